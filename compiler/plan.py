@@ -1,0 +1,439 @@
+"""The plan: what will be run, where, in which order, and how each derived number is computed from the results.
+
+The plan is the only thing that the runners, the store and the reports know of a spec. It is deterministic (the same
+spec, profile and parameters give the same bytes), versioned, and free of secrets: those are references, resolved on
+the controller at run time. Quantities are in base units, named in each field: seconds, bytes, ops/s.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+PLAN_VERSION = 1
+
+
+class Node(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Origin(Node):
+    """Where in the spec something was said, so that a failure at run time still names its line."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class Reference(Node):
+    """A value that is read on the controller at run time: an environment variable, or a secret (masked everywhere)."""
+
+    kind: Literal["env", "secret"]
+    name: str
+
+
+Template = tuple[str | Reference, ...]
+"""Text with references in it, in order; plain text is a tuple of one string."""
+
+
+class Quantity(Node):
+    """A declared value with its unit. `value` is in the base unit, `text` is as the user wrote it."""
+
+    value: float
+    unit: str
+    text: str
+
+
+Fact = str | Quantity | bool
+"""A declared fact of a hardware group: `cpu = "64 vCPU"`, `memory = 512 GiB`."""
+
+
+class Host(Node):
+    """A machine that commands run on. `id` is unique in the plan: `local`, or the destination as written.
+
+    For `ssh`, the user's own ~/.ssh/config still applies to `name`; what is set here goes before it.
+    """
+
+    id: str
+    transport: Literal["local", "ssh"]
+    name: str
+    user: str | None = None
+    port: int | None = None
+    jump: str | None = None
+    identity: str | None = None
+
+
+class Hardware(Node):
+    """A group of identical hosts under test; a variant is a hardware group of its own, named `group.variant`.
+
+    `key` is the value of the `hardware` dimension in every result: the variant's short name where that is unique.
+    """
+
+    key: str
+    label: str
+    group: str
+    group_label: str
+    hosts: tuple[str, ...]
+    nodes: int
+    facts: dict[str, Fact]
+    prepare: tuple[str, ...] = ()
+    origin: Origin
+
+
+class Tool(Node):
+    """A load generator: `driver` is the entry point's name (ycsb, go_ycsb, db_bench), `path` where the spec says it is
+    (None: looked for in the usual places, see `runners/tools.py`)."""
+
+    driver: str
+    path: str | None = None
+    options: dict[str, str | float | bool] = {}
+
+
+class Client(Node):
+    name: str
+    label: str
+    hosts: tuple[str, ...]
+    tool: Tool
+    origin: Origin
+
+
+class Database(Node):
+    """The system under test, as seen from one hardware group (holes such as `{path}` and `{hosts}` are filled in).
+
+    `server`: "attach" to a running one at `uri`; "embedded": the default one is started for the run, and its stand-in
+    nature must be disclosed; "none": the engine is a library (RocksDB). `path` is the data directory on the host.
+    """
+
+    name: str
+    label: str
+    engine: str
+    server: Literal["attach", "embedded", "none"]
+    uri: Template = ()
+    path: str | None = None
+    topology: str | None = None
+    size_bytes: float | None = None
+    options: dict[str, str | float | bool] = {}
+    options_file: str | None = None
+    reset: Literal["drop_and_load", "reuse"]
+    origin: Origin
+
+
+class Workload(Node):
+    """What the load does. `family` is "ycsb" or "db_bench"; `benchmark` the name in it (`a`, `readwhilewriting`).
+
+    `properties` are the resolved settings, in base units: records, operations, record_size, fields, field_length,
+    distribution, read, update, insert, scan, read_modify_write (proportions), key_size, value_size, read_threads...
+    `writes` says whether it changes the data set.
+    """
+
+    name: str
+    label: str
+    description: str
+    family: Literal["ycsb", "db_bench"]
+    benchmark: str
+    properties: dict[str, str | float | bool]
+    writes: bool
+    origin: Origin
+
+
+class Probe(Node):
+    """What is sampled beside the measurement; `options` e.g. {"device": "/dev/nvme0n1"}."""
+
+    name: str
+    every_s: float
+    hosts: tuple[str, ...]
+    options: dict[str, str] = {}
+    origin: Origin
+
+
+StepKind = Literal["prepare", "load", "warm_up", "measure", "collect", "cool_down", "tear_down"]
+
+
+class Step(Node):
+    """One step of a cell. `seconds` is its declared length or, where none is declared, an estimate; `timeout_s` ends it."""
+
+    kind: StepKind
+    seconds: float
+    timeout_s: float
+
+
+class Dataset(Node):
+    """What a load leaves behind. Two cells with the same `hash` on the same hardware can share one load."""
+
+    hash: str
+    records: int
+    reuse: bool
+
+
+class Cell(Node):
+    """One point of the matrix: hardware x database x workload x ramp point x repeat.
+
+    `id` is readable and unique in the plan; `hash` covers all that can change the result (not labels or prose).
+    Cells that share a host in `locks` never run at the same time.
+    """
+
+    id: str
+    hash: str
+    experiment: str
+    hardware: str
+    database: str
+    workload: str
+    client: str | None
+    threads: int
+    target: float | None = None
+    repeat: int = 1
+    warm_up_s: float
+    measure_s: float
+    phases: int = 1
+    dataset: Dataset | None
+    steps: tuple[Step, ...]
+    probes: tuple[Probe, ...] = ()
+    locks: tuple[str, ...]
+    origin: Origin
+
+
+class Experiment(Node):
+    name: str
+    label: str
+    hardware: tuple[str, ...]
+    workloads: tuple[str, ...]
+    axis: Literal["threads", "target"]
+    points: tuple[float, ...]
+    warm_up_s: float
+    measure_s: float
+    phases: int
+    repeats: int
+    order: Literal["grouped", "interleaved", "random"]
+    seed: int | None = None
+    max_error_share: float = 0.0
+    origin: Origin
+
+
+Dimension = Literal["experiment", "hardware", "workload", "threads", "target", "phase", "repeat", "operation", "node", "time"]
+
+
+class Query(Node):
+    """An expression lowered to SQL over the store's `measure` schema (see `results/schema.py`).
+
+    The SQL gives one column for each of `dims`, in that order, then `value` (DOUBLE, in `unit`; NULL when missing).
+    `text` is the expression as the user wrote it.
+    """
+
+    sql: str
+    dims: tuple[Dimension, ...]
+    unit: str
+    text: str
+
+
+class Metric(Node):
+    name: str
+    label: str
+    better: Literal["higher", "lower"] | None
+    query: Query
+    origin: Origin
+
+
+class Expect(Node):
+    """A condition: `query` gives `value` 1.0 (holds), 0.0 (does not) or NULL (can't be known) for each of its dims."""
+
+    text: str
+    label: str
+    query: Query
+    origin: Origin
+
+
+# The report: loops are unrolled and names resolved when the plan is made, so a template only lays out.
+
+
+class Value(Node):
+    """A computed number in a text: printed by `format` (Python's format language; `%` multiplies by 100).
+
+    `range_of` is set for `{range(x over d):.0f}`, which prints "28 to 37": the two queries give its ends.
+    """
+
+    query: Query
+    format: str
+    high: Query | None = None
+
+
+class Prose(Node):
+    """Markdown with computed numbers: `parts` in order. Plain strings are Markdown; labels in them are escaped."""
+
+    parts: tuple[str | Value, ...]
+
+
+class TextElement(Node):
+    kind: Literal["text"] = "text"
+    prose: Prose
+
+
+class Key(Node):
+    """A value of a dimension, as it stands in the results, and its label for people."""
+
+    value: str | float
+    label: str
+
+
+class Line(Node):
+    """A line of a table: a column, or, when the table is transposed, a row.
+
+    Either `query` (whose dims are the table's `dim`, or none) with `format`, or `texts`, one for each key.
+    """
+
+    label: str
+    unit: str = ""
+    query: Query | None = None
+    format: str = ""
+    texts: tuple[Prose, ...] = ()
+
+
+class TableElement(Node):
+    """`keys` run along `dim` (the rows, unless `transposed`); `lines` are the other way."""
+
+    kind: Literal["table"] = "table"
+    title: str
+    dim: str
+    dim_label: str
+    keys: tuple[Key, ...]
+    lines: tuple[Line, ...]
+    transposed: bool = False
+    note: Prose | None = None
+
+
+class CalloutElement(Node):
+    """The lead box: a table without units in its head, or a text."""
+
+    kind: Literal["callout"] = "callout"
+    title: str
+    table: TableElement | None = None
+    prose: Prose | None = None
+    note: Prose | None = None
+
+
+class Series(Node):
+    """What a figure draws. `mark`: line, bar, curve (query against `x_query`, joined along `x_dim`), rule.
+
+    `x_dim` is the dimension on the x axis (for a curve: along which the points are joined and labelled);
+    `color_dim` gives one colour for each of its keys, else `label` names the series.
+    """
+
+    mark: Literal["line", "bar", "curve", "rule"]
+    query: Query
+    label: str
+    x_dim: Dimension | None = None
+    x_query: Query | None = None
+    x_label: str = ""
+    color_dim: Dimension | None = None
+    axis: Literal["left", "right"] = "left"
+    dashed: bool = False
+    band: bool = False
+
+
+class FigureElement(Node):
+    """`keys` gives, for each dimension used, its values in order with labels."""
+
+    kind: Literal["figure"] = "figure"
+    title: str
+    series: tuple[Series, ...]
+    keys: dict[str, tuple[Key, ...]]
+    x_label: str = ""
+    log_x: bool = False
+    log_y: bool = False
+    note: Prose | None = None
+
+
+class Term(Node):
+    """A named factor of a formula with the query that gives its number."""
+
+    text: str
+    query: Query
+
+
+class FormulaElement(Node):
+    """A metric worked through for one key: `name = text`, then the text with the terms' numbers in it, then the result.
+
+    `text` holds the terms as `{0}`, `{1}`, ...
+    """
+
+    kind: Literal["formula"] = "formula"
+    name: str
+    for_label: str
+    text: str
+    terms: tuple[Term, ...]
+    result: Query
+
+
+class FactsElement(Node):
+    """The test configuration: declared facts beside observed ones for these hardware groups."""
+
+    kind: Literal["facts"] = "facts"
+    title: str
+    hardware: tuple[str, ...]
+
+
+class DisclosureElement(Node):
+    kind: Literal["disclosure"] = "disclosure"
+
+
+class SectionElement(Node):
+    kind: Literal["section"] = "section"
+    title: str
+    elements: tuple[Element, ...]
+
+
+Element = Annotated[
+    TextElement
+    | TableElement
+    | CalloutElement
+    | FigureElement
+    | FormulaElement
+    | FactsElement
+    | DisclosureElement
+    | SectionElement,
+    Field(discriminator="kind"),
+]
+SectionElement.model_rebuild()
+
+
+class Report(Node):
+    name: str
+    title: str
+    subtitle: str = ""
+    template: str
+    language: str = "en"
+    author: str = ""
+    legal: Prose | None = None
+    elements: tuple[Element, ...]
+    origin: Origin
+
+
+class SpecRef(Node):
+    """The spec that the plan was made from: `files` maps each file read to its SHA-256."""
+
+    name: str
+    files: dict[str, str]
+    profile: str | None = None
+    params: dict[str, str] = {}
+
+
+class Plan(Node):
+    format: Literal["benchbrief-plan"] = "benchbrief-plan"
+    version: int = PLAN_VERSION
+    spec: SpecRef
+    hosts: dict[str, Host]
+    hardware: dict[str, Hardware]
+    clients: dict[str, Client]
+    databases: dict[str, Database]
+    """Keyed `name@hardware`: a database as one hardware group sees it (`Cell.database` is such a key)."""
+    workloads: dict[str, Workload]
+    experiments: dict[str, Experiment]
+    cells: tuple[Cell, ...]
+    metrics: tuple[Metric, ...] = ()
+    expects: tuple[Expect, ...] = ()
+    reports: tuple[Report, ...] = ()
+    estimate_s: float
+    """Estimated wall time: cells one after another on each host, independent groups side by side."""

@@ -1,0 +1,53 @@
+"""What is wrong with a spec, as data. The prose of each diagnostic lives in `dsl/errors.py` and `compiler/errors.py`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from benchbrief.dsl.source import Span
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True)
+class Note:
+    """A second place worth seeing, or a plain remark (`span` is None)."""
+
+    text: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A replacement an editor could make: put `replacement` in place of `span`."""
+
+    span: Span
+    replacement: str
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One finding.
+
+    `code` is stable (`E0201`, `W0301`), `summary` one line without a full stop, `span` the tight place, `label` the
+    words beside its underline, `context` a wider span shown around it, `help` the next step.
+    """
+
+    code: str
+    severity: Severity
+    summary: str
+    span: Span | None
+    label: str = ""
+    context: Span | None = None
+    notes: tuple[Note, ...] = ()
+    help: str = ""
+    suggestion: Suggestion | None = None
+
+
+class SpecError(Exception):
+    """A spec can't be used: carries every diagnostic found, at least one of them an error."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        super().__init__("; ".join(d.summary for d in diagnostics))
+        self.diagnostics = diagnostics

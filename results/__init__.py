@@ -1,0 +1,1 @@
+"""Journal and raw results to a typed, queryable store."""
