@@ -1,0 +1,1 @@
+"""Plan to journal and raw results."""

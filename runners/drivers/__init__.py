@@ -1,0 +1,1 @@
+"""The load generators: their commands, and how their output is read."""

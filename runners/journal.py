@@ -1,0 +1,143 @@
+"""The journal: an append-only, fsynced JSON-lines file that, with the raw outputs, is the truth of a run.
+
+A run's directory:
+
+    bench-out/<run_id>/
+        plan.json           the plan, byte for byte as it was made
+        spec/               the spec's files as they were
+        journal.jsonl       one record a line, in order of time
+        raw/<cell slug>/<attempt>/<job>/   stdout, stderr, collected files, command.txt (masked)
+        store/              Parquet tables and results.duckdb: rebuildable from all of the above
+        reports/            <report>.pdf, <report>.html
+
+A last line without its line end is a torn write: it is ignored, and said so. Records are never changed or removed.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    at: float
+    """Epoch seconds by the controller's clock."""
+
+
+class RunStarted(Record):
+    type: Literal["run_started"] = "run_started"
+    run_id: str
+    plan_sha256: str
+    benchbrief: str
+    spec: str
+    profile: str | None
+    controller_pid: int
+    resumed: bool = False
+
+
+class HostFacts(Record):
+    """Observed facts of a host: {name: value}, values as text with their unit in the name's table (`runners/facts.py`)."""
+
+    type: Literal["host_facts"] = "host_facts"
+    host: str
+    facts: dict[str, str]
+
+
+class EngineFacts(Record):
+    type: Literal["engine_facts"] = "engine_facts"
+    database: str
+    facts: dict[str, str]
+
+
+class Remark(Record):
+    """A warning or remark for the run (cell None) or a cell, shown in the run and in the brief."""
+
+    type: Literal["remark"] = "remark"
+    severity: Literal["info", "warning"]
+    text: str
+    cell: str | None = None
+    origin: str = ""
+
+
+class CellStarted(Record):
+    type: Literal["cell_started"] = "cell_started"
+    cell: str
+    hash: str
+    attempt: int
+
+
+class StepEnded(Record):
+    type: Literal["step_ended"] = "step_ended"
+    cell: str
+    attempt: int
+    step: str
+    seconds: float
+    skipped: str = ""
+    """Why the step was not needed (e.g. "data set reused"), empty when it ran."""
+
+
+class JobCollected(Record):
+    """A job's raw output was kept. `files` maps each file's path in `directory` to its SHA-256."""
+
+    type: Literal["job_collected"] = "job_collected"
+    cell: str
+    attempt: int
+    step: str
+    job: str
+    """`measure`, `load`, `warm_up`, or `probe:<name>:<host>`."""
+    host: str
+    directory: str
+    """Relative to the run's directory."""
+    exit_code: int | None
+    started_at: float
+    ended_at: float
+    files: dict[str, str]
+
+
+class Counters(Record):
+    """Server counters just before and after the measured job."""
+
+    type: Literal["counters"] = "counters"
+    cell: str
+    attempt: int
+    node: str
+    before: dict[str, float]
+    after: dict[str, float]
+
+
+class CellEnded(Record):
+    """The cell's verdict. `tool_path` and `uri_free` context needed to parse its raw output again is in the plan."""
+
+    type: Literal["cell_ended"] = "cell_ended"
+    cell: str
+    hash: str
+    attempt: int
+    status: Literal["ok", "failed"]
+    reason: str = ""
+    origin: str = ""
+    ops_per_s: float | None = None
+
+
+class RunEnded(Record):
+    type: Literal["run_ended"] = "run_ended"
+    status: Literal["done", "failed", "interrupted"]
+    """done: every cell ok; failed: at least one cell failed; interrupted: resumable."""
+    message: str = ""
+
+
+AnyRecord = Annotated[
+    RunStarted
+    | HostFacts
+    | EngineFacts
+    | Remark
+    | CellStarted
+    | StepEnded
+    | JobCollected
+    | Counters
+    | CellEnded
+    | RunEnded,
+    Field(discriminator="type"),
+]
+RECORD: TypeAdapter[AnyRecord] = TypeAdapter(AnyRecord)

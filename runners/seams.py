@@ -1,0 +1,313 @@
+"""The seams of the runners: what a driver, an engine, a probe and a transport are, and the errors they may raise.
+
+A driver and a probe say *what* to run (typed commands) and what its output means; they never touch a network. A
+transport runs commands and moves files on one host. An engine looks after the system under test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+from benchbrief.compiler.plan import Cell, Client, Database, Experiment, Hardware, Host, Plan, Probe, Workload
+from benchbrief.runners.measurement import Measurement, Sample
+
+# --- commands are data -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A word that must never be shown, stored or passed as a process argument where that can be avoided."""
+
+    value: str = field(repr=False)
+    name: str = "secret"
+
+
+Word = str | Secret
+
+
+@dataclass(frozen=True)
+class Command:
+    """Words to run as they are: quoting for a shell and masking for people are done by `runners/commands.py`."""
+
+    words: tuple[Word, ...]
+    env: Mapping[str, Word] = field(default_factory=dict)
+    cwd: str | None = None
+
+
+@dataclass(frozen=True)
+class File:
+    """A file to be written into the job's directory before it starts (mode 0600), e.g. a property file with a URI."""
+
+    name: str
+    content: tuple[Word, ...]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command run detached on a host, in a directory of its own (its working directory).
+
+    `collect` names files (or globs) in that directory which are fetched beside stdout and stderr.
+    `background` jobs (probes, servers) run until they are stopped.
+    """
+
+    name: str
+    command: Command
+    timeout_s: float
+    files: tuple[File, ...] = ()
+    collect: tuple[str, ...] = ()
+    background: bool = False
+
+
+@dataclass(frozen=True)
+class JobOutput:
+    """What a finished job left, fetched to the controller: `directory` holds `stdout`, `stderr` and collected files.
+
+    Times are seconds since the epoch by the host's clock. `exit_code` is negative for a signal, None when stopped by us.
+    """
+
+    directory: Path
+    exit_code: int | None
+    started_at: float
+    ended_at: float
+    host: str
+
+    @property
+    def stdout(self) -> Path:
+        return self.directory / "stdout"
+
+    @property
+    def stderr(self) -> Path:
+        return self.directory / "stderr"
+
+
+@dataclass(frozen=True)
+class Completed:
+    """The result of a short command."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    seconds: float
+
+
+# --- errors ------------------------------------------------------------------------------------------------------
+
+
+class RunnerError(Exception):
+    """Something went wrong that a user can act on: one line, and what to do next in `hint`."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class HostError(RunnerError):
+    """A host can't be reached, refuses, has another key than known, or a command on it can't be run."""
+
+
+class ToolMissing(RunnerError):
+    """A tool is not on the host, or does not run there."""
+
+
+class BadOutput(RunnerError):
+    """A tool's output does not prove that it did what was asked: the cell has failed, whatever its exit code."""
+
+
+class LoadShort(RunnerError):
+    """After a load, the database holds fewer records than asked."""
+
+
+class ServerFailed(RunnerError):
+    """The system under test can't be reached, or went away."""
+
+
+class DiskFull(RunnerError):
+    """A file could not be written, here or on a host, for want of space."""
+
+
+# --- what a driver is told ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """How the load generator reaches the system under test: a URI (MongoDB) or a directory on its own host (RocksDB)."""
+
+    uri: Secret | None = None
+    path: str | None = None
+
+
+@dataclass(frozen=True)
+class CellContext:
+    """A cell with all that it names, and where things were found at run time."""
+
+    plan: Plan
+    cell: Cell
+    tool_path: str
+    endpoint: Endpoint
+
+    @property
+    def hardware(self) -> Hardware:
+        return self.plan.hardware[self.cell.hardware]
+
+    @property
+    def database(self) -> Database:
+        return self.plan.databases[self.cell.database]
+
+    @property
+    def workload(self) -> Workload:
+        return self.plan.workloads[self.cell.workload]
+
+    @property
+    def experiment(self) -> Experiment:
+        return self.plan.experiments[self.cell.experiment]
+
+    @property
+    def client(self) -> Client | None:
+        return self.plan.clients[self.cell.client] if self.cell.client else None
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """Something a tool needs on a host: `check` exits 0 and prints a version; `hint` says how to get it."""
+
+    name: str
+    check: Command
+    hint: str
+
+
+class Driver(Protocol):
+    """A load generator. All methods are pure: the same arguments and files give the same result."""
+
+    name: ClassVar[str]
+
+    def candidates(self, configured: str | None, tool_dirs: Sequence[str]) -> tuple[str, ...]:
+        """Paths to look for the tool at, best first: the configured one alone when the spec names one."""
+        ...
+
+    def requirements(self, path: str) -> tuple[Requirement, ...]: ...
+
+    def load(self, context: CellContext) -> Job | None:
+        """The job that fills the database; None when the benchmark makes its own data."""
+        ...
+
+    def check_load(self, context: CellContext, output: JobOutput) -> int:
+        """Records the tool proved to have loaded. Raises BadOutput."""
+        ...
+
+    def warm_up(self, context: CellContext) -> Job | None:
+        """A separate warm-up job, or None when the warm-up is part of `measure` (cut off when parsed) or not wanted."""
+        ...
+
+    def measure(self, context: CellContext) -> Job: ...
+
+    def parse(self, context: CellContext, output: JobOutput) -> Measurement:
+        """What was measured. Raises BadOutput when the output does not prove a good measurement."""
+        ...
+
+
+class ProbeKind(Protocol):
+    """A sampler that runs beside the measurement."""
+
+    name: ClassVar[str]
+
+    def job(self, probe: Probe) -> Job:
+        """A background job that samples every `probe.every_s` until it is stopped."""
+        ...
+
+    def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
+        """Samples inside the measured window (epoch seconds by the host's clock). Raises BadOutput."""
+        ...
+
+
+class RunningJob(Protocol):
+    """A job started on a host."""
+
+    def wait(self, timeout_s: float) -> bool:
+        """True when it has ended."""
+        ...
+
+    def stop(self) -> None:
+        """End its whole process group; no error when it has ended already."""
+        ...
+
+    def collect(self, into: Path) -> JobOutput:
+        """Fetch its outputs (secrets masked) and remove its directory on the host."""
+        ...
+
+    def tail(self, limit: int = 2000) -> str:
+        """The last characters of its stderr and stdout, for a message."""
+        ...
+
+
+class Transport(Protocol):
+    """One host. Every method raises HostError when the host can't do it."""
+
+    host: Host
+
+    def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
+        """Run a short command and wait. A non-zero exit is a result, not an error."""
+        ...
+
+    def start(self, job: Job) -> RunningJob: ...
+
+    def put(self, content: bytes, path: str) -> None:
+        """Write a file (mode 0600), making its directory."""
+        ...
+
+    def get(self, path: str, to: Path) -> None: ...
+
+    def forward(self, host: str, port: int) -> AbstractContextManager[tuple[str, int]]:
+        """An address on the controller that reaches host:port as seen from this host."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Hosts(Protocol):
+    """The transports of a run, opened on first use and kept warm."""
+
+    def __getitem__(self, host_id: str) -> Transport: ...
+
+
+class Engine(Protocol):
+    """Looks after one database on one hardware group for the length of its cells."""
+
+    name: ClassVar[str]
+
+    def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None: ...
+
+    def start(self) -> Endpoint:
+        """Reach the server, or start the embedded one; idempotent. Raises ServerFailed."""
+        ...
+
+    def describe(self) -> dict[str, str]:
+        """Facts for the disclosure: `server`, `version`, `topology`, `stand_in` (a sentence, when it is one), ..."""
+        ...
+
+    def holds(self, cell: Cell) -> bool:
+        """Whether the cell's data set is there already and may be reused."""
+        ...
+
+    def reset(self, cell: Cell) -> None:
+        """Make the database empty for a load."""
+        ...
+
+    def loaded(self, cell: Cell, records: int) -> None:
+        """Check the record count after a load and remember the data set. Raises LoadShort."""
+        ...
+
+    def counters(self) -> dict[str, float]:
+        """Monotonic counters of the server (e.g. opcounters.query); empty where there are none."""
+        ...
+
+    def healthy(self) -> None:
+        """Raises ServerFailed when the server has gone away."""
+        ...
+
+    def stop(self) -> None:
+        """Stop what `start` started; leave an attached server alone."""
+        ...

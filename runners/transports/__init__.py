@@ -1,0 +1,1 @@
+"""Where commands run: this machine, over SSH, or a simulated fleet."""
