@@ -1,0 +1,66 @@
+"""What expressions may refer to: the declared world of a spec, after names and values were checked.
+
+Made by `compiler/resolve.py` from the syntax tree; read by `compiler/expressions.py` and `compiler/report.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from benchbrief.compiler.plan import Quantity
+from benchbrief.dsl import ast
+from benchbrief.dsl.source import Span
+
+
+@dataclass(frozen=True)
+class HardwareKey:
+    """A hardware group or variant. `aliases` are the other names it may be called by (`server.micron_7450`, `micron_7450`)."""
+
+    key: str
+    aliases: tuple[str, ...]
+    label: str
+    nodes: int
+    facts: dict[str, Quantity]
+    texts: dict[str, str]
+    span: Span
+
+
+@dataclass(frozen=True)
+class WorkloadKey:
+    """`operations` are those it performs (read, update, ...), in the words of `runners/measurement.py`."""
+
+    key: str
+    label: str
+    description: str
+    operations: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class ExperimentKey:
+    key: str
+    label: str
+    hardware: tuple[str, ...]
+    workloads: tuple[str, ...]
+    axis: Literal["threads", "target"]
+    points: tuple[float, ...]
+    phases: int
+    repeats: int
+    probes: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True)
+class Scope:
+    """`experiment_visible`: whether `experiment` is a dimension of measures, or implied by the others."""
+
+    hardware: tuple[HardwareKey, ...]
+    workloads: tuple[WorkloadKey, ...]
+    experiments: tuple[ExperimentKey, ...]
+    metrics: tuple[ast.Metric, ...]
+    expects: tuple[ast.Expect, ...]
+    reports: tuple[ast.Block, ...]
+    params: dict[str, ast.Expr]
+    language: str
+    experiment_visible: bool
