@@ -1,0 +1,1 @@
+"""A declarative language for database and storage benchmarks."""

@@ -1,0 +1,1 @@
+"""Store to view model to HTML to PDF."""
