@@ -173,7 +173,8 @@ class Cell(Node):
     """One point of the matrix: hardware x database x workload x ramp point x repeat.
 
     `id` is readable and unique in the plan; `hash` covers all that can change the result (not labels or prose).
-    Cells that share a host in `locks` never run at the same time.
+    `load_hosts` generate the load with `tool`: the client's hosts, or, for a library engine (RocksDB), the hosts under
+    test. Cells that share a host in `locks` never run at the same time.
     """
 
     id: str
@@ -183,6 +184,8 @@ class Cell(Node):
     database: str
     workload: str
     client: str | None
+    load_hosts: tuple[str, ...]
+    tool: Tool
     threads: int
     target: float | None = None
     repeat: int = 1

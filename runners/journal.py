@@ -68,6 +68,25 @@ class CellStarted(Record):
     attempt: int
 
 
+class ToolFound(Record):
+    """Where a driver's tool was found on a host, and what it says its version is ("" when it says nothing)."""
+
+    type: Literal["tool_found"] = "tool_found"
+    host: str
+    driver: str
+    path: str
+    version: str
+
+
+class StepStarted(Record):
+    type: Literal["step_started"] = "step_started"
+    cell: str
+    attempt: int
+    step: str
+    seconds: float
+    """How long the plan expects it to take."""
+
+
 class StepEnded(Record):
     type: Literal["step_ended"] = "step_ended"
     cell: str
@@ -108,7 +127,7 @@ class Counters(Record):
 
 
 class CellEnded(Record):
-    """The cell's verdict. `tool_path` and `uri_free` context needed to parse its raw output again is in the plan."""
+    """The cell's verdict. `origin` is the spec line that a failure belongs to."""
 
     type: Literal["cell_ended"] = "cell_ended"
     cell: str
@@ -132,7 +151,9 @@ AnyRecord = Annotated[
     | HostFacts
     | EngineFacts
     | Remark
+    | ToolFound
     | CellStarted
+    | StepStarted
     | StepEnded
     | JobCollected
     | Counters

@@ -1,0 +1,198 @@
+"""Running one cell: its steps in order, each written to the journal before the next begins.
+
+    prepare -> load -> warm up -> measure (probes beside it) -> collect -> tear down
+
+A cell is good only when its output proved it: every error on the way is a RunnerError, and makes the cell failed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchbrief.compiler.plan import Cell, Plan, StepKind
+from benchbrief.runners import journal as j
+from benchbrief.runners.journal_io import Journal
+from benchbrief.runners.measurement import Measurement
+from benchbrief.runners.plugins import probe_kind
+from benchbrief.runners.rundir import cell_directory, digests
+from benchbrief.runners.seams import (
+    BadOutput,
+    CellContext,
+    Driver,
+    Engine,
+    Hosts,
+    Job,
+    JobOutput,
+    RunnerError,
+    RunningJob,
+)
+
+_SLICE_S = 0.5
+"""How often a waiting step looks whether the run was interrupted."""
+
+
+class Interrupted(Exception):
+    """The run was asked to stop while this cell was going on."""
+
+
+@dataclass(frozen=True)
+class CellRun:
+    """One attempt at one cell, with all that it needs. `tool_paths` maps each load-generating host to its tool."""
+
+    plan: Plan
+    cell: Cell
+    attempt: int
+    run_dir: Path
+    journal: Journal
+    hosts: Hosts
+    engine: Engine
+    driver: Driver
+    tool_path: Callable[[str], str]
+    stopping: threading.Event
+
+    def run(self) -> Measurement:
+        """Raises RunnerError when the cell fails, Interrupted when the run is to stop."""
+        with self._step("prepare"):
+            self._prepare()
+            endpoint = self.engine.start()
+            host = self.cell.load_hosts[0]
+            context = CellContext(self.plan, self.cell, self.tool_path(host), endpoint)
+        if self.cell.dataset:
+            self._load(context)
+        warm_up = self.driver.warm_up(context)
+        if warm_up:
+            with self._step("warm_up"):
+                self._run_job(warm_up, "warm_up", host)
+        with self._step("measure"):
+            output = self._measure(context, host)
+        with self._step("collect"):
+            self.engine.healthy()
+            measurement = self.driver.parse(context, output)
+        return measurement
+
+    def _prepare(self) -> None:
+        from benchbrief.runners.commands import shell_line
+
+        hardware = self.plan.hardware[self.cell.hardware]
+        for line in hardware.prepare:
+            for host_id in hardware.hosts:
+                done = self.hosts[host_id].run(shell_line(line), timeout_s=600)
+                if done.exit_code != 0:
+                    raise RunnerError(
+                        f"on {host_id}, prepare command `{line}` ended with code {done.exit_code}: "
+                        f"{done.stderr.strip()[-300:]}",
+                        f"it is declared for hardware {hardware.key} at {hardware.origin}",
+                    )
+
+    def _load(self, context: CellContext) -> None:
+        if self.engine.holds(self.cell):
+            self._skip("load", "data set reused")
+            return
+        job = self.driver.load(context)
+        if job is None:
+            return
+        with self._step("load"):
+            self.engine.reset(self.cell)
+            output = self._run_job(job, "load", self.cell.load_hosts[0])
+            self.engine.loaded(self.cell, self.driver.check_load(context, output))
+
+    def _measure(self, context: CellContext, host: str) -> JobOutput:
+        node = self.plan.hardware[self.cell.hardware].hosts[0]
+        with self._probes():
+            before = self.engine.counters()
+            output = self._run_job(self.driver.measure(context), "measure", host)
+            after = self.engine.counters()
+        if before or after:
+            self.journal.write(
+                j.Counters(
+                    at=time.time(), cell=self.cell.id, attempt=self.attempt, node=node, before=before, after=after
+                )
+            )
+        return output
+
+    @contextmanager
+    def _probes(self) -> Iterator[None]:
+        """Every probe samples while the block runs; its samples are collected after, whatever happened in it."""
+        running: list[tuple[str, str, RunningJob]] = []
+        try:
+            for probe in self.cell.probes:
+                job = probe_kind(probe.name).job(probe)
+                for host_id in probe.hosts:
+                    running.append((probe.name, host_id, self.hosts[host_id].start(job)))
+            yield
+        finally:
+            for name, host_id, job_running in running:
+                job_running.stop()
+                self._collect(job_running, "measure", f"probe-{name}-{host_id}", f"probe:{name}:{host_id}", host_id)
+
+    def _run_job(self, job: Job, step: StepKind, host_id: str) -> JobOutput:
+        running = self.hosts[host_id].start(job)
+        deadline = time.monotonic() + job.timeout_s
+        try:
+            while not running.wait(_SLICE_S):
+                if self.stopping.is_set():
+                    raise Interrupted
+                if time.monotonic() > deadline:
+                    raise BadOutput(
+                        f"{step} on {host_id} did not end within {job.timeout_s:.0f} s; its last words: "
+                        f"{running.tail(300).strip() or '(none)'}",
+                        "see the kept output, or give it more time",
+                    )
+        except BaseException:
+            running.stop()
+            # What it left is evidence for the reason above, which must not be replaced by a second failure.
+            with contextlib.suppress(RunnerError):
+                self._collect(running, step, f"{step}-{host_id}", step, host_id)
+            raise
+        return self._collect(running, step, f"{step}-{host_id}", step, host_id)
+
+    def _collect(self, running: RunningJob, step: StepKind, folder: str, job: str, host_id: str) -> JobOutput:
+        directory = cell_directory(self.cell.id, self.attempt) / folder.replace("/", "_")
+        output = running.collect(self.run_dir / directory)
+        self.journal.write(
+            j.JobCollected(
+                at=time.time(),
+                cell=self.cell.id,
+                attempt=self.attempt,
+                step=step,
+                job=job,
+                host=host_id,
+                directory=str(directory),
+                exit_code=output.exit_code,
+                started_at=output.started_at,
+                ended_at=output.ended_at,
+                files=digests(self.run_dir / directory),
+            )
+        )
+        return output
+
+    @contextmanager
+    def _step(self, kind: StepKind) -> Iterator[None]:
+        if self.stopping.is_set():
+            raise Interrupted
+        planned = next((step.seconds for step in self.cell.steps if step.kind == kind), 0.0)
+        self.journal.write(
+            j.StepStarted(at=time.time(), cell=self.cell.id, attempt=self.attempt, step=kind, seconds=planned)
+        )
+        started = time.monotonic()
+        yield
+        self.journal.write(
+            j.StepEnded(
+                at=time.time(),
+                cell=self.cell.id,
+                attempt=self.attempt,
+                step=kind,
+                seconds=time.monotonic() - started,
+            )
+        )
+
+    def _skip(self, kind: StepKind, why: str) -> None:
+        self.journal.write(
+            j.StepEnded(at=time.time(), cell=self.cell.id, attempt=self.attempt, step=kind, seconds=0.0, skipped=why)
+        )

@@ -1,0 +1,309 @@
+"""Walking the plan: which cells run side by side, which engine is up when, and what the journal says of each.
+
+Cells that share a host, directly or through others, form a lane; a lane's cells run one after another in the plan's
+order, and lanes run side by side. One cell's failure does not stop the others.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import benchbrief
+from benchbrief.compiler.plan import Cell, Plan
+from benchbrief.runners import facts, tools
+from benchbrief.runners import journal as j
+from benchbrief.runners.cell import CellRun, Interrupted
+from benchbrief.runners.hosts import HostPool
+from benchbrief.runners.journal_io import JOURNAL, Journal, Listener, read_journal
+from benchbrief.runners.plugins import driver, engine_class
+from benchbrief.runners.rundir import cell_directory, write_durably
+from benchbrief.runners.seams import DiskFull, Engine, HostError, RunnerError, ServerFailed
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended; `failed` are the ids of failed cells."""
+
+    status: str
+    message: str
+    failed: tuple[str, ...]
+
+
+def execute(
+    plan: Plan,
+    plan_sha256: str,
+    run_dir: Path,
+    *,
+    listener: Listener = lambda record: None,
+    stopping: threading.Event | None = None,
+    config: Path | None = None,
+) -> Outcome:
+    """Run every cell of the plan that the journal does not yet call good.
+
+    Set `stopping` to end early: running jobs are stopped, and the run can be resumed. Raises RunnerError when another
+    process drives the run, DiskFull when the journal can't be written at all.
+    """
+    resumed = (run_dir / JOURNAL).exists()
+    journal = Journal(run_dir, listener)
+    try:
+        done, attempts = progress(run_dir) if resumed else (set(), {})
+        journal.write(
+            j.RunStarted(
+                at=time.time(),
+                run_id=run_dir.name,
+                plan_sha256=plan_sha256,
+                benchbrief=benchbrief.__version__,
+                spec=plan.spec.name,
+                profile=plan.spec.profile,
+                controller_pid=os.getpid(),
+                resumed=resumed,
+            )
+        )
+        run = _Run(plan, run_dir, journal, stopping or threading.Event(), done, attempts)
+        with HostPool(plan, config=config) as hosts:
+            run.all_lanes(hosts)
+        outcome = run.outcome()
+        journal.write(j.RunEnded(at=time.time(), status=outcome.status, message=outcome.message))  # type: ignore[arg-type]  # one of the three by construction
+        return outcome
+    finally:
+        journal.close()
+
+
+def progress(run_dir: Path) -> tuple[set[str], dict[str, int]]:
+    """Cells whose last verdict is good, and how many attempts each cell has had."""
+    done: set[str] = set()
+    attempts: dict[str, int] = {}
+    for record in read_journal(run_dir / JOURNAL):
+        if isinstance(record, j.CellStarted):
+            attempts[record.cell] = record.attempt
+        elif isinstance(record, j.CellEnded):
+            (done.add if record.status == "ok" else done.discard)(record.cell)
+    return done, attempts
+
+
+def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """Cells grouped by the hosts they share, directly or through others, each group in the plan's order."""
+    lane_of: dict[str, list[Cell]] = {}
+    order = {cell.id: index for index, cell in enumerate(cells)}
+    for cell in cells:
+        joined = {id(lane): lane for host in cell.locks if (lane := lane_of.get(host)) is not None}
+        merged = sorted((c for lane in joined.values() for c in lane), key=lambda c: order[c.id]) if len(
+            joined
+        ) > 1 else next(iter(joined.values()), [])
+        merged.append(cell)
+        hosts = {host for c in merged for host in c.locks} if len(joined) > 1 else set(cell.locks)
+        for host in hosts:
+            lane_of[host] = merged
+    return list({id(lane): lane for lane in lane_of.values()}.values())
+
+
+@dataclass
+class _Run:
+    """The state of one execution, shared by its lanes. Only `failed` and `fatal` change, under the lock."""
+
+    plan: Plan
+    run_dir: Path
+    journal: Journal
+    stopping: threading.Event
+    done: set[str]
+    attempts: dict[str, int]
+    failed: list[str] = field(default_factory=list)
+    fatal: list[RunnerError] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def all_lanes(self, hosts: HostPool) -> None:
+        cells = [cell for cell in self.plan.cells if cell.id not in self.done]
+        threads = [
+            threading.Thread(target=self._lane, args=(hosts, lane), name=f"lane-{lane[0].locks[0]}")
+            for lane in lanes(cells)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def outcome(self) -> Outcome:
+        failed = tuple(self.failed)
+        if self.fatal:
+            return Outcome("interrupted", str(self.fatal[0]), failed)
+        if self.stopping.is_set():
+            return Outcome("interrupted", "stopped before every cell was run", failed)
+        if failed:
+            return Outcome("failed", f"{len(failed)} of {len(self.plan.cells)} cells failed", failed)
+        return Outcome("done", f"{len(self.plan.cells)} cells", ())
+
+    def _lane(self, hosts: HostPool, cells: list[Cell]) -> None:
+        lane = _Lane(self, hosts)
+        try:
+            lane.observe(cells)
+            for cell in cells:
+                if self.stopping.is_set():
+                    break
+                lane.run_cell(cell)
+        except DiskFull as error:
+            self.stop_all(error)
+        except Exception as error:  # a lane is a thread: what escapes it here would be lost
+            traceback_file = self.run_dir / "internal-error.txt"
+            traceback_file.write_text(traceback.format_exc())
+            self.stop_all(RunnerError(f"internal error: {error!r}; see {traceback_file}"))
+        finally:
+            lane.stop_engine()
+
+    def stop_all(self, error: RunnerError) -> None:
+        with self.lock:
+            self.fatal.append(error)
+        self.stopping.set()
+
+
+class _Lane:
+    """One lane's engine, tools, and the hosts that could not be reached."""
+
+    def __init__(self, run: _Run, hosts: HostPool) -> None:
+        self._run = run
+        self._hosts = hosts
+        self._engine: Engine | None = None
+        self._engine_of = ""
+        self._tools: dict[tuple[str, str, str | None], str] = {}
+        self._lost: dict[str, HostError] = {}
+
+    def observe(self, cells: Sequence[Cell]) -> None:
+        """Collect the facts of each host of the lane, and say where they contradict what the spec declares."""
+        plan = self._run.plan
+        for host_id in dict.fromkeys(host for cell in cells for host in cell.locks):
+            paths = dict.fromkeys(
+                path for cell in cells if host_id in cell.locks and (path := plan.databases[cell.database].path)
+            )
+            try:
+                found = facts.observe(self._hosts[host_id], list(paths))
+            except HostError as error:
+                self._lost[host_id] = error
+                continue
+            self._run.journal.write(j.HostFacts(at=time.time(), host=host_id, facts=found))
+            for key in dict.fromkeys(cell.hardware for cell in cells):
+                hardware = plan.hardware[key]
+                if host_id in hardware.hosts:
+                    for text in facts.contradictions(hardware, found):
+                        self.remark("warning", f"{hardware.label} on {host_id}: {text}", str(hardware.origin))
+
+    def remark(self, severity: str, text: str, origin: str = "", cell: str | None = None) -> None:
+        self._run.journal.write(
+            j.Remark(at=time.time(), severity=severity, text=text, origin=origin, cell=cell)  # type: ignore[arg-type]  # called with the two literals only
+        )
+
+    def run_cell(self, cell: Cell) -> None:
+        run = self._run
+        attempt = run.attempts.get(cell.id, 0) + 1
+        run.journal.write(j.CellStarted(at=time.time(), cell=cell.id, hash=cell.hash, attempt=attempt))
+        try:
+            with self._kept_evidence(cell, attempt):
+                self._refuse_lost_hosts(cell)
+                measurement = CellRun(
+                    plan=run.plan,
+                    cell=cell,
+                    attempt=attempt,
+                    run_dir=run.run_dir,
+                    journal=run.journal,
+                    hosts=self._hosts,
+                    engine=self._engine_for(cell),
+                    driver=driver(cell.tool.driver),
+                    tool_path=lambda host: self._tool(host, cell),
+                    stopping=run.stopping,
+                ).run()
+        except Interrupted:
+            return
+        except DiskFull:
+            raise
+        except RunnerError as error:
+            self._failed(cell, attempt, error)
+            return
+        for text in measurement.warnings:
+            self.remark("warning", text, cell=cell.id)
+        run.journal.write(
+            j.CellEnded(
+                at=time.time(),
+                cell=cell.id,
+                hash=cell.hash,
+                attempt=attempt,
+                status="ok",
+                ops_per_s=measurement.total.ops_per_s,
+            )
+        )
+
+    @contextmanager
+    def _kept_evidence(self, cell: Cell, attempt: int) -> Iterator[None]:
+        """A mistake of ours fails the cell with one line, and keeps the traceback beside its raw output."""
+        try:
+            yield
+        except (RunnerError, Interrupted):
+            raise
+        except Exception as error:
+            path = self._run.run_dir / cell_directory(cell.id, attempt) / "internal-error.txt"
+            write_durably(path, traceback.format_exc().encode())
+            raise RunnerError(f"internal error: {error!r}", f"please report it with {path}") from error
+
+    def _failed(self, cell: Cell, attempt: int, error: RunnerError) -> None:
+        if isinstance(error, HostError):
+            for host_id in cell.locks:
+                if not self._hosts.reachable(host_id):
+                    self._lost[host_id] = error
+        if isinstance(error, ServerFailed | HostError):
+            self.stop_engine()
+        reason = f"{error} ({error.hint})" if error.hint else str(error)
+        with self._run.lock:
+            self._run.failed.append(cell.id)
+        self._run.journal.write(
+            j.CellEnded(
+                at=time.time(),
+                cell=cell.id,
+                hash=cell.hash,
+                attempt=attempt,
+                status="failed",
+                reason=reason,
+                origin=str(cell.origin),
+            )
+        )
+
+    def _refuse_lost_hosts(self, cell: Cell) -> None:
+        for host_id in cell.locks:
+            if host_id in self._lost:
+                raise self._lost[host_id]
+
+    def _engine_for(self, cell: Cell) -> Engine:
+        """The cell's engine. Another one of the lane is stopped first: two servers on one host disturb each other."""
+        plan = self._run.plan
+        if self._engine is None or self._engine_of != cell.database:
+            self.stop_engine()
+            database = plan.databases[cell.database]
+            self._engine = engine_class(database.engine)(plan, database, plan.hardware[cell.hardware], self._hosts)
+            self._engine_of = cell.database
+            self._engine.start()
+            self._run.journal.write(
+                j.EngineFacts(at=time.time(), database=cell.database, facts=self._engine.describe())
+            )
+        return self._engine
+
+    def stop_engine(self) -> None:
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            # The server may be gone already, which is then the reason of the cell that failed.
+            with suppress(RunnerError):
+                engine.stop()
+
+    def _tool(self, host_id: str, cell: Cell) -> str:
+        key = (host_id, cell.tool.driver, cell.tool.path)
+        if key not in self._tools:
+            found = tools.find(self._hosts[host_id], driver(cell.tool.driver), cell.tool.path)
+            self._tools[key] = found.path
+            self._run.journal.write(
+                j.ToolFound(
+                    at=time.time(), host=host_id, driver=cell.tool.driver, path=found.path, version=found.version
+                )
+            )
+        return self._tools[key]

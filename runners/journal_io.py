@@ -1,0 +1,99 @@
+"""Writing and reading the journal."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from benchbrief.runners.journal import RECORD, AnyRecord
+from benchbrief.runners.seams import DiskFull, RunnerError
+
+JOURNAL = "journal.jsonl"
+Listener = Callable[[AnyRecord], None]
+
+
+class Journal:
+    """An open journal: each record is on the disk before `write` returns, and is then told to the listener.
+
+    Holds an exclusive lock on the file as long as it is open, so that two controllers never drive one run.
+    Raises RunnerError when another process holds it, DiskFull when a record can't be kept.
+    """
+
+    def __init__(self, run_dir: Path, listener: Listener = lambda record: None) -> None:
+        self._path = run_dir / JOURNAL
+        self._lock = threading.Lock()
+        self._listener = listener
+        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._fd)
+            raise RunnerError(
+                f"{run_dir} is being run by another process", "wait for it, or look at it with `bench status`"
+            ) from None
+        self._drop_torn_tail()
+
+    def _drop_torn_tail(self) -> None:
+        """Cut off half a record left by a crash: it was never a record, and the next one must start a line."""
+        text = self._path.read_bytes()
+        whole = text.rfind(b"\n") + 1
+        if whole < len(text):
+            os.ftruncate(self._fd, whole)
+
+    def write(self, record: AnyRecord) -> None:
+        line = (record.model_dump_json() + "\n").encode()
+        with self._lock:
+            size = os.fstat(self._fd).st_size
+            try:
+                if os.write(self._fd, line) != len(line):
+                    raise OSError(errno.ENOSPC, "short write")
+                os.fsync(self._fd)
+            except OSError as error:
+                os.ftruncate(self._fd, size)
+                raise DiskFull(
+                    f"the journal {self._path} can't be written: {os.strerror(error.errno or 0)}",
+                    "free some space, then type `bench resume`",
+                ) from error
+            self._listener(record)
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+def is_being_written(run_dir: Path) -> bool:
+    """Whether a process holds the run's journal."""
+    try:
+        fd = os.open(run_dir / JOURNAL, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+def read_journal(path: Path) -> list[AnyRecord]:
+    """All whole records, in order. A torn last line is left out; any other bad line is a RunnerError."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise RunnerError(f"{path} can't be read: {error.strerror}") from error
+    records = []
+    for number, line in enumerate(lines[:-1], start=1):
+        try:
+            records.append(RECORD.validate_json(line))
+        except ValidationError:
+            raise RunnerError(
+                f"{path}:{number} is not a journal record",
+                "the file was changed, or was written by a newer benchbrief",
+            ) from None
+    return records

@@ -1,0 +1,84 @@
+"""The directory of one run: its name, and what is kept in it (see `runners/journal.py`)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from benchbrief.compiler.plan import Plan
+from benchbrief.runners.seams import DiskFull, RunnerError
+
+PLAN = "plan.json"
+
+
+def create_run(out: Path, plan: Plan, spec_files: Mapping[str, bytes]) -> Path:
+    """Make `out/<run_id>` with the plan and the spec's files in it. Raises DiskFull or RunnerError."""
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(plan.spec.name).stem)[:60] or "spec"
+    first = f"{time.strftime('%Y%m%d-%H%M%S')}-{stem}"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        run_dir = _new_directory(out, first)
+        write_durably(run_dir / PLAN, plan.model_dump_json(indent=1).encode())
+        for index, (name, content) in enumerate(spec_files.items()):
+            write_durably(run_dir / "spec" / f"{index}-{Path(name).name}", content)
+    except OSError as error:
+        raise RunnerError(f"{out} can't be written: {error.strerror}", "choose another folder with --out") from error
+    return run_dir
+
+
+def _new_directory(out: Path, name: str) -> Path:
+    for number in range(1, 1000):
+        run_dir = out / (name if number == 1 else f"{name}-{number}")
+        try:
+            run_dir.mkdir()
+            return run_dir
+        except FileExistsError:
+            continue
+    raise RunnerError(f"{out / name} and a thousand more exist already")
+
+
+def load_plan(run_dir: Path) -> Plan:
+    """The plan of a run. Raises RunnerError when it is missing or of another version."""
+    path = run_dir / PLAN
+    try:
+        return Plan.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise RunnerError(f"{path} can't be read: {error.strerror}", "is this the folder of a run?") from error
+    except ValueError as error:
+        raise RunnerError(f"{path} is not a plan that this benchbrief reads", "run the spec again") from error
+
+
+def cell_directory(cell_id: str, attempt: int) -> Path:
+    """Where a cell's raw outputs lie, relative to the run's directory: readable, and safe as a file name."""
+    slug = re.sub(r"[^A-Za-z0-9._=-]+", "_", cell_id)
+    if len(slug) > 120 or slug != cell_id.replace("/", "_"):
+        slug = f"{slug[:100]}-{hashlib.sha256(cell_id.encode()).hexdigest()[:10]}"
+    return Path("raw") / slug / str(attempt)
+
+
+def write_durably(path: Path, content: bytes) -> None:
+    """Write a whole file or none: to a temporary name, fsynced, then renamed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with temporary.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def digests(directory: Path) -> dict[str, str]:
+    """SHA-256 of every file below a directory, each flushed to the disk first. Raises DiskFull."""
+    found = {}
+    for path in sorted(p for p in directory.rglob("*") if p.is_file()):
+        try:
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+                found[str(path.relative_to(directory))] = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise DiskFull(f"{path} can't be kept: {error.strerror}", "free some space, then `bench resume`") from error
+    return found
