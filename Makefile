@@ -1,0 +1,29 @@
+# `make` alone says what there is.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint benchmarks lock
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 12
+
+setup:  ## install and build all that benchbrief and its tests need (see tools/setup.sh --help)
+	@tools/setup.sh all
+
+demo:  ## set up what is needed, run examples/quickstart.bench, and write its brief
+	@tools/setup.sh demo
+	.venv/bin/bench run examples/quickstart.bench
+
+test: setup lint  ## set up, lint, and run the whole test suite (PYTEST="-k name" for a part)
+	.venv/bin/pytest $(PYTEST)
+
+lint:  ## ruff and mypy
+	@tools/setup.sh python
+	.venv/bin/ruff check .
+	.venv/bin/mypy
+
+benchmarks: setup  ## measure benchbrief itself
+	.venv/bin/python -m benchmarks
+
+# The versions that everyone gets. No registry's address is written: each user's own settings choose it.
+lock:  ## renew requirements*.txt from pyproject.toml
+	@tools/setup.sh python
+	tools/lock

@@ -1,0 +1,252 @@
+#!/usr/bin/env bash
+# Puts together all that benchbrief and its tests need. `tools/setup.sh --help` says what and where.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+usage() {
+    cat <<'TEXT'
+Usage: tools/setup.sh [PART]...
+
+  all       everything below (what `make setup` does; the default)
+  demo      what `make demo` needs: all but the parts for tests and go-ycsb
+
+  system    Debian packages, by apt-get (as root, or by sudo)
+  python    .venv/: the locked Python packages, and benchbrief itself (editable)
+  stand-in  .tools/mongo-stand-in/: a small server that speaks MongoDB's wire protocol
+  ycsb      .tools/ycsb/: YCSB 0.17.0 with its MongoDB binding, in the layout of YCSB's release
+  go-ycsb   .tools/go-ycsb/: go-ycsb 1.0.1 with its MongoDB binding
+  tools     the last three
+
+What is there already is left alone, so a second call ends at once. Nothing is written outside this
+folder but the Debian packages and the usual caches of pip, Maven and Go. Logs are in .tools/log/.
+PYTHON names the Python to use (3.11 or later; python3 unless set).
+TEXT
+}
+
+# need | Debian package | what it is for. Needs: a command, a library or a font family.
+run_packages='
+module ensurepip          | python3-venv            | the Python environment
+file /etc/ssl/certs/ca-certificates.crt | ca-certificates | downloads from the package registries
+command db_bench          | rocksdb-tools           | the load generator for RocksDB
+command javac             | default-jdk-headless    | YCSB and the MongoDB stand-in run on Java 17
+command mvn               | maven                   | fetches and builds those two
+command fc-list           | fontconfig              | finds the fonts of a brief
+library libpango-1.0.so.0 | libpango-1.0-0          | lays out the text of PDF briefs
+library libpangoft2-1.0.so.0 | libpangoft2-1.0-0    | the same
+library libharfbuzz-subset.so.0 | libharfbuzz-subset0 | embeds fonts in PDF three times faster
+font Inter                | fonts-inter             | the typeface of the briefs
+font Noto_Sans_CJK_JP     | fonts-noto-cjk          | briefs in Japanese, Chinese and Korean
+command ps                | procps                  | watches the processes of a run
+command ssh               | openssh-client          | keys for hosts reached over SSH
+'
+test_packages='
+command go                | golang-go               | builds go-ycsb
+command sshd              | openssh-server          | the tests start their own, on a high port
+command ip                | iproute2                | the tests make networks of several hosts
+command pdftotext         | poppler-utils           | the tests read the PDF briefs
+'
+
+say() { echo "setup: $*"; }
+fail() {
+    echo "setup: $*" >&2
+    exit 1
+}
+
+# ---- system ------------------------------------------------------------------------------------------
+
+has() {
+    case $1 in
+        command) PATH="$PATH:/usr/sbin:/sbin" command -v "$2" >/dev/null ;;
+        library) PATH="$PATH:/usr/sbin:/sbin" ldconfig -p | grep -q -F "$2 " ;;
+        font) fc-list --quiet "${2//_/ }" 2>/dev/null ;;
+        module) "$python" -c "import $2" 2>/dev/null ;;
+        file) [ -e "$2" ] ;;
+    esac
+}
+
+missing_packages() {
+    local kind name package reason
+    while read -r kind name _ package _ reason; do
+        [ -z "$kind" ] || has "$kind" "$name" || echo "$package|$reason"
+    done <<<"$1"
+}
+
+# go-ycsb is one load generator of three: a machine without Go can do without it.
+required() { grep -v '^golang-go|' <<<"$1" || true; }
+
+system() {
+    local missing packages as_root=()
+    missing=$(missing_packages "$1")
+    [ -n "$missing" ] || return 0
+    say "missing, by the names of Debian's packages:"
+    while IFS='|' read -r package reason; do
+        echo "         $package: $reason"
+    done <<<"$missing"
+    packages=$(cut -d'|' -f1 <<<"$missing" | tr '\n' ' ')
+    if ! command -v apt-get >/dev/null; then
+        [ -n "$(required "$missing")" ] || return 0
+        fail "there is no apt-get here: install what these packages hold, then run this again"
+    fi
+    if [ "$(id -u)" != 0 ]; then
+        command -v sudo >/dev/null || fail "not root, and no sudo: as root run \`apt-get install $packages\`, then run this again"
+        as_root=(sudo)
+    fi
+    local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
+    say "installing them with apt-get"
+    "${apt[@]}" update >"$logs/system.log" 2>&1 || fail_with_log system "apt-get update failed"
+    # The tests want sshd's program, not a machine that listens on port 22 from now on.
+    local keep_ssh_off=
+    if grep -q -w openssh-server <<<"$packages" && [ -d /run/systemd/system ]; then
+        keep_ssh_off=yes
+        "${as_root[@]}" systemctl --quiet mask ssh.service
+    fi
+    # shellcheck disable=SC2086  # a list of words
+    "${apt[@]}" install --no-install-recommends $packages >>"$logs/system.log" 2>&1 ||
+        fail_with_log system "apt-get install failed"
+    if [ -n "$keep_ssh_off" ]; then
+        "${as_root[@]}" systemctl --quiet unmask ssh.service
+        "${as_root[@]}" systemctl --quiet disable ssh.service
+        say "the system's own SSH service was left switched off"
+    fi
+    missing=$(required "$(missing_packages "$1")")
+    [ -z "$missing" ] || fail "still missing after apt-get: $(cut -d'|' -f1 <<<"$missing" | tr '\n' ' ')(see $logs/system.log)"
+}
+
+# ---- the parts that are made: each has a folder, sources, and a function -----------------------------
+
+declare -A folder=([python]=.venv [stand-in]=.tools/mongo-stand-in [ycsb]=.tools/ycsb [go-ycsb]=.tools/go-ycsb)
+declare -A sources=(
+    [python]="requirements-dev.txt pyproject.toml"
+    [stand-in]=tools/mongo-stand-in
+    [ycsb]=tools/ycsb
+    [go-ycsb]=tools/go-ycsb
+)
+
+make_python() {
+    # A folder that was moved, or a Python that was replaced, leaves an environment that cannot run.
+    [ "$(.venv/bin/python -c 'import sys; print(sys.prefix)')" = "$PWD/.venv" ] || "$python" -m venv --clear .venv
+    local pip=(.venv/bin/python -m pip install --quiet --disable-pip-version-check)
+    "${pip[@]}" --require-hashes -r requirements-dev.txt
+    "${pip[@]}" --no-deps --no-build-isolation -e .
+    .venv/bin/python -c 'import benchbrief.dsl'
+}
+
+maven() {  # the folder under tools/ that is built to .tools/build/
+    rm -rf ".tools/build/$1"
+    # Maven's cache is not made for two at a time.
+    flock .tools/maven.lock mvn --batch-mode --quiet --strict-checksums -Dstyle.color=never -f "tools/$1/pom.xml" package
+}
+
+make_stand-in() {
+    maven mongo-stand-in
+    local new
+    new=$(empty_folder .tools/mongo-stand-in.new)
+    mkdir "$new/lib"
+    cp -r tools/mongo-stand-in/bin "$new/"
+    cp .tools/build/mongo-stand-in/*.jar .tools/build/mongo-stand-in/dependency/*.jar "$new/lib/"
+    replace .tools/mongo-stand-in
+}
+
+make_ycsb() {
+    maven ycsb
+    local new
+    new=$(empty_folder .tools/ycsb.new)
+    mkdir -p "$new/lib" "$new/mongodb-binding/lib"
+    cp -r tools/ycsb/bin tools/ycsb/workloads "$new/"
+    cp .tools/build/ycsb/core/*.jar "$new/lib/"
+    cp .tools/build/ycsb/*.jar .tools/build/ycsb/binding/*.jar "$new/mongodb-binding/lib/"
+    replace .tools/ycsb
+}
+
+make_go-ycsb() {
+    local build new module
+    build=$(empty_folder .tools/build/go-ycsb)
+    new=$(empty_folder .tools/go-ycsb.new)
+    cp tools/go-ycsb/go.mod tools/go-ycsb/go.sum "$build/"
+    cd "$build"
+    # The command's own source, checked against go.sum, with two of its twenty database bindings.
+    module=$(go mod download -json github.com/pingcap/go-ycsb | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+    install -m 644 "$module"/cmd/go-ycsb/*.go .
+    sed -i -E '\,go-ycsb/db/,{\,/(basic|mongodb)",!d}' main.go
+    CGO_ENABLED=0 GOFLAGS=-buildvcs=false go build -trimpath -o "$new/bin/go-ycsb" .
+    cd - >/dev/null
+    "$new/bin/go-ycsb" --help >/dev/null
+    replace .tools/go-ycsb
+}
+
+empty_folder() { rm -rf "$1" && mkdir -p "$1" && echo "$PWD/$1"; }
+replace() { rm -rf "$1" && mv "$1.new" "$1"; }
+
+# ---- what is fresh is left alone; the rest is made side by side ------------------------------------------
+
+digest() {  # of all that a part is made from
+    # shellcheck disable=SC2086  # a list of words
+    find ${sources[$1]} tools/setup.sh -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum
+}
+fresh() { [ -e "${folder[$1]}/.setup" ] && [ "$(cat "${folder[$1]}/.setup")" = "$(digest "$1")" ]; }
+
+fail_with_log() {
+    tail -n 20 "$logs/$1.log" >&2
+    fail "$2; the whole log is $logs/$1.log"
+}
+
+make_parts() {
+    local part failed=
+    local -A jobs=()
+    for part in "$@"; do
+        fresh "$part" && continue
+        say "making ${folder[$part]} (its log: $logs/$part.log)"
+        (
+            "make_$part"
+            digest "$part" >"${folder[$part]}/.setup"
+            say "made ${folder[$part]} in $SECONDS s" >&3
+        ) 3>&1 >"$logs/$part.log" 2>&1 &
+        jobs[$part]=$!
+    done
+    for part in "${!jobs[@]}"; do
+        wait "${jobs[$part]}" || failed+=" $part"
+    done
+    for part in $failed; do
+        tail -n 20 "$logs/$part.log" >&2
+        say "could not make ${folder[$part]}; the whole log is $logs/$part.log" >&2
+        [ "$part" != go-ycsb ] || say "all but specs and tests that use go-ycsb works without it" >&2
+    done
+    [ -z "${failed/ go-ycsb/}" ] || fail "once that is mended: tools/setup.sh$failed"
+}
+
+main() {
+    local packages='' parts=() word
+    [ $# -gt 0 ] || set -- all
+    for word in "$@"; do
+        case $word in
+            -h | --help)
+                usage
+                return
+                ;;
+            all)
+                packages=$run_packages$test_packages
+                parts+=(python stand-in ycsb go-ycsb)
+                ;;
+            demo)
+                packages=$run_packages
+                parts+=(python stand-in ycsb)
+                ;;
+            system) packages=$run_packages$test_packages ;;
+            tools) parts+=(stand-in ycsb go-ycsb) ;;
+            python | stand-in | ycsb | go-ycsb) parts+=("$word") ;;
+            *) fail "there is no part '$word'; try tools/setup.sh --help" ;;
+        esac
+    done
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+        fail "benchbrief needs Python 3.11 or later: set PYTHON to one"
+    mkdir -p "$logs"
+    exec 9>.tools/setup.lock
+    flock 9  # a second set-up waits for the first, then finds its work done
+    [ -z "$packages" ] || system "$packages"
+    make_parts "${parts[@]}"
+    tools/dev-links
+}
+
+python=${PYTHON:-python3}
+logs=.tools/log
+main "$@"
