@@ -43,7 +43,10 @@ class Interrupted(Exception):
 
 @dataclass(frozen=True)
 class CellRun:
-    """One attempt at one cell, with all that it needs. `tool_paths` maps each load-generating host to its tool."""
+    """One attempt at one cell, with all that it needs.
+
+    `engine` gives the cell's engine, started; `tool_path` where the load generator is on a host.
+    """
 
     plan: Plan
     cell: Cell
@@ -51,7 +54,7 @@ class CellRun:
     run_dir: Path
     journal: Journal
     hosts: Hosts
-    engine: Engine
+    engine: Callable[[], Engine]
     driver: Driver
     tool_path: Callable[[str], str]
     stopping: threading.Event
@@ -60,7 +63,7 @@ class CellRun:
         """Raises RunnerError when the cell fails, Interrupted when the run is to stop."""
         with self._step("prepare"):
             self._prepare()
-            endpoint = self.engine.start()
+            endpoint = self.engine().start()
             host = self.cell.load_hosts[0]
             context = CellContext(self.plan, self.cell, self.tool_path(host), endpoint)
         if self.cell.dataset:
@@ -72,7 +75,7 @@ class CellRun:
         with self._step("measure"):
             output = self._measure(context, host)
         with self._step("collect"):
-            self.engine.healthy()
+            self.engine().healthy()
             measurement = self.driver.parse(context, output)
         return measurement
 
@@ -91,23 +94,23 @@ class CellRun:
                     )
 
     def _load(self, context: CellContext) -> None:
-        if self.engine.holds(self.cell):
+        if self.engine().holds(self.cell):
             self._skip("load", "data set reused")
             return
         job = self.driver.load(context)
         if job is None:
             return
         with self._step("load"):
-            self.engine.reset(self.cell)
+            self.engine().reset(self.cell)
             output = self._run_job(job, "load", self.cell.load_hosts[0])
-            self.engine.loaded(self.cell, self.driver.check_load(context, output))
+            self.engine().loaded(self.cell, self.driver.check_load(context, output))
 
     def _measure(self, context: CellContext, host: str) -> JobOutput:
         node = self.plan.hardware[self.cell.hardware].hosts[0]
         with self._probes():
-            before = self.engine.counters()
+            before = self.engine().counters()
             output = self._run_job(self.driver.measure(context), "measure", host)
-            after = self.engine.counters()
+            after = self.engine().counters()
         if before or after:
             self.journal.write(
                 j.Counters(

@@ -29,11 +29,11 @@ from benchbrief.runners.seams import DiskFull, Engine, HostError, RunnerError, S
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended; `failed` are the ids of failed cells."""
+    """How a run ended; `failed` pairs each failed cell with its reason."""
 
     status: str
     message: str
-    failed: tuple[str, ...]
+    failed: tuple[tuple[str, str], ...]
 
 
 def execute(
@@ -114,7 +114,7 @@ class _Run:
     stopping: threading.Event
     done: set[str]
     attempts: dict[str, int]
-    failed: list[str] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)
     fatal: list[RunnerError] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -211,7 +211,7 @@ class _Lane:
                     run_dir=run.run_dir,
                     journal=run.journal,
                     hosts=self._hosts,
-                    engine=self._engine_for(cell),
+                    engine=lambda: self._engine_for(cell),
                     driver=driver(cell.tool.driver),
                     tool_path=lambda host: self._tool(host, cell),
                     stopping=run.stopping,
@@ -257,7 +257,7 @@ class _Lane:
             self.stop_engine()
         reason = f"{error} ({error.hint})" if error.hint else str(error)
         with self._run.lock:
-            self._run.failed.append(cell.id)
+            self._run.failed.append((cell.id, reason))
         self._run.journal.write(
             j.CellEnded(
                 at=time.time(),

@@ -1,0 +1,116 @@
+"""The `bench` command: which subcommands there are, and what the exit codes mean.
+
+Each subcommand is a module in `commands/`, imported when it is called, so that `bench --help` starts fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import NoReturn
+
+import click
+
+from benchbrief.terminal import ExitCode, show_error
+
+COMMANDS = {
+    "init": "Write a commented starter spec.",
+    "check": "Check specs: names, units, dimensions, values.",
+    "plan": "Show what a spec would run: matrix, hosts, order, time.",
+    "run": "Run a spec and render its brief.",
+    "resume": "Go on with an interrupted run, or retry failed cells.",
+    "status": "Show runs, and how far one has come.",
+    "report": "Render a run's brief again, as PDF and HTML.",
+    "query": "Ask the results in SQL.",
+    "rebuild": "Build a run's tables again from its journal and raw outputs.",
+    "doctor": "Say what is missing here and on a spec's hosts, and how to get it.",
+    "completion": "Print a shell completion script.",
+}
+
+
+class _Commands(click.Group):
+    """Subcommands from the table above, each imported on use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"benchbrief.commands.{name}").command
+        command.short_help = COMMANDS[name]
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            from benchbrief.dsl.suggest import did_you_mean
+
+            guess = did_you_mean(args[0], COMMANDS)
+            hint = f"did you mean `bench {guess}`?" if guess else "`bench --help` lists the commands"
+            ctx.fail(f"no command `{args[0]}`; {hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        import benchbrief
+
+        click.echo(f"bench {benchbrief.__version__}")
+        ctx.exit()
+
+
+@click.command(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""
+\b
+Examples:
+  bench init my.bench            write a starter spec
+  bench plan my.bench            see what would run, where, and how long
+  bench run my.bench             run it; ends with a PDF and an HTML brief
+  bench run my.bench --profile smoke
+
+\b
+Exit codes:
+  0 done   1 the spec is wrong   2 usage   3 a cell failed
+  4 an `expect` failed   130 interrupted (go on with `bench resume`)
+""",
+)
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version.")
+def group() -> None:
+    """From one checked spec to a finished database or storage benchmark brief."""
+
+
+def main() -> NoReturn:
+    """The console command. Never lets a traceback out for something a user can mend."""
+    from benchbrief.terminal import Stop
+
+    try:
+        group.main(standalone_mode=False, prog_name="bench")
+    except Stop as stop:
+        code = int(stop.code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        code = ExitCode.USAGE
+    except click.ClickException as error:
+        error.show()
+        code = ExitCode.USAGE
+    except click.exceptions.Exit as error:
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        code = ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone (`bench query ... | head`): not a mistake of the user's.
+        sys.stderr.close()
+        code = ExitCode.DONE
+    except Exception as error:
+        code = show_error(error)
+    else:
+        code = ExitCode.DONE
+    sys.exit(code)

@@ -1,0 +1,69 @@
+"""`bench report`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from benchbrief.run_options import chosen_run, out_option, run_argument
+from benchbrief.terminal import ExitCode, Stop, fail, warn
+
+
+@click.command(
+    epilog="""
+\b
+Examples:
+  bench report                                  the last run's brief
+  bench report 20260301 --to /tmp/brief
+  bench report --spec brief.bench               with the prose, tables and metrics as they are in the spec now
+"""
+)
+@run_argument
+@out_option
+@click.option("--spec", type=click.Path(path_type=Path), help="Take reports and metrics from this spec instead of the run's.")
+@click.option("--to", type=click.Path(path_type=Path), help="Folder for the brief; the run's own by default.")
+@click.option("--html-only", is_flag=True, help="Render no PDF.")
+@click.option("--json", "as_json", is_flag=True, help="Print the files' paths as JSON.")
+def command(  # noqa: PLR0913 - one parameter an option
+    run: str | None, out: Path, spec: Path | None, to: Path | None, html_only: bool, as_json: bool
+) -> None:
+    """Render the brief of RUN (the last one by default) as PDF and HTML from its stored results."""
+    from benchbrief.pipeline import render_all, store
+    from benchbrief.runners.rundir import load_plan
+
+    run_dir = chosen_run(out, run)
+    plan = load_plan(run_dir)
+    if spec is not None:
+        plan = _with_reports_of(plan, spec)
+    if not plan.reports:
+        raise fail(f"the spec of {run_dir.name} has no `report` block", "add one, then: bench report --spec FILE")
+    verdicts = store(run_dir, plan)
+    reports = render_all(run_dir, plan, to, pdf=not html_only)
+    if as_json:
+        click.echo(json.dumps({name: [str(path) for path in paths] for name, paths in reports.items()}, indent=1))
+    else:
+        for paths in reports.values():
+            for path in paths:
+                click.echo(path)
+    broken = [verdict for verdict in verdicts if verdict.holds is not True]
+    for verdict in broken:
+        warn(f"expect does not hold: {verdict.text} ({verdict.detail}) at {verdict.origin}")
+    if broken:
+        raise Stop(ExitCode.EXPECT_FAILED)
+
+
+def _with_reports_of(plan, spec: Path):  # type: ignore[no-untyped-def]  # Plan is imported late, to start fast
+    """The run's plan with the metrics, expectations and reports of a spec whose cells are the same."""
+    from benchbrief.spec_options import compile_or_stop
+
+    newer = compile_or_stop(spec, plan.spec.profile, plan.spec.params).plan
+    measured = {cell.id: cell.hash for cell in plan.cells}
+    changed = [cell.id for cell in newer.cells if measured.get(cell.id) != cell.hash]
+    if changed:
+        raise fail(
+            f"{len(changed)} of the {len(newer.cells)} cells of {spec} were not measured by this run, first {changed[0]}",
+            "only labels, prose, metrics and reports may differ; run the spec again",
+        )
+    return plan.model_copy(update={"metrics": newer.metrics, "expects": newer.expects, "reports": newer.reports})

@@ -1,0 +1,34 @@
+"""`bench resume`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from benchbrief.pipeline import OUT
+from benchbrief.run_output import run_and_tell
+
+
+@click.command(
+    epilog="""
+\b
+Examples:
+  bench resume
+  bench resume 20260301-101500-brief
+"""
+)
+@click.argument("run", required=False)
+@click.option("--out", type=click.Path(path_type=Path), default=OUT, show_default=True, help="Folder that holds the runs.")
+@click.option("--no-report", is_flag=True, help="Keep the results, render nothing.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+def command(run: str | None, out: Path, no_report: bool, quiet: bool, as_json: bool) -> None:
+    """Go on with RUN (its name, the start of it, or its folder): finished cells are kept, failed ones are tried again.
+
+    Without RUN, the last interrupted run of the folder.
+    """
+    from benchbrief.results.runs import find_run, last_interrupted
+
+    run_dir = find_run(out, run) if run else last_interrupted(out)
+    run_and_tell(run_dir, report=not no_report, quiet=quiet, as_json=as_json)

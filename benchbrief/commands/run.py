@@ -1,0 +1,39 @@
+"""`bench run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from benchbrief.pipeline import OUT
+from benchbrief.run_output import run_and_tell
+from benchbrief.spec_options import compile_or_stop, spec_options
+
+
+@click.command(
+    epilog="""
+\b
+Examples:
+  bench run brief.bench
+  bench run brief.bench --profile smoke --param records=10k
+  bench run brief.bench --json > outcome.json
+
+Ctrl-C stops the running tools and leaves a run that `bench resume` goes on with.
+"""
+)
+@click.argument("spec", type=click.Path(path_type=Path))
+@spec_options
+@click.option("--out", type=click.Path(path_type=Path), default=OUT, show_default=True, help="Folder that holds the runs.")
+@click.option("--no-report", is_flag=True, help="Keep the results, render nothing.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+def command(  # noqa: PLR0913 - one parameter an option
+    spec: Path, profile: str | None, params: dict[str, str], out: Path, no_report: bool, quiet: bool, as_json: bool
+) -> None:
+    """Run SPEC on its hosts, keep every result, and render its brief as PDF and HTML."""
+    from benchbrief.runners.rundir import create_run
+
+    checked = compile_or_stop(spec, profile, params)
+    run_dir = create_run(out, checked.plan, {name: Path(name).read_bytes() for name in checked.plan.spec.files})
+    run_and_tell(run_dir, report=not no_report, quiet=quiet, as_json=as_json)

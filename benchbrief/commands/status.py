@@ -1,0 +1,59 @@
+"""`bench status`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from benchbrief.progress import duration
+from benchbrief.run_options import chosen_run, out_option, run_argument
+from benchbrief.terminal import printable, use_colour
+
+_COLOURS = {"done": "green", "ok": "green", "failed": "red", "interrupted": "yellow", "running": "cyan"}
+
+
+@click.command(
+    epilog="""
+\b
+Examples:
+  bench status                 the last run, also while it goes on in another shell
+  bench status --all           every run of the folder
+  bench status 20260301 --json
+"""
+)
+@run_argument
+@out_option
+@click.option("--all", "every", is_flag=True, help="One line for each run.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(run: str | None, out: Path, every: bool, as_json: bool) -> None:
+    """Show how far RUN (the last one by default) has come: each cell's state, what failed and why, the time left."""
+    from benchbrief.results.runs import list_runs
+    from benchbrief.results.summary import summarise
+
+    runs = [summarise(path) for path in list_runs(out)] if every else [summarise(chosen_run(out, run))]
+    if as_json:
+        documents = [asdict(each) for each in runs]
+        click.echo(json.dumps(documents if every else documents[0], indent=1, default=str, ensure_ascii=False))
+        return
+    paint = use_colour(sys.stdout)
+
+    def state(word: str, width: int = 0) -> str:
+        return click.style(f"{word:<{width}}", fg=_COLOURS.get(word)) if paint else f"{word:<{width}}"
+
+    for each in runs:
+        left = f", about {duration(each.remaining_s)} left" if each.remaining_s else ""
+        click.echo(
+            f"{each.run_id}  {state(each.status, 11)} {each.done}/{each.total} cells done, {each.failed} failed, "
+            f"{duration(each.elapsed_s)}{left}"
+        )
+        if every:
+            continue
+        for cell in each.cells:
+            detail = f"{cell.ops_per_s:>12,.0f} ops/s" if cell.ops_per_s is not None else printable(cell.reason or cell.step or "")
+            click.echo(f"  {state(cell.status, 8)} {cell.cell_id:<44} {detail}")
+        if each.status in ("interrupted", "failed"):
+            click.echo(f"go on with: bench resume {each.run_id}")

@@ -1,0 +1,104 @@
+"""The whole way, on one screen: a spec's plan is run, stored, evaluated and rendered."""
+
+from __future__ import annotations
+
+import hashlib
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from benchbrief.progress import Progress
+from benchbrief.terminal import ExitCode
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.plan import Plan
+    from benchbrief.results.expects import Verdict
+
+OUT = Path("bench-out")
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a run left. `reports` maps each report's name to its files."""
+
+    run_dir: Path
+    status: str
+    message: str
+    failed: dict[str, str] = field(default_factory=dict)
+    verdicts: tuple[Verdict, ...] = ()
+    reports: dict[str, list[Path]] = field(default_factory=dict)
+
+    @property
+    def code(self) -> ExitCode:
+        if self.status == "interrupted":
+            return ExitCode.INTERRUPTED
+        if self.status == "failed":
+            return ExitCode.CELL_FAILED
+        if any(verdict.holds is not True for verdict in self.verdicts):
+            return ExitCode.EXPECT_FAILED
+        return ExitCode.DONE
+
+
+def run_plan(run_dir: Path, progress: Progress, *, report: bool = True) -> Finished:
+    """Run every cell of a run's plan that is not yet good, then store, evaluate and render what is there.
+
+    An interrupted run is stored but not rendered: a partial result is not to be taken for a whole one.
+    """
+    from benchbrief.runners.executor import execute
+    from benchbrief.runners.rundir import PLAN, load_plan
+
+    plan = load_plan(run_dir)
+    digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
+    with _stop_on_signals() as stopping, progress.of(plan):
+        outcome = execute(plan, digest, run_dir, listener=progress.record, stopping=stopping)
+    verdicts = store(run_dir, plan)
+    finished = Finished(run_dir, outcome.status, outcome.message, dict(outcome.failed), verdicts)
+    if report and outcome.status != "interrupted":
+        finished.reports.update(render_all(run_dir, plan))
+    return finished
+
+
+def store(run_dir: Path, plan: Plan) -> tuple[Verdict, ...]:
+    """Build the run's tables from its journal and raw outputs, and judge what the spec expects of them."""
+    from benchbrief.results.expects import evaluate
+    from benchbrief.results.store import open_store, rebuild
+
+    rebuild(run_dir)
+    with open_store(run_dir) as results:
+        return tuple(evaluate(plan, results))
+
+
+def render_all(run_dir: Path, plan: Plan, to: Path | None = None, *, pdf: bool = True) -> dict[str, list[Path]]:
+    """Render every report of the plan into `to` (the run's own `reports` folder by default)."""
+    from benchbrief.reports.render import render
+    from benchbrief.results.store import open_store
+
+    with open_store(run_dir) as results:
+        return {
+            report.name: render(plan, results, report, to or run_dir / "reports", pdf=pdf) for report in plan.reports
+        }
+
+
+@contextmanager
+def _stop_on_signals() -> Iterator[threading.Event]:
+    """An event that the first SIGINT or SIGTERM sets; a second one ends the process at once, as usual."""
+    stopping = threading.Event()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        stopping.set()
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+    for number in before:
+        signal.signal(number, stop)
+    try:
+        yield stopping
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,43 @@
+"""The arguments and options of every command that looks at a finished or running run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from benchbrief.pipeline import OUT
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def out_option(function: F) -> F:
+    """`--out FOLDER`, the folder that holds the runs."""
+    return click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        default=OUT,
+        show_default=True,
+        help="Folder that holds the runs.",
+    )(function)
+
+
+def run_argument(function: F) -> F:
+    """An optional RUN: a run's name, the start of it, or its folder; the last run when left out."""
+    return click.argument("run", required=False, shell_complete=_complete)(function)
+
+
+def chosen_run(out: Path, run: str | None) -> Path:
+    """The run's directory. Raises RunnerError when there is none."""
+    from benchbrief.results.runs import find_run, last_run
+
+    return find_run(out, run) if run else last_run(out)
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    out = Path(ctx.params.get("out") or OUT)
+    names = sorted(path.parent.name for path in out.glob("*/plan.json"))
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]

@@ -1,0 +1,50 @@
+"""The arguments and options of every command that reads a spec."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from benchbrief.terminal import ExitCode, Stop, use_colour
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def spec_options(function: F) -> F:
+    """`--profile NAME` and `--param NAME=VALUE` (repeatable, given on as a dict)."""
+    function = click.option(
+        "--param", "-p", "params", multiple=True, metavar="NAME=VALUE", callback=_split, help="Set a `param` of the spec."
+    )(function)
+    return click.option("--profile", metavar="NAME", help="Apply this `profile` of the spec.")(function)
+
+
+def _split(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    params = {}
+    for item in given:
+        name, equals, value = item.partition("=")
+        if not equals or not name.strip():
+            raise click.BadParameter(f"`{item}` is not NAME=VALUE, as in --param records=10k")
+        params[name.strip()] = value.strip()
+    return params
+
+
+def compile_or_stop(path: Path, profile: str | None, params: dict[str, str]) -> Any:
+    """The checked spec with its plan; shows every diagnostic, and stops with code 1 when there is an error."""
+    from benchbrief.compiler.compile import check
+
+    checked = check(path, profile=profile, params=params)
+    show_diagnostics(checked.diagnostics)
+    if checked.plan is None:
+        raise Stop(ExitCode.SPEC_WRONG)
+    return checked
+
+
+def show_diagnostics(diagnostics: Any) -> None:
+    if diagnostics:
+        from benchbrief.dsl.render import render_all
+
+        click.echo(render_all(diagnostics, colour=use_colour(sys.stderr)), err=True)

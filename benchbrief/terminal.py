@@ -1,0 +1,78 @@
+"""What every command shares: exit codes, colour, and how errors are shown."""
+
+from __future__ import annotations
+
+import enum
+import os
+import sys
+from typing import IO
+
+import click
+
+
+class ExitCode(enum.IntEnum):
+    DONE = 0
+    SPEC_WRONG = 1
+    USAGE = 2
+    CELL_FAILED = 3
+    EXPECT_FAILED = 4
+    INTERRUPTED = 130
+
+
+class Stop(Exception):  # noqa: N818 - not an error: the command has said all, and ends with this code
+    """End the command with `code`; everything that is to be said has been said."""
+
+    def __init__(self, code: ExitCode) -> None:
+        super().__init__(code.name)
+        self.code = code
+
+
+def use_colour(stream: IO[str]) -> bool:
+    """Colour only on a terminal that wants it (https://no-color.org)."""
+    return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def fail(message: str, hint: str = "", code: ExitCode = ExitCode.USAGE) -> Stop:
+    """Show an error in one line with its next step; raise what this returns."""
+    paint = use_colour(sys.stderr)
+    head = click.style("error:", fg="red", bold=True) if paint else "error:"
+    click.echo(f"{head} {printable(message)}", err=True, color=paint)
+    if hint:
+        click.echo(f"  {click.style('help:', fg='cyan') if paint else 'help:'} {printable(hint)}", err=True, color=paint)
+    return Stop(code)
+
+
+def warn(message: str) -> None:
+    paint = use_colour(sys.stderr)
+    head = click.style("warning:", fg="yellow", bold=True) if paint else "warning:"
+    click.echo(f"{head} {printable(message)}", err=True, color=paint)
+
+
+def printable(text: str) -> str:
+    """Text from a host or a spec, without control characters that a terminal would obey."""
+    return "".join(char if char in "\n\t" or char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
+def show_error(error: Exception) -> int:
+    """One clear message for any exception that reached the top; a traceback only for a mistake of ours, on request."""
+    from benchbrief.dsl.diagnostics import SpecError
+
+    if isinstance(error, SpecError):
+        from benchbrief.dsl.render import render_all
+
+        click.echo(render_all(error.diagnostics, colour=use_colour(sys.stderr)), err=True)
+        return ExitCode.SPEC_WRONG
+
+    from benchbrief.runners.seams import RunnerError
+
+    if isinstance(error, RunnerError):
+        return fail(str(error), error.hint).code
+    if isinstance(error, OSError) and error.filename:
+        return fail(f"{error.filename}: {error.strerror}").code
+    if os.environ.get("BENCH_TRACEBACK"):
+        raise error
+    return fail(
+        f"internal error: {type(error).__name__}: {error}",
+        "this is a mistake in benchbrief; please report it with the output of the same command under BENCH_TRACEBACK=1",
+        ExitCode.CELL_FAILED,
+    ).code
