@@ -1,0 +1,98 @@
+"""What is missing on a spec's hosts, and how to get it: each host is reached, each tool found and asked its version."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchbrief.compiler.plan import Plan
+from benchbrief.runners import tools
+from benchbrief.runners.commands import shell_line
+from benchbrief.runners.hosts import HostPool
+from benchbrief.runners.plugins import driver, engine_class
+from benchbrief.runners.seams import Hosts, RunnerError
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. `hint` says how to get it when it is not `ok`."""
+
+    host: str
+    what: str
+    ok: bool
+    detail: str
+    hint: str = ""
+
+
+def examine(plan: Plan, config: Path | None = None) -> Iterator[Finding]:
+    """Look at every host of a plan: can it be reached, are its tools there, can its directories be written.
+
+    Starts nothing and changes nothing. Yields as it goes, since a host may take its time to answer.
+    """
+    with HostPool(plan, config=config) as hosts:
+        for host_id in plan.hosts:
+            try:
+                hosts[host_id].run(shell_line("true"))
+            except RunnerError as error:
+                yield Finding(host_id, "reachable", False, str(error), error.hint)
+                continue
+            yield Finding(host_id, "reachable", True, plan.hosts[host_id].transport)
+            yield from _tools(plan, hosts, host_id)
+            yield from _directories(plan, hosts, host_id)
+        yield from _servers(plan, hosts)
+
+
+def _tools(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
+    wanted = dict.fromkeys((cell.tool.driver, cell.tool.path) for cell in plan.cells if host_id in cell.load_hosts)
+    for name, path in wanted:
+        try:
+            found = tools.find(hosts[host_id], driver(name), path)
+        except RunnerError as error:
+            yield Finding(host_id, name, False, str(error), error.hint)
+        else:
+            yield Finding(host_id, name, True, f"{found.version or 'no version told'} at {found.path}")
+
+
+def _directories(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
+    """Whether the nearest existing parent of each data directory can be written, and its free space."""
+    for key, database in plan.databases.items():
+        if not database.path or host_id not in plan.hardware[key.partition("@")[2]].hosts:
+            continue
+        path = shlex.quote(database.path)
+        done = hosts[host_id].run(
+            shell_line(f'p={path}; while [ ! -e "$p" ]; do p=$(dirname -- "$p"); done; [ -w "$p" ] && df -Ph -- "$p" | tail -n 1')
+        )
+        if done.exit_code == 0 and len(columns := done.stdout.split()) >= 4:
+            yield Finding(host_id, database.path, True, f"{columns[3]} free")
+        else:
+            yield Finding(
+                host_id,
+                database.path,
+                False,
+                "can't be written",
+                f"make it writable for the user that logs in; it is the path of database {database.name} at {database.origin}",
+            )
+
+
+def _servers(plan: Plan, hosts: Hosts) -> Iterator[Finding]:
+    for key, database in plan.databases.items():
+        hardware = plan.hardware[key.partition("@")[2]]
+        if database.server == "embedded":
+            try:
+                detail = tools.find_stand_in(hosts[hardware.hosts[0]])
+            except RunnerError as error:
+                yield Finding(hardware.hosts[0], f"server for {database.name}", False, str(error), error.hint)
+            else:
+                yield Finding(hardware.hosts[0], f"server for {database.name}", True, detail)
+        elif database.server == "attach":
+            engine = engine_class(database.engine)(plan, database, hardware, hosts)
+            try:
+                engine.start()
+                told = engine.describe()
+                engine.stop()
+            except RunnerError as error:
+                yield Finding(hardware.key, f"database {database.name}", False, str(error), error.hint)
+            else:
+                yield Finding(hardware.key, f"database {database.name}", True, told.get("version", "answers"))
