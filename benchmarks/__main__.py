@@ -1,0 +1,25 @@
+"""Run the benchmarks named on the command line, or all of them."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+NAMES = ("startup", "plan_10k", "overhead", "report")
+
+
+def main() -> int:
+    names = sys.argv[1:] or NAMES
+    unknown = [name for name in names if name not in NAMES]
+    if unknown:
+        print(f"no benchmark {', '.join(unknown)}; there are: {', '.join(NAMES)}", file=sys.stderr)
+        return 2
+    held = True
+    for name in names:
+        print(f"\n== {name}")
+        held &= importlib.import_module(f"benchmarks.{name}").main()
+    return 0 if held else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
