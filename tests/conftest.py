@@ -1,0 +1,25 @@
+"""What every test may use: golden files that are compared, or written anew with `--update-goldens`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-goldens", action="store_true", help="write golden files anew; read the difference")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """Compare a text with a golden file, or write the file when asked to."""
+
+    def compare(path: Path, text: str) -> None:
+        if request.config.getoption("--update-goldens"):
+            path.write_text(text, encoding="utf-8")
+        assert path.exists(), f"no golden {path.name}: run pytest with --update-goldens, and read it"
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare
