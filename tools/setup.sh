@@ -75,7 +75,7 @@ missing_packages() {
 required() { grep -v '^golang-go|' <<<"$1" || true; }
 
 system() {
-    local missing packages as_root=()
+    local missing package packages reason as_root=()
     missing=$(missing_packages "$1")
     [ -n "$missing" ] || return 0
     say "missing, by the names of Debian's packages:"

@@ -1,0 +1,51 @@
+"""A MongoDB wire-protocol server of a test's own."""
+
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
+
+START_TIMEOUT_S = 30.0
+STOP_TIMEOUT_S = 15.0
+
+
+@contextmanager
+def running_stand_in(tools_dir: Path, data: Path | None = None) -> Iterator[tuple[str, int]]:
+    """Start the server on a free port and yield (host, port); stopped, and its exit checked, at the end.
+
+    With `data`, documents are kept in that folder; else they are in memory.
+    """
+    command = [str(tools_dir / "mongo-stand-in/bin/mongo-stand-in"), "--port", "0"]
+    if data is not None:
+        command += ["--data", str(data)]
+    with tempfile.TemporaryFile() as errors:
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
+        try:
+            yield _address(server)
+            server.terminate()
+            assert server.wait(STOP_TIMEOUT_S) == 0
+        except BaseException as failure:
+            errors.seek(0)
+            failure.add_note(f"the server's standard error: {errors.read().decode()!r}")
+            raise
+        finally:
+            if server.poll() is None:
+                server.kill()
+                server.wait()
+            assert server.stdout is not None
+            server.stdout.close()
+
+
+def _address(server: subprocess.Popen[bytes]) -> tuple[str, int]:
+    assert server.stdout is not None
+    with DefaultSelector() as selector:
+        selector.register(server.stdout, EVENT_READ)
+        if not selector.select(START_TIMEOUT_S):
+            raise TimeoutError(f"the server said nothing in {START_TIMEOUT_S:.0f} s")
+    line = server.stdout.readline().decode()
+    if not line.startswith("listening "):
+        raise RuntimeError(f"the server did not start: {line!r}")
+    host, port = line.removeprefix("listening ").strip().rsplit(":", 1)
+    return host, int(port)

@@ -1,0 +1,99 @@
+"""The MongoDB stand-in does what the runs and the tests count on."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pymongo import MongoClient
+
+from tests.support.mongo import running_stand_in
+from tests.support.tools import built_tool, tools_dir
+
+LAUNCHER = "mongo-stand-in/bin/mongo-stand-in"
+
+
+@pytest.fixture(autouse=True)
+def _built() -> None:
+    built_tool(LAUNCHER)
+
+
+@contextmanager
+def connected(data: Path | None = None) -> Iterator[MongoClient[dict[str, object]]]:
+    with (
+        running_stand_in(tools_dir(), data) as (host, port),
+        MongoClient[dict[str, object]](host, port) as client,
+    ):
+        yield client
+
+
+def test_a_current_driver_writes_and_reads() -> None:
+    with connected() as client:
+        assert client.admin.command("ping")["ok"] == 1.0
+        client.test.things.insert_many({"_id": key, "square": key * key} for key in range(10))
+        assert client.test.things.find_one({"_id": 7}) == {"_id": 7, "square": 49}
+
+
+def test_server_status_counts_operations_as_mongodb_does() -> None:
+    with connected() as client:
+        things = client.test.things
+        before = client.admin.command("serverStatus")["opcounters"]
+        things.insert_many({"_id": key} for key in range(10))
+        things.insert_one({"_id": 10})
+        list(things.find({"_id": {"$gt": 5}}, batch_size=2))
+        things.update_one({"_id": 1}, {"$set": {"seen": True}})
+        things.delete_one({"_id": 2})
+        after = client.admin.command("serverStatus")["opcounters"]
+    counted = {name: after[name] - before[name] for name in after}
+    assert counted == {"insert": 11, "query": 1, "update": 1, "delete": 1, "getmore": 2, "command": 1}
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["memory", "H2 file"])
+def test_build_info_tells_it_from_a_real_server(tmp_path: Path, kept: bool) -> None:
+    with connected(tmp_path if kept else None) as client:
+        info = client.admin.command("buildInfo")
+    assert info["version"] == "4.4.0"
+    assert info["benchbriefStandIn"] == f"mongo-java-server 1.47.0 ({'H2 file' if kept else 'memory'})"
+
+
+def test_documents_survive_a_restart_when_a_folder_is_given(tmp_path: Path) -> None:
+    data = tmp_path / "made" / "by the server"
+    with connected(data) as client:
+        client.test.things.insert_many({"_id": key} for key in range(100))
+    with connected(data) as client:
+        assert client.test.things.count_documents({}) == 100
+
+
+def refusal(*arguments: str) -> str:
+    """The one line that the launcher ends with, with exit code 1 and nothing on standard output."""
+    done = subprocess.run(
+        [built_tool(LAUNCHER), *arguments], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch(r"mongo-stand-in: [^\n]+\n", done.stderr)
+    return done.stderr
+
+
+def test_a_port_in_use_is_refused_in_one_line() -> None:
+    with running_stand_in(tools_dir()) as (host, port):
+        assert f"cannot listen on {host}:{port}: Address already in use" in refusal("--port", str(port))
+
+
+def test_a_folder_in_use_is_refused_in_one_line(tmp_path: Path) -> None:
+    with running_stand_in(tools_dir(), tmp_path):
+        assert f"cannot open the data in {tmp_path}" in refusal("--port", "0", "--data", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--port", "many"], "--port wants a number from 0 (any free port) to 65535, not 'many'"),
+        (["--port", "70000"], "to 65535, not '70000'"),
+        (["--port"], "--port wants a value"),
+        (["--prot", "1"], "unknown option '--prot'; there are --bind, --data, --port"),
+    ],
+)
+def test_bad_arguments_are_refused_in_one_line(arguments: list[str], reason: str) -> None:
+    assert reason in refusal(*arguments)
