@@ -1,1 +1,19 @@
-"""Where commands run: this machine, over SSH, or a simulated fleet."""
+"""Transports: how commands, jobs and files reach one host."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchbrief.compiler.plan import Host
+from benchbrief.runners.seams import Transport
+
+
+def open_transport(host: Host, ssh_config: Path | None = None) -> Transport:
+    """The transport of a host. An SSH one connects on first use."""
+    if host.transport == "local":
+        from benchbrief.runners.transports.local import LocalTransport
+
+        return LocalTransport(host)
+    from benchbrief.runners.transports.ssh import SshTransport
+
+    return SshTransport(host, ssh_config)

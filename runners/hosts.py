@@ -1,0 +1,55 @@
+"""The hosts of a run: their transports, opened on first use, kept warm, and closed together."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from benchbrief.compiler.plan import Plan
+from benchbrief.runners.seams import Command, HostError, Transport
+from benchbrief.runners.transports import open_transport
+
+
+class HostPool:
+    """The transports by host id; safe to use from several threads.
+
+    `config` is an SSH client configuration to use in place of ~/.ssh/config.
+    """
+
+    def __init__(self, plan: Plan, config: Path | None = None) -> None:
+        self._hosts = plan.hosts
+        self._config = config
+        self._open: dict[str, Transport] = {}
+        self._lock = threading.Lock()
+
+    def __getitem__(self, host_id: str) -> Transport:
+        """Raises HostError for a host that the plan does not have."""
+        with self._lock:
+            if host_id not in self._open:
+                if host_id not in self._hosts:
+                    raise HostError(f"no host {host_id!r} in the plan")
+                self._open[host_id] = open_transport(self._hosts[host_id], self._config)
+            return self._open[host_id]
+
+    def reachable(self, host_id: str) -> bool:
+        """Whether a command runs on the host now."""
+        try:
+            return self[host_id].run(Command(("true",)), timeout_s=15).exit_code == 0
+        except HostError:
+            return False
+
+    def close(self) -> None:
+        with self._lock:
+            transports, self._open = list(self._open.values()), {}
+        for transport in transports:
+            transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

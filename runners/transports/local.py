@@ -1,0 +1,135 @@
+"""The transport to this machine."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from benchbrief.compiler.plan import Host
+from benchbrief.runners import jobs
+from benchbrief.runners.commands import Masking, masked, script
+from benchbrief.runners.seams import (
+    Command,
+    Completed,
+    DiskFull,
+    HostError,
+    Job,
+    RunnerError,
+    RunningJob,
+    Secret,
+)
+from benchbrief.runners.transports.output import OUTPUT_LIMIT, LimitedText
+
+_PIECE = 1 << 20
+
+
+class LocalTransport:
+    """Runs commands on the controller itself; see `seams.Transport`."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
+        started = time.monotonic()
+        # The script comes from memory, so that neither a process list nor a disk holds it.
+        memory = os.memfd_create("script")
+        with os.fdopen(memory, "r+b") as source:
+            source.write(script(command, stdin).encode("utf-8", "surrogateescape"))
+            source.seek(0)
+            process = subprocess.Popen(
+                ["sh"],
+                stdin=source,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,  # a Ctrl-C is for us: what runs is ended in order
+            )
+        try:
+            out, err = _read_both(process, started + timeout_s)
+            code = process.wait(max(0.0, started + timeout_s - time.monotonic()))
+        except (TimeoutError, subprocess.TimeoutExpired):
+            raise HostError(
+                f"{self.host.id}: `{masked(command)[:200]}` did not end within {timeout_s:g} s",
+                "Run it by hand to see what it waits for.",
+            ) from None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+            for pipe in (process.stdout, process.stderr):
+                if pipe is not None:
+                    pipe.close()
+        masking = Masking([word for word in command.env.values() if isinstance(word, Secret)])
+        return Completed(code, masking.text(out), masking.text(err), time.monotonic() - started)
+
+    def start(self, job: Job) -> RunningJob:
+        return jobs.start(self, job)
+
+    def put(self, content: bytes, path: str) -> None:
+        target = Path(path)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            jobs.write_file(target, [content])
+        except OSError as error:
+            raise _os_error(self.host, f"can't write {path}", error) from error
+
+    def get(self, path: str, to: Path) -> None:
+        try:
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, to)
+        except OSError as error:
+            raise _os_error(self.host, f"can't copy {path} to {to}", error) from error
+
+    def entries(self, directory: str) -> list[jobs.Entry]:
+        try:
+            with os.scandir(directory) as found:
+                return [jobs.entry(each.name, each.stat(follow_symlinks=False)) for each in found]
+        except OSError as error:
+            raise _os_error(self.host, f"can't list {directory}", error) from error
+
+    def read(self, path: str, limit: int) -> Iterator[bytes]:
+        try:
+            with Path(path).open("rb") as file:
+                while limit > 0 and (piece := file.read(min(_PIECE, limit))):
+                    limit -= len(piece)
+                    yield piece
+        except OSError as error:
+            raise _os_error(self.host, f"can't read {path}", error) from error
+
+    def forward(self, host: str, port: int) -> AbstractContextManager[tuple[str, int]]:
+        return nullcontext((host, port))
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+def _read_both(process: subprocess.Popen[bytes], deadline: float) -> tuple[str, str]:
+    """Standard output and error up to a limit; what comes after it is dropped, so that nothing hangs."""
+    assert process.stdout is not None  # noqa: S101 - both were asked for as pipes
+    assert process.stderr is not None  # noqa: S101
+    texts = {process.stdout: LimitedText(OUTPUT_LIMIT), process.stderr: LimitedText(OUTPUT_LIMIT)}
+    with selectors.DefaultSelector() as selector:
+        for pipe, text in texts.items():
+            selector.register(pipe, selectors.EVENT_READ, text)
+        while selector.get_map():
+            ready = selector.select(max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise TimeoutError
+            for key, _ in ready:
+                if piece := os.read(key.fd, 1 << 16):
+                    key.data.add(piece)
+                else:
+                    selector.unregister(key.fileobj)
+    return texts[process.stdout].text(), texts[process.stderr].text()
+
+
+def _os_error(host: Host, what: str, error: OSError) -> RunnerError:
+    if jobs.is_full(error):
+        return DiskFull(f"no space left on {host.id}: {what}", f"Make room on {host.id}.")
+    return HostError(f"{host.id}: {what}: {error.strerror}")
