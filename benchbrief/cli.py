@@ -57,7 +57,7 @@ class _Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+def _print_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
         import benchbrief
 
@@ -82,7 +82,9 @@ Exit codes:
   4 an `expect` failed   130 interrupted (go on with `bench resume`)
 """,
 )
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version.")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
+)
 def group() -> None:
     """From one checked spec to a finished database or storage benchmark brief."""
 

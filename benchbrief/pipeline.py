@@ -90,7 +90,7 @@ def _stop_on_signals() -> Iterator[threading.Event]:
     stopping = threading.Event()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
-    def stop(number: int, frame: FrameType | None) -> None:
+    def stop(_number: int, _frame: FrameType | None) -> None:
         stopping.set()
         for each, handler in before.items():
             signal.signal(each, handler)

@@ -37,7 +37,7 @@ def chosen_run(out: Path, run: str | None) -> Path:
     return find_run(out, run) if run else last_run(out)
 
 
-def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def _complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     out = Path(ctx.params.get("out") or OUT)
     names = sorted(path.parent.name for path in out.glob("*/plan.json"))
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]

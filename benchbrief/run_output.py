@@ -1,4 +1,4 @@
-"""How `bench run` and `bench resume` end: what was measured, what failed and why, where the brief is, what to type next."""
+"""How `bench run` and `bench resume` end: what failed and why, where the brief is, what to type next."""
 
 from __future__ import annotations
 
@@ -60,4 +60,5 @@ def tell(finished: Finished) -> None:
     if finished.status == "interrupted":
         say(f"go on with: bench resume {finished.run_dir.name}")
     elif finished.status == "failed":
-        say(f"outputs are kept in {finished.run_dir / 'raw'}; try the failed cells again with: bench resume {finished.run_dir.name}")
+        say(f"outputs are kept in {finished.run_dir / 'raw'}")
+        say(f"try the failed cells again with: bench resume {finished.run_dir.name}")

@@ -17,12 +17,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 def spec_options(function: F) -> F:
     """`--profile NAME` and `--param NAME=VALUE` (repeatable, given on as a dict)."""
     function = click.option(
-        "--param", "-p", "params", multiple=True, metavar="NAME=VALUE", callback=_split, help="Set a `param` of the spec."
+        "--param",
+        "-p",
+        "params",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=_split,
+        help="Set a `param` of the spec.",
     )(function)
     return click.option("--profile", metavar="NAME", help="Apply this `profile` of the spec.")(function)
 
 
-def _split(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+def _split(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
     params = {}
     for item in given:
         name, equals, value = item.partition("=")

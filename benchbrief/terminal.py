@@ -19,7 +19,7 @@ class ExitCode(enum.IntEnum):
     INTERRUPTED = 130
 
 
-class Stop(Exception):  # noqa: N818 - not an error: the command has said all, and ends with this code
+class Stop(Exception):
     """End the command with `code`; everything that is to be said has been said."""
 
     def __init__(self, code: ExitCode) -> None:
@@ -38,7 +38,9 @@ def fail(message: str, hint: str = "", code: ExitCode = ExitCode.USAGE) -> Stop:
     head = click.style("error:", fg="red", bold=True) if paint else "error:"
     click.echo(f"{head} {printable(message)}", err=True, color=paint)
     if hint:
-        click.echo(f"  {click.style('help:', fg='cyan') if paint else 'help:'} {printable(hint)}", err=True, color=paint)
+        click.echo(
+            f"  {click.style('help:', fg='cyan') if paint else 'help:'} {printable(hint)}", err=True, color=paint
+        )
     return Stop(code)
 
 

@@ -30,7 +30,11 @@ experiment one {{
 def under_bench(folder: Path) -> tuple[float, float, Path]:
     """One cell under `bench run`: operations per second, wall seconds of the cell, the job's folder."""
     done = subprocess.run(
-        (BENCH, "run", "overhead.bench", "--no-report", "--quiet", "--json"), cwd=folder, capture_output=True, text=True, check=True
+        (BENCH, "run", "overhead.bench", "--no-report", "--quiet", "--json"),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     run_dir = folder / json.loads(done.stdout)["directory"]
     records = [json.loads(line) for line in (run_dir / "journal.jsonl").read_text().splitlines()]

@@ -18,7 +18,9 @@ def spec() -> str:
     hardware = "\n".join(
         f'hardware h{i} "Group {i}" {{ hosts = "h{i}-[1-3].lab"  memory = {i + 1} GiB }}' for i in range(HARDWARE)
     )
-    workloads = "\n".join(f"workload w{i} from ycsb.{'abcdf'[i % 5]} {{ records = {i + 1}M }}" for i in range(WORKLOADS))
+    workloads = "\n".join(
+        f"workload w{i} from ycsb.{'abcdf'[i % 5]} {{ records = {i + 1}M }}" for i in range(WORKLOADS)
+    )
     return f"""{hardware}
 client load {{ hosts = "load.lab"  tool = ycsb("/opt/ycsb") }}
 database mongo {{ engine = mongodb  uri = "mongodb://{{hosts}}/ycsb" }}

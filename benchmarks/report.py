@@ -1,4 +1,4 @@
-"""Rendering the quickstart's brief, PDF and HTML, from its stored results, imports included, against a bare interpreter."""
+"""Rendering the quickstart's brief, PDF and HTML, from its stored results, imports included."""
 
 from __future__ import annotations
 

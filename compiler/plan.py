@@ -154,7 +154,7 @@ StepKind = Literal["prepare", "load", "warm_up", "measure", "collect", "cool_dow
 
 
 class Step(Node):
-    """One step of a cell. `seconds` is its declared length or, where none is declared, an estimate; `timeout_s` ends it."""
+    """One step of a cell. `seconds` is its declared length, or an estimate; `timeout_s` ends it."""
 
     kind: StepKind
     seconds: float
@@ -216,7 +216,9 @@ class Experiment(Node):
     origin: Origin
 
 
-Dimension = Literal["experiment", "hardware", "workload", "threads", "target", "phase", "repeat", "operation", "node", "time"]
+Dimension = Literal[
+    "experiment", "hardware", "workload", "threads", "target", "phase", "repeat", "operation", "node", "time"
+]
 
 
 class Query(Node):

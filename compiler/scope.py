@@ -15,7 +15,7 @@ from benchbrief.dsl.source import Span
 
 @dataclass(frozen=True)
 class HardwareKey:
-    """A hardware group or variant. `aliases` are the other names it may be called by (`server.micron_7450`, `micron_7450`)."""
+    """A hardware group or variant. `aliases` are the other names it may be called by (`server.micron_7450`)."""
 
     key: str
     aliases: tuple[str, ...]

@@ -24,7 +24,7 @@ class Name:
 class Quantity:
     """A number and, where one is written, its unit: `20 min`, `75M records`, `1.6 TB`, `96`, `5 %`.
 
-    `value` has the multiplier letter after the digits (k, M, G, T) applied; `unit` is as written, "" when there is none.
+    `value` has the multiplier letter after the digits (k, M, G, T) applied; `unit` is as written, "" for none.
     `text` is the number as written.
     """
 
@@ -158,9 +158,7 @@ class Option:
     value: Expr
 
 
-Expr: TypeAlias = (
-    Name | Quantity | String | List | Attr | Call | Index | Unary | Binary | Every | By | Option
-)
+Expr: TypeAlias = Name | Quantity | String | List | Attr | Call | Index | Unary | Binary | Every | By | Option
 
 
 @dataclass(frozen=True)

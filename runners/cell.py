@@ -76,8 +76,7 @@ class CellRun:
             output = self._measure(context, host)
         with self._step("collect"):
             self.engine().healthy()
-            measurement = self.driver.parse(context, output)
-        return measurement
+            return self.driver.parse(context, output)
 
     def _prepare(self) -> None:
         from benchbrief.runners.commands import shell_line
@@ -126,8 +125,7 @@ class CellRun:
         try:
             for probe in self.cell.probes:
                 job = probe_kind(probe.name).job(probe)
-                for host_id in probe.hosts:
-                    running.append((probe.name, host_id, self.hosts[host_id].start(job)))
+                running.extend((probe.name, host_id, self.hosts[host_id].start(job)) for host_id in probe.hosts)
             yield
         finally:
             for name, host_id, job_running in running:

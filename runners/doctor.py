@@ -62,7 +62,9 @@ def _directories(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
             continue
         path = shlex.quote(database.path)
         done = hosts[host_id].run(
-            shell_line(f'p={path}; while [ ! -e "$p" ]; do p=$(dirname -- "$p"); done; [ -w "$p" ] && df -Ph -- "$p" | tail -n 1')
+            shell_line(
+                f'p={path}; while [ ! -e "$p" ]; do p=$(dirname -- "$p"); done; [ -w "$p" ] && df -Ph -- "$p" | tail -n 1'
+            )
         )
         if done.exit_code == 0 and len(columns := done.stdout.split()) >= 4:
             yield Finding(host_id, database.path, True, f"{columns[3]} free")

@@ -41,7 +41,7 @@ def execute(
     plan_sha256: str,
     run_dir: Path,
     *,
-    listener: Listener = lambda record: None,
+    listener: Listener = lambda _: None,
     stopping: threading.Event | None = None,
     config: Path | None = None,
 ) -> Outcome:
@@ -94,9 +94,11 @@ def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:
     order = {cell.id: index for index, cell in enumerate(cells)}
     for cell in cells:
         joined = {id(lane): lane for host in cell.locks if (lane := lane_of.get(host)) is not None}
-        merged = sorted((c for lane in joined.values() for c in lane), key=lambda c: order[c.id]) if len(
-            joined
-        ) > 1 else next(iter(joined.values()), [])
+        merged = (
+            sorted((c for lane in joined.values() for c in lane), key=lambda c: order[c.id])
+            if len(joined) > 1
+            else next(iter(joined.values()), [])
+        )
         merged.append(cell)
         hosts = {host for c in merged for host in c.locks} if len(joined) > 1 else set(cell.locks)
         for host in hosts:

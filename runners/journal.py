@@ -38,7 +38,7 @@ class RunStarted(Record):
 
 
 class HostFacts(Record):
-    """Observed facts of a host: {name: value}, values as text with their unit in the name's table (`runners/facts.py`)."""
+    """Observed facts of a host as text, by name (`runners/facts.py`)."""
 
     type: Literal["host_facts"] = "host_facts"
     host: str

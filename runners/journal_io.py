@@ -25,7 +25,7 @@ class Journal:
     Raises RunnerError when another process holds it, DiskFull when a record can't be kept.
     """
 
-    def __init__(self, run_dir: Path, listener: Listener = lambda record: None) -> None:
+    def __init__(self, run_dir: Path, listener: Listener = lambda _: None) -> None:
         self._path = run_dir / JOURNAL
         self._lock = threading.Lock()
         self._listener = listener

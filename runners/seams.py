@@ -66,7 +66,7 @@ class Job:
 class JobOutput:
     """What a finished job left, fetched to the controller: `directory` holds `stdout`, `stderr` and collected files.
 
-    Times are seconds since the epoch by the host's clock. `exit_code` is negative for a signal, None when stopped by us.
+    Times are seconds since the epoch by the host's clock. `exit_code` is None when we stopped the job.
     """
 
     directory: Path
@@ -134,7 +134,7 @@ class DiskFull(RunnerError):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """How the load generator reaches the system under test: a URI (MongoDB) or a directory on its own host (RocksDB)."""
+    """How the load reaches the system under test: a URI (MongoDB) or a directory on its own host (RocksDB)."""
 
     uri: Secret | None = None
     path: str | None = None

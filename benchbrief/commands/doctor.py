@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from benchbrief.runners.doctor import Finding
 
 
-
 @click.command(
     epilog="""
 \b
@@ -67,7 +66,12 @@ def _reports() -> Iterator[Finding]:
     """The libraries that render a brief: WeasyPrint needs Pango, which pip can't bring."""
     from benchbrief.runners.doctor import Finding
 
-    for module, what in (("weasyprint", "PDF writer"), ("altair", "charts"), ("vl_convert", "charts to SVG"), ("duckdb", "store")):
+    for module, what in (
+        ("weasyprint", "PDF writer"),
+        ("altair", "charts"),
+        ("vl_convert", "charts to SVG"),
+        ("duckdb", "store"),
+    ):
         try:
             found = importlib.import_module(module)
         except (ImportError, OSError) as error:

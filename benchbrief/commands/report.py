@@ -22,13 +22,11 @@ Examples:
 )
 @run_argument
 @out_option
-@click.option("--spec", type=click.Path(path_type=Path), help="Take reports and metrics from this spec instead of the run's.")
+@click.option("--spec", type=click.Path(path_type=Path), help="Take reports and metrics from this spec.")
 @click.option("--to", type=click.Path(path_type=Path), help="Folder for the brief; the run's own by default.")
 @click.option("--html-only", is_flag=True, help="Render no PDF.")
 @click.option("--json", "as_json", is_flag=True, help="Print the files' paths as JSON.")
-def command(  # noqa: PLR0913 - one parameter an option
-    run: str | None, out: Path, spec: Path | None, to: Path | None, html_only: bool, as_json: bool
-) -> None:
+def command(run: str | None, out: Path, spec: Path | None, to: Path | None, html_only: bool, as_json: bool) -> None:
     """Render the brief of RUN (the last one by default) as PDF and HTML from its stored results."""
     from benchbrief.pipeline import render_all, store
     from benchbrief.runners.rundir import load_plan

@@ -19,7 +19,9 @@ Examples:
 """
 )
 @click.argument("run", required=False)
-@click.option("--out", type=click.Path(path_type=Path), default=OUT, show_default=True, help="Folder that holds the runs.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=OUT, show_default=True, help="Folder that holds the runs."
+)
 @click.option("--no-report", is_flag=True, help="Keep the results, render nothing.")
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")

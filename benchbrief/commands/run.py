@@ -24,11 +24,13 @@ Ctrl-C stops the running tools and leaves a run that `bench resume` goes on with
 )
 @click.argument("spec", type=click.Path(path_type=Path))
 @spec_options
-@click.option("--out", type=click.Path(path_type=Path), default=OUT, show_default=True, help="Folder that holds the runs.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=OUT, show_default=True, help="Folder that holds the runs."
+)
 @click.option("--no-report", is_flag=True, help="Keep the results, render nothing.")
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
-def command(  # noqa: PLR0913 - one parameter an option
+def command(
     spec: Path, profile: str | None, params: dict[str, str], out: Path, no_report: bool, quiet: bool, as_json: bool
 ) -> None:
     """Run SPEC on its hosts, keep every result, and render its brief as PDF and HTML."""

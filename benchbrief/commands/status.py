@@ -53,7 +53,11 @@ def command(run: str | None, out: Path, every: bool, as_json: bool) -> None:
         if every:
             continue
         for cell in each.cells:
-            detail = f"{cell.ops_per_s:>12,.0f} ops/s" if cell.ops_per_s is not None else printable(cell.reason or cell.step or "")
+            detail = (
+                f"{cell.ops_per_s:>12,.0f} ops/s"
+                if cell.ops_per_s is not None
+                else printable(cell.reason or cell.step or "")
+            )
             click.echo(f"  {state(cell.status, 8)} {cell.cell_id:<44} {detail}")
         if each.status in ("interrupted", "failed"):
             click.echo(f"go on with: bench resume {each.run_id}")

@@ -78,7 +78,7 @@ def test_a_full_disk_keeps_the_records_before_and_no_half_record(tmp_path: Path)
 
 def test_listeners_hear_a_record_only_after_it_is_kept(tmp_path: Path) -> None:
     heard: list[int] = []
-    journal = Journal(tmp_path, lambda record: heard.append(len(read_journal(tmp_path / JOURNAL))))
+    journal = Journal(tmp_path, lambda _: heard.append(len(read_journal(tmp_path / JOURNAL))))
     journal.write(started("a"))
     journal.write(started("b"))
     journal.close()
