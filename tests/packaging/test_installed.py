@@ -87,9 +87,7 @@ class Environment:
 
 
 @pytest.fixture(scope="module", params=["wheel", "sdist to wheel", "editable"])
-def environment(
-    request: pytest.FixtureRequest, sources: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Environment:
+def environment(request: pytest.FixtureRequest, sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     folder = tmp_path_factory.mktemp("installed")
     made = Environment(folder / "venv")
     match request.param:

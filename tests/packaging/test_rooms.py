@@ -139,9 +139,7 @@ def test_a_room_takes_from_another_only_what_is_meant_for_it(room: str, taken: s
     wrong = [
         str(found)
         for found in OURS
-        if found.file.startswith(f"{room}/")
-        and rooms_taken(found) == {taken}
-        and not found.targets & ONLY[room, taken]
+        if found.file.startswith(f"{room}/") and rooms_taken(found) == {taken} and not found.targets & ONLY[room, taken]
     ]
     assert wrong == []
 
@@ -174,8 +172,7 @@ def test_each_package_is_listed_to_be_installed() -> None:
     for path in python_files(*ROOMS):
         folders[path.parent.relative_to(REPOSITORY).as_posix()].add(path.name)
     packages = {
-        ("" if folder.startswith("benchbrief") else "benchbrief.") + folder.replace("/", ".")
-        for folder in folders
+        ("" if folder.startswith("benchbrief") else "benchbrief.") + folder.replace("/", ".") for folder in folders
     }
     assert set(PYPROJECT["tool"]["setuptools"]["packages"]) == packages
     assert [folder for folder, files in folders.items() if "__init__.py" not in files] == []

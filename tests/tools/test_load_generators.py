@@ -34,9 +34,7 @@ def ycsb(phase: str, url: str, workload: str, *arguments: str) -> subprocess.Com
 
 def returned(output: str, code: str) -> int:
     """The operations that ended with `code`, over all kinds of operation."""
-    return sum(
-        int(count) for count in re.findall(rf"^\[[A-Z-]+\], Return={code}, (\d+)$", output, re.MULTILINE)
-    )
+    return sum(int(count) for count in re.findall(rf"^\[[A-Z-]+\], Return={code}, (\d+)$", output, re.MULTILINE))
 
 
 @pytest.mark.parametrize("workload", [f"workload{letter}" for letter in "abcdef"])
@@ -116,9 +114,7 @@ def test_go_ycsb_loads_and_runs(server: tuple[str, int]) -> None:
     assert re.search(rf"^INSERT +- Takes\(s\): .* Count: {RECORDS},", loaded.stdout, re.MULTILINE)
     ran = run(program, "run", "mongodb", *settings)
     assert ran.returncode == 0
-    total = re.search(
-        r"^TOTAL +- Takes\(s\): .* Count: (\d+),", ran.stdout.split("Run finished")[1], re.MULTILINE
-    )
+    total = re.search(r"^TOTAL +- Takes\(s\): .* Count: (\d+),", ran.stdout.split("Run finished")[1], re.MULTILINE)
     assert total is not None
     assert int(total[1]) >= 0.98 * RECORDS  # it shows a few stray errors on healthy servers
 

@@ -68,9 +68,7 @@ def test_documents_survive_a_restart_when_a_folder_is_given(tmp_path: Path) -> N
 
 def refusal(*arguments: str) -> str:
     """The one line that the launcher ends with, with exit code 1 and nothing on standard output."""
-    done = subprocess.run(
-        [built_tool(LAUNCHER), *arguments], capture_output=True, text=True, timeout=30, check=False
-    )
+    done = subprocess.run([built_tool(LAUNCHER), *arguments], capture_output=True, text=True, timeout=30, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert re.fullmatch(r"mongo-stand-in: [^\n]+\n", done.stderr)
     return done.stderr
