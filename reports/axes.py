@@ -1,0 +1,179 @@
+"""Where things go on a chart: round ticks, tick labels, text widths, and places for labels that do not collide.
+
+The plot area's size and the domains are set here, and not left to the renderer, so that a label's place is known
+before it is drawn, and both sides of a two-axis chart share one grid.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+_NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(frozen=True)
+class Ticks:
+    """A linear axis from `low` to `high` with a tick at each of `values` (the ends among them)."""
+
+    low: float
+    high: float
+    values: tuple[float, ...]
+
+    def labels(self) -> tuple[str, ...]:
+        return tick_labels(self.values)
+
+
+def nice_ticks(values: Iterable[float], wanted: int = 5) -> Ticks:
+    """Ticks from zero (or a round number below it) to a round number at or above the largest value."""
+    found = list(values)
+    top, bottom = max([*found, 0.0]), min([*found, 0.0])
+    if top == bottom:
+        top = bottom + 1.0
+    step = _nice_step((top - bottom) / wanted)
+    first, last = math.floor(bottom / step), math.ceil(round(top / step, 9))
+    return _ticks(first, last, step)
+
+
+def matching_ticks(values: Iterable[float], intervals: int) -> Ticks:
+    """Ticks from zero in just `intervals` steps, so that a right axis shares the left one's grid lines."""
+    found = list(values)
+    top, bottom = max([*found, 0.0]), min([*found, 0.0])
+    if bottom < 0:  # a shared grid would have to bend one axis: let this one have its own
+        return nice_ticks(found, intervals)
+    return _ticks(0, intervals, _nice_step((top or 1.0) / intervals))
+
+
+def log_ticks(values: Iterable[float], base: int) -> Ticks:
+    """Powers of `base` from at or below the smallest value to at or above the largest. All values are positive."""
+    found = list(values)
+    first = math.floor(math.log(min(found), base) + 1e-9)
+    last = max(first + 1, math.ceil(math.log(max(found), base) - 1e-9))
+    stride = max(1, math.ceil((last - first) / 8))
+    powers = tuple(float(base) ** n for n in range(first, last + 1, stride))
+    return Ticks(float(base) ** first, float(base) ** last, powers)
+
+
+def _nice_step(raw: float) -> float:
+    power = 10.0 ** math.floor(math.log10(raw))
+    return next(n * power for n in _NICE if raw <= n * power * (1 + 1e-9))
+
+
+def _ticks(first: int, last: int, step: float) -> Ticks:
+    values = tuple(float(f"{n * step:.12g}") for n in range(first, last + 1))
+    return Ticks(values[0], values[-1], values)
+
+
+def tick_labels(values: Sequence[float]) -> tuple[str, ...]:
+    """All in one size: 0, 10k, 20k; or 0, 0.5, 1.0; thousands separated below ten thousand."""
+    largest = max((abs(v) for v in values), default=0.0)
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if largest >= size and largest >= 1e4:
+            return tuple(
+                "0" if v == 0 else f"{_trimmed(v / size, [w / size for w in values])}{letter}" for v in values
+            )
+    return tuple(_trimmed(v, values) for v in values)
+
+
+def _trimmed(value: float, among: Sequence[float]) -> str:
+    decimals = next((d for d in range(6) if all(math.isclose(round(v, d), v, rel_tol=1e-6, abs_tol=1e-12)
+                                                for v in among)), 6)  # fmt: skip
+    return f"{value:,.{decimals}f}".replace("-", "−")
+
+
+def text_width(text: str, size: float) -> float:
+    """Pixels, estimated: full-width characters are as wide as high, others a little over half of it."""
+    wide = sum(1.0 if unicodedata.east_asian_width(c) in "WF" else _NARROW.get(c, 0.58) for c in text)
+    return wide * size
+
+
+_NARROW = {**dict.fromkeys("iIjl.,:;'|! ", 0.29), **dict.fromkeys("frt()-/1", 0.4), **dict.fromkeys("mMW@%", 0.88)}
+
+
+@dataclass(frozen=True)
+class Box:
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def overlap(self, other: Box) -> float:
+        across = min(self.right, other.right) - max(self.left, other.left)
+        down = min(self.bottom, other.bottom) - max(self.top, other.top)
+        return across * down if across > 0 and down > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text to be put beside a point at (x, y) pixels."""
+
+    text: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a label's anchor stands relative to its point."""
+
+    dx: float
+    dy: float
+    align: str
+
+
+_PLACES = (
+    Place(0, -10, "center"), Place(8, -6, "left"), Place(-8, -6, "right"), Place(9, 0, "left"), Place(-9, 0, "right"),
+    Place(8, 8, "left"), Place(-8, 8, "right"), Place(0, 11, "center"),
+)  # fmt: skip
+
+
+def place_labels(
+    labels: Sequence[Label], size: float, area: Box, lines: Sequence[Sequence[tuple[float, float]]]
+) -> tuple[Place, ...]:
+    """A place for each label, in order, which covers the least of points, lines and labels placed before it."""
+    dots = [Box(x - 4, y - 4, x + 4, y + 4) for line in lines for x, y in line]
+    dots += [Box(x - 1, y - 1, x + 1, y + 1) for line in lines for x, y in _along(line)]
+    taken: list[Box] = []
+    chosen = []
+    for label in labels:
+
+        def cost(place: Place, label: Label = label) -> float:
+            box = _box(label, place, size)
+            inside = box.overlap(area)
+            outside = (box.right - box.left) * (box.bottom - box.top) - inside
+            return sum(box.overlap(b) for b in dots) + 3 * sum(box.overlap(b) for b in taken) + 5 * outside
+
+        best = min(_PLACES, key=cost)
+        taken.append(_box(label, best, size))
+        chosen.append(best)
+    return tuple(chosen)
+
+
+def _along(line: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    found = []
+    for (x0, y0), (x1, y1) in zip(line, line[1:], strict=False):
+        steps = max(1, int(math.hypot(x1 - x0, y1 - y0) / 4))
+        found += [(x0 + (x1 - x0) * i / steps, y0 + (y1 - y0) * i / steps) for i in range(1, steps)]
+    return found
+
+
+def _box(label: Label, place: Place, size: float) -> Box:
+    width = text_width(label.text, size)
+    x, y = label.x + place.dx, label.y + place.dy
+    left = x - width / 2 if place.align == "center" else x - width if place.align == "right" else x
+    return Box(left, y - size / 2, left + width, y + size / 2)
+
+
+def spread(positions: Sequence[float], gap: float) -> bool:
+    """Whether positions lie at least `gap` apart."""
+    ordered = sorted(positions)
+    return all(b - a >= gap for a, b in zip(ordered, ordered[1:], strict=False))
+
+
+def linear(domain: tuple[float, float], pixels: tuple[float, float], log: bool = False) -> Callable[[float], float]:
+    """From a value in `domain` to a pixel, as the renderer's scale does it."""
+    scale: Callable[[float], float] = math.log if log else lambda v: v
+    low, high = scale(domain[0]), scale(domain[1])
+    return lambda v: pixels[0] + (scale(v) - low) / (high - low) * (pixels[1] - pixels[0])

@@ -1,0 +1,127 @@
+"""Markdown with computed numbers in it -> HTML that holds nothing the author or a label could smuggle in.
+
+Raw HTML and images are off, links are limited to http, https and mailto, and numbers go in as escaped text after the
+Markdown was parsed, so that no value can open a tag or an emphasis.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape, unescape
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
+
+from markupsafe import Markup
+
+from benchbrief.compiler.plan import Prose, Value
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+
+@dataclass(frozen=True)
+class Inserted:
+    """A computed number as it is printed. `note` is the number of the footnote that says why it is missing."""
+
+    text: str
+    expression: str
+    note: int | None = None
+
+
+Insert = Callable[[Value, str], Inserted]
+"""Gives the number for a value and the text that follows it."""
+
+# Private-use characters mark where a number goes: letters to Markdown, and stripped from what an author wrote.
+_OPEN, _CLOSE = "\ue000", "\ue001"
+_PLACE = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
+_CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\u3000-\u30ff]")
+
+
+def blocks(prose: Prose, insert: Insert, heading_level: int) -> Markup:
+    """Paragraphs, lists and the like. A heading of level 1 becomes one of `heading_level`."""
+    source, numbers = _source(prose, insert)
+    tokens = _parser().parse(source)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, heading_level + int(token.tag[1]) - 1)}"
+    return _render(tokens, numbers)
+
+
+def inline(prose: Prose, insert: Insert) -> Markup:
+    """Text without blocks, for a table cell or a note."""
+    source, numbers = _source(prose, insert)
+    return _render(_parser().parseInline(source.strip()), numbers)
+
+
+def plain(prose: Prose, insert: Insert) -> str:
+    """The text alone, for an alternative text or a heading."""
+    return unescape(re.sub(r"<[^>]*>", "", inline(prose, insert))).strip()
+
+
+def _source(prose: Prose, insert: Insert) -> tuple[str, list[Inserted]]:
+    numbers: list[Inserted] = []
+    source = []
+    for index, part in enumerate(prose.parts):
+        if isinstance(part, str):
+            source.append(part.replace(_OPEN, "").replace(_CLOSE, ""))
+            continue
+        after = prose.parts[index + 1] if index + 1 < len(prose.parts) else ""
+        source.append(f"{_OPEN}{len(numbers)}{_CLOSE}")
+        numbers.append(insert(part, after if isinstance(after, str) else ""))
+    return "".join(source), numbers
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "html_block", "html_inline"])
+    parser.validateLink = _safe_link  # type: ignore[method-assign]  # the documented way to set a link policy
+    return parser
+
+
+def _safe_link(url: str) -> bool:
+    return urlsplit(url.strip()).scheme.lower() in ("http", "https", "mailto")
+
+
+def _render(tokens: list[Token], numbers: list[Inserted]) -> Markup:
+    def as_html(match: re.Match[str]) -> str:
+        found = numbers[int(match.group(1))]
+        data = f' data-expression="{escape(found.expression)}"'
+        if found.note is None:
+            return f'<span class="num"{data}>{escape(found.text)}</span>'
+        return (
+            f'<span class="num missing"{data}>{escape(found.text)}'
+            f'<sup><a href="#note-{found.note}">{found.note}</a></sup></span>'
+        )
+
+    for token in _flat(tokens):
+        _drop_breaks_between_cjk(token)
+        token.info = ""  # the language of a code block would become part of an attribute
+        if token.attrs:  # an address or a title: plain text, and never markup
+            token.attrs = {name: _in_attribute(str(value), numbers) for name, value in token.attrs.items()}
+    html: str = _parser().renderer.render(tokens, _parser().options, {})
+    return Markup(_PLACE.sub(as_html, html))  # noqa: S704  # rendered with raw HTML off; numbers escaped above
+
+
+def _in_attribute(value: str, numbers: list[Inserted]) -> str:
+    for index, found in enumerate(numbers):
+        place = f"{_OPEN}{index}{_CLOSE}"
+        value = value.replace(place, found.text).replace(quote(place), quote(found.text))
+    return value
+
+
+def _flat(tokens: list[Token]) -> list[Token]:
+    return [t for token in tokens for t in (token, *_flat(token.children or []))]
+
+
+def _drop_breaks_between_cjk(token: Token) -> None:
+    """A line end in Japanese source text is no word space."""
+    children = token.children or []
+    for before, mid, after in zip(children, children[1:], children[2:], strict=False):
+        if mid.type == "softbreak" and _CJK.match(before.content[-1:]) and _CJK.match(after.content[:1]):
+            mid.type, mid.content = "text", ""

@@ -1,0 +1,142 @@
+"""Numbers for people: units scaled to a readable size, digits chosen for a whole column, true minus signs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+NBSP = "\u00a0"
+COUNT_NOUNS = frozenset({"", "1", "nodes", "cores", "records", "ops", "op", "documents"})
+"""Units that are words of the sentence: an author writes `{n:.0f} legacy nodes`, so none is added."""
+
+_STEPS: dict[str, tuple[tuple[float, str], ...]] = {
+    "s": ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")),
+    "B": ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB")),
+    "B/s": ((1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")),
+}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How a column or an axis shows values of a unit: `shown = value / factor`, in `unit`."""
+
+    factor: float
+    unit: str
+
+    def __call__(self, value: float) -> float:
+        return value / self.factor
+
+
+def number(value: object) -> float | None:
+    """A result as a finite float; None for what is missing (NULL, NaN, an infinity)."""
+    if isinstance(value, bool) or value is None:
+        return None if value is None else float(value)
+    try:
+        result = float(value)  # type: ignore[arg-type]  # DECIMAL and other numeric types of the store
+    except (TypeError, ValueError):
+        return None
+    return result if math.isfinite(result) else None
+
+
+def unit_text(unit: str) -> str:
+    """A unit as it is printed; dimensionless ones print nothing."""
+    return "" if unit in ("", "1") else unit
+
+
+def scale_for(values: Iterable[float | None], unit: str) -> Scale:
+    """The scale on which the largest of the values is at least 1. Units without steps stay as they are."""
+    if unit == "share":
+        return Scale(0.01, "%")
+    steps = _STEPS.get(unit)
+    if steps is None:
+        return Scale(1.0, unit_text(unit))
+    largest = max((abs(v) for v in values if v is not None), default=0.0)
+    fitting = [step for step in steps if step[0] <= largest]
+    factor, name = fitting[-1] if fitting else next(s for s in steps if s[1] == unit)
+    return Scale(factor, name)
+
+
+def decimals_for(values: Iterable[float | None]) -> int:
+    """Digits after the point for a column: about four significant ones for its smallest value, at most two from 1 up."""
+    sizes = [abs(v) for v in values if v]
+    if not sizes:
+        return 0
+    if all(v == int(v) for v in sizes) and max(sizes) < 1e15:
+        return 0
+    if max(sizes) < 1:
+        return min(6, 2 - math.floor(math.log10(max(sizes))))
+    return max(0, min(2, 3 - math.floor(math.log10(min(sizes)))))
+
+
+def fixed(value: float, decimals: int) -> str:
+    """1234.5 -> 1,234.5 with a true minus sign; a rounded zero has no sign."""
+    text = f"{value:,.{decimals}f}"
+    if float(text.replace(",", "")) == 0:
+        text = text.lstrip("-")
+    return text.replace("-", "−")
+
+
+def automatic(value: float) -> str:
+    """One number on its own."""
+    return fixed(value, decimals_for([value]))
+
+
+def formatted(value: float, spec: str, unit: str) -> str:
+    """A value by a format specification of Python's format language. Raises ValueError for one that is none.
+
+    A value in % is a share for the `%` presentation, which multiplies by 100.
+    """
+    if not spec:
+        return automatic(value)
+    if spec.endswith("%") and unit == "%":
+        value /= 100
+    return format(value, spec).replace("-", "−")
+
+
+def with_unit(text: str, unit: str) -> str:
+    """A number and its unit, which never part at the end of a line."""
+    unit = unit_text(unit)
+    return f"{text}{NBSP}{unit}" if unit else text
+
+
+def quantity(value: float, unit: str) -> str:
+    """One number on its own, scaled, with its unit: 0.00081 s -> 810 µs."""
+    scale = scale_for([value], unit)
+    return with_unit(automatic(scale(value)), scale.unit)
+
+
+def in_prose(value: float, high: float | None, spec: str, unit: str, follows: str, to: str) -> str:
+    """A computed number, or a range, as it stands in a sentence that goes on with `follows`.
+
+    The unit is added unless the author wrote it, or it is a counted noun. What is joined to a range without a blank
+    belongs to both ends: `{range(x):.0f}X` prints "28X to 37X".
+    """
+    if not spec:
+        scale = scale_for([value, high], unit)
+        value, high, unit = scale(value), None if high is None else scale(high), scale.unit
+    texts = [formatted(v, spec, unit) for v in (value, high) if v is not None]
+    if len(texts) == 2 and texts[0] == texts[1]:
+        texts.pop()  # a range with equal ends as printed is one number
+    joined = _JOINED.match(follows)
+    suffix = joined.group() if joined and len(texts) == 2 else ""
+    text = f"{suffix}{to}".join(texts)
+    named = unit in COUNT_NOUNS or spec.endswith("%") or follows.lstrip().startswith(unit) or joined is not None
+    return text if named else with_unit(text, unit)
+
+
+_JOINED = re.compile(r"(?:[A-Za-z%×]{1,3}(?![A-Za-z])|-fold\b|倍)")
+
+
+def duration(seconds: float) -> str:
+    """900 -> 15 min; whole hours, minutes or seconds, whichever are exact."""
+    for size, unit in ((3600.0, "h"), (60.0, "min")):
+        if seconds >= size and seconds % size == 0:
+            return f"{seconds / size:.0f}{NBSP}{unit}"
+    return f"{seconds:g}{NBSP}s"
+
+
+def points(values: Sequence[float]) -> str:
+    """1, 2, 4 with thousands separated."""
+    return ", ".join(f"{v:,.0f}" if v == int(v) else f"{v:,g}" for v in values)
