@@ -1,0 +1,119 @@
+"""Merging histograms and reading percentiles from them, against exact percentiles of the same data."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import pytest
+from hdrh.histogram import HdrHistogram
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchbrief.runners.histogram import decode_hdr, from_counts, mean, merge, percentile
+from benchbrief.runners.measurement import Bucket, Histogram
+
+# Bucket limits of RocksDB's histogram, in microseconds.
+LIMITS = (0, 1, 2, 3, 4, 6, 10, 15, 22, 34, 51, 76, 110, 170, 250, 380, 580, 870, 1300, 1900, 2900, 4400, 6600, 9900, 14000)
+
+latencies = st.lists(st.integers(1, 14_000), min_size=1, max_size=300)
+percents = st.floats(0.1, 100)
+
+
+def coarse(values: list[int]) -> Histogram:
+    """What db_bench would print: counts in (lo, hi] microseconds."""
+    counts: Counter[tuple[float, float]] = Counter()
+    for value in values:
+        hi = next(i for i, limit in enumerate(LIMITS) if value <= limit)
+        counts[LIMITS[hi - 1] / 1e6, LIMITS[hi] / 1e6] += 1
+    return from_counts(counts.items())
+
+
+def hdr(values: list[int]) -> Histogram:
+    recorder = HdrHistogram(1, 3_600_000_000, 3)
+    for value in values:
+        recorder.record_value(value)
+    return decode_hdr(recorder.encode().decode())
+
+
+def exact(values: list[int], percent: float) -> float:
+    """The nearest-rank percentile, in seconds."""
+    return sorted(values)[max(1, math.ceil(percent / 100 * len(values))) - 1] / 1e6
+
+
+def width_at(histogram: Histogram, value: float) -> float:
+    return next(b.hi - b.lo for b in histogram.buckets if b.lo <= value <= b.hi)
+
+
+@given(latencies, percents)
+def test_a_percentile_is_within_one_bucket_of_the_exact_one(values: list[int], percent: float) -> None:
+    for histogram in (coarse(values), hdr(values)):
+        found = percentile(histogram, percent)
+        wanted = exact(values, percent)
+        assert abs(found - wanted) <= width_at(histogram, wanted) + 1e-12
+
+
+@given(latencies, latencies, percents)
+def test_the_percentile_of_merged_histograms_is_that_of_all_the_data(
+    some: list[int], others: list[int], percent: float
+) -> None:
+    for make in (coarse, hdr):
+        assert merge([make(some), make(others)]) == make(some + others)
+        wanted = exact(some + others, percent)
+        found = percentile(merge([make(some), make(others)]), percent)
+        assert abs(found - wanted) <= width_at(make(some + others), wanted) + 1e-12
+
+
+@given(latencies)
+def test_percentiles_never_fall_as_the_percentage_rises(values: list[int]) -> None:
+    read = [percentile(coarse(values), percent) for percent in (0, 1, 25, 50, 75, 90, 95, 99, 99.9, 99.99, 100)]
+    assert read == sorted(read)
+
+
+@given(latencies)
+def test_a_decoded_hdr_histogram_keeps_count_and_mean(values: list[int]) -> None:
+    histogram = hdr(values)
+    assert histogram.count == len(values)
+    assert mean(histogram) == pytest.approx(sum(values) / len(values) / 1e6, abs=1e-6, rel=1e-3)
+
+
+def test_the_percentile_of_merged_histograms_is_not_the_mean_of_percentiles() -> None:
+    fast = coarse([1] * 900)
+    slow = coarse([9000] * 100)
+    average = (percentile(fast, 95) + percentile(slow, 95)) / 2
+    merged = percentile(merge([fast, slow]), 95)
+    assert merged > 0.0066
+    assert average < 0.006
+
+
+def test_interpolation_inside_a_bucket_is_rocksdb_s() -> None:
+    # Printed by db_bench 7.8.3: "Percentiles: P50: 3.68 P75: 4.65 P99: 9.49" for these buckets and 200,000 operations.
+    printed = ((1, 2, 523), (2, 3, 35863), (3, 4, 93919), (4, 6, 60860), (6, 10, 7829), (10, 13381, 1006))
+    histogram = from_counts(((lo / 1e6, hi / 1e6), count) for lo, hi, count in printed)
+    assert [round(percentile(histogram, p) * 1e6, 2) for p in (50, 75, 99)] == [3.68, 4.65, 9.49]
+
+
+def test_merging_nothing_gives_an_empty_histogram_without_percentiles() -> None:
+    empty = merge([])
+    assert empty == Histogram(())
+    with pytest.raises(ValueError, match="no percentiles"):
+        percentile(empty, 99)
+    with pytest.raises(ValueError, match="no mean"):
+        mean(empty)
+
+
+def test_overlapping_buckets_of_different_tools_do_not_merge() -> None:
+    with pytest.raises(ValueError, match="overlap"):
+        merge([Histogram((Bucket(0.001, 0.003, 1),)), Histogram((Bucket(0.002, 0.004, 1),))])
+
+
+@pytest.mark.parametrize("percent", [-1, 100.1])
+def test_a_percentage_outside_0_to_100_is_refused(percent: float) -> None:
+    with pytest.raises(ValueError, match="from 0 to 100"):
+        percentile(coarse([1]), percent)
+
+
+@pytest.mark.parametrize("payload", ["", "x", "HISTFAAA", "HISTFAAAACV42pNpmSzMwMDAwQABzFCaEULJ", "AAAA" * 10])
+def test_a_damaged_payload_is_one_error(payload: str) -> None:
+    with pytest.raises(ValueError, match="not a compressed histogram"):
+        decode_hdr(payload)
