@@ -57,7 +57,7 @@ fail() {
 has() {
     case $1 in
         command) PATH="$PATH:/usr/sbin:/sbin" command -v "$2" >/dev/null ;;
-        library) PATH="$PATH:/usr/sbin:/sbin" ldconfig -p | grep -q -F "$2 " ;;
+        library) [[ $(PATH="$PATH:/usr/sbin:/sbin" ldconfig -p) == *"$2 "* ]] ;;
         font) fc-list --quiet "${2//_/ }" 2>/dev/null ;;
         module) "$python" -c "import $2" 2>/dev/null ;;
         file) [ -e "$2" ] ;;
@@ -197,6 +197,7 @@ make_parts() {
         fresh "$part" && continue
         say "making ${folder[$part]} (its log: $logs/$part.log)"
         (
+            SECONDS=0
             "make_$part"
             digest "$part" >"${folder[$part]}/.setup"
             say "made ${folder[$part]} in $SECONDS s" >&3

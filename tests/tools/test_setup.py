@@ -1,0 +1,96 @@
+"""The set-up says plainly what is wrong with a machine, and goes on where it can."""
+
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.tools import REPOSITORY
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """What the set-up needs of a clone, with nothing made yet."""
+    folder = tmp_path / "clone"
+    for room in ("tools", "benchbrief"):
+        shutil.copytree(REPOSITORY / room, folder / room, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "requirements-dev.txt"):
+        shutil.copy(REPOSITORY / name, folder)
+    return folder
+
+
+def commands_without(folder: Path, *absent: str) -> Path:
+    """A folder for the PATH: this machine's commands, less some."""
+    folder.mkdir()
+    for program in Path("/usr/bin").iterdir():
+        if program.name not in absent:
+            (folder / program.name).symlink_to(program)
+    return folder
+
+
+def setup(clone: Path, *arguments: str, **environment: object) -> subprocess.CompletedProcess[str]:
+    variables = os.environ | {name: str(value) for name, value in environment.items()}
+    command = [str(clone / "tools/setup.sh"), *arguments]
+    return subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_help_names_every_part(clone: Path) -> None:
+    done = setup(clone, "--help")
+    assert done.returncode == 0
+    for part in ("all", "demo", "system", "python", "stand-in", "ycsb", "go-ycsb", "tools"):
+        assert f"\n  {part} " in done.stdout
+
+
+def test_an_unknown_part_is_refused(clone: Path) -> None:
+    done = setup(clone, "pyhton")
+    assert done.returncode == 1
+    assert done.stderr == "setup: there is no part 'pyhton'; try tools/setup.sh --help\n"
+
+
+def test_a_machine_without_apt_is_told_which_packages_are_missing(clone: Path, tmp_path: Path) -> None:
+    path = commands_without(tmp_path / "bin", "apt-get", "db_bench", "pdftotext")
+    done = setup(clone, "system", PATH=path)
+    assert done.returncode == 1
+    assert "rocksdb-tools: the load generator for RocksDB\n" in done.stdout
+    assert "poppler-utils: the tests read the PDF briefs\n" in done.stdout
+    assert done.stderr.startswith("setup: there is no apt-get here: install what these packages hold")
+
+
+def test_a_machine_without_go_does_without_go_ycsb(clone: Path, tmp_path: Path) -> None:
+    path = commands_without(tmp_path / "bin", "apt-get", "go")
+    ready = setup(clone, "system", PATH=path)
+    assert ready.returncode == 0, ready.stdout
+    done = setup(clone, "go-ycsb", PATH=path)
+    assert done.returncode == 0
+    assert "could not make .tools/go-ycsb" in done.stderr
+    assert "works without it" in done.stderr
+
+
+def test_a_part_that_fails_ends_the_set_up_with_the_end_of_its_log(clone: Path) -> None:
+    (clone / "requirements-dev.txt").write_text("benchbrief-has-no-such-library==1.0\n")
+    done = setup(clone, "python", PIP_NO_INDEX=1)
+    assert done.returncode == 1
+    assert "benchbrief-has-no-such-library" in done.stderr
+    assert done.stderr.endswith("setup: once that is mended: tools/setup.sh python\n")
+
+
+def test_a_python_that_is_too_old_is_refused(clone: Path, tmp_path: Path) -> None:
+    old = tmp_path / "python3.9"
+    old.write_text("#!/bin/sh\nexit 1\n")  # its answer to: are you at least 3.11?
+    old.chmod(0o755)
+    done = setup(clone, "python", PYTHON=old)
+    assert done.returncode == 1
+    assert done.stderr == "setup: benchbrief needs Python 3.11 or later: set PYTHON to one\n"
+
+
+def test_a_second_call_ends_at_once() -> None:
+    """In this clone, where the set-up has been run."""
+    if not (REPOSITORY / ".venv/.setup").exists():
+        pytest.skip("this environment was not made by tools/setup.sh")
+    assert setup(REPOSITORY, "python").returncode == 0
+    start = time.monotonic()
+    assert setup(REPOSITORY, "python").stdout == ""
+    assert time.monotonic() - start < 1.0
