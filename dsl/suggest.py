@@ -1,0 +1,65 @@
+"""Which known word was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_LONGEST = 64  # of a word worth comparing: names are short, and a spec may hold a word of megabytes
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that `word` is most likely a slip for, or None when none is near enough.
+
+    Case, `-` against `_`, missing separators and a plural s count for almost nothing; a swap of neighbours counts as
+    one slip. About one slip is allowed for every three letters.
+    """
+    if not word or len(word) > _LONGEST:
+        return None
+    best: tuple[float, str] | None = None
+    for candidate in candidates:
+        if candidate == word or not candidate or len(candidate) > _LONGEST:
+            continue
+        cost = _cost(word, candidate)
+        if cost is not None and (best is None or cost < best[0]):
+            best = (cost, candidate)
+    return best[1] if best else None
+
+
+def _cost(word: str, candidate: str) -> float | None:
+    a, b = _plain(word), _plain(candidate)
+    if a == b:
+        return 0.0
+    if a.rstrip("s") == b.rstrip("s"):
+        return 0.1
+    allowed = max(1, min(len(a), len(b)) // 3) if min(len(a), len(b)) > 1 else 0
+    slips = _distance(a, b, allowed)
+    if slips <= allowed:
+        # One wrong letter in a word of two is no likeness; one left out or swapped is.
+        if min(len(a), len(b)) <= 2 and len(a) == len(b) and sorted(a) != sorted(b):
+            return None
+        return slips + (0.0 if a[0] == b[0] else 0.5)
+    if min(len(a), len(b)) >= 3 and (b.startswith(a) or (a.startswith(b) and len(b) >= 4)):
+        return 4.0 + abs(len(a) - len(b)) / _LONGEST  # cut short: `thr` for `threads`
+    return None
+
+
+def _plain(word: str) -> str:
+    return word.lower().replace("-", "").replace("_", "").replace(" ", "") or word
+
+
+def _distance(a: str, b: str, limit: int) -> int:
+    """Insertions, deletions, replacements and swaps of neighbours between two words (optimal string alignment)."""
+    if abs(len(a) - len(b)) > limit:
+        return limit + 1
+    before: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, char in enumerate(a, 1):
+        before, above, row = row, before, [i] + [0] * len(b)
+        for j, other in enumerate(b, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (char != other))
+            if above and j > 1 and char == b[j - 2] and a[i - 2] == other:
+                cost = min(cost, above[j - 2] + 1)
+            row[j] = cost
+        if min(row) > limit and (not above or min(before) > limit):
+            return limit + 1
+    return row[-1]
