@@ -26,7 +26,7 @@ def merge(histograms: Iterable[Histogram]) -> Histogram:
 
 
 def from_counts(counts: Iterable[tuple[tuple[float, float], int]]) -> Histogram:
-    """A histogram of ((lo, hi), count) in seconds; empty buckets are dropped. Raises ValueError when buckets overlap."""
+    """A histogram of ((lo, hi), count) in seconds, without empty buckets. Raises ValueError when buckets overlap."""
     buckets = tuple(Bucket(lo, hi, count) for (lo, hi), count in sorted(counts) if count)
     for bucket in buckets:
         if not 0 <= bucket.lo < bucket.hi or bucket.count < 0:

@@ -1,1 +1,1 @@
-"""The load generators: their commands, and how their output is read."""
+"""Load generators: what to run, and what its output proves. Each tool has its driver and its parser apart."""

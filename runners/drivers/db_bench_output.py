@@ -1,0 +1,272 @@
+"""What db_bench prints, from RocksDB 6 on: headlines, histograms, tickers, warnings, status lines and its report file.
+
+Two headlines:
+  7.2-  readrandom   :  10.218 micros/op 3131616 ops/sec; 1254.3 MB/s (1000 of 1000 found)
+  7.3+  overwrite    :   7.854 micros/op 127320 ops/sec 1800.001 seconds 229176999 operations;   51.0 MB/s
+micros/op is thread-seconds for each operation, so it is not 1e6 / ops_per_s. `(x of y found)` covers one thread.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from benchbrief.runners.histogram import from_counts
+from benchbrief.runners.measurement import Histogram
+
+_HEADLINE = re.compile(
+    r"(?P<name>[a-z]\w*)\s*:\s+(?P<micros>[\d.]+) micros/op\s+(?P<rate>\d+) ops/sec"
+    r"(?:\s+(?P<seconds>[\d.]+) seconds\s+(?P<operations>\d+) operations)?\s*;(?P<rest>.*)"
+)
+_FOUND = re.compile(r"\((-?\d+) of (-?\d+) found\)")
+_READS_FOUND = re.compile(r"\( ?reads:(\d+) writes:(\d+) total:(-?\d+) found:(\d+)\)")
+_BLOCK = re.compile(r"Microseconds per (\w+):")
+_COUNT = re.compile(r"Count: (\d+)\s+Average: ([\d.]+)\s+StdDev: ([\d.]+|-?nan)")
+_MIN = re.compile(r"Min: ([\d.]+)\s+Median: ([\d.]+)\s+Max: ([\d.]+)")
+_BUCKET = re.compile(r"[\[(]\s*(\d+),\s*(\d+)\s*[\])]\s+(\d+)\s+[\d.]+%\s+[\d.]+%")
+_TICKER = re.compile(
+    r"(rocksdb\.[\w.]+) (?:COUNT : (\d+)$|P50 : ([\d.]+) P95 : ([\d.]+) P99 : ([\d.]+) P100 : ([\d.]+))"
+)
+_SUMS = re.compile(r"COUNT : (\d+) SUM : (\d+)")
+_VERSION = re.compile(r"RocksDB:\s+version (\S+)")
+_DATE = re.compile(r"Date:\s+\w{3} (\w{3}\s+\d+ \d\d:\d\d:\d\d \d{4})")
+_STATUS = re.compile(
+    r"(\d{4}/\d\d/\d\d-\d\d:\d\d:\d\d)\s+\.\.\. thread (\d+): \((\d+),(\d+)\) ops and \([\d.]+,[\d.]+\) ops/second"
+    r" in \(([\d.]+),([\d.]+)\) seconds"
+)
+_ERROR = re.compile(
+    r"(?:\w+ error: |IO error|Corruption: |No space left|unknown benchmark|returned an error|ERROR: ).*", re.IGNORECASE
+)
+_PROGRESS = re.compile(r"\.\.\. finished \d+ ops\s*")
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One benchmark's result. `seconds` and `operations` are None up to RocksDB 7.2.
+
+    `found` are the keys found and asked for by one thread, None where nothing was looked up.
+    """
+
+    name: str
+    ops_per_s: int
+    seconds: float | None
+    operations: int | None
+    found: tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class Block:
+    """One `Microseconds per <operation>:` histogram; times in seconds. `whole`: nothing of it is missing."""
+
+    operation: str
+    count: int
+    mean_s: float
+    min_s: float
+    max_s: float
+    histogram: Histogram
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Status:
+    """A thread's status line: `count` operations in the `seconds` since it began; `clock` is the host's wall clock."""
+
+    clock: datetime
+    thread: int
+    count: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Tickers:
+    """A histogram line of `--statistics`: percentiles in seconds."""
+
+    count: int
+    mean_s: float | None
+    max_s: float
+    printed: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Output:
+    headlines: tuple[Headline, ...]
+    blocks: tuple[Block, ...]
+    tickers: Mapping[str, Tickers]
+    warnings: tuple[str, ...]
+    errors: tuple[str, ...]
+    status: tuple[Status, ...]
+    version: str
+    date: datetime | None
+
+    def headline(self, benchmark: str) -> Headline | None:
+        return next((headline for headline in self.headlines if headline.name == benchmark), None)
+
+
+def read(stdout: Iterable[str], stderr: Iterable[str]) -> Output:
+    """Reads what is there, however much is missing; whether it is enough is for the driver to judge."""
+    headlines: list[Headline] = []
+    blocks = _Blocks()
+    tickers: dict[str, Tickers] = {}
+    warnings: dict[str, None] = {}
+    errors: dict[str, None] = {}
+    status: list[Status] = []
+    version, date = "", None
+    # The banner is on standard error in some versions and on standard output in others; so are complaints.
+    for source, text in ((1, stdout), (2, stderr)):
+        for raw in text:
+            line = _PROGRESS.sub("", raw).strip()
+            if match := _STATUS.match(line):
+                status.append(_status(match))
+            elif match := _HEADLINE.match(line):
+                headlines.append(_headline(match))
+            elif match := _VERSION.match(line):
+                version = match[1]
+            elif match := _DATE.match(line):
+                date = datetime.strptime(match[1], "%b %d %H:%M:%S %Y").replace(tzinfo=UTC)
+            elif line.startswith("WARNING:"):
+                warnings[line.removeprefix("WARNING:").strip()] = None
+            elif source == 2 and _ERROR.search(line):
+                errors[line] = None
+            elif match := _TICKER.match(line):
+                _add_ticker(tickers, match, line)
+            else:
+                blocks.feed(line)
+    return Output(
+        tuple(headlines),
+        blocks.end(),
+        tickers,
+        tuple(warnings),
+        tuple(errors),
+        tuple(status),
+        version,
+        date,
+    )
+
+
+def _headline(match: re.Match[str]) -> Headline:
+    rest = match["rest"]
+    found = None
+    if pair := _FOUND.search(rest):
+        found = int(pair[1]), int(pair[2])
+    elif pair := _READS_FOUND.search(rest):
+        found = int(pair[4]), int(pair[1])
+    return Headline(
+        match["name"],
+        int(match["rate"]),
+        float(match["seconds"]) if match["seconds"] else None,
+        int(match["operations"]) if match["operations"] else None,
+        found,
+    )
+
+
+def _status(match: re.Match[str]) -> Status:
+    clock = datetime.strptime(match[1], "%Y/%m/%d-%H:%M:%S").replace(tzinfo=UTC)
+    return Status(clock, int(match[2]), int(match[4]), float(match[6]))
+
+
+def _add_ticker(tickers: dict[str, Tickers], match: re.Match[str], line: str) -> None:
+    if match[2] is not None:
+        tickers[match[1]] = Tickers(int(match[2]), None, 0.0, ())
+    elif sums := _SUMS.search(line):
+        count = int(sums[1])
+        tickers[match[1]] = Tickers(
+            count,
+            int(sums[2]) / count / 1e6 if count else None,
+            float(match[6]) / 1e6,
+            tuple((p, float(match[group]) / 1e6) for p, group in ((50.0, 3), (95.0, 4), (99.0, 5))),
+        )
+
+
+class _Blocks:
+    """Histogram blocks, line by line."""
+
+    def __init__(self) -> None:
+        self._done: list[Block] = []
+        self._operation = ""
+        self._counts: tuple[int, float] | None = None
+        self._ends: tuple[float, float] | None = None
+        self._buckets: list[tuple[tuple[float, float], int]] = []
+
+    def feed(self, line: str) -> None:
+        if match := _BLOCK.match(line):
+            self._finish()
+            self._operation = match[1]
+        elif not self._operation:
+            return
+        elif match := _COUNT.match(line):
+            self._counts = int(match[1]), float(match[2]) / 1e6
+        elif match := _MIN.match(line):
+            self._ends = float(match[1]) / 1e6, float(match[3]) / 1e6
+        elif match := _BUCKET.match(line):
+            self._buckets.append(((int(match[1]) / 1e6, int(match[2]) / 1e6), int(match[3])))
+
+    def _finish(self) -> None:
+        if self._operation and self._counts is not None:
+            count, mean = self._counts
+            low, high = self._ends or (0.0, 0.0)
+            try:
+                histogram = from_counts(self._buckets)
+            except ValueError:  # lines of two threads run together
+                histogram = Histogram(())
+            whole = self._ends is not None and histogram.count == count
+            self._done.append(Block(self._operation, count, mean, low, high, histogram, whole))
+        self._operation, self._counts, self._ends, self._buckets = "", None, None, []
+
+    def end(self) -> tuple[Block, ...]:
+        self._finish()
+        return tuple(self._done)
+
+
+def intervals(report: Iterable[str]) -> tuple[tuple[float, float, int], ...]:
+    """(start, seconds, operations) from a `--report_file`: each row's value is the count since the row before.
+
+    The last partial interval is not in the file, and a half-written last line is left out.
+    """
+    found: list[tuple[float, float, int]] = []
+    before = 0.0
+    for line in report:
+        elapsed, _, count = line.partition(",")
+        if elapsed.strip().isdigit() and count.strip().isdigit() and int(elapsed) > before:
+            found.append((before, int(elapsed) - before, int(count)))
+            before = float(elapsed)
+    return tuple(found)
+
+
+def counts_by_second(status: Iterable[Status]) -> tuple[tuple[float, float, int], ...]:
+    """(start, seconds, operations) of all given threads together, from their cumulative status lines.
+
+    Threads report at about, not at, each second: counts are interpolated between a thread's own lines.
+    """
+    by_thread: dict[int, list[tuple[float, int]]] = defaultdict(lambda: [(0.0, 0)])
+    for line in status:
+        by_thread[line.thread].append((line.seconds, line.count))
+    if not by_thread:
+        return ()
+    whole = int(min(points[-1][0] for points in by_thread.values()))
+    totals = [sum(_at(points, second) for points in by_thread.values()) for second in range(whole + 1)]
+    return tuple((float(i), 1.0, round(totals[i + 1]) - round(totals[i])) for i in range(whole))
+
+
+def _at(points: list[tuple[float, int]], second: float) -> float:
+    for (t0, c0), (t1, c1) in pairwise(points):
+        if t1 >= second:
+            return c0 + (c1 - c0) * (second - t0) / (t1 - t0) if t1 > t0 else float(c1)
+    return float(points[-1][1])
+
+
+def started_at(output: Output, job_started_at: float) -> float | None:
+    """When the benchmark began, in epoch seconds: the status lines print the host's wall clock and the time elapsed.
+
+    A clock of whole seconds bounds the beginning by one second; many lines narrow it. The host's time zone is the
+    difference between its banner's date and the job's start, to the nearest quarter of an hour.
+    """
+    if output.date is None or not output.status:
+        return None
+    zone = round((output.date.timestamp() - job_started_at) / 900) * 900
+    earliest = max(s.clock.timestamp() - s.seconds for s in output.status)
+    latest = min(s.clock.timestamp() + 1 - s.seconds for s in output.status)
+    return (earliest + latest) / 2 - zone
