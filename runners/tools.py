@@ -1,0 +1,102 @@
+"""Where tools are looked for on a host, and how they are told from something that only bears their name.
+
+In this order: the path in the spec, and that alone; else $BENCHBRIEF_TOOLS (several folders, separated by colons);
+`.tools` in the working directory, in a folder above it, or beside the source checkout; ~/.local/share/benchbrief/tools;
+the host's PATH. Folders of the controller are looked for on other hosts too: a lab often has one file system for all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchbrief.runners.seams import Command, Driver, Requirement, ToolMissing, Transport
+
+STAND_IN = "mongo-stand-in"
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+
+_FIND = """\
+for candidate do
+    case $candidate in
+        "~/"*) candidate=$HOME/${candidate#"~/"} ;;
+        */*) ;;
+        *) candidate=$(command -v -- "$candidate") ;;
+    esac
+    if [ -f "$candidate" ] && [ -x "$candidate" ]; then
+        readlink -f -- "$candidate"
+        exit 0
+    fi
+done
+exit 1
+"""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A tool on a host: its path there, links resolved, and the version it tells ("" when it tells none)."""
+
+    path: str
+    version: str
+
+
+def tool_dirs() -> tuple[str, ...]:
+    """The folders that tools are looked for in, best first; `~` is the home directory on the host."""
+    here = Path.cwd()
+    checkout = Path(__file__).resolve().parent.parent
+    folders = [
+        *(folder for folder in os.environ.get("BENCHBRIEF_TOOLS", "").split(":") if folder),
+        *(str(parent / ".tools") for parent in (here, *here.parents, checkout) if (parent / ".tools").is_dir()),
+        "~/.local/share/benchbrief/tools",
+    ]
+    return tuple(dict.fromkeys(folders))
+
+
+def find(transport: Transport, driver: Driver, configured: str | None) -> Found:
+    """The driver's tool on a host. Raises ToolMissing when it is not there, or lacks something that it needs."""
+    path = _first(transport, driver.candidates(configured, tool_dirs()))
+    if path is None:
+        raise ToolMissing(
+            f"{driver.name} is not on {transport.host.id}"
+            + (f": there is no program at {configured}" if configured else ""),
+            'install it and name it in the spec (tool = {0}("/path")), or put it in a folder of $BENCHBRIEF_TOOLS; '
+            "looked for in {1}".format(driver.name, ", ".join((configured,) if configured else (*tool_dirs(), "PATH"))),
+        )
+    said = [_check(transport, requirement) for requirement in driver.requirements(path)]
+    version = _VERSION.search(said[0]) if said else None
+    return Found(path, version[0] if version else "")
+
+
+def find_stand_in(transport: Transport) -> str:
+    """The embedded MongoDB server's path on a host. Raises ToolMissing."""
+    folders = tool_dirs()
+    path = _first(transport, (*(f"{folder}/{STAND_IN}/bin/{STAND_IN}" for folder in folders), STAND_IN))
+    if path is None:
+        raise ToolMissing(
+            f"the embedded MongoDB server is not on {transport.host.id}",
+            f"build it with `make setup` in a source checkout, or attach to a running server with `uri = ...`; "
+            f"looked for {STAND_IN} in {', '.join((*folders, 'PATH'))}",
+        )
+    _check(
+        transport,
+        Requirement("java", Command(("java", "-version")), "the embedded MongoDB server needs a Java 17 runtime"),
+    )
+    return path
+
+
+def _first(transport: Transport, candidates: Sequence[str]) -> str | None:
+    done = transport.run(Command(("sh", "-c", _FIND, "find", *candidates)))
+    path = done.stdout.strip()
+    return path if done.exit_code == 0 and path.startswith("/") else None
+
+
+def _check(transport: Transport, requirement: Requirement) -> str:
+    """What the check printed, on either stream: `java -version` speaks on standard error."""
+    done = transport.run(requirement.check, timeout_s=60)
+    said = f"{done.stdout}\n{done.stderr}".strip()
+    if done.exit_code != 0:
+        first = said.splitlines()[0][:200] if said else f"its check ended with code {done.exit_code}"
+        raise ToolMissing(f"{requirement.name} does not work on {transport.host.id}: {first}", requirement.hint)
+    return said
