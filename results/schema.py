@@ -1,34 +1,294 @@
 """The store's tables and the views that derived metrics are computed over.
 
-All values are in base units: seconds, bytes, operations; latencies are in seconds; cpu is in busy cores.
-A missing value is NULL and `reason` says why.
+All values are in base units: seconds, bytes, operations; latencies are in seconds; cpu is in busy cores; times are UTC.
+A missing value is NULL, and `reason` says why; it is never 0.
 
-Tables (one Parquet file each, one row a fact):
+Each table is a named tuple below (one Parquet file, one row a fact). The views in schema `measure`, which the SQL in a
+plan uses, have one row for each combination of their dimensions, for cells with status ok only:
 
-    runs        run_id, spec, profile, plan_version, started_at, ended_at, status, simulated, imported
-    cells       run_id, cell_id, cell_hash, experiment, hardware, database, workload, threads, target, repeat,
-                status (ok|failed|missing), reason, attempt, started_at, measured_s, warm_up_s, raw_dir
-    operations  run_id, cell_id, phase, source, operation, kind (service|intended), count, errors,
-                mean_s, min_s, max_s, histogram (LIST of STRUCT(lo_s, hi_s, count)), reason
-    throughput  run_id, cell_id, phase, operation ('all' for the cell's total), ops_per_s, count, errors, duration_s, reason
-    latency     run_id, experiment, hardware, workload, threads, target, phase, repeat (NULL: merged over repeats), operation,
-                kind, statistic (mean|min|max|p50|p75|p90|p95|p99|p99.9|p99.99), value_s, origin (histogram|printed), sources, reason
-    samples     run_id, cell_id, measure (disk.read ...), node, device, t_s (from the start of the measured window), value, unit
-    counters    run_id, cell_id, node, name, before, after, delta, unit          (server status over the measured window)
-    facts       run_id, node, name, value (VARCHAR), unit, origin (observed|declared), hardware
-    notes       run_id, cell_id (NULL: the run), severity (info|warning|error), text, origin
-
-Views in schema `measure`, which the SQL in a plan uses (one row for each combination of their dimensions; only cells
-with status ok of the selected run):
-
-    measure.throughput  experiment, hardware, workload, threads, target, phase, repeat, operation, value   [ops/s]
-                        phase NULL is the whole measured window; operation 'all' is the total
-    measure.latency     experiment, hardware, workload, threads, target, phase, repeat, operation, kind, statistic, value   [s]
-                        repeat NULL is merged over repeats; phase NULL is the whole window
-    measure.errors      experiment, hardware, workload, threads, target, phase, repeat, value   [share of operations, 0..1]
-    measure.sample      measure, experiment, hardware, workload, threads, target, repeat, node, time, value   [base unit]
-                        devices summed; time in whole seconds from the start of the measured window
+    measure.throughput  experiment, hardware, workload, threads, target, phase, repeat, operation, value
+                        [ops/s]; phase NULL is the whole measured window; operation 'all' is the total
+    measure.latency     experiment, hardware, workload, threads, target, phase, repeat, operation, kind, statistic,
+                        value [s]; repeat NULL is merged over repeats; phase NULL is the whole window
+    measure.errors      experiment, hardware, workload, threads, target, phase, repeat, value
+                        [share of operations, 0..1]
+    measure.sample      measure, experiment, hardware, workload, threads, target, repeat, node, time, value
+                        [base unit]; devices summed (shares, temperatures, speeds: averaged); time in whole seconds
+                        from the start of the measured window
     measure.cells       experiment, hardware, workload, threads, target, repeat: every planned cell, done or not
+    measure.spread      experiment, hardware, workload, threads, target, phase, operation, repeats, mean, sd, cv:
+                        throughput over repeats [ops/s]; sd and cv are NULL with fewer than two
 
 threads is BIGINT, target DOUBLE (NULL on a threads ramp), phase and repeat BIGINT from 1, names VARCHAR.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+SCHEMA_VERSION = 1
+"""Raised with every change of a table or a view: a store of another version is built again."""
+
+
+def utc(seconds: float | None) -> datetime | None:
+    """Epoch seconds as a time."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+class MetaRow(NamedTuple):
+    """Of what the store was made: the journal's size tells whether it is still up to date."""
+
+    schema_version: int
+    build: str
+    benchbrief: str
+    journal_bytes: int
+
+
+class RunRow(NamedTuple):
+    run_id: str
+    spec: str
+    profile: str | None
+    plan_version: int
+    benchbrief: str | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    status: str
+    """done | failed | interrupted | unfinished (no verdict in the journal: running, or killed)."""
+    message: str | None
+
+
+class CellRow(NamedTuple):
+    """A planned cell. `status` is ok, failed, or missing (never ended); `reason` says why it is not ok."""
+
+    run_id: str
+    cell_id: str
+    cell_hash: str
+    experiment: str
+    hardware: str
+    database: str
+    workload: str
+    threads: int
+    target: float | None
+    repeat: int
+    status: str
+    reason: str | None
+    attempt: int | None
+    started_at: datetime | None
+    measured_s: float | None
+    warm_up_s: float
+    raw_dir: str | None
+    origin: str
+
+
+class HistogramBucket(NamedTuple):
+    lo_s: float
+    hi_s: float
+    count: int  # type: ignore[assignment]  # a column, in place of tuple.count
+
+
+class OperationRow(NamedTuple):
+    """One kind of operation as one load generator (`source`, a host) measured it."""
+
+    run_id: str
+    cell_id: str
+    phase: int | None
+    source: str
+    operation: str
+    kind: str
+    """service | intended"""
+    count: int  # type: ignore[assignment]  # a column, in place of tuple.count
+    errors: int
+    mean_s: float | None
+    min_s: float | None
+    max_s: float | None
+    histogram: tuple[HistogramBucket, ...] | None
+    reason: str | None
+
+
+class ThroughputRow(NamedTuple):
+    """Over all load generators: rates and counts added, `duration_s` the longest. `operation` 'all' is the total."""
+
+    run_id: str
+    cell_id: str
+    phase: int | None
+    operation: str
+    ops_per_s: float | None
+    count: int | None  # type: ignore[assignment]  # a column, in place of tuple.count
+    errors: int | None
+    duration_s: float | None
+    reason: str | None
+
+
+class LatencyRow(NamedTuple):
+    """A statistic of a distribution. `repeat` NULL: merged over repeats; `source` NULL: merged over load generators.
+
+    `statistic`: mean, min, max, p50, p75, p90, p95, p99, p99.9, p99.99. `sources`: how many distributions are behind it.
+    `origin`: histogram; printed (a percentile as the tool printed it, which can't be merged); tool (its own mean, min
+    and max; a merged mean is weighted by count).
+    """
+
+    run_id: str
+    experiment: str
+    hardware: str
+    workload: str
+    threads: int
+    target: float | None
+    phase: int | None
+    repeat: int | None
+    source: str | None
+    operation: str
+    kind: str
+    statistic: str
+    value_s: float | None
+    origin: str
+    sources: int
+    reason: str | None
+
+
+class SampleRow(NamedTuple):
+    """A reading of a probe, `t_s` from the start of the measured window; `throughput` are the tool's own intervals."""
+
+    run_id: str
+    cell_id: str
+    measure: str
+    node: str
+    device: str
+    t_s: float
+    value: float
+    unit: str
+
+
+class CounterRow(NamedTuple):
+    """A server counter just before and after the measured job (a warm-up inside that job is included)."""
+
+    run_id: str
+    cell_id: str
+    node: str
+    name: str
+    before: float | None
+    after: float | None
+    delta: float | None
+    reason: str | None
+
+
+class FactRow(NamedTuple):
+    """What is known of a host (`kind` host), a server (database), a tool (tool), or declared of a group (hardware).
+
+    `node` is the host or, for a server, the database's key in the plan; NULL for what is declared of a whole group.
+    """
+
+    run_id: str
+    kind: str
+    hardware: str | None
+    node: str | None
+    name: str
+    value: str
+    unit: str | None
+    origin: str
+    """observed | declared"""
+
+
+class PropertyRow(NamedTuple):
+    """What a cell's numbers depend on, by its tool: `latency` service or intended, `version`, ..."""
+
+    run_id: str
+    cell_id: str
+    source: str
+    name: str
+    value: str
+
+
+class NoteRow(NamedTuple):
+    """A remark for the run (`cell_id` NULL) or a cell; `severity` is info, warning or error."""
+
+    run_id: str
+    cell_id: str | None
+    severity: str
+    text: str
+    origin: str
+
+
+class FileRow(NamedTuple):
+    """A raw output behind the numbers, with the SHA-256 it had when it was kept; `reason` when it is no longer that."""
+
+    run_id: str
+    cell_id: str
+    attempt: int
+    job: str
+    host: str
+    path: str
+    sha256: str
+    reason: str | None
+
+
+Row = (
+    RunRow
+    | CellRow
+    | OperationRow
+    | ThroughputRow
+    | LatencyRow
+    | SampleRow
+    | CounterRow
+    | FactRow
+    | PropertyRow
+    | NoteRow
+    | FileRow
+)
+
+TABLES: dict[str, type[tuple[object, ...]]] = {
+    "meta": MetaRow,
+    "runs": RunRow,
+    "cells": CellRow,
+    "operations": OperationRow,
+    "throughput": ThroughputRow,
+    "latency": LatencyRow,
+    "samples": SampleRow,
+    "counters": CounterRow,
+    "facts": FactRow,
+    "properties": PropertyRow,
+    "notes": NoteRow,
+    "files": FileRow,
+}
+
+# Shares, temperatures and speeds are the units of readings that don't add up over the devices of a node.
+VIEWS = """
+CREATE SCHEMA measure;
+
+CREATE VIEW measure.cells AS
+SELECT experiment, hardware, workload, threads, target, repeat FROM cells;
+
+CREATE VIEW measure.throughput AS
+SELECT experiment, hardware, workload, threads, target, phase, repeat, operation, ops_per_s AS value
+FROM throughput JOIN cells USING (run_id, cell_id)
+WHERE status = 'ok';
+
+CREATE VIEW measure.latency AS
+SELECT experiment, hardware, workload, threads, target, phase, repeat, operation, kind, statistic, value_s AS value
+FROM latency
+WHERE source IS NULL;
+
+CREATE VIEW measure.errors AS
+SELECT experiment, hardware, workload, threads, target, phase, repeat,
+       errors / nullif(count + errors, 0) AS value
+FROM throughput JOIN cells USING (run_id, cell_id)
+WHERE status = 'ok' AND operation = 'all';
+
+CREATE VIEW measure.sample AS
+SELECT measure, experiment, hardware, workload, threads, target, repeat, node, time,
+       CASE WHEN unit IN ('share', 'degC', 'K', 'Hz', 'rpm') THEN avg(value) ELSE sum(value) END AS value
+FROM (
+    SELECT run_id, cell_id, measure, node, device, unit, floor(t_s)::BIGINT AS time, avg(value) AS value
+    FROM samples
+    GROUP BY ALL
+) JOIN cells USING (run_id, cell_id)
+WHERE status = 'ok'
+GROUP BY ALL;
+
+CREATE VIEW measure.spread AS
+SELECT experiment, hardware, workload, threads, target, phase, operation,
+       count(value) AS repeats, avg(value) AS mean, stddev_samp(value) AS sd,
+       stddev_samp(value) / nullif(avg(value), 0) AS cv
+FROM measure.throughput
+GROUP BY ALL;
 """

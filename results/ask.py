@@ -1,0 +1,100 @@
+"""A user's SQL: one question, which changes nothing, and one clear line when it can't be answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+from benchbrief.results.errors import ResultsError
+from benchbrief.results.schema import TABLES
+
+if TYPE_CHECKING:
+    import duckdb
+
+_VIEWS = ("throughput", "latency", "errors", "sample", "cells", "spread")
+_TABLES_HINT = (
+    f"tables: {', '.join(TABLES)}; views: {', '.join(f'measure.{view}' for view in _VIEWS)}; "
+    "`DESCRIBE <table>` lists its columns"
+)
+_READ_ONLY_HINT = "results are read-only: ask with SELECT; write files with --csv, --json or --parquet"
+
+
+@dataclass(frozen=True)
+class Table(Sequence[tuple[Any, ...]]):
+    """The answer to a user's SQL: a sequence of rows. `types` are DuckDB's names of the columns' types."""
+
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[Any, ...]: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[tuple[Any, ...], ...]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        return self.rows[index]
+
+
+def check(connection: duckdb.DuckDBPyConnection, text: str) -> str:
+    """The one statement that only reads. Raises ResultsError for several, for none, and for any other kind."""
+    import duckdb
+
+    try:
+        statements = connection.extract_statements(text)
+    except duckdb.Error as error:
+        raise explained(error) from error
+    if len(statements) != 1:
+        raise ResultsError(f"expected one SQL statement, found {len(statements)}", _TABLES_HINT)
+    kind = statements[0].type
+    if kind == duckdb.StatementType.MULTI:
+        raise ResultsError("this PIVOT needs its columns named: PIVOT ... ON column IN (...)", _TABLES_HINT)
+    if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+        raise ResultsError(f"{kind.name.replace('_', ' ')} is not allowed", _READ_ONLY_HINT)
+    return statements[0].query
+
+
+def ask(connection: duckdb.DuckDBPyConnection, text: str) -> Table:
+    """Raises ResultsError, with what to do next."""
+    with reading(connection, text):
+        columns = tuple(column[0] for column in connection.description or ())
+        types = tuple(str(column[1]) for column in connection.description or ())
+        return Table(columns, types, tuple(connection.fetchall()))
+
+
+@contextmanager
+def reading(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[None]:
+    """While the block runs, the connection holds the answer. Raises ResultsError."""
+    import duckdb
+
+    statement = check(connection, text)
+    # EXPLAIN ANALYZE runs what it explains: the transaction is what keeps it from writing.
+    connection.execute("BEGIN TRANSACTION READ ONLY")
+    try:
+        connection.execute(statement)
+        yield
+    except duckdb.Error as error:
+        raise explained(error) from error
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def explained(error: duckdb.Error) -> ResultsError:
+    """DuckDB's message as one line, without its excerpt of the query."""
+    import duckdb
+
+    text = str(error).split("\n\n")[0]
+    first, *rest = text.split("\n")
+    message = first.split("Error: ", 1)[-1].rstrip("!")
+    if isinstance(error, duckdb.PermissionException):
+        return ResultsError(f"a query can't reach files: {message}", _READ_ONLY_HINT)
+    if isinstance(error, duckdb.TransactionException):
+        return ResultsError("a query can't change the results", _READ_ONLY_HINT)
+    candidates = next((line for line in rest if line.startswith("Candidate")), "")
+    if candidates:
+        return ResultsError(message, candidates.replace("Candidate bindings", "columns like it"))
+    return ResultsError(message, _TABLES_HINT)

@@ -1,0 +1,177 @@
+"""Writing the store: Parquet tables and a DuckDB file over them, whole or not at all.
+
+Everything is written to `store/.building`, under a lock that only builders take, and renamed into place at the end. All
+tables of one build carry its id, so that a reader that came in between the renames sees that, and looks again.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import time
+import types
+import typing
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import benchbrief
+from benchbrief.results.errors import ResultsError
+from benchbrief.results.evidence import Evidence, read_evidence
+from benchbrief.results.ingest import ingest
+from benchbrief.results.schema import SCHEMA_VERSION, TABLES, VIEWS, HistogramBucket, MetaRow
+from benchbrief.runners.seams import DiskFull
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+STORE = "store"
+DATABASE = "results.duckdb"
+BUILD = b"benchbrief.build"
+_BUILDING = ".building"
+_LOCK = ".lock"
+_LOCK_TIMEOUT_S = 120.0
+_ROWS_A_GROUP = 100_000
+_FREE_SPACE = "free some space, then `bench rebuild`"
+
+
+def rebuild(run_dir: Path) -> Path:
+    """Build a run's store again from its journal and raw outputs; its folder. Raises RunnerError, DiskFull."""
+    store = run_dir / STORE
+    try:
+        with _builder(store) as building:
+            evidence = read_evidence(run_dir)
+            _write_tables(evidence, building)
+            _write_database(building)
+            for table in TABLES:
+                (building / f"{table}.parquet").replace(store / f"{table}.parquet")
+            (building / DATABASE).replace(store / DATABASE)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(f"{store} can't be written: {error.strerror}", _FREE_SPACE) from error
+        message = f"{error.filename or store} can't be written: {error.strerror}"
+        raise ResultsError(message, "check its permissions") from error
+    return store
+
+
+@contextmanager
+def _builder(store: Path) -> Iterator[Path]:
+    """An empty directory to build in, held by one process at a time; it goes away with all that is left in it."""
+    store.mkdir(parents=True, exist_ok=True)
+    lock = os.open(store / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    building = store / _BUILDING
+    try:
+        _wait_for(lock, store)
+        shutil.rmtree(building, ignore_errors=True)
+        building.mkdir()
+        yield building
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+        os.close(lock)
+
+
+def _wait_for(lock: int, store: Path) -> None:
+    deadline = time.monotonic() + _LOCK_TIMEOUT_S
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise ResultsError(
+                    f"another process has been building {store} for {_LOCK_TIMEOUT_S:.0f} s",
+                    "wait for it, then try again",
+                ) from None
+            time.sleep(0.02)  # between two looks at the lock
+
+
+def _write_tables(evidence: Evidence, building: Path) -> None:
+    build = uuid.uuid4().hex
+    writers = {row: _TableWriter(building / f"{name}.parquet", row, build) for name, row in TABLES.items()}
+    try:
+        meta = MetaRow(SCHEMA_VERSION, build, benchbrief.__version__, evidence.journal_bytes)
+        writers[MetaRow].add(meta)
+        for row in ingest(evidence):
+            writers[type(row)].add(row)
+    finally:
+        for writer in writers.values():
+            writer.close()
+
+
+class _TableWriter:
+    """A Parquet file written in row groups, so that a long run's samples need not be held together."""
+
+    def __init__(self, path: Path, row: type[tuple[object, ...]], build: str) -> None:
+        import pyarrow.parquet as pq
+
+        self._schema = arrow_schema(row).with_metadata({BUILD: build.encode()})
+        self._writer: pq.ParquetWriter = pq.ParquetWriter(path, self._schema, compression="zstd")
+        self._rows: list[tuple[object, ...]] = []
+
+    def add(self, row: tuple[object, ...]) -> None:
+        self._rows.append(row)
+        if len(self._rows) >= _ROWS_A_GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        columns = zip(*self._rows, strict=True)
+        arrays = [pa.array(column, type=field.type) for column, field in zip(columns, self._schema, strict=True)]
+        self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
+        self._rows.clear()
+
+    def close(self) -> None:
+        if self._rows:
+            self._flush()
+        self._writer.close()
+
+
+def arrow_schema(row: type[tuple[object, ...]]) -> pa.Schema:
+    """The columns of a named tuple: its field's types, optional ones being nullable."""
+    import pyarrow as pa
+
+    fields = []
+    for name, hint in typing.get_type_hints(row).items():
+        options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+        (kind,) = (option for option in options if option is not types.NoneType)
+        fields.append(pa.field(name, _arrow_type(kind), nullable=types.NoneType in options))
+    return pa.schema(fields)
+
+
+def _arrow_type(kind: Any) -> pa.DataType:
+    import pyarrow as pa
+
+    if kind == tuple[HistogramBucket, ...]:
+        return pa.list_(pa.struct(list(arrow_schema(HistogramBucket))))
+    return {str: pa.string(), int: pa.int64(), float: pa.float64(), datetime: pa.timestamp("us")}[kind]
+
+
+def _write_database(building: Path) -> None:
+    """A DuckDB file that stands alone: the tables copied in, with the views over them."""
+    import duckdb
+
+    connection = duckdb.connect(str(building / DATABASE))
+    try:
+        for table in TABLES:
+            connection.execute(f"CREATE TABLE {table} AS FROM {parquet_scan(building / f'{table}.parquet')}")
+        connection.execute(VIEWS)
+    except duckdb.IOException as error:
+        raise DiskFull(f"{building} can't be written: {error}", _FREE_SPACE) from error
+    finally:
+        connection.close()
+
+
+def parquet_scan(path: Path) -> str:
+    """SQL that reads one Parquet file."""
+    return f"read_parquet({sql_string(path)})"
+
+
+def sql_string(path: Path) -> str:
+    return "'" + str(path.absolute()).replace("'", "''") + "'"

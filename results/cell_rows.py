@@ -1,0 +1,185 @@
+"""All rows of one cell but its latencies, which belong to its point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from benchbrief.results.evidence import Evidence, Problem, Verdict, check_files, first_problem
+from benchbrief.results.measured import PROBE, Measured, parse_cell, parse_probe, throughput_rows
+from benchbrief.results.schema import (
+    CellRow,
+    CounterRow,
+    FileRow,
+    HistogramBucket,
+    NoteRow,
+    OperationRow,
+    PropertyRow,
+    Row,
+    SampleRow,
+    utc,
+)
+from benchbrief.runners import journal as j
+from benchbrief.runners.measurement import Histogram, Operation
+from benchbrief.runners.rundir import cell_directory
+from benchbrief.runners.seams import RunnerError
+
+
+def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]]:
+    """What was measured in a cell, and its rows. A cell that is not ok has no measurement, but says why."""
+    run_id = evidence.run_id
+    problems: dict[str, Problem | None] = {}
+    for job in verdict.jobs:
+        problems |= check_files(evidence.run_dir, job)
+    measured = parse_cell(evidence, verdict, problems) if verdict.status == "ok" else Measured({})
+    samples, unread = _samples(evidence, verdict, measured, problems) if measured.sources else ([], [])
+    return measured, [
+        _cell_row(run_id, verdict, measured),
+        *throughput_rows(run_id, verdict, measured),
+        *_operation_rows(run_id, verdict, measured),
+        *_property_rows(run_id, verdict, measured),
+        *samples,
+        *_counter_rows(run_id, verdict, measured),
+        *_note_rows(evidence, verdict, measured, [*filter(None, problems.values()), *unread]),
+        *_file_rows(run_id, verdict, problems),
+    ]
+
+
+def _cell_row(run_id: str, verdict: Verdict, measured: Measured) -> CellRow:
+    cell = verdict.cell
+    lengths = [total.seconds for m in measured.sources.values() for total in m.throughput if total.phase is None]
+    return CellRow(
+        run_id=run_id,
+        cell_id=cell.id,
+        cell_hash=cell.hash,
+        experiment=cell.experiment,
+        hardware=cell.hardware,
+        database=cell.database,
+        workload=cell.workload,
+        threads=cell.threads,
+        target=cell.target,
+        repeat=cell.repeat,
+        status="failed" if measured.problem else verdict.status,
+        reason=measured.problem or verdict.reason,
+        attempt=verdict.attempt,
+        started_at=utc(verdict.started_at),
+        measured_s=max(lengths, default=None),
+        warm_up_s=cell.warm_up_s,
+        raw_dir=str(cell_directory(cell.id, verdict.attempt)) if verdict.attempt is not None else None,
+        origin=str(cell.origin),
+    )
+
+
+def _operation_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[OperationRow]:
+    for source, measurement in measured.sources.items():
+        for op in measurement.operations:
+            yield OperationRow(
+                run_id,
+                verdict.cell.id,
+                op.phase,
+                source,
+                op.operation,
+                op.kind,
+                op.count,
+                op.errors,
+                op.mean_s,
+                op.min_s,
+                op.max_s,
+                _buckets(op.histogram),
+                _without_histogram(op),
+            )
+
+
+def _buckets(histogram: Histogram | None) -> tuple[HistogramBucket, ...] | None:
+    return None if histogram is None else tuple(HistogramBucket(b.lo, b.hi, b.count) for b in histogram.buckets)
+
+
+def _without_histogram(op: Operation) -> str | None:
+    return "the tool gave no histogram" if op.histogram is None else None
+
+
+def _property_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[PropertyRow]:
+    for source, measurement in measured.sources.items():
+        properties = dict(measurement.properties)
+        if measurement.tool_version:
+            properties.setdefault("version", measurement.tool_version)
+        for name, value in properties.items():
+            yield PropertyRow(run_id, verdict.cell.id, source, name, value)
+
+
+def _samples(
+    evidence: Evidence, verdict: Verdict, measured: Measured, problems: dict[str, Problem | None]
+) -> tuple[list[SampleRow], list[Problem]]:
+    """The tools' own intervals and the probes' samples, and which probes could not be read."""
+    run_id, cell_id, start = evidence.run_id, verdict.cell.id, measured.window[0]
+    rows = [
+        SampleRow(run_id, cell_id, "throughput", source, "", at, interval.count / interval.seconds, "ops/s")
+        for source, measurement in measured.sources.items()
+        for interval in measurement.intervals
+        if interval.seconds > 0 and (at := interval.start_s + measurement.window[0] - start) >= 0
+    ]
+    unread: list[Problem] = []
+    for job in verdict.jobs:
+        if not job.job.startswith(PROBE) or first_problem(problems[path] for path in _paths(job)):
+            continue
+        try:
+            samples = parse_probe(evidence, verdict, job, measured.window)
+        except RunnerError as error:
+            unread.append(f"{job.job} gives no samples: {error}")
+            continue
+        rows += [
+            SampleRow(run_id, cell_id, s.measure, s.node, s.device, s.time - start, s.value, s.unit) for s in samples
+        ]
+    return rows, unread
+
+
+def _counter_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[CounterRow]:
+    if not measured.sources:
+        return
+    for record in verdict.counters:
+        for name in dict.fromkeys((*record.before, *record.after)):
+            before, after = record.before.get(name), record.after.get(name)
+            delta, reason = _delta(before, after)
+            yield CounterRow(run_id, verdict.cell.id, record.node, name, before, after, delta, reason)
+
+
+def _delta(before: float | None, after: float | None) -> tuple[float | None, str | None]:
+    if before is None:
+        return None, "not there before the measurement"
+    if after is None:
+        return None, "not there after the measurement"
+    if after < before:
+        return None, "went backwards: the server was started anew"
+    return after - before, None
+
+
+def _note_rows(
+    evidence: Evidence, verdict: Verdict, measured: Measured, problems: Iterable[Problem]
+) -> Iterator[NoteRow]:
+    """What can't be trusted, remarks of the run, and warnings of the tool (once, when the journal says them too)."""
+    cell = verdict.cell
+    notes = {("error", problem): str(cell.origin) for problem in problems}
+    if measured.problem:
+        notes.setdefault(("error", measured.problem), str(cell.origin))
+    if measured.apart:
+        text = (
+            f"the load generators ran together for only {measured.overlap:.0%} of the time: "
+            "the sum of their rates was not offered at once"
+        )
+        notes["warning", text] = str(cell.origin)
+    for remark in evidence.remarks.get(cell.id, ()):
+        notes[remark.severity, remark.text] = remark.origin
+    for measurement in measured.sources.values():
+        for text in measurement.warnings:
+            notes.setdefault(("warning", text), "")
+    for (severity, text), origin in notes.items():
+        yield NoteRow(evidence.run_id, cell.id, severity, text, origin)
+
+
+def _file_rows(run_id: str, verdict: Verdict, problems: dict[str, Problem | None]) -> Iterator[FileRow]:
+    for job in verdict.jobs:
+        for path, sha256 in zip(_paths(job), job.files.values(), strict=True):
+            yield FileRow(run_id, verdict.cell.id, job.attempt, job.job, job.host, path, sha256, problems[path])
+
+
+def _paths(job: j.JobCollected) -> list[str]:
+    return [f"{job.directory}/{name}" for name in job.files]

@@ -1,0 +1,146 @@
+"""A run's directory -> typed rows, by parsing the raw outputs again: the journal and those are the truth.
+
+Only the attempt that a cell's last verdict calls good gives measurements. A raw file that is gone, or is not what it
+was when it was kept, takes the numbers read from it along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from benchbrief.compiler.plan import Cell, Fact, Quantity
+from benchbrief.results.cell_rows import cell_rows
+from benchbrief.results.evidence import Evidence, Verdict
+from benchbrief.results.latency import statistics
+from benchbrief.results.measured import Measured
+from benchbrief.results.schema import FactRow, LatencyRow, NoteRow, Row, RunRow, utc
+from benchbrief.runners import journal as j
+from benchbrief.runners.measurement import Operation
+
+
+def ingest(evidence: Evidence) -> Iterator[Row]:
+    """Every row of the store. Cells come point by point, so that only the repeats of one point are held at a time."""
+    yield _run_row(evidence)
+    yield from _fact_rows(evidence)
+    yield from _note_rows(evidence)
+    points: dict[tuple[object, ...], list[Verdict]] = {}
+    for verdict in evidence.verdicts:
+        points.setdefault(_point(verdict.cell), []).append(verdict)
+    for verdicts in points.values():
+        repeats = []
+        for verdict in verdicts:
+            measured, rows = cell_rows(evidence, verdict)
+            yield from rows
+            if measured.sources:
+                repeats.append((verdict.cell, measured))
+        if repeats:
+            yield from _latency_rows(evidence.run_id, repeats)
+
+
+def _point(cell: Cell) -> tuple[object, ...]:
+    """What the repeats of a cell have in common."""
+    return (cell.experiment, cell.hardware, cell.database, cell.workload, cell.threads, cell.target)
+
+
+def _run_row(evidence: Evidence) -> RunRow:
+    plan, end = evidence.plan, evidence.end
+    first = evidence.starts[0] if evidence.starts else None
+    return RunRow(
+        run_id=evidence.run_id,
+        spec=plan.spec.name,
+        profile=plan.spec.profile,
+        plan_version=plan.version,
+        benchbrief=evidence.starts[-1].benchbrief if evidence.starts else None,
+        started_at=utc(first.at if first else None),
+        ended_at=utc(end.at if end else None),
+        status=end.status if end else "unfinished",
+        message=end.message if end else None,
+    )
+
+
+def _note_rows(evidence: Evidence) -> Iterator[NoteRow]:
+    run_id = evidence.run_id
+    remarks = {(r.severity, r.text, r.origin) for r in evidence.remarks.get(None, ())}
+    for severity, text, origin in sorted(remarks):
+        yield NoteRow(run_id, None, severity, text, origin)
+    if evidence.torn:
+        text = "the journal ends in half a record, which was left out: its writer was cut off"
+        yield NoteRow(run_id, None, "warning", text, "journal.jsonl")
+    if evidence.starts and evidence.starts[0].plan_sha256 != evidence.plan_sha256:
+        text = "plan.json was changed after the run began: the numbers may belong to other cells than it says"
+        yield NoteRow(run_id, None, "error", text, "plan.json")
+    for cell in evidence.strangers():
+        text = f"the journal has a cell that is not in the plan, and was left out: {cell}"
+        yield NoteRow(run_id, None, "error", text, "journal.jsonl")
+
+
+def _fact_rows(evidence: Evidence) -> Iterator[FactRow]:
+    """Declared facts of every group, then what was last observed of each host, server and tool."""
+    plan, run_id = evidence.plan, evidence.run_id
+    for key, hardware in plan.hardware.items():
+        yield FactRow(run_id, "hardware", key, None, "nodes", str(hardware.nodes), "nodes", "declared")
+        for name, fact in hardware.facts.items():
+            value, unit = _declared(fact)
+            yield FactRow(run_id, "hardware", key, None, name, value, unit, "declared")
+    hosts = {r.host: r for r in evidence.records if isinstance(r, j.HostFacts)}
+    for host in hosts.values():
+        groups = [key for key, hardware in plan.hardware.items() if host.host in hardware.hosts]
+        for group in (*groups,) or (None,):
+            for name, value in host.facts.items():
+                yield FactRow(run_id, "host", group, host.host, name, value, None, "observed")
+    engines = {r.database: r for r in evidence.records if isinstance(r, j.EngineFacts)}
+    for engine in engines.values():
+        group = engine.database.rpartition("@")[2]
+        for name, value in engine.facts.items():
+            yield FactRow(run_id, "database", group, engine.database, name, value, None, "observed")
+    for tool in evidence.tools.values():
+        for name, value in (("path", tool.path), ("version", tool.version)):
+            if value:
+                yield FactRow(run_id, "tool", None, tool.host, f"{tool.driver}.{name}", value, None, "observed")
+
+
+def _declared(fact: Fact) -> tuple[str, str | None]:
+    if isinstance(fact, Quantity):
+        return f"{fact.value:.15g}", fact.unit
+    return (str(fact).lower() if isinstance(fact, bool) else fact), None
+
+
+# --- latencies of a point ----------------------------------------------------------------------------------------
+
+
+def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, Measured]]) -> Iterator[LatencyRow]:
+    """For each operation: each load generator (where there are several), each repeat, and all repeats together."""
+    found: dict[tuple[int | None, str, str], dict[int, dict[str, Operation]]] = {}
+    for cell, measured in repeats:
+        for source, measurement in measured.sources.items():
+            for op in measurement.operations:
+                of_repeat = found.setdefault((op.phase, op.operation, op.kind), {}).setdefault(cell.repeat, {})
+                of_repeat[source] = op
+    cell = repeats[0][0]
+    for (phase, operation, kind), by_repeat in found.items():
+        distributions: list[tuple[int | None, str | None, list[Operation]]] = []
+        for repeat, by_source in by_repeat.items():
+            if len(by_source) > 1:
+                distributions += [(repeat, source, [op]) for source, op in by_source.items()]
+            distributions.append((repeat, None, list(by_source.values())))
+        distributions.append((None, None, [op for by_source in by_repeat.values() for op in by_source.values()]))
+        for at_repeat, at_source, ops in distributions:
+            for statistic in statistics(ops):
+                yield LatencyRow(
+                    run_id,
+                    cell.experiment,
+                    cell.hardware,
+                    cell.workload,
+                    cell.threads,
+                    cell.target,
+                    phase,
+                    at_repeat,
+                    at_source,
+                    operation,
+                    kind,
+                    statistic.name,
+                    statistic.value_s,
+                    statistic.origin,
+                    len(ops),
+                    statistic.reason,
+                )

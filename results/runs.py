@@ -1,0 +1,120 @@
+"""Finding runs in the folder that holds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from benchbrief.results.errors import ResultsError
+from benchbrief.runners.journal import RECORD, AnyRecord, RunEnded, RunStarted
+from benchbrief.runners.journal_io import JOURNAL, is_being_written
+from benchbrief.runners.rundir import PLAN
+
+RunState = Literal["running", "done", "failed", "interrupted"]
+_TAIL_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Run:
+    """`started_at` is in epoch seconds; a run whose journal has no beginning counts from when its plan was written."""
+
+    run_id: str
+    path: Path
+    started_at: float
+    state: RunState
+
+
+def list_runs(out: Path) -> list[Path]:
+    """The directories of all runs in a folder, the oldest first; none when the folder is not there."""
+    return [run.path for run in _runs(out)]
+
+
+def last_run(out: Path) -> Path:
+    """Raises ResultsError when there is none."""
+    runs = _runs(out)
+    if not runs:
+        raise _none_in(out)
+    return runs[-1].path
+
+
+def last_interrupted(out: Path) -> Path:
+    """The last run that can be gone on with. Raises ResultsError when there is none."""
+    runs = _runs(out)
+    if not runs:
+        raise _none_in(out)
+    resumable = [run for run in runs if run.state == "interrupted"]
+    if resumable:
+        return resumable[-1].path
+    last = runs[-1]
+    hint = f"the last run is {last.run_id} ({last.state}); name a run to try its failed cells again"
+    raise ResultsError(f"no run in {out} was interrupted", hint)
+
+
+def find_run(out: Path, name: str) -> Path:
+    """A run by its id, the start of it, or its folder. Raises ResultsError when none or several fit."""
+    if (Path(name) / PLAN).is_file():
+        return Path(name)
+    runs = _runs(out)
+    if not runs:
+        raise _none_in(out)
+    fitting = [run.path for run in runs if run.run_id == name] or [r.path for r in runs if r.run_id.startswith(name)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise ResultsError(f"{len(fitting)} runs in {out} begin with {name}", f"say more of it: {_some(fitting)}")
+    raise ResultsError(f"no run {name} in {out}", f"the last ones are {_some([run.path for run in runs])}")
+
+
+def run_state(run_dir: Path) -> RunState:
+    """Whether a process drives the run, and otherwise how it ended; one that ended without a word was interrupted."""
+    if is_being_written(run_dir):
+        return "running"
+    last = _last_record(run_dir / JOURNAL)
+    return last.status if isinstance(last, RunEnded) else "interrupted"
+
+
+def _runs(out: Path) -> list[Run]:
+    found = [_run(plan.parent) for plan in out.glob(f"*/{PLAN}")]
+    return sorted(found, key=lambda run: (run.started_at, run.run_id))
+
+
+def _run(path: Path) -> Run:
+    first = _first_record(path / JOURNAL)
+    started_at = first.at if isinstance(first, RunStarted) else (path / PLAN).stat().st_mtime
+    return Run(path.name, path, started_at, run_state(path))
+
+
+def _first_record(journal: Path) -> AnyRecord | None:
+    try:
+        with journal.open("rb") as file:
+            return _record(file.readline(_TAIL_BYTES))
+    except OSError:
+        return None
+
+
+def _last_record(journal: Path) -> AnyRecord | None:
+    """The last whole record, read from the journal's end."""
+    try:
+        with journal.open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - _TAIL_BYTES))
+            whole = file.read().rpartition(b"\n")[0]
+    except OSError:
+        return None
+    return _record(whole.rpartition(b"\n")[2])
+
+
+def _record(line: bytes) -> AnyRecord | None:
+    try:
+        return RECORD.validate_json(line)
+    except ValueError:
+        return None
+
+
+def _none_in(out: Path) -> ResultsError:
+    return ResultsError(f"no run in {out}", "start one with `bench run SPEC`, or name another folder with --out")
+
+
+def _some(paths: list[Path]) -> str:
+    names = [path.name for path in paths[-5:]]
+    return ("..., " if len(paths) > 5 else "") + ", ".join(names)

@@ -1,0 +1,221 @@
+"""The read side of a run's results: tables and `measure` views in memory, which nothing can change or get out of.
+
+No file is held or locked: the small tables are copied, the large ones are read from their Parquet files as needed.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from benchbrief.compiler.plan import Query
+from benchbrief.results.ask import Table, ask, reading
+from benchbrief.results.build import BUILD, STORE, parquet_scan, rebuild, sql_string
+from benchbrief.results.errors import ResultsError
+from benchbrief.results.schema import SCHEMA_VERSION, TABLES, VIEWS
+from benchbrief.results.statistics import Confidence, t_interval
+from benchbrief.runners.journal_io import JOURNAL
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+__all__ = ["Row", "Store", "Table", "fresh_store", "open_store", "rebuild"]
+
+Key = str | int | float | None
+_LARGE = ("samples", "operations")
+"""Tables that may be larger than the memory."""
+_SETTLE_S = 5.0
+"""How long a reader waits for a builder to have renamed all its files."""
+
+
+class Row(tuple[Key, ...]):
+    """A value of a query: the keys of the query's `dims` in order, then the value. A missing value has a `reason`."""
+
+    reason: str | None
+
+    def __new__(cls, keys: Sequence[Key], value: float | None, reason: str | None = None) -> Self:
+        row = super().__new__(cls, (*keys, value))
+        row.reason = reason
+        return row
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        return self[:-1]
+
+    @property
+    def value(self) -> float | None:
+        return self[-1]  # type: ignore[return-value]  # a number or None by construction
+
+
+class Store:
+    """Use `open_store`. Not for use by several threads at once."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, run_dir: Path) -> None:
+        self._connection = connection
+        self.run_dir = run_dir
+        self._ranks = self._order_of_names()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def query(self, query: Query) -> list[Row]:
+        """The values of a plan's query in the order of the plan, then of the numbers. Raises ResultsError."""
+        found = self.sql(query.sql)
+        width = len(query.dims)
+        if len(found.columns) != width + 1:
+            raise ResultsError(
+                f"`{query.text}` gives {len(found.columns)} columns, not {width + 1}",
+                "the plan was made by another benchbrief: run the spec again",
+            )
+        rows = []
+        for *keys, value in found.rows:
+            if value is None:
+                rows.append(Row(keys, None, self._reason(query.dims, keys)))
+            elif not math.isfinite(value):
+                rows.append(Row(keys, None, "divided by zero"))
+            else:
+                rows.append(Row(keys, float(value)))
+        return sorted(rows, key=lambda row: tuple(self._rank(d, k) for d, k in zip(query.dims, row.keys, strict=True)))
+
+    def sql(self, text: str) -> Table:
+        """The answer to one SELECT (or DESCRIBE, SHOW, SUMMARIZE, EXPLAIN). Raises ResultsError for anything else."""
+        return ask(self._connection, text)
+
+    @contextmanager
+    def batches(self, text: str) -> Iterator[pa.RecordBatchReader]:
+        """The same answer as Arrow batches, however large it is. Raises ResultsError."""
+        with reading(self._connection, text):
+            yield self._connection.to_arrow_reader()
+
+    def confidence(self, operation: str = "all") -> list[Confidence]:
+        """Throughput over the repeats of each point, for the whole measured window, with its 95 % interval."""
+        spread = self._rows(
+            "SELECT experiment, hardware, workload, threads, target, repeats, mean, sd, cv FROM measure.spread "
+            "WHERE phase IS NULL AND operation = ? AND repeats > 0 ORDER BY ALL",
+            [operation],
+        )
+        return [Confidence(*row, *t_interval(*row[-4:-1])) for row in spread]
+
+    def _rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, parameters).fetchall()
+
+    def _order_of_names(self) -> dict[str, dict[object, int]]:
+        """The place of each name in the plan, which is the order of the cells."""
+        ranks: dict[str, dict[object, int]] = {"experiment": {}, "hardware": {}, "workload": {}}
+        for row in self._rows("SELECT experiment, hardware, workload FROM cells"):
+            for names, name in zip(ranks.values(), row, strict=True):
+                names.setdefault(name, len(names))
+        return ranks
+
+    def _rank(self, dim: str, key: Key) -> tuple[int, float, str]:
+        if key is None:
+            return (0, 0.0, "")
+        if isinstance(key, str):
+            return (1, self._ranks.get(dim, {}).get(key, math.inf), key)
+        return (1, float(key), "")
+
+    def _reason(self, dims: Sequence[str], keys: Sequence[Key]) -> str:
+        """Why there is no value for these keys: a cell behind them that is not ok, or that has no such number."""
+        known = dict(zip(dims, keys, strict=True))
+        bad = self._matching("cell_id, status, reason", "cells", "status <> 'ok'", known, _CELL_DIMS)
+        if bad:
+            cell, status, reason = bad[0]
+            more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+            return f"{cell} {status}: {reason}{more}"
+        gaps = self._matching("reason", "latency", "value_s IS NULL AND source IS NULL", known, _LATENCY_DIMS)
+        return str(gaps[0][0]) if gaps else "not measured"
+
+    def _matching(
+        self, columns: str, table: str, condition: str, known: dict[str, Key], dims: Sequence[str]
+    ) -> list[tuple[Any, ...]]:
+        matched = [dim for dim in dims if dim in known]
+        where = " AND ".join([condition, *(f"{dim} IS NOT DISTINCT FROM ?" for dim in matched)])
+        return self._rows(f"SELECT {columns} FROM {table} WHERE {where}", [known[dim] for dim in matched])  # noqa: S608 - our own names only
+
+
+_CELL_DIMS = ("experiment", "hardware", "workload", "threads", "target", "repeat")
+_LATENCY_DIMS = (*_CELL_DIMS, "phase", "operation")
+
+
+class _Unusable(Exception):
+    """The store's files are missing, damaged, or of another version."""
+
+
+def open_store(run_dir: Path) -> Store:
+    """The stored results of a run, built first when they are missing or of another version. Raises RunnerError."""
+    import duckdb
+
+    store = run_dir / STORE
+    built = False
+    deadline = time.monotonic() + _SETTLE_S
+    while True:
+        connection = duckdb.connect(":memory:")
+        try:
+            if _load(connection, store):
+                return Store(connection, run_dir)
+            if time.monotonic() > deadline:
+                raise _Unusable("its files belong to different builds")
+            connection.close()
+            time.sleep(0.005)  # a builder is renaming its files: look again
+        except (_Unusable, duckdb.Error) as error:
+            connection.close()
+            if built:
+                problem = str(error).splitlines()[0]
+                raise ResultsError(f"{store} can't be read, although it was just built: {problem}") from error
+            rebuild(run_dir)
+            built = True
+
+
+def fresh_store(run_dir: Path) -> Store:
+    """Like `open_store`, but built again when the journal has grown since: for looking into a run that goes on."""
+    store = open_store(run_dir)
+    ((journal_bytes,),) = store.sql("SELECT journal_bytes FROM meta").rows
+    journal = run_dir / JOURNAL
+    if not journal.exists() or journal.stat().st_size == journal_bytes:
+        return store
+    store.close()
+    rebuild(run_dir)
+    return open_store(run_dir)
+
+
+def _load(connection: duckdb.DuckDBPyConnection, store: Path) -> bool:
+    """Fill and lock an in-memory database. False when the files were not all of one build."""
+    paths = {table: store / f"{table}.parquet" for table in TABLES}
+    build = _build_of(connection, paths.values())
+    if build is None:
+        return False
+    for table, path in paths.items():
+        kind = "VIEW" if table in _LARGE else "TABLE"
+        connection.execute(f"CREATE {kind} {table} AS FROM {parquet_scan(path)}")
+    if _build_of(connection, paths.values()) != build:
+        return False
+    ((version,),) = connection.execute("SELECT schema_version FROM meta").fetchall()
+    if version != SCHEMA_VERSION:
+        raise _Unusable(f"it has version {version} of the tables, not {SCHEMA_VERSION}")
+    connection.execute(VIEWS)
+    connection.execute(f"SET allowed_paths = [{', '.join(sql_string(paths[table]) for table in _LARGE)}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET python_enable_replacements = false")
+    connection.execute("SET lock_configuration = true")
+    return True
+
+
+def _build_of(connection: duckdb.DuckDBPyConnection, paths: Iterable[Path]) -> bytes | None:
+    """The build that all the files belong to; None when they are of several."""
+    files = ", ".join(sql_string(path) for path in paths)
+    builds = connection.execute(
+        f"SELECT DISTINCT value FROM parquet_kv_metadata([{files}]) WHERE key = '{BUILD.decode()}'"  # noqa: S608 - our own file names, quoted
+    ).fetchall()
+    return builds[0][0] if len(builds) == 1 else None

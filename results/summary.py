@@ -1,0 +1,129 @@
+"""How far a run has come, read from its plan and journal alone, so that it can be asked while the run goes on."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from benchbrief.compiler.plan import Cell
+from benchbrief.results.evidence import Evidence, Verdict, read_evidence
+from benchbrief.results.runs import RunState, run_state
+from benchbrief.runners import journal as j
+
+CellState = Literal["waiting", "running", "ok", "failed", "interrupted"]
+
+
+@dataclass(frozen=True)
+class CellStatus:
+    """`step` is the one going on. `seconds`: how long the cell took, or has taken so far. `origin`: its spec line."""
+
+    cell_id: str
+    status: CellState
+    step: str | None
+    attempt: int | None
+    seconds: float | None
+    ops_per_s: float | None
+    reason: str | None
+    origin: str
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """`elapsed_s` is the time spent running, without pauses between an interruption and its resumption.
+
+    `remaining_s` is an estimate from the plan, corrected by how long finished cells took; None when nothing is left.
+    """
+
+    run_id: str
+    directory: str
+    spec: str
+    profile: str | None
+    status: RunState
+    message: str
+    done: int
+    failed: int
+    total: int
+    elapsed_s: float
+    remaining_s: float | None
+    cells: tuple[CellStatus, ...]
+
+
+def summarise(run_dir: Path) -> RunStatus:
+    """Raises RunnerError when the plan or the journal can't be read."""
+    evidence = read_evidence(run_dir)
+    status = run_state(run_dir)
+    now = time.time() if status == "running" else _last_time(evidence)
+    cells = tuple(_cell_status(evidence, verdict, status, now) for verdict in evidence.verdicts)
+    return RunStatus(
+        run_id=evidence.run_id,
+        directory=str(run_dir),
+        spec=evidence.plan.spec.name,
+        profile=evidence.plan.spec.profile,
+        status=status,
+        message=evidence.end.message if evidence.end and status != "running" else "",
+        done=sum(cell.status == "ok" for cell in cells),
+        failed=sum(cell.status == "failed" for cell in cells),
+        total=len(cells),
+        elapsed_s=_elapsed(evidence, now),
+        remaining_s=_remaining(evidence.plan.cells, cells),
+        cells=cells,
+    )
+
+
+def _last_time(evidence: Evidence) -> float:
+    return evidence.records[-1].at if evidence.records else 0.0
+
+
+def _elapsed(evidence: Evidence, now: float) -> float:
+    """The time from each start to the last record before the next."""
+    elapsed, started, last = 0.0, None, None
+    for record in evidence.records:
+        if isinstance(record, j.RunStarted):
+            if started is not None and last is not None:
+                elapsed += last - started
+            started = record.at
+        last = record.at
+    return elapsed + (now - started if started is not None else 0.0)
+
+
+def _cell_status(evidence: Evidence, verdict: Verdict, run: RunState, now: float) -> CellStatus:
+    cell, state = verdict.cell, _state(verdict, run)
+    so_far = now - verdict.started_at if verdict.started_at is not None else None
+    return CellStatus(
+        cell_id=cell.id,
+        status=state,
+        step=evidence.current_steps.get(cell.id) if state == "running" else None,
+        attempt=verdict.attempt,
+        seconds=so_far if verdict.seconds is None else verdict.seconds,
+        ops_per_s=verdict.ops_per_s,
+        reason=verdict.reason if state in ("failed", "interrupted") else None,
+        origin=str(cell.origin),
+    )
+
+
+def _state(verdict: Verdict, run: RunState) -> CellState:
+    if verdict.status != "missing":
+        return verdict.status
+    if verdict.attempt is None:
+        return "waiting"
+    return "running" if run == "running" else "interrupted"
+
+
+def _remaining(planned: tuple[Cell, ...], cells: tuple[CellStatus, ...]) -> float | None:
+    """The longest time that any host is still needed for: cells that share a host run one after another."""
+    expected = {cell.id: sum(step.seconds for step in cell.steps) for cell in planned}
+    finished = [c for c in cells if c.status == "ok" and c.seconds is not None]
+    plan_s = sum(expected[c.cell_id] for c in finished)
+    factor = sum(c.seconds or 0.0 for c in finished) / plan_s if plan_s > 0 else 1.0
+    hosts: dict[str, float] = {}
+    for cell, state in zip(planned, cells, strict=True):
+        if state.status in ("ok", "failed"):
+            continue
+        left = expected[cell.id] * factor
+        if state.status == "running":
+            left = max(0.0, left - (state.seconds or 0.0))
+        for host in cell.locks:
+            hosts[host] = hosts.get(host, 0.0) + left
+    return max(hosts.values(), default=None)
