@@ -82,7 +82,7 @@ system() {
     while IFS='|' read -r package reason; do
         echo "         $package: $reason"
     done <<<"$missing"
-    packages=$(cut -d'|' -f1 <<<"$missing" | tr '\n' ' ')
+    packages=$(cut -d'|' -f1 <<<"$missing" | paste -s -d ' ')
     if ! command -v apt-get >/dev/null; then
         [ -n "$(required "$missing")" ] || return 0
         fail "there is no apt-get here: install what these packages hold, then run this again"

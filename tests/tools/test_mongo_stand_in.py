@@ -1,5 +1,6 @@
 """The MongoDB stand-in does what the runs and the tests count on."""
 
+import platform
 import re
 import subprocess
 from collections.abc import Iterator
@@ -48,6 +49,15 @@ def test_server_status_counts_operations_as_mongodb_does() -> None:
         after = client.admin.command("serverStatus")["opcounters"]
     counted = {name: after[name] - before[name] for name in after}
     assert counted == {"insert": 11, "query": 1, "update": 1, "delete": 1, "getmore": 2, "command": 1}
+
+
+def test_server_status_names_this_host_and_process() -> None:
+    with connected() as client:
+        status = client.admin.command("serverStatus")
+    assert status["host"] == platform.node()
+    assert status["version"] == "4.4.0"
+    assert 0 <= status["uptimeMillis"] < 60_000
+    assert not Path(f"/proc/{status['pid']}").exists()  # it was the server's, which has ended
 
 
 @pytest.mark.parametrize("kept", [False, True], ids=["memory", "H2 file"])

@@ -44,7 +44,12 @@ public final class MongoStandIn {
         @Override
         public Document handleCommand(Channel channel, String database, String command, Document query) {
             telemetry.count(command, query);
-            return telemetry.complete(command, super.handleCommand(channel, database, command, query));
+            return telemetry.mark(command, super.handleCommand(channel, database, command, query));
+        }
+
+        @Override
+        public Document getServerStatus() {
+            return telemetry.serverStatus(VERSION.toVersionString());
         }
     }
 
@@ -58,7 +63,12 @@ public final class MongoStandIn {
         @Override
         public Document handleCommand(Channel channel, String database, String command, Document query) {
             telemetry.count(command, query);
-            return telemetry.complete(command, super.handleCommand(channel, database, command, query));
+            return telemetry.mark(command, super.handleCommand(channel, database, command, query));
+        }
+
+        @Override
+        public Document getServerStatus() {
+            return telemetry.serverStatus(VERSION.toVersionString());
         }
     }
 

@@ -1,5 +1,10 @@
 package benchbrief;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -15,6 +20,7 @@ import de.bwaldvogel.mongo.bson.Document;
 final class Telemetry {
 
     private final Map<String, LongAdder> counters = new LinkedHashMap<>();
+    private final Instant started = Instant.now();
     private final String product;
 
     Telemetry(String product) {
@@ -35,16 +41,36 @@ final class Telemetry {
         }
     }
 
-    /** The reply, with what the library leaves out of it. */
-    Document complete(String command, Document reply) {
-        if (command.equalsIgnoreCase("serverStatus")) {
-            Document opcounters = new Document();
-            counters.forEach((name, counter) -> opcounters.put(name, counter.sum()));
-            reply.put("opcounters", opcounters);
-        } else if (command.equalsIgnoreCase("buildInfo")) {
+    /** The reply; that of {@code buildInfo} with the product's name in it. */
+    Document mark(String command, Document reply) {
+        if (command.equalsIgnoreCase("buildInfo")) {
             reply.put("benchbriefStandIn", product);
         }
         return reply;
+    }
+
+    /** In place of the library's, which counts nothing, and fails where the host's name has no address. */
+    Document serverStatus(String version) {
+        long uptime = Duration.between(started, Instant.now()).toMillis();
+        Document opcounters = new Document();
+        counters.forEach((name, counter) -> opcounters.put(name, counter.sum()));
+        return new Document("host", hostName())
+            .append("version", version)
+            .append("process", product)
+            .append("pid", ProcessHandle.current().pid())
+            .append("uptime", uptime / 1000.0)
+            .append("uptimeMillis", uptime)
+            .append("localTime", Instant.now())
+            .append("opcounters", opcounters)
+            .append("ok", 1.0);
+    }
+
+    private static String hostName() {
+        try {
+            return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+        } catch (IOException e) {
+            return "localhost";
+        }
     }
 
     private static int size(Object statements) {
