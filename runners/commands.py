@@ -34,9 +34,7 @@ def exports(command: Command) -> str:
     lines = []
     for name, value in command.env.items():
         if not _ENV_NAME.match(name):
-            raise RunnerError(
-                f"{name!r} is not a name of an environment variable", "Use letters, digits and _."
-            )
+            raise RunnerError(f"{name!r} is not a name of an environment variable", "Use letters, digits and _.")
         lines.append(f"export {name}={quote(plain(value))}\n")
     return "".join(lines)
 
@@ -52,9 +50,7 @@ def exec_line(command: Command) -> str:
             )
         words.append(quote(word))
     if not command.words or words[0].startswith(("-", "''")):
-        raise RunnerError(
-            f"not a command: {masked(command)!r}", "A command begins with the name of a program."
-        )
+        raise RunnerError(f"not a command: {masked(command)!r}", "A command begins with the name of a program.")
     enter = f"cd -- {quote(command.cwd)} && " if command.cwd is not None else ""
     return f"{enter}exec {' '.join(words)}"
 
@@ -94,9 +90,7 @@ class Masking:
     """Replaces secrets by ***, in text or in a stream of bytes cut anywhere."""
 
     def __init__(self, secrets: Iterable[Secret]) -> None:
-        forms = {
-            form.encode("utf-8", "surrogateescape") for secret in secrets for form in _forms(secret.value)
-        }
+        forms = {form.encode("utf-8", "surrogateescape") for secret in secrets for form in _forms(secret.value)}
         ordered = sorted(forms, key=len, reverse=True)  # the longest first: a URI before the password in it
         self._longest = len(ordered[0]) if ordered else 0
         self._pattern = re.compile(b"|".join(map(re.escape, ordered))) if ordered else None

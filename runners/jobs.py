@@ -23,6 +23,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Protocol, TypeVar
 
@@ -50,7 +51,7 @@ _RESERVED = ("stdout", "stderr", "command.txt")
 _T = TypeVar("_T")
 
 
-class ConnectionLost(HostError):  # noqa: N818 - named like the other errors of the runners
+class ConnectionLost(HostError):
     """The connection to a host broke. What was running there as a job still runs."""
 
 
@@ -63,8 +64,8 @@ class Entry:
     directory: bool = False
 
 
-def entry(name: str, found: os.stat_result) -> Entry:
-    return Entry(name, found.st_size if stat.S_ISREG(found.st_mode) else None, stat.S_ISDIR(found.st_mode))
+def entry(name: str, mode: int, size: int) -> Entry:
+    return Entry(name, size if stat.S_ISREG(mode) else None, stat.S_ISDIR(mode))
 
 
 class JobHost(Protocol):
@@ -165,8 +166,8 @@ def start(host: JobHost, job: Job) -> DetachedJob:
     where = host.host.id
     if verdict == "started" and path.startswith("/") and "\n" not in path:
         return DetachedJob(host, job, path)
-    if verdict == "full":
-        raise DiskFull(f"no space left on {where} under {printable(path)}", f"Make room on {where}.")
+    if verdict == "full" or "No space left" in said:
+        raise DiskFull(f"no space left on {where} for {job.name} {printable(path)}".rstrip(), f"Make room on {where}.")
     if verdict == "unsafe":
         raise HostError(
             f"{where}: {printable(path)} is not a directory of {host.host.user or 'our user'} alone",
@@ -321,32 +322,12 @@ class DetachedJob:
             into.mkdir(parents=True, exist_ok=True)
             command = f"{masked(self._job.command)}\n".encode("utf-8", "surrogateescape")
             write_file(into / "command.txt", [command])
-            left = _MAX_FETCH
-            for name, path in wanted.items():
-                left -= _persistently(lambda n=name, p=path, room=left: self._fetch_file(into / n, p, room))  # type: ignore[misc]  # mypy can't infer a lambda with defaults
-            _sync_directory(into)
         except OSError as error:
             raise _cannot_write(error, into) from error
-
-    def _fetch_file(self, to: Path, path: str, room: int) -> int:
-        size = 0
-
-        def counted() -> Iterator[bytes]:
-            nonlocal size
-            for piece in self._host.read(path, room + 1):
-                size += len(piece)
-                yield piece
-
-        to.parent.mkdir(parents=True, exist_ok=True)
-        write_file(to, self._masking.stream(counted()))
-        if size > room:
-            to.unlink()
-            raise HostError(
-                f"{self._host.host.id}: {self._job.name} left more than {_MAX_FETCH >> 30} GiB; "
-                f"it is still in {self._directory}",
-                "Make the tool write less, or fetch it by hand.",
-            )
-        return size
+        left = _MAX_FETCH
+        for name, path in wanted.items():
+            left -= _persistently(partial(fetch, self._host, path, into / name, left, self._masking))
+        _sync_directory(into)
 
 
 def _persistently(call: Callable[[], _T]) -> _T:
@@ -376,6 +357,30 @@ def _files(host: JobHost, root: str) -> Iterator[tuple[str, int]]:
                 waiting.append(name)
             elif entry.size is not None:
                 yield name, entry.size
+
+
+def fetch(host: JobHost, path: str, to: Path, limit: int = _MAX_FETCH, masking: Masking | None = None) -> int:
+    """Fetch a file and return its size. Raises DiskFull without room here, HostError for one over the limit."""
+    size = 0
+
+    def counted() -> Iterator[bytes]:
+        nonlocal size
+        for piece in host.read(path, limit + 1):
+            size += len(piece)
+            yield piece
+
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        write_file(to, masking.stream(counted()) if masking else counted())
+    except OSError as error:
+        raise _cannot_write(error, to) from error
+    if size > limit:
+        to.unlink()
+        raise HostError(
+            f"{host.host.id}: {path} is too large to fetch: what a job leaves may have {_MAX_FETCH >> 30} GiB",
+            "It is still there: make the tool write less, or fetch it by hand.",
+        )
+    return size
 
 
 def write_file(path: Path, pieces: Iterable[bytes]) -> None:

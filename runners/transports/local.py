@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import selectors
-import shutil
 import signal
 import subprocess
 import time
@@ -25,7 +24,7 @@ from benchbrief.runners.seams import (
     RunningJob,
     Secret,
 )
-from benchbrief.runners.transports.output import OUTPUT_LIMIT, LimitedText
+from benchbrief.runners.transports.output import LimitedText
 
 _PIECE = 1 << 20
 
@@ -80,16 +79,13 @@ class LocalTransport:
             raise _os_error(self.host, f"can't write {path}", error) from error
 
     def get(self, path: str, to: Path) -> None:
-        try:
-            to.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, to)
-        except OSError as error:
-            raise _os_error(self.host, f"can't copy {path} to {to}", error) from error
+        jobs.fetch(self, path, to)
 
     def entries(self, directory: str) -> list[jobs.Entry]:
         try:
             with os.scandir(directory) as found:
-                return [jobs.entry(each.name, each.stat(follow_symlinks=False)) for each in found]
+                stats = [(each.name, each.stat(follow_symlinks=False)) for each in found]
+            return [jobs.entry(name, stat.st_mode, stat.st_size) for name, stat in stats]
         except OSError as error:
             raise _os_error(self.host, f"can't list {directory}", error) from error
 
@@ -113,7 +109,7 @@ def _read_both(process: subprocess.Popen[bytes], deadline: float) -> tuple[str, 
     """Standard output and error up to a limit; what comes after it is dropped, so that nothing hangs."""
     assert process.stdout is not None  # noqa: S101 - both were asked for as pipes
     assert process.stderr is not None  # noqa: S101
-    texts = {process.stdout: LimitedText(OUTPUT_LIMIT), process.stderr: LimitedText(OUTPUT_LIMIT)}
+    texts = {process.stdout: LimitedText(), process.stderr: LimitedText()}
     with selectors.DefaultSelector() as selector:
         for pipe, text in texts.items():
             selector.register(pipe, selectors.EVENT_READ, text)

@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+import re
+
 OUTPUT_LIMIT = 1 << 20
 """Bytes of each stream of a short command that are kept. Jobs write to files, which are fetched whole."""
+_MARK_SIZE = 200
 
 
 class LimitedText:
-    def __init__(self, limit: int) -> None:
+    """The first bytes of a stream, and how many came after them."""
+
+    def __init__(self, limit: int = OUTPUT_LIMIT) -> None:
         self._limit = limit
         self._kept = bytearray()
-        self._dropped = 0
+        self._size = 0
+        self._tail = b""
 
     def add(self, piece: bytes) -> None:
-        room = self._limit - len(self._kept)
-        self._kept += piece[:room]
-        self._dropped += len(piece[room:])
+        self._kept += piece[: self._limit - len(self._kept)]
+        self._size += len(piece)
+        self._tail = (self._tail + piece)[-_MARK_SIZE:]
+
+    def ends_with(self, pattern: str) -> str | None:
+        """What the pattern's group holds, when the stream now ends with the pattern (of at most 200 bytes)."""
+        found = re.search(rf"{pattern}\Z".encode(), self._tail)
+        return found[1].decode() if found else None
+
+    def drop_end(self, pattern: str) -> None:
+        """Take the pattern off the end of the stream."""
+        found = re.search(rf"{pattern}\Z".encode(), self._tail)
+        if found:
+            self._size -= len(found[0])
+            del self._kept[self._size :]
 
     def text(self) -> str:
         kept = self._kept.decode("utf-8", "replace")
-        return f"{kept}\n[{self._dropped} more bytes were not kept]\n" if self._dropped else kept
+        dropped = self._size - len(self._kept)
+        return f"{kept}\n[{dropped} more bytes were not kept]\n" if dropped else kept

@@ -1,0 +1,111 @@
+"""A shell on a host that runs one script after another over one channel.
+
+Starting a session for every command would run the account's login shell each time, whose start-up files may take
+longer than the command.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import time
+import uuid
+from typing import Protocol
+
+from benchbrief.runners.transports.output import LimitedText
+
+_START_S = 15.0
+_KILL_AFTER_S = 2.0
+
+
+class Channel(Protocol):
+    """What is used of a session channel."""
+
+    eof_received: int
+    closed: bool
+
+    def exec_command(self, command: str) -> None: ...
+    def setblocking(self, blocking: bool) -> None: ...
+    def fileno(self) -> int: ...
+    def send(self, s: bytes) -> int: ...
+    def send_ready(self) -> bool: ...
+    def recv(self, nbytes: int) -> bytes: ...
+    def recv_ready(self) -> bool: ...
+    def recv_stderr(self, nbytes: int) -> bytes: ...
+    def recv_stderr_ready(self) -> bool: ...
+    def close(self) -> None: ...
+
+
+class NoShell(Exception):
+    """The account does not run commands; the argument is what it said."""
+
+
+class TookTooLong(Exception):
+    """A script was ended on the host after its time-out."""
+
+
+class WarmShell:
+    """Scripts are ended on the host when they take too long, whether or not we are there to see it.
+
+    Raises TimeoutError when nothing answers, ConnectionResetError when the channel ends: the shell is of no use then.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        mark = uuid.uuid4().hex
+        # What the login shell prints at its start goes before the mark, and is dropped.
+        self._end = f"\n{mark} (\\d+)\n"
+        self._say = f"printf '\\n{mark} %s\\n' $?"
+        channel.exec_command("sh")
+        channel.setblocking(False)
+        self._poll = select.poll()
+        self._poll.register(channel.fileno(), select.POLLIN)
+        out, err = LimitedText(), LimitedText()
+        try:
+            self._converse(f"{self._say}; {self._say} >&2\n", out, err, _START_S)
+        except ConnectionResetError:
+            raise NoShell((out.text() + err.text()).strip()) from None
+
+    def run(self, script: str, timeout_s: float) -> tuple[int, str, str]:
+        """Exit code, standard output and error of a script. Raises TookTooLong."""
+        here = uuid.uuid4().hex
+        text = (
+            f"timeout -k {_KILL_AFTER_S:g} {timeout_s:g} sh <<'{here}'\n{script}\n{here}\n"
+            f"set -- $?; (exit $1); {self._say}; (exit $1); {self._say} >&2\n"
+        )
+        out, err = LimitedText(), LimitedText()
+        started = time.monotonic()
+        code = self._converse(text, out, err, timeout_s + 2 * _KILL_AFTER_S)
+        if code in (124, 137) and time.monotonic() - started >= timeout_s:
+            raise TookTooLong
+        return code, out.text(), err.text()
+
+    def close(self) -> None:
+        self._channel.close()
+
+    def _converse(self, text: str, out: LimitedText, err: LimitedText, timeout_s: float) -> int:
+        channel = self._channel
+        data = text.encode("utf-8", "surrogateescape")
+        deadline = time.monotonic() + timeout_s
+        while True:
+            over = channel.eof_received or channel.closed  # asked before reading what had come by then
+            while channel.recv_ready():
+                out.add(channel.recv(1 << 16))
+            while channel.recv_stderr_ready():
+                err.add(channel.recv_stderr(1 << 16))
+            code = out.ends_with(self._end)
+            if code is not None and err.ends_with(self._end) is not None:
+                out.drop_end(self._end)
+                err.drop_end(self._end)
+                return int(code)
+            if over:
+                raise ConnectionResetError("the shell on the host has ended")
+            if data:
+                with contextlib.suppress(TimeoutError):
+                    data = data[channel.send(data[: 1 << 15]) :]
+                if data and channel.send_ready():
+                    continue
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError(f"no answer within {timeout_s:g} s")
+            self._poll.poll(1000 * min(left, 0.05 if data else 1.0))

@@ -1,0 +1,184 @@
+"""A real sshd for tests: its own port, host key, user key, and a home directory for its client.
+
+with sshd() as server:
+    monkeypatch.setenv("HOME", str(server.home))
+    transport = open_transport(server.host)
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchbrief.compiler.plan import Host
+
+_PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
+SSHD = shutil.which("sshd", path=_PATH)
+
+
+@dataclass
+class Sshd:
+    """A running server. `home` is what HOME is to be for a client that knows it under the name `box`."""
+
+    directory: Path
+    port: int
+    user: str
+    process: subprocess.Popen[bytes]
+
+    @property
+    def home(self) -> Path:
+        return self.directory / "home"
+
+    @property
+    def host(self) -> Host:
+        """The server as the plan would name it: all else is in ~/.ssh/config."""
+        return Host(id="box", transport="ssh", name="box")
+
+    @property
+    def host_key(self) -> str:
+        """Type and key, as in a known_hosts line."""
+        return " ".join((self.directory / "host_key.pub").read_text().split()[:2])
+
+    @property
+    def key(self) -> Path:
+        """The private key of the user."""
+        return self.home / ".ssh" / "id_ed25519"
+
+    @property
+    def log(self) -> str:
+        return (self.directory / "log").read_text(errors="replace")
+
+    def write_config(self, *more: str, name: str = "box") -> None:
+        """Write ~/.ssh/config for this server, with more lines for its block."""
+        lines = [f"Host {name}", "HostName 127.0.0.1", f"Port {self.port}", f"User {self.user}", *more]
+        (self.home / ".ssh" / "config").write_text("\n    ".join(lines) + "\n")
+
+    def write_known_hosts(self, *lines: str) -> None:
+        """Write ~/.ssh/known_hosts; without lines, the server's own key."""
+        text = "\n".join(lines or [f"[127.0.0.1]:{self.port} {self.host_key}"])
+        (self.home / ".ssh" / "known_hosts").write_text(text + "\n")
+
+    def change_host_key(self) -> None:
+        """Give the server another key of the same type; who connects from now on sees it."""
+        _new_key(self.directory / "host_key")
+        self.process.send_signal(signal.SIGHUP)  # it executes itself anew, under the same pid
+        _wait_for_banner(self)
+
+    def sessions(self) -> list[int]:
+        """The pids of the server's processes for its connections."""
+        children: dict[int, list[int]] = {}
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                pid, rest = stat.read_text().split(" ", 1)
+            except OSError:  # it has ended
+                continue
+            name, _, fields = rest.rpartition(") ")
+            if name.startswith("(sshd"):
+                children.setdefault(int(fields.split()[1]), []).append(int(pid))
+        found, waiting = [], [self.process.pid]
+        while waiting:
+            below = children.get(waiting.pop(), [])
+            found += below
+            waiting += below
+        return found
+
+    def cut_connections(self) -> int:
+        """Kill the server's side of every connection, and say how many processes that were."""
+        pids = self.sessions()
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        return len(pids)
+
+
+@contextmanager
+def sshd(*, user: str | None = None, config: str = "") -> Iterator[Sshd]:
+    """Run a server that lets `user` in (who runs the tests, unless said otherwise). `config` is more of sshd_config."""
+    assert SSHD is not None, "these tests need sshd: apt-get install openssh-server"
+    user = user or getpass.getuser()
+    # Not below pytest's own directory: sshd reads the authorized keys as the user who logs in.
+    directory = Path(tempfile.mkdtemp(prefix="benchbrief-sshd-"))
+    server = None
+    try:
+        directory.chmod(0o755)
+        ssh = directory / "home" / ".ssh"
+        ssh.mkdir(parents=True)
+        _new_key(directory / "host_key")
+        _new_key(ssh / "id_ed25519")
+        shutil.copy(ssh / "id_ed25519.pub", directory / "authorized_keys")
+        (directory / "authorized_keys").chmod(0o644)
+        if os.getuid() == 0:
+            Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
+        port = _free_port()
+        (directory / "sshd_config").write_text(
+            f"ListenAddress 127.0.0.1\nPort {port}\nHostKey {directory}/host_key\nPidFile {directory}/pid\n"
+            f"AuthorizedKeysFile {directory}/authorized_keys\nPasswordAuthentication no\n"
+            "KbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\nPermitRootLogin yes\n"
+            "Subsystem sftp internal-sftp\nMaxSessions 100\nMaxStartups 200:30:400\n" + config + "\n"
+        )
+        with (directory / "log").open("wb") as log:
+            process = subprocess.Popen(
+                [SSHD, "-D", "-e", "-f", str(directory / "sshd_config")], stdin=subprocess.DEVNULL, stderr=log
+            )
+        server = Sshd(directory, port, user, process)
+        server.write_config()
+        server.write_known_hosts()
+        _wait_for_banner(server)
+        yield server
+    finally:
+        if server is not None:
+            server.cut_connections()
+            server.process.terminate()
+            server.process.wait(10)
+        shutil.rmtree(directory)
+
+
+@contextmanager
+def system_user() -> Iterator[str]:
+    """A user made for the length of the block; needs root."""
+    name = f"bb{uuid.uuid4().hex[:8]}"
+    subprocess.run(["useradd", "--create-home", "--shell", "/bin/sh", name], check=True, env={"PATH": _PATH})
+    # An account without a password counts as locked: one that no password fits does not.
+    subprocess.run(["usermod", "--password", "*", name], check=True, env={"PATH": _PATH})
+    try:
+        yield name
+    finally:
+        subprocess.run(["userdel", "--remove", name], check=True, env={"PATH": _PATH}, stderr=subprocess.DEVNULL)
+        shutil.rmtree(f"/tmp/benchbrief-{name}", ignore_errors=True)
+
+
+def _new_key(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    subprocess.run(
+        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(path)], check=True, stdin=subprocess.DEVNULL
+    )
+
+
+def _free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port: int = sock.getsockname()[1]
+        return port
+
+
+def _wait_for_banner(server: Sshd) -> None:
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            with socket.create_connection(("127.0.0.1", server.port), timeout=1) as sock:
+                if sock.recv(4).startswith(b"SSH-"):
+                    return
+        except OSError:
+            assert server.process.poll() is None, f"sshd did not start:\n{server.log}"
+            time.sleep(0.01)
+    raise TimeoutError(f"sshd does not answer:\n{server.log}")
