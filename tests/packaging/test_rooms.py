@@ -32,7 +32,7 @@ HOMES = {
     "click": "benchbrief/",
     "duckdb": "results/",
     "fabric": "runners/transports/ssh.py",
-    "hdrh": "runners/drivers/",
+    "hdrh": "runners/histogram.py",
     "invoke": "runners/transports/ssh.py",
     "jinja2": "reports/",
     "lark": "dsl/parse.py",
