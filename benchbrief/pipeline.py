@@ -79,9 +79,11 @@ def render_all(run_dir: Path, plan: Plan, to: Path | None = None, *, pdf: bool =
     from benchbrief.results.store import open_store
 
     with open_store(run_dir) as results:
-        return {
-            report.name: render(plan, results, report, to or run_dir / "reports", pdf=pdf) for report in plan.reports
+        rendered = {
+            report.name: render(plan, results, report.name, to or run_dir / "reports", html_only=not pdf)
+            for report in plan.reports
         }
+    return {name: [path for path in (each.pdf, each.html) if path] for name, each in rendered.items()}
 
 
 @contextmanager

@@ -67,7 +67,9 @@ def show_error(error: Exception) -> int:
 
     from benchbrief.runners.seams import RunnerError
 
-    if isinstance(error, RunnerError):
+    from benchbrief.reports.errors import ReportError
+
+    if isinstance(error, RunnerError | ReportError):
         return fail(str(error), error.hint).code
     if isinstance(error, OSError) and error.filename:
         return fail(f"{error.filename}: {error.strerror}").code

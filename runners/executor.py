@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import benchbrief
 from benchbrief.compiler.plan import Cell, Plan
@@ -31,7 +32,7 @@ from benchbrief.runners.seams import DiskFull, Engine, HostError, RunnerError, S
 class Outcome:
     """How a run ended; `failed` pairs each failed cell with its reason."""
 
-    status: str
+    status: Literal["done", "failed", "interrupted"]
     message: str
     failed: tuple[tuple[str, str], ...]
 
@@ -70,7 +71,7 @@ def execute(
         with HostPool(plan, config=config) as hosts:
             run.all_lanes(hosts)
         outcome = run.outcome()
-        journal.write(j.RunEnded(at=time.time(), status=outcome.status, message=outcome.message))  # type: ignore[arg-type]  # one of the three by construction
+        journal.write(j.RunEnded(at=time.time(), status=outcome.status, message=outcome.message))
         return outcome
     finally:
         journal.close()
@@ -194,10 +195,10 @@ class _Lane:
                     for text in facts.contradictions(hardware, found):
                         self.remark("warning", f"{hardware.label} on {host_id}: {text}", str(hardware.origin))
 
-    def remark(self, severity: str, text: str, origin: str = "", cell: str | None = None) -> None:
-        self._run.journal.write(
-            j.Remark(at=time.time(), severity=severity, text=text, origin=origin, cell=cell)  # type: ignore[arg-type]  # called with the two literals only
-        )
+    def remark(
+        self, severity: Literal["info", "warning"], text: str, origin: str = "", cell: str | None = None
+    ) -> None:
+        self._run.journal.write(j.Remark(at=time.time(), severity=severity, text=text, origin=origin, cell=cell))
 
     def run_cell(self, cell: Cell) -> None:
         run = self._run

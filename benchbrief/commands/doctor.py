@@ -16,6 +16,7 @@ from benchbrief.spec_options import compile_or_stop, spec_options
 from benchbrief.terminal import ExitCode, Stop, printable, use_colour
 
 if TYPE_CHECKING:
+    from benchbrief.compiler.plan import Plan
     from benchbrief.runners.doctor import Finding
 
 
@@ -55,7 +56,7 @@ def command(spec: Path | None, profile: str | None, params: dict[str, str], as_j
         click.echo("nothing is missing")
 
 
-def _all_findings(plan):  # type: ignore[no-untyped-def]  # Plan is imported late, to start fast
+def _all_findings(plan: Plan | None) -> Iterator[Finding]:
     from benchbrief.runners.doctor import examine
 
     yield from _reports()
@@ -90,12 +91,12 @@ def _default_tools() -> Iterator[Finding]:
     from benchbrief.compiler.plan import Host
     from benchbrief.runners import tools
     from benchbrief.runners.doctor import Finding
-    from benchbrief.runners.plugins import driver, driver_names
+    from benchbrief.runners.plugins import driver, names
     from benchbrief.runners.seams import RunnerError
-    from benchbrief.runners.transports.local import LocalTransport
+    from benchbrief.runners.transports import open_transport
 
-    local = LocalTransport(Host(id="local", transport="local", name="127.0.0.1"))
-    for name in driver_names():
+    local = open_transport(Host(id="local", transport="local", name="127.0.0.1"))
+    for name in names("drivers"):
         try:
             found = tools.find(local, driver(name), None)
         except RunnerError as error:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from benchbrief.run_options import chosen_run, out_option, run_argument
 from benchbrief.terminal import ExitCode, Stop, fail, warn
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.plan import Plan
 
 
 @click.command(
@@ -52,7 +56,7 @@ def command(run: str | None, out: Path, spec: Path | None, to: Path | None, html
         raise Stop(ExitCode.EXPECT_FAILED)
 
 
-def _with_reports_of(plan, spec: Path):  # type: ignore[no-untyped-def]  # Plan is imported late, to start fast
+def _with_reports_of(plan: Plan, spec: Path) -> Plan:
     """The run's plan with the metrics, expectations and reports of a spec whose cells are the same."""
     from benchbrief.spec_options import compile_or_stop
 
