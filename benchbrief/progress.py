@@ -119,10 +119,9 @@ class Progress:
         with self._lock:
             share = self._finished / self._total if self._total else 1.0
             bar = "━" * round(30 * share)
-            lines = [
-                f"{bar:<30} {self._finished}/{self._total} cells  {duration(time.monotonic() - self._began)} gone, "
-                f"about {duration(self.remaining_s())} left"
-            ]
+            gone = duration(time.monotonic() - self._began)
+            left = duration(self.remaining_s())
+            lines = [f"{bar:<30} {self._finished}/{self._total} cells  {gone} gone, about {left} left"]
             lines += [
                 f"  {cell}  {step}  {time.monotonic() - self._cell_began.get(cell, time.monotonic()):.0f} s"
                 for cell, step in self._now.items()

@@ -65,9 +65,8 @@ def show_error(error: Exception) -> int:
         click.echo(render_all(error.diagnostics, colour=use_colour(sys.stderr)), err=True)
         return ExitCode.SPEC_WRONG
 
-    from benchbrief.runners.seams import RunnerError
-
     from benchbrief.reports.errors import ReportError
+    from benchbrief.runners.seams import RunnerError
 
     if isinstance(error, RunnerError | ReportError):
         return fail(str(error), error.hint).code

@@ -43,7 +43,8 @@ def command(spec: Path | None, profile: str | None, params: dict[str, str], as_j
         findings.append(finding)
         if not as_json:
             mark = click.style("ok", fg="green") if finding.ok else click.style("missing", fg="red")
-            line = f"{mark:<{7 + len(mark) - len(click.unstyle(mark))}}  {finding.host:<16} {finding.what:<28} {printable(finding.detail)}"
+            pad = " " * (7 - len(click.unstyle(mark)))
+            line = f"{mark}{pad}  {finding.host:<16} {finding.what:<28} {printable(finding.detail)}"
             click.echo(line if paint else click.unstyle(line), color=paint)
             if finding.hint and not finding.ok:
                 click.echo(f"         {printable(finding.hint)}")

@@ -65,7 +65,7 @@ def _with_reports_of(plan: Plan, spec: Path) -> Plan:
     changed = [cell.id for cell in newer.cells if measured.get(cell.id) != cell.hash]
     if changed:
         raise fail(
-            f"{len(changed)} of the {len(newer.cells)} cells of {spec} were not measured by this run, first {changed[0]}",
+            f"{len(changed)} of the {len(newer.cells)} cells of {spec} were not measured, first {changed[0]}",
             "only labels, prose, metrics and reports may differ; run the spec again",
         )
     return plan.model_copy(update={"metrics": newer.metrics, "expects": newer.expects, "reports": newer.reports})
