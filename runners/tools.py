@@ -58,11 +58,10 @@ def find(transport: Transport, driver: Driver, configured: str | None) -> Found:
     """The driver's tool on a host. Raises ToolMissing when it is not there, or lacks something that it needs."""
     path = _first(transport, driver.candidates(configured, tool_dirs()))
     if path is None:
+        searched = (configured,) if configured else (*tool_dirs(), "the PATH")
         raise ToolMissing(
-            f"{driver.name} is not on {transport.host.id}"
-            + (f": there is no program at {configured}" if configured else ""),
-            'install it and name it in the spec (tool = {0}("/path")), or put it in a folder of $BENCHBRIEF_TOOLS; '
-            "looked for in {1}".format(driver.name, ", ".join((configured,) if configured else (*tool_dirs(), "PATH"))),
+            f"{driver.name} is not on {transport.host.id}: there is no such program in {', '.join(searched)}",
+            f'install it and say where: `tool = {driver.name}("/path")`, or put its folder into $BENCHBRIEF_TOOLS',
         )
     said = [_check(transport, requirement) for requirement in driver.requirements(path)]
     version = _VERSION.search(said[0]) if said else None

@@ -1,0 +1,146 @@
+"""YCSB (Java), in the layout of its release: bin/ycsb.sh, lib/, <binding>-binding/lib/, workloads/.
+
+Warm-up and measurement are one process, so that connections, caches and the JIT stay warm: it writes one HDR
+histogram for each operation and second, and all numbers come from the seconds inside the measured window. `[OVERALL]`
+covers the warm-up too, and counts failed operations: it only serves to prove that the logs are whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from pathlib import PurePosixPath
+from typing import ClassVar
+
+from benchbrief.runners.drivers import ycsb_output as text
+from benchbrief.runners.drivers import ycsb_properties as properties
+from benchbrief.runners.drivers.evidence import bad, lines, require_exit, timeout_s
+from benchbrief.runners.drivers.ycsb_measurement import from_logs, from_rows
+from benchbrief.runners.measurement import Measurement
+from benchbrief.runners.seams import BadOutput, CellContext, Command, Job, JobOutput, Requirement
+
+_BINDING = "mongodb"
+_SPARE_S = 1
+"""Without a warm-up, connecting falls into the run's first second, which would be missing from the measured time."""
+
+_JAVA = '"${JAVA_HOME:+$JAVA_HOME/bin/}java"'
+_CORE_CHECK = 'cd -- "$1/lib" && set -- core-*.jar && [ -f "$1" ] && echo "$1"'
+_BINDING_CHECK = 'set -- "$1"/mongodb-binding/lib/mongodb-binding-*.jar && [ -f "$1" ] && echo "${1##*/}"'
+# HdrHistogram before 2.1.10 writes logs with javax.xml.bind, which Java 11 no longer has.
+_HDR_CHECK = f"""\
+set -- "$1"/lib/HdrHistogram-*.jar
+[ -f "$1" ] || {{ echo "no HdrHistogram jar in lib/"; exit 1; }}
+java=$({_JAVA} -version 2>&1 | sed -n 's/.*version "\\(1\\.\\)\\{{0,1\\}}\\([0-9]*\\).*/\\2/p' | head -n 1)
+case ${{1##*/}} in
+    HdrHistogram-2.1.[0-9].jar | HdrHistogram-2.0.*.jar | HdrHistogram-1.*.jar)
+        [ "${{java:-0}}" -lt 11 ] || {{ echo "${{1##*/}} can't write histogram logs on Java $java"; exit 1; }} ;;
+esac
+echo "${{1##*/}}"
+"""
+_HDR_HINT = (
+    "replace YCSB's lib/HdrHistogram-2.1.4.jar by HdrHistogram 2.2.2 (`bench doctor` looks for it), or use Java 8"
+)
+
+
+class Ycsb:
+    """See `seams.Driver`."""
+
+    name: ClassVar[str] = "ycsb"
+
+    def candidates(self, configured: str | None, tool_dirs: Sequence[str]) -> tuple[str, ...]:
+        if configured:
+            return (f"{configured.rstrip('/')}/bin/ycsb.sh", configured)
+        return (*(f"{folder}/ycsb/bin/ycsb.sh" for folder in tool_dirs), "ycsb.sh")
+
+    def requirements(self, path: str) -> tuple[Requirement, ...]:
+        home = _home(path)
+        return (
+            Requirement(
+                "YCSB",
+                Command(("sh", "-c", _CORE_CHECK, "sh", home)),
+                f"{home} is not laid out like a YCSB release: unpack one, or build YCSB first when it is a checkout",
+            ),
+            Requirement(
+                "YCSB's MongoDB binding",
+                Command(("sh", "-c", _BINDING_CHECK, "sh", home)),
+                "unpack the full YCSB release, or its mongodb-binding beside its lib/",
+            ),
+            Requirement("java", Command(("sh", "-c", f"{_JAVA} -version")), "install a Java runtime, or set JAVA_HOME"),
+            Requirement("HdrHistogram", Command(("sh", "-c", _HDR_CHECK, "sh", home)), _HDR_HINT),
+        )
+
+    def load(self, context: CellContext) -> Job | None:
+        file = properties.file(context, {"status.interval": "10"})
+        threads = properties.load_threads(context.workload)
+        return Job("load", _command(context, "load", threads), timeout_s(context.cell, "load"), files=(file,))
+
+    def check_load(self, context: CellContext, output: JobOutput) -> int:
+        found = text.read_text(lines(output.stdout))
+        require_exit(output, "YCSB")
+        row = found.rows.get("INSERT")
+        if "Throughput(ops/sec)" not in found.overall or row is None or row.ok is None:
+            raise bad(output, "YCSB did not finish the load")
+        if row.failed:
+            raise bad(
+                output,
+                f"{row.failed} of YCSB's inserts failed, {row.ok} of {properties.records(context.workload)} succeeded",
+            )
+        return row.ok
+
+    def warm_up(self, context: CellContext) -> Job | None:
+        del context  # the warm-up is the first part of the measured process, and is cut off when its logs are read
+        return None
+
+    def measure(self, context: CellContext) -> Job:
+        cell = context.cell
+        own = {
+            "maxexecutiontime": str(ceil(cell.warm_up_s + cell.measure_s) + (0 if cell.warm_up_s else _SPARE_S)),
+            "measurementtype": "hdrhistogram",
+            "hdrhistogram.fileoutput": "true",
+            "hdrhistogram.output.path": "",
+            "hdrhistogram.percentiles": "50,75,90,95,99,99.9,99.99",
+            "status.interval": "1",
+            # Intended latency counts the wait for an operation's turn, which only an offered load has.
+            "measurement.interval": "both" if cell.target else "op",
+        }
+        command = _command(context, "run", cell.threads, cell.target)
+        timeout = timeout_s(cell, "measure") + cell.warm_up_s
+        return Job("measure", command, timeout, files=(properties.file(context, own),), collect=("*.hdr",))
+
+    def parse(self, context: CellContext, output: JobOutput) -> Measurement:
+        found = _proven(output)
+        try:
+            logs = text.read_hdr_logs(output.directory)
+        except ValueError as error:
+            raise BadOutput(f"a histogram log of YCSB is damaged: {error}", f"see {output.directory}") from error
+        if any(logs.values()):
+            return from_logs(context, output, found, logs)
+        return from_rows(context, output, found)
+
+
+def _home(path: str) -> str:
+    return str(PurePosixPath(path).parent.parent)
+
+
+def _command(context: CellContext, verb: str, threads: int, target: float | None = None) -> Command:
+    path = context.tool_path
+    # The release's own file names the workload's class, which is another one before 0.15.
+    release = f"{_home(path)}/workloads/workload{context.workload.benchmark}"
+    words = [path, verb, _BINDING, "-P", release, "-P", properties.FILE, "-threads", str(threads)]
+    if target:
+        words += ["-target", str(max(1, round(target)))]
+    return Command((*words, "-s"))
+
+
+def _proven(output: JobOutput) -> text.Text:
+    """The rows of a run that ended in order. Raises BadOutput."""
+    for path in (output.stderr, output.stdout):
+        if any("javax/xml/bind" in line or "DatatypeConverter" in line for line in lines(path)):
+            raise BadOutput("YCSB can't write histogram logs: its HdrHistogram is too old for this Java", _HDR_HINT)
+    require_exit(output, "YCSB")
+    found = text.read_text(lines(output.stdout))
+    if not {"RunTime(ms)", "Throughput(ops/sec)"} <= found.overall.keys():
+        raise bad(output, "YCSB printed no [OVERALL] result")
+    if not any(row.count for row in found.rows.values()):
+        raise bad(output, "YCSB did no operations")
+    return found

@@ -1,0 +1,211 @@
+"""What YCSB leaves: rows of text on standard output (0.1.4 to 0.17), and HDR logs with one line for each second.
+
+[OVERALL], Throughput(ops/sec), 3015.2950955943475
+[READ], 99thPercentileLatency(us), 5931            (ms up to 0.3.0; "99.9PercentileLatency" has no "th")
+[READ], Return=OK, 18137                           (0.1.4: Return=0)
+[READ], 0, 4971                                    (measurementtype=histogram: operations of 0 to 1 ms)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchbrief.runners.drivers.evidence import lines
+from benchbrief.runners.histogram import decode_hdr, from_counts
+from benchbrief.runners.measurement import Histogram
+
+OPERATIONS: Mapping[str, str] = {
+    "READ": "read",
+    "UPDATE": "update",
+    "INSERT": "insert",
+    "SCAN": "scan",
+    "DELETE": "delete",
+    "READ-MODIFY-WRITE": "read_modify_write",
+}
+"""Rows of operations, in our words. A read-modify-write is counted again in READ and UPDATE."""
+
+INTENDED = "Intended-"
+
+_ROW = re.compile(r"\[([^\]]+)\], ([^,]+), (\S+)\s*\Z")
+_PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)(?:st|nd|rd|th)?PercentileLatency\((us|ms)\)")
+_LATENCY = re.compile(r"(Average|Min|Max)Latency\((us|ms)\)")
+_BUCKET = re.compile(r"(>?)(\d+)")
+_VERSION = re.compile(r"YCSB Client (\S+)")
+_HDR_START = re.compile(r"#\[(?:StartTime|BaseTime): (\d+\.\d+) \(seconds since epoch\)")
+_SCALE = {"us": 1e-6, "ms": 1e-3}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One operation's rows of the whole run; times in seconds.
+
+    `ok` and `failed` are its return codes' counts: both None where it has none (READ-MODIFY-WRITE, Intended-X).
+    """
+
+    name: str
+    count: int
+    mean_s: float | None
+    min_s: float | None
+    max_s: float | None
+    printed: tuple[tuple[float, float], ...]
+    ok: int | None
+    failed: int | None
+    histogram: Histogram | None
+
+
+@dataclass(frozen=True)
+class Text:
+    """`overall` is empty when the run did not end in order."""
+
+    overall: Mapping[str, float]
+    rows: Mapping[str, Row]
+    warnings: tuple[str, ...]
+
+    @property
+    def runtime_s(self) -> float:
+        return self.overall["RunTime(ms)"] / 1000
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The operations that ended between two epoch seconds by the load generator's clock."""
+
+    start: float
+    end: float
+    histogram: Histogram
+
+    @property
+    def middle(self) -> float:
+        return (self.start + self.end) / 2
+
+
+def operation_of(row: str) -> tuple[str, bool] | None:
+    """(operation, whether the row counts its failures) of a row's or a log's name, None for others.
+
+    Failures are in READ-FAILED, or in READ-NOT_FOUND and the like when YCSB was told to tell them apart.
+    """
+    name = row.removeprefix(INTENDED)
+    if name in OPERATIONS:
+        return OPERATIONS[name], False
+    base, dash, _ = name.partition("-")
+    return (OPERATIONS[base], True) if dash and base in OPERATIONS else None
+
+
+def version(stderr: Iterable[str]) -> str:
+    return next((match[1] for line in stderr if (match := _VERSION.match(line))), "")
+
+
+def read_text(stdout: Iterable[str]) -> Text:
+    overall: dict[str, float] = {}
+    cells: dict[str, dict[str, str]] = {}
+    warnings: list[str] = []
+    for line in stdout:
+        if match := _ROW.match(line):
+            name, key, value = match.groups()
+            if name == "OVERALL":
+                number = _number(value)
+                if number is not None:
+                    overall[key] = number
+            elif operation_of(name):
+                cells.setdefault(name, {})[key] = value
+        elif line.lower().startswith(("warning:", "[warn]")):
+            warnings.append(line.strip()[:300])
+    return Text(overall, {name: _row(name, values) for name, values in cells.items()}, tuple(warnings))
+
+
+def _row(name: str, values: Mapping[str, str]) -> Row:
+    found: dict[str, float | None] = {}
+    printed: list[tuple[float, float]] = []
+    ok, failed = None, None
+    count = 0
+    buckets: list[tuple[str, int, int]] = []
+    for key, value in values.items():
+        number = _number(value)
+        if number is None:
+            continue
+        if key == "Operations":
+            count = int(number)
+        elif match := _LATENCY.match(key):
+            found[match[1]] = number * _SCALE[match[2]]
+        elif match := _PERCENTILE.match(key):
+            printed.append((float(match[1]), number * _SCALE[match[2]]))
+        elif key.startswith("Return="):
+            if key in ("Return=OK", "Return=0"):
+                ok = (ok or 0) + int(number)
+            else:
+                failed = (failed or 0) + int(number)
+        elif match := _BUCKET.fullmatch(key):
+            buckets.append((match[1], int(match[2]), int(number)))
+    if ok is not None or failed is not None:
+        ok, failed = ok or 0, failed or 0
+    return Row(
+        name,
+        count,
+        found.get("Average"),
+        found.get("Min"),
+        found.get("Max"),
+        tuple(sorted(printed)),
+        ok,
+        failed,
+        _millisecond_buckets(buckets, count, found.get("Max")),
+    )
+
+
+def _millisecond_buckets(buckets: list[tuple[str, int, int]], count: int, max_s: float | None) -> Histogram | None:
+    """The histogram of `measurementtype=histogram`; None when its counts are not all there.
+
+    The last bucket, `>1000`, holds what overflowed: it reaches to the printed maximum.
+    """
+    counts = []
+    for over, lowest, number in buckets:
+        lo = lowest / 1000
+        counts.append(((lo, max(max_s or 0.0, lo) + 0.001 if over else lo + 0.001), number))
+    try:
+        histogram = from_counts(counts)
+    except ValueError:
+        return None
+    return histogram if histogram.count == count and count else None
+
+
+def _number(text: str) -> float | None:
+    """None for NaN, infinity (an idle interval) and what is no number (a half-written line)."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if abs(value) < 1e30 else None
+
+
+def read_hdr_logs(directory: Path) -> dict[str, tuple[Slice, ...]]:
+    """The slices of each row that has a log. Raises ValueError, naming the file, when one is damaged."""
+    found = {}
+    for path in sorted(directory.glob("*.hdr")):
+        if operation_of(path.stem):
+            try:
+                found[path.stem] = tuple(_slices(path))
+            except ValueError as error:
+                raise ValueError(f"{path.name}: {error}") from error
+    return found
+
+
+def _slices(path: Path) -> Iterator[Slice]:
+    """Lines of `[Tag=..,]start,length,max,payload`, relative to the log's start unless they are absolute."""
+    base = 0.0
+    for line in lines(path):
+        if match := _HDR_START.match(line):
+            base = float(match[1])
+        elif line[:1] in ("#", '"', ""):
+            continue
+        else:
+            cells = line.split(",")
+            if cells[0].startswith("Tag="):
+                cells = cells[1:]
+            if len(cells) != 4:
+                raise ValueError(f"not a line of a histogram log: {line[:60]!r}")
+            start, length = float(cells[0]), float(cells[1])
+            # A year is more than any run, and less than the time since the epoch.
+            start += base if start < base - 365 * 86400 else 0.0
+            yield Slice(start, start + length, decode_hdr(cells[3]))

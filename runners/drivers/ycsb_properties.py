@@ -1,0 +1,98 @@
+"""The property file of a YCSB core workload, for YCSB and go-ycsb alike. The URI travels in it, never in a command."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from benchbrief.compiler.plan import Workload
+from benchbrief.runners.seams import CellContext, File, RunnerError, Secret
+
+FILE = "job.properties"
+MOST_OPERATIONS = 2_000_000_000
+"""An `operationcount` that time always beats; it is a 32-bit integer, and 0 makes zipfian fail."""
+
+_LOAD_THREADS = 8
+_NAMES = {
+    "distribution": "requestdistribution",
+    "fields": "fieldcount",
+    "field_length": "fieldlength",
+    "scan_length": "maxscanlength",
+    "read": "readproportion",
+    "update": "updateproportion",
+    "insert": "insertproportion",
+    "scan": "scanproportion",
+    "read_modify_write": "readmodifywriteproportion",
+}
+_LEAST_RATE = 2000.0
+
+
+def file(context: CellContext, own: dict[str, str]) -> File:
+    """The property file, with the driver's own settings last."""
+    workload = context.workload
+    settings = {
+        "recordcount": str(records(workload)),
+        "operationcount": str(operation_count(context)),
+        **core(workload),
+        **own,
+    }
+    lines = "".join(f"{name}={escaped(value)}\n" for name, value in settings.items())
+    uri = context.endpoint.uri
+    if uri is None:
+        raise RunnerError("YCSB needs a server to talk to, and the database has no URI", 'add `uri = "mongodb://..."`')
+    return File(FILE, (f"{lines}mongodb.url=", Secret(escaped(uri.value), uri.name), "\n"))
+
+
+def core(workload: Workload) -> dict[str, str]:
+    """The core workload's settings. `record_size` is shared out over the fields."""
+    given = workload.properties
+    settings = {name: _text(given[key]) for key, name in _NAMES.items() if key in given}
+    if "record_size" in given and "field_length" not in given:
+        settings["fieldlength"] = str(max(1, int(float(given["record_size"]) // float(given.get("fields", 10)))))
+    return settings
+
+
+def records(workload: Workload) -> int:
+    return int(float(workload.properties["records"]))
+
+
+def load_threads(workload: Workload) -> int:
+    """A load is not measured; YCSB lowers a thread count above the record count, go-ycsb refuses it."""
+    return min(_LOAD_THREADS, records(workload))
+
+
+def operation_count(context: CellContext) -> int:
+    """Declared, or so many that the time is always over first.
+
+    Zipfian with inserts (workload E) is the exception: YCSB lays its key space out for twice the inserts to come
+    (CoreWorkload.init) and draws again for each key that is not there yet, so a huge count makes it draw thousands of
+    times for each operation. There the key space is kept at about twice the records.
+    """
+    given = context.workload.properties
+    if "operations" in given:
+        return int(float(given["operations"]))
+    inserts = float(given.get("insert", 0))
+    if not inserts or given.get("distribution") != "zipfian":
+        return MOST_OPERATIONS
+    seconds = context.cell.warm_up_s + context.cell.measure_s
+    return min(MOST_OPERATIONS, ceil(max(records(context.workload) / (2 * inserts), _LEAST_RATE * seconds)))
+
+
+def escaped(value: str) -> str:
+    """A value for a Java property file. Raises RunnerError for a line break, which none of our values may hold."""
+    if "\n" in value or "\r" in value:
+        raise RunnerError("a line break can't stand in a YCSB property", "look at the database's uri")
+    text = value.replace("\\", "\\\\")
+    return "".join(c if " " <= c <= "~" else "".join(f"\\u{unit:04x}" for unit in _utf16(c)) for c in text)
+
+
+def _utf16(character: str) -> list[int]:
+    data = character.encode("utf-16-be")
+    return [int.from_bytes(data[i : i + 2], "big") for i in range(0, len(data), 2)]
+
+
+def _text(value: str | float | bool) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return str(int(value)) if value == int(value) else repr(value)
+    return str(value)
