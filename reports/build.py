@@ -1,0 +1,311 @@
+"""Plan, report and results -> the view model: every element computed, numbered and escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib.metadata import version
+
+from markupsafe import Markup
+
+from benchbrief.compiler import plan as p
+from benchbrief.reports import disclosure as d
+from benchbrief.reports import prose
+from benchbrief.reports.charts import draw
+from benchbrief.reports.facts import fact_groups
+from benchbrief.reports.figures import drawing, fits_half
+from benchbrief.reports.source import Results, Store
+from benchbrief.reports.values import (
+    Scale,
+    decimals_for,
+    fixed,
+    formatted,
+    in_prose,
+    quantity,
+    scale_for,
+    unit_text,
+)
+from benchbrief.reports.view import (
+    Block,
+    CalloutView,
+    Card,
+    Cell,
+    FactsView,
+    FigureRow,
+    FigureView,
+    FormulaView,
+    Head,
+    Note,
+    Notice,
+    ReportView,
+    Row,
+    SectionView,
+    Source,
+    TableView,
+    TextView,
+)
+
+FULL, HALF = (657, 250), (317, 226)  # pixels of 1/96 inch: the page's text width, and half of it less the gap
+FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
+_NOTICED_CELLS = 4
+
+
+def build(plan: p.Plan, store: Store, report: p.Report, words: Mapping[str, str]) -> ReportView:
+    """The view of one report of the plan over the results in the store."""
+    results = Results(plan, store, words)
+    builder = _Builder(results, report)
+    blocks = tuple(builder.blocks(report.elements, level=2))
+    return ReportView(
+        title=report.title,
+        subtitle=report.subtitle,
+        language=report.language,
+        author=report.author,
+        date=d.date_text(results, report.language),
+        run_id=str(d.run_row(results)["run_id"] or ""),
+        version=version("benchbrief"),
+        notices=tuple(_notices(results)),
+        blocks=blocks,
+        legal=builder.legal(),
+    )
+
+
+class _Builder:
+    """Holds what runs through a report: the numbers of figures, tables and footnotes."""
+
+    def __init__(self, results: Results, report: p.Report) -> None:
+        self.results = results
+        self.report = report
+        self.words = results.words
+        self.figures = self.tables = self.sections = self.footnotes = 0
+        self.pending: dict[str, Note] = {}
+
+    def blocks(self, elements: Sequence[p.Element], level: int) -> Iterable[Block]:
+        index = 0
+        while index < len(elements):
+            element = elements[index]
+            after = elements[index + 1] if index + 1 < len(elements) else None
+            if _half(element) and _half(after):
+                yield FigureRow(tuple(self.figure(f, half=True) for f in (element, after) if _is_figure(f)))
+                index += 2
+                continue
+            yield self.block(element, level)
+            index += 1
+
+    def block(self, element: p.Element, level: int) -> Block:
+        match element:
+            case p.TextElement():
+                html = prose.blocks(element.prose, self.insert, level)
+                return TextView(html, self.notes())
+            case p.TableElement():
+                return self.table(element)
+            case p.CalloutElement():
+                return self.callout(element)
+            case p.FigureElement():
+                return self.figure(element, half=False)
+            case p.FormulaElement():
+                return self.formula(element)
+            case p.FactsElement():
+                self.tables += 1
+                groups = fact_groups(element.hardware, self.results)
+                return FactsView(self.tables, element.title, groups)
+            case p.DisclosureElement():
+                return d.disclosure(self.results)
+            case p.SectionElement():
+                self.sections += 1
+                anchor = f"section-{self.sections}"
+                return SectionView(element.title, level, anchor, tuple(self.blocks(element.elements, level + 1)))
+
+    # --- footnotes and numbers in text ---------------------------------------------------------------------------
+
+    def note(self, text: str) -> int:
+        """The number of a footnote with this text under the block in hand."""
+        if text not in self.pending:
+            self.footnotes += 1
+            self.pending[text] = Note(self.footnotes, Markup(escape(text)))  # noqa: S704  # escaped here
+        return self.pending[text].number
+
+    def notes(self) -> tuple[Note, ...]:
+        found, self.pending = tuple(self.pending.values()), {}
+        return found
+
+    def insert(self, value: p.Value, follows: str) -> prose.Inserted:
+        """A computed number in a text; a dash with a footnote when it, or an end of its range, is missing."""
+        low = self.results.at(value.query)
+        high = self.results.at(value.high) if value.high else None
+        if low is None or (value.high and high is None):
+            reason = self.results.why_missing(value.query if low is None or not value.high else value.high)
+            return prose.Inserted(self.words["missing"], value.query.text, self.note(reason))
+        text = in_prose(low, high, value.format, value.query.unit, follows, self.words["to"])
+        return prose.Inserted(text, value.query.text)
+
+    def optional_prose(self, text: p.Prose | None) -> Markup | None:
+        return prose.inline(text, self.insert) if text else None
+
+    def legal(self) -> Markup | None:
+        return prose.blocks(self.report.legal, self.insert, 3) if self.report.legal else None
+
+    # --- elements ------------------------------------------------------------------------------------------------
+
+    def table(self, element: p.TableElement, *, numbered: bool = True) -> TableView:
+        if numbered:
+            self.tables += 1
+        lines = [self.line(element, line) for line in element.lines]
+        heads = [head for head, _ in lines]
+        keys = [Head(key.label, numeric=False) for key in element.keys]
+        if element.transposed:
+            columns, rows = keys, [Row(head, cells) for head, cells in lines]
+            columns = [Head(k.label, numeric=any(h.numeric for h in heads)) for k in keys]
+        else:
+            columns = heads
+            rows = [Row(key, tuple(cells[i] for _, cells in lines)) for i, key in enumerate(keys)]
+        note = self.optional_prose(element.note)
+        return TableView(
+            self.tables, element.title, element.dim_label, tuple(columns), tuple(rows), self.notes(), note,
+            tuple(_sources(_table_queries(element))),
+        )  # fmt: skip
+
+    def line(self, element: p.TableElement, line: p.Line) -> tuple[Head, tuple[Cell, ...]]:
+        if line.query is None:
+            numeric = any(not isinstance(part, str) for text in line.texts for part in text.parts)
+            cells = []
+            for key, text in zip(element.keys, line.texts, strict=True):
+                html = prose.inline(text, self.insert)
+                cells.append(Cell(html, numeric, key.label, missing='class="num missing"' in html))
+            return Head(line.label, unit_text(line.unit), numeric), tuple(cells)
+        values = [self.results.at(line.query, **{element.dim: key.value}) for key in element.keys]
+        unit = line.unit or line.query.unit
+        scale = Scale(1.0, unit_text(unit)) if line.format else scale_for(values, unit)
+        decimals = decimals_for([None if v is None else scale(v) for v in values])
+        found = []
+        for key, value in zip(element.keys, values, strict=True):
+            if value is None:
+                number = self.note(self.results.why_missing(line.query, **{element.dim: key.value}))
+                found.append(Cell(_reference(self.words["missing"], number), True, key.label, missing=True))
+            else:
+                text = formatted(value, line.format, unit) if line.format else fixed(scale(value), decimals)
+                found.append(Cell(Markup(escape(text)), True, key.label))  # noqa: S704  # escaped here
+        shown_unit = "" if line.format.endswith("%") else scale.unit
+        return Head(line.label, shown_unit), tuple(found)
+
+    def callout(self, element: p.CalloutElement) -> CalloutView:
+        table = self.table(element.table, numbered=False) if element.table else None
+        html = prose.blocks(element.prose, self.insert, 3) if element.prose else None
+        note = self.optional_prose(element.note)
+        cards: tuple[Card, ...] = ()
+        column = ""
+        notes = table.notes if table else ()
+        if table and len(table.columns) == 1 and len(table.rows) <= 6 and element.table and not element.table.transposed:
+            head = table.columns[0]
+            column = f"{head.label} ({head.unit})" if head.unit else head.label
+            cards = tuple(Card(row.head.label, row.cells[0].html) for row in table.rows)
+        return CalloutView(
+            element.title, column, cards, None if cards else table, html, note, (*notes, *self.notes()),
+            table.sources if table else (),
+        )  # fmt: skip
+
+    def figure(self, element: p.FigureElement, *, half: bool) -> FigureView:
+        self.figures += 1
+        found = drawing(element, self.results)
+        width, height = HALF if half else FULL
+        svg = draw(found.chart, width, height, FONTS[self.report.language]) if found.chart else ""
+        for text in found.notes:
+            self.note(text)
+        note = self.optional_prose(element.note)
+        return FigureView(
+            self.figures, element.title, svg, found.alt, not half, width, found.data_head, found.data, self.notes(),
+            note, tuple(_sources(q for s in element.series for q in (s.query, s.x_query) if q)),
+        )  # fmt: skip
+
+    def formula(self, element: p.FormulaElement) -> FormulaView:
+        words = _operators(element.text.format(*(term.text for term in element.terms)))
+        numbers = _operators(element.text.format(*(self.amount(term.query) for term in element.terms)))
+        result = self.amount(element.result)
+        queries = [*(term.query for term in element.terms), element.result]
+        return FormulaView(
+            element.name, element.for_label, (words, numbers, result), self.notes(), tuple(_sources(queries))
+        )
+
+    def amount(self, query: p.Query) -> str:
+        value = self.results.at(query)
+        if value is None:
+            self.note(self.results.why_missing(query))
+            return self.words["missing"]
+        return quantity(value, query.unit)
+
+
+def _is_figure(element: p.Element | None) -> bool:
+    return isinstance(element, p.FigureElement)
+
+
+def _half(element: p.Element | None) -> bool:
+    return isinstance(element, p.FigureElement) and fits_half(element)
+
+
+def _operators(text: str) -> str:
+    """The signs of the language as people write them."""
+    for sign, written in ((" * ", " × "), (" / ", " ÷ "), (" - ", " − ")):
+        text = text.replace(sign, written)
+    return text
+
+
+def _reference(text: str, number: int) -> Markup:
+    html = f'{escape(text)}<sup><a href="#note-{number}">{number}</a></sup>'
+    return Markup(html)  # noqa: S704  # escaped above
+
+
+def _table_queries(element: p.TableElement) -> Iterable[p.Query]:
+    for line in element.lines:
+        if line.query:
+            yield line.query
+        for text in line.texts:
+            for part in text.parts:
+                if isinstance(part, p.Value):
+                    yield part.query
+                    if part.high:
+                        yield part.high
+
+
+def _sources(queries: Iterable[p.Query]) -> Iterable[Source]:
+    seen = set()
+    for query in queries:
+        if query.sql not in seen:
+            seen.add(query.sql)
+            yield Source(query.text, query.sql)
+
+
+# --- notices -----------------------------------------------------------------------------------------------------
+
+
+def _notices(results: Results) -> Iterable[Notice]:
+    """What must be known before any number, worst first."""
+    words = results.words
+    for sentence, labels in d.stand_ins(results).items():
+        text = words["notice_stand_in_body"].format(databases=", ".join(labels), sentence=_sentence(sentence))
+        yield Notice(words["notice_stand_in"], text, "error")
+    bad = results.bad_cells
+    if bad:
+        cells = [f"{c.cell_id} ({c.reason or words['no_reason']})" for c in bad[:_NOTICED_CELLS]]
+        if len(bad) > _NOTICED_CELLS:
+            cells.append(words["notice_and_more"].format(n=len(bad) - _NOTICED_CELLS))
+        text = words["notice_failed_body"].format(
+            failed=len(bad), total=len(results.cells), cells=words["semicolon"].join(cells)
+        )
+        yield Notice(words["notice_failed"], text, "error")
+    run = d.run_row(results)
+    if run["status"] in ("interrupted", "unfinished"):
+        text = words["notice_status_body"].format(status=run["status"])
+        yield Notice(words["notice_status"], text, "error")
+    if failed := d.failed_expects(results):
+        yield Notice(words["notice_expect"], words["semicolon"].join(failed), "error")
+    groups = fact_groups(list(results.plan.hardware), results)
+    lines = [(group.label, line) for group in groups for line in group.lines if line.differs]
+    if lines:
+        facts = words["semicolon"].join(
+            f"{where}, {line.name}{words['colon']}{line.declared} / {line.observed}" for where, line in lines
+        )
+        yield Notice(words["notice_differs"], words["notice_differs_body"].format(facts=facts), "warning")
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "。", "!", "?")) else f"{text}."

@@ -1,0 +1,266 @@
+"""A figure of the plan and its results -> a chart to draw, its data, its alternative text and its footnotes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from benchbrief.compiler import plan
+from benchbrief.reports.charts import Chart, Point, Trace, XAxis
+from benchbrief.reports.source import Key, Results
+from benchbrief.reports.values import Scale, automatic, decimals_for, fixed, scale_for, with_unit
+
+UNIT_OF_DIM = {"target": "ops/s", "time": "s"}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """`chart` is None when there is no value to draw."""
+
+    chart: Chart | None
+    alt: str
+    data_head: tuple[str, ...]
+    data: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A trace still in base units, with its points' keys as people read them."""
+
+    series: plan.Series
+    trace: Trace
+    labels: tuple[str, ...]
+
+
+def fits_half(figure: plan.FigureElement) -> bool:
+    """Whether the figure reads well at half of the page's width."""
+    bars = [s for s in figure.series if s.mark == "bar"]
+    slots = max((len(_keys(figure, s.x_dim)) for s in bars), default=0)
+    side = sum(len(_keys(figure, s.color_dim)) if s.color_dim else 1 for s in bars)
+    traces = sum(len(_keys(figure, s.color_dim)) if s.color_dim else 1 for s in figure.series)
+    longest = max((len(k.label) for s in bars for k in _keys(figure, s.x_dim)), default=0)
+    return slots * side <= 10 and traces <= 4 and slots * longest <= 80
+
+
+def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
+    """Everything about a figure but its place on the page."""
+    notes: list[str] = []
+    x_dim = next((s.x_dim for s in figure.series if s.x_dim), None)
+    kind = _x_kind(figure, x_dim)
+    drawn = [d for s in figure.series for d in _traces(figure, s, kind, results, notes)]
+    log_y = figure.log_y and all(s.mark != "bar" for s in figure.series)
+    if log_y:
+        drawn = _without_non_positive(drawn, results, notes)
+    left = [d for d in drawn if not d.trace.right]
+    right = [d for d in drawn if d.trace.right]
+    y_scale, y_right = _scale(left), _scale(right)
+    curve = next((s for s in figure.series if s.mark == "curve"), None)
+    x_unit = curve.x_query.unit if curve and curve.x_query else UNIT_OF_DIM.get(x_dim or "", "")
+    x_scale = scale_for([p.x for d in drawn for p in d.trace.points], x_unit) if curve else Scale(1.0, x_unit)
+    scaled = [_scaled(d, y_right if d.trace.right else y_scale, x_scale if curve else Scale(1.0, "")) for d in drawn]
+    x_label = figure.x_label or next((s.x_label for s in figure.series if s.x_label), "")
+    x_label = x_label or results.words.get(x_dim or "", "")
+    titles = [_title(left, y_scale), _title(right, y_right), _with_unit(x_label, x_scale.unit)]
+    categories = tuple(k.label for k in _keys(figure, x_dim)) if kind == "category" else ()
+    ticks = tuple(float(k.value) for k in _keys(figure, x_dim)) if kind in ("steps", "log", "linear") and not curve else ()
+    axis = XAxis(titles[2], kind, categories, ticks)
+    chart = Chart(tuple(d.trace for d in scaled), axis, titles[0], titles[1], log_y)
+    return Drawing(
+        chart if any(p.y is not None for d in scaled for p in d.trace.points) else None,
+        _alt(chart, scaled, results, x_dim, y_scale, y_right),
+        _data_head(chart, results, x_dim, curve=curve is not None),
+        tuple(_data(scaled, y_scale, y_right, curve=curve is not None)),
+        tuple(dict.fromkeys(notes)),
+    )
+
+
+# --- traces ------------------------------------------------------------------------------------------------------
+
+
+def _keys(figure: plan.FigureElement, dim: str | None) -> tuple[plan.Key, ...]:
+    return figure.keys.get(dim, ()) if dim else ()
+
+
+def _x_kind(figure: plan.FigureElement, dim: str | None) -> str:
+    if any(s.mark == "curve" for s in figure.series):
+        return "linear"
+    keys = _keys(figure, dim)
+    if any(s.mark == "bar" for s in figure.series) or any(isinstance(k.value, str) for k in keys) or not keys:
+        return "category"
+    if dim in ("phase", "repeat"):
+        return "steps"
+    values = sorted(float(k.value) for k in keys)
+    if values[0] <= 0:
+        return "linear"
+    ratios = [b / a for a, b in zip(values, values[1:], strict=False)]
+    spaced = dim == "threads" and len(ratios) > 1 and min(ratios) >= 1.5
+    return "log" if figure.log_x or spaced else "linear"
+
+
+def _traces(
+    figure: plan.FigureElement, series: plan.Series, kind: str, results: Results, notes: list[str]
+) -> Iterable[_Drawn]:
+    coloured = sum(1 for s in figure.series if s.color_dim)
+    plain = [s for s in figure.series if not s.color_dim]
+    for index, key in enumerate(_keys(figure, series.color_dim) or (None,)):
+        if key is None:
+            name, color = series.label, (None if coloured else plain.index(series))
+            where: dict[str, Key] = {}
+        else:
+            name = key.label if coloured == 1 else f"{series.label}, {key.label}"
+            color, where = _color(results, series.color_dim or "", key, index), {series.color_dim or "": key.value}
+        keys = _keys(figure, series.x_dim) or (plan.Key(value=0.0, label=""),)
+        points = [_point(series, i, k, where, kind, results) for i, k in enumerate(keys)]
+        _explain(points, keys, series, where, results, notes)
+        trace = Trace(name, series.mark, tuple(points), color, series.axis == "right", series.dashed)
+        yield _Drawn(series, trace, tuple(k.label for k in keys))
+
+
+def _color(results: Results, dim: str, key: plan.Key, index: int) -> int:
+    """The same hardware or workload has the same colour in every figure of a report."""
+    known = {"hardware": results.plan.hardware, "workload": results.plan.workloads}.get(dim, {})
+    return list(known).index(str(key.value)) if str(key.value) in known else index
+
+
+def _point(
+    series: plan.Series, index: int, key: plan.Key, where: dict[str, Key], kind: str, results: Results
+) -> Point:
+    at = {**where, series.x_dim: key.value} if series.x_dim else where
+    x = float(index) if kind == "category" else float(key.value)
+    if series.mark == "curve" and series.x_query:
+        x_value, y = results.at(series.x_query, **at), results.at(series.query, **at)
+        known = x_value is not None and y is not None
+        return Point(x_value or 0.0, y if known else None, key.label)
+    if "repeat" in series.query.dims and series.x_dim != "repeat" and "repeat" not in where:
+        return _mean(x, results.spread(series.query, **at), band=series.band)
+    return Point(x, results.at(series.query, **at))
+
+
+def _mean(x: float, values: Sequence[float], *, band: bool) -> Point:
+    """The mean over repeats with Student's 95 % interval."""
+    if not values:
+        return Point(x, None)
+    mean = math.fsum(values) / len(values)
+    if not band or len(values) < 2:
+        return Point(x, mean)
+    from scipy.special import stdtrit
+
+    variance = math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1)
+    half = float(stdtrit(len(values) - 1, 0.975)) * math.sqrt(variance / len(values))
+    return Point(x, mean, low=mean - half, high=mean + half)
+
+
+def _explain(
+    points: Sequence[Point],
+    keys: Sequence[plan.Key],
+    series: plan.Series,
+    where: dict[str, Key],
+    results: Results,
+    notes: list[str],
+) -> None:
+    """Footnotes for gaps, and for a band that was asked for."""
+    missing = [k for p, k in zip(points, keys, strict=True) if p.y is None]
+    if missing:
+        places = [{**where, series.x_dim: k.value} if series.x_dim else where for k in missing]
+        reasons = dict.fromkeys(results.why_missing(series.query, **place) for place in places)
+        text = results.words["semicolon"].join(reasons)
+        notes.append(results.words["gap"].format(n=len(missing), total=len(points), reasons=text))
+    if series.band:
+        notes.append(results.words["band" if any(p.low is not None for p in points) else "no_band"])
+
+
+def _without_non_positive(drawn: list[_Drawn], results: Results, notes: list[str]) -> list[_Drawn]:
+    dropped = 0
+    found = []
+    for d in drawn:
+        keep = [p if p.y is None or p.y > 0 else replace(p, y=None) for p in d.trace.points]
+        dropped += sum(1 for a, b in zip(keep, d.trace.points, strict=True) if a is not b)
+        found.append(replace(d, trace=replace(d.trace, points=tuple(keep))))
+    if dropped:
+        notes.append(results.words["not_positive"].format(n=dropped))
+    return found
+
+
+# --- scales and titles -------------------------------------------------------------------------------------------
+
+
+def _scale(drawn: Sequence[_Drawn]) -> Scale:
+    units = {d.series.query.unit for d in drawn}
+    if len(units) != 1:
+        return Scale(1.0, "")
+    return scale_for([p.y for d in drawn for p in d.trace.points], units.pop())
+
+
+def _scaled(drawn: _Drawn, y: Scale, x: Scale) -> _Drawn:
+    def opt(value: float | None) -> float | None:
+        return None if value is None else y(value)
+
+    points = tuple(Point(x(p.x), opt(p.y), p.label, opt(p.low), opt(p.high)) for p in drawn.trace.points)
+    return replace(drawn, trace=replace(drawn.trace, points=points))
+
+
+def _with_unit(label: str, unit: str) -> str:
+    return f"{label} ({unit})" if unit and not label.endswith(f"({unit})") else label
+
+
+def _title(drawn: Sequence[_Drawn], scale: Scale) -> str:
+    labels = list(dict.fromkeys(d.series.label for d in drawn))
+    if len(labels) > 1 and scale.unit:  # the legend names the series; the axis says what it counts
+        return scale.unit
+    if len({d.series.query.unit for d in drawn}) > 1:
+        labels = list(dict.fromkeys(_with_unit(d.series.label, d.series.query.unit) for d in drawn))
+    return _with_unit(", ".join(labels), scale.unit)
+
+
+# --- words and data ----------------------------------------------------------------------------------------------
+
+
+def _alt(
+    chart: Chart, drawn: Sequence[_Drawn], results: Results, x_dim: str | None, left: Scale, right: Scale
+) -> str:
+    words = results.words
+    marks = {d.trace.mark for d in drawn} - {"rule"}
+    mark = "mixed" if len(marks) > 1 else next(iter(marks), "rule")
+    kind = words[f"alt_{mark}"].format(dim=words.get(x_dim or "", x_dim))
+    axes = words["alt_curve_axes" if mark == "curve" else "alt_axes"]
+    sentences = [axes.format(kind=kind, x=chart.x.title, y=chart.left or chart.right)]
+    if chart.right and chart.left:
+        sentences.append(words["alt_right"].format(y=chart.right))
+    for d in drawn:
+        unit = (right if d.trace.right else left).unit
+        shown = [(automatic(p.y), label) for p, label in zip(d.trace.points, d.labels, strict=True) if p.y is not None]
+        name = d.trace.name
+        if not shown:
+            sentences.append(words["alt_empty"].format(name=name))
+            continue
+        first, last = with_unit(shown[0][0], unit), with_unit(shown[-1][0], unit)
+        key = "alt_constant" if not shown[0][1] else "alt_single" if len(shown) == 1 else "alt_trace"
+        sentences.append(
+            words[key].format(name=name, first=first, last=last, first_x=shown[0][1], last_x=shown[-1][1])
+        )
+    return " ".join(sentences)
+
+
+def _data_head(chart: Chart, results: Results, x_dim: str | None, *, curve: bool) -> tuple[str, ...]:
+    words = results.words
+    y = [title for title in (chart.left, chart.right) if title]
+    key = words.get(x_dim or "", "") if curve else chart.x.title
+    return (words["series"], key, *([chart.x.title] if curve else []), " / ".join(y))
+
+
+def _data(drawn: Sequence[_Drawn], left: Scale, right: Scale, *, curve: bool) -> Iterable[tuple[str, ...]]:
+    for d in drawn:
+        y_text = _column([p.y for p in d.trace.points])
+        x_text = _column([p.x if p.y is not None else None for p in d.trace.points])
+        unit = (right if d.trace.right else left).unit
+        for point, label in zip(d.trace.points, d.labels, strict=True):
+            shown = "–" if point.y is None else with_unit(y_text(point.y), unit)
+            x = ["–" if point.y is None else x_text(point.x)] if curve else []
+            yield (d.trace.name, label, *x, shown)
+
+
+def _column(values: Sequence[float | None]) -> Callable[[float], str]:
+    decimals = decimals_for(values)
+    return lambda value: fixed(value, decimals)

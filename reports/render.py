@@ -1,0 +1,71 @@
+"""A report of a plan, with the results in a store, as a PDF and a self-contained HTML page."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchbrief.compiler.plan import Plan, Report
+from benchbrief.reports.errors import ReportError
+from benchbrief.reports.source import Store
+from benchbrief.reports.words import CATALOGUES, words
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """Where the report was written; `pdf` is None when only HTML was asked for."""
+
+    html: Path
+    pdf: Path | None
+
+
+def render(plan: Plan, store: Store, report_name: str, out_dir: Path, *, html_only: bool = False) -> Rendered:
+    """Write `out_dir/<report>.html` and `.pdf`, each whole or not at all. Raises ReportError."""
+    from benchbrief.reports.build import build
+    from benchbrief.reports.page import TEMPLATES, to_html
+
+    report = _find(plan, report_name)
+    if report.template not in TEMPLATES:
+        raise ReportError(
+            f"{report.origin}: there is no template `{report.template}`",
+            f"write `template = ` and one of: {', '.join(TEMPLATES)}",
+        )
+    if report.language not in CATALOGUES:
+        raise ReportError(
+            f"{report.origin}: reports can't be written in `{report.language}`",
+            f"write `language = ` and one of: {', '.join(CATALOGUES)}",
+        )
+    catalogue = words(report.language)
+    view = build(plan, store, report, catalogue)
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", report.name).strip(".-") or "report"
+    html_path = out_dir / f"{stem}.html"
+    _write(html_path, to_html(view, report.template, catalogue, "screen").encode())
+    if html_only:
+        return Rendered(html_path, None)
+    from benchbrief.reports.pdf import to_pdf
+
+    pdf_path = out_dir / f"{stem}.pdf"
+    _write(pdf_path, to_pdf(to_html(view, report.template, catalogue, "paper")))
+    return Rendered(html_path, pdf_path)
+
+
+def _find(plan: Plan, name: str) -> Report:
+    for report in plan.reports:
+        if report.name == name:
+            return report
+    names = ", ".join(r.name for r in plan.reports)
+    hint = f"the spec has: {names}" if names else "add a `report` to the spec"
+    raise ReportError(f"there is no report `{name}`", hint)
+
+
+def _write(path: Path, content: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise ReportError(f"{path} can't be written: {error.strerror}", "choose another folder with --out") from error

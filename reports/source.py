@@ -1,0 +1,135 @@
+"""What a report reads: the store's rows for the plan's queries, each read once, and why a value is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+from benchbrief.compiler.plan import Plan, Query
+from benchbrief.reports.values import number
+
+Key = str | float
+"""A value of a dimension: whole numbers of the store and of the plan compare as floats."""
+
+
+class Table(Protocol):
+    @property
+    def rows(self) -> Sequence[Sequence[Any]]: ...
+
+
+class Store(Protocol):
+    """The read side of the store (`results/store.py`)."""
+
+    def query(self, query: Query) -> Sequence[Sequence[Any]]:
+        """Rows of a query of the plan: its dims in order, then the value; a row may have the `reason` of a NULL."""
+        ...
+
+    def sql(self, text: str) -> Table: ...
+
+
+class CellRow(NamedTuple):
+    cell_id: str
+    experiment: str
+    hardware: str
+    workload: str
+    threads: float | None
+    target: float | None
+    repeat: int
+    status: str
+    reason: str
+    raw_dir: str
+
+
+class Fact(NamedTuple):
+    """See `results/schema.py`: `kind` is host, database, tool or hardware."""
+
+    kind: str
+    hardware: str | None
+    node: str | None
+    name: str
+    value: str
+
+
+class Results:
+    """The results of one run, as the report reads them."""
+
+    def __init__(self, plan: Plan, store: Store, words: Mapping[str, str]) -> None:
+        self.plan = plan
+        self.store = store
+        self.words = words
+        self._read: dict[str, dict[tuple[Key, ...], float | None]] = {}
+        self._reasons: dict[str, dict[tuple[Key, ...], str]] = {}
+
+    def rows(self, query: Query) -> dict[tuple[Key, ...], float | None]:
+        """The value for each combination of the query's dims."""
+        if query.sql not in self._read:
+            values, reasons = {}, {}
+            for row in self.store.query(query):
+                keys = tuple(_key(v) for v in row[: len(query.dims)])
+                values[keys] = number(row[len(query.dims)])
+                reasons[keys] = str(getattr(row, "reason", None) or "")
+            self._read[query.sql], self._reasons[query.sql] = values, reasons
+        return self._read[query.sql]
+
+    def at(self, query: Query, **where: Key) -> float | None:
+        """The value where the dims have these values (dims that the query lacks do not restrict it)."""
+        return next(iter(self.spread(query, **where)), None)
+
+    def spread(self, query: Query, **where: Key) -> list[float]:
+        """All values where the dims have these values: one for each repeat, where that is a dim of the query."""
+        rows = self.rows(query)
+        return [v for keys in _matching(query, rows, where) if (v := rows[keys]) is not None]
+
+    def why_missing(self, query: Query, **where: Key) -> str:
+        """Why there is no value where the dims have these values: the cells that failed there, or the store's reason."""
+        reasons = {}
+        for cell in self.bad_cells:
+            if all(_key(getattr(cell, dim)) == _key(v) for dim, v in where.items() if dim in CellRow._fields):
+                template = self.words["failed_cell" if cell.status == "failed" else "missing_cell"]
+                reasons[template.format(reason=cell.reason or self.words["no_reason"])] = None
+        if not reasons:
+            known = _matching(query, self.rows(query), where)
+            reasons = {r: None for keys in known if (r := self._reasons[query.sql][keys])}
+        shown = list(reasons)[:2]
+        return self.words["semicolon"].join(shown) if shown else self.words["no_value"]
+
+    @cached_property
+    def cells(self) -> tuple[CellRow, ...]:
+        """Every planned cell, in the plan's order; one that the store does not know is missing."""
+        rows = self.store.sql(
+            "SELECT cell_id, experiment, hardware, workload, threads, target, repeat, status, "
+            "coalesce(reason, ''), coalesce(raw_dir, '') FROM cells"
+        ).rows
+        known = {row[0]: CellRow(*row) for row in rows}
+        return tuple(
+            known.get(c.id)
+            or CellRow(c.id, c.experiment, c.hardware, c.workload, c.threads, c.target, c.repeat, "missing",
+                       self.words["not_run"], "")  # fmt: skip
+            for c in self.plan.cells
+        )
+
+    @cached_property
+    def bad_cells(self) -> tuple[CellRow, ...]:
+        return tuple(cell for cell in self.cells if cell.status != "ok")
+
+    @cached_property
+    def observed(self) -> tuple[Fact, ...]:
+        rows = self.store.sql(
+            "SELECT kind, hardware, node, name, value FROM facts WHERE origin = 'observed' ORDER BY ALL"
+        ).rows
+        return tuple(Fact(*row) for row in rows)
+
+
+def _matching(
+    query: Query, rows: Mapping[tuple[Key, ...], object], where: Mapping[str, Key]
+) -> list[tuple[Key, ...]]:
+    wanted = [(i, _key(where[dim])) for i, dim in enumerate(query.dims) if dim in where]
+    return [keys for keys in rows if all(keys[i] == key for i, key in wanted)]
+
+
+def _key(value: object) -> Key:
+    if isinstance(value, str):
+        return value
+    found = number(value)
+    return float("nan") if found is None else found

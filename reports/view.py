@@ -1,0 +1,243 @@
+"""The view model: all that a template may lay out, computed and escaped; the templates hold no logic of their own.
+
+Text fields of type `str` are plain and escaped by the template; `Markup` is safe HTML.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from markupsafe import Markup
+
+
+@dataclass(frozen=True)
+class Note:
+    """A footnote, shown under the block that refers to it."""
+
+    number: int
+    text: Markup
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where numbers come from: the expression as the spec has it, and the SQL it became."""
+
+    expression: str
+    sql: str
+
+
+@dataclass(frozen=True)
+class TextView:
+    html: Markup
+    notes: tuple[Note, ...] = ()
+    kind: Literal["text"] = "text"
+
+
+@dataclass(frozen=True)
+class Head:
+    """A column's head, or, when the table is transposed, a row's."""
+
+    label: str
+    unit: str = ""
+    numeric: bool = True
+
+
+@dataclass(frozen=True)
+class Cell:
+    """`key` names the value of the table's dimension, so that a number can be followed back."""
+
+    html: Markup
+    numeric: bool
+    key: str
+    missing: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    head: Head
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class TableView:
+    number: int
+    title: str
+    corner: str
+    columns: tuple[Head, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[Note, ...]
+    note: Markup | None
+    sources: tuple[Source, ...]
+    kind: Literal["table"] = "table"
+
+    @property
+    def id(self) -> str:
+        return f"table-{self.number}"
+
+
+@dataclass(frozen=True)
+class Card:
+    label: str
+    html: Markup
+
+
+@dataclass(frozen=True)
+class CalloutView:
+    """The lead box. `cards` are a table of one column, set large; a larger table stays one."""
+
+    title: str
+    column: str
+    cards: tuple[Card, ...]
+    table: TableView | None
+    html: Markup | None
+    note: Markup | None
+    notes: tuple[Note, ...]
+    sources: tuple[Source, ...]
+    kind: Literal["callout"] = "callout"
+
+
+@dataclass(frozen=True)
+class FigureView:
+    """`svg` is empty when nothing was measured. `data` are the drawn points as text, under `data_head`."""
+
+    number: int
+    title: str
+    svg: str
+    alt: str
+    wide: bool
+    width: int
+    data_head: tuple[str, ...]
+    data: tuple[tuple[str, ...], ...]
+    notes: tuple[Note, ...]
+    note: Markup | None
+    sources: tuple[Source, ...]
+    kind: Literal["figure"] = "figure"
+
+    @property
+    def id(self) -> str:
+        return f"figure-{self.number}"
+
+
+@dataclass(frozen=True)
+class FigureRow:
+    """Figures that stand side by side where the page is wide enough."""
+
+    figures: tuple[FigureView, ...]
+    kind: Literal["figures"] = "figures"
+
+
+@dataclass(frozen=True)
+class FormulaView:
+    """`steps` are the right sides: in words, in numbers, and the result."""
+
+    name: str
+    for_label: str
+    steps: tuple[str, ...]
+    notes: tuple[Note, ...]
+    sources: tuple[Source, ...]
+    kind: Literal["formula"] = "formula"
+
+
+@dataclass(frozen=True)
+class FactLine:
+    name: str
+    declared: str
+    observed: str
+    differs: bool
+
+
+@dataclass(frozen=True)
+class FactGroup:
+    label: str
+    lines: tuple[FactLine, ...]
+
+
+@dataclass(frozen=True)
+class FactsView:
+    number: int
+    title: str
+    groups: tuple[FactGroup, ...]
+    kind: Literal["facts"] = "facts"
+
+    @property
+    def id(self) -> str:
+        return f"table-{self.number}"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A line of the disclosure: `term` may be empty."""
+
+    term: str
+    text: str
+    emphasis: bool = False
+
+
+@dataclass(frozen=True)
+class DisclosureGroup:
+    title: str
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True)
+class CellLine:
+    id: str
+    status: str
+    reason: str
+    raw_dir: str
+
+
+@dataclass(frozen=True)
+class DisclosureView:
+    """`bad_cells` are those that failed or are missing; `cells` are all, for the HTML only."""
+
+    groups: tuple[DisclosureGroup, ...]
+    bad_cells: tuple[CellLine, ...]
+    cells: tuple[CellLine, ...]
+    kind: Literal["disclosure"] = "disclosure"
+
+
+@dataclass(frozen=True)
+class SectionView:
+    title: str
+    level: int
+    anchor: str
+    blocks: tuple[Block, ...]
+    kind: Literal["section"] = "section"
+
+
+Block = (
+    TextView
+    | TableView
+    | CalloutView
+    | FigureView
+    | FigureRow
+    | FormulaView
+    | FactsView
+    | DisclosureView
+    | SectionView
+)
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What a reader must know before any number. `severity` is warning or error."""
+
+    title: str
+    text: str
+    severity: Literal["warning", "error"]
+
+
+@dataclass(frozen=True)
+class ReportView:
+    title: str
+    subtitle: str
+    language: str
+    author: str
+    date: str
+    run_id: str
+    version: str
+    notices: tuple[Notice, ...]
+    blocks: tuple[Block, ...]
+    legal: Markup | None

@@ -1,0 +1,230 @@
+"""Plans and stores made up for the report tests: real tables and views in memory, filled with generated numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from benchbrief.compiler import plan as p
+from benchbrief.results import schema as s
+from benchbrief.results.build import arrow_schema
+from benchbrief.results.store import Store
+
+RUN = "20260314-091500-quickstart"
+HERE = p.Origin(file="brief.bench", line=1, column=1)
+STAND_IN = "the server is mongo-java-server 1.47.0 with its memory backend, a stand-in that speaks MongoDB's wire protocol"
+
+
+def make_store(rows: Iterable[tuple[Any, ...]]) -> Store:
+    """The store's read side over rows of the schema's named tuples."""
+    connection = duckdb.connect(":memory:")
+    found = list(rows)
+    for name, row_type in s.TABLES.items():
+        columns = arrow_schema(row_type)
+        own = [row for row in found if type(row) is row_type]
+        arrays = [pa.array([row[i] for row in own], type=f.type) for i, f in enumerate(columns)]
+        connection.register("incoming", pa.Table.from_arrays(arrays, schema=columns))
+        connection.execute(f"CREATE TABLE {name} AS FROM incoming")
+        connection.unregister("incoming")
+    connection.execute(s.VIEWS)
+    return Store(connection, Path("unused"))
+
+
+# --- queries, as the compiler would write them -------------------------------------------------------------------
+
+
+def sql_text(value: str | float) -> str:
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else f"{value:g}"
+
+
+def where(fixed: Mapping[str, str | float]) -> str:
+    return "".join(f" AND {dim} = {sql_text(value)}" for dim, value in fixed.items())
+
+
+def throughput(*dims: str, text: str = "throughput", **fixed: str | float) -> p.Query:
+    """The mean over repeats at every planned point, NULL where a cell is missing."""
+    columns = "".join(f"{dim}, " for dim in dims)
+    sql = (
+        f"SELECT {columns}avg(value) AS value FROM measure.cells LEFT JOIN (FROM measure.throughput "
+        "WHERE phase IS NULL AND operation = 'all') AS m "
+        f"USING (experiment, hardware, workload, threads, repeat) WHERE true{where(fixed)} GROUP BY ALL"
+    )
+    return query(sql, dims, "ops/s", text)
+
+
+def latency(*dims: str, statistic: str = "p99", operation: str = "read", **fixed: str | float) -> p.Query:
+    columns = "".join(f"{dim}, " for dim in dims)
+    sql = (
+        f"SELECT {columns}any_value(value) AS value FROM measure.cells LEFT JOIN (FROM measure.latency WHERE repeat IS "
+        f"NULL AND phase IS NULL AND operation = '{operation}' AND statistic = '{statistic}') AS m "
+        f"USING (experiment, hardware, workload, threads) WHERE true{where(fixed)} GROUP BY ALL"
+    )
+    return query(sql, dims, "s", f"latency.{statistic}[{operation}]")
+
+
+def query(sql: str, dims: Sequence[str], unit: str, text: str) -> p.Query:
+    return p.Query.model_validate({"sql": sql, "dims": tuple(dims), "unit": unit, "text": text})
+
+
+def ratio(above: p.Query, below: p.Query, unit: str, text: str, expression: str = "a.value / nullif(b.value, 0)") -> p.Query:
+    """Two queries with the same dims, joined; `expression` over a.value and b.value."""
+    keys = f"USING ({', '.join(above.dims)})" if above.dims else "ON true"
+    columns = "".join(f"{dim}, " for dim in above.dims)
+    sql = f"SELECT {columns}{expression} AS value FROM ({above.sql}) AS a JOIN ({below.sql}) AS b {keys}"
+    return query(sql, above.dims, unit, text)
+
+
+def reduce(function: str, inner: p.Query, *over: str, text: str = "") -> p.Query:
+    dims = [dim for dim in inner.dims if dim not in over]
+    columns = "".join(f"{dim}, " for dim in dims)
+    sql = f"SELECT {columns}{function}(value) AS value FROM ({inner.sql}) GROUP BY ALL"
+    return query(sql, dims, inner.unit, text or f"{function}({inner.text} over {', '.join(over)})")
+
+
+def constant(value: float, unit: str, text: str) -> p.Query:
+    return query(f"SELECT {value!r}::DOUBLE AS value", (), unit, text)
+
+
+def table_of(values: Mapping[str, float], dim: str, unit: str, text: str) -> p.Query:
+    rows = ", ".join(f"({sql_text(key)}, {value!r}::DOUBLE)" for key, value in values.items())
+    return query(f"SELECT * FROM (VALUES {rows}) AS t ({dim}, value)", (dim,), unit, text)
+
+
+# --- the parts of a plan -----------------------------------------------------------------------------------------
+
+
+def text(*parts: str | p.Value) -> p.Prose:
+    return p.Prose(parts=parts)
+
+
+def keys(values: Mapping[str, str] | Sequence[float]) -> tuple[p.Key, ...]:
+    if isinstance(values, Mapping):
+        return tuple(p.Key(value=k, label=v) for k, v in values.items())
+    return tuple(p.Key(value=v, label=f"{v:g}") for v in values)
+
+
+def series(mark: str, of: p.Query, label: str, x_dim: str | None = None, **more: Any) -> p.Series:
+    return p.Series.model_validate({"mark": mark, "query": of, "label": label, "x_dim": x_dim, **more})
+
+
+def figure(title: str, *found: p.Series, by: Mapping[str, tuple[p.Key, ...]], **more: Any) -> p.FigureElement:
+    return p.FigureElement(title=title, series=found, keys=dict(by), **more)
+
+
+def report(title: str, *elements: Any, **more: Any) -> p.Report:
+    made = {"name": "brief", "template": "technical_brief", "origin": HERE, **more}
+    return p.Report(title=title, elements=elements, **made)
+
+
+@dataclass
+class World:
+    """A small universe: hardware, databases, workloads, thread ramps; makes a plan and the rows a run would leave."""
+
+    hardware: dict[str, str]
+    workloads: dict[str, str]
+    threads: tuple[int, ...] = (1, 2, 4)
+    engine: str = "rocksdb"
+    nodes: int = 1
+    repeats: int = 1
+    facts: dict[str, dict[str, p.Fact]] = field(default_factory=dict)
+    observed: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    """Reasons by cell id."""
+    stand_in: bool = False
+    ops: Callable[[str, str, int], float] = lambda hardware, workload, threads: 1000.0 * threads
+    p99: Callable[[str, str, int], float] = lambda hardware, workload, threads: 0.0004 * threads
+    expects: tuple[p.Expect, ...] = ()
+
+    def cell_id(self, hardware: str, workload: str, threads: int, repeat: int = 1) -> str:
+        return f"ramp/{hardware}/{workload}/threads={threads}/{repeat}"
+
+    def plan(self, *reports: p.Report) -> p.Plan:
+        embedded = self.engine == "mongodb"
+        tool = p.Tool(driver="ycsb" if embedded else "db_bench", path="/opt/tool")
+        cells = [
+            p.Cell(
+                id=self.cell_id(h, w, t, r), hash=f"{h}{w}{t}{r}", experiment="ramp", hardware=h, database=f"db@{h}",
+                workload=w, client="load" if embedded else None, load_hosts=("local",), tool=tool, threads=t, repeat=r,
+                warm_up_s=60, measure_s=1200, dataset=None, steps=(), locks=("local",), origin=HERE,
+            )
+            for h in self.hardware for w in self.workloads for t in self.threads for r in range(1, self.repeats + 1)
+        ]  # fmt: skip
+        return p.Plan(
+            spec=p.SpecRef(name="quickstart.bench", files={"quickstart.bench": "3f" * 32}, profile="smoke"),
+            hosts={"local": p.Host(id="local", transport="local", name="localhost")},
+            hardware={
+                key: p.Hardware(key=key, label=label, group="box", group_label="Box", hosts=("local",), nodes=self.nodes,
+                                facts=self.facts.get(key, {}), origin=HERE)
+                for key, label in self.hardware.items()
+            },
+            clients={"load": p.Client(name="load", label="Load", hosts=("local",), tool=tool, origin=HERE)},
+            databases={
+                f"db@{key}": p.Database(name="db", label="MongoDB" if embedded else "RocksDB", engine=self.engine,
+                                        server="embedded" if embedded else "none", reset="reuse",
+                                        options={"compression": "none", "cache": 8388608.0, "sync": True}, origin=HERE)
+                for key in self.hardware
+            },
+            workloads={
+                key: p.Workload(name=key, label=label, description=label, family="ycsb" if embedded else "db_bench",
+                                benchmark=key, properties={"records": 200000.0, "value_size": 400.0}, writes=True, origin=HERE)
+                for key, label in self.workloads.items()
+            },
+            experiments={
+                "ramp": p.Experiment(name="ramp", label="Thread ramp", hardware=tuple(self.hardware),
+                                     workloads=tuple(self.workloads), axis="threads", points=self.threads, warm_up_s=60,
+                                     measure_s=1200, phases=1, repeats=self.repeats, order="grouped", origin=HERE)
+            },
+            cells=tuple(cells), expects=self.expects, reports=reports, estimate_s=60.0,
+        )  # fmt: skip
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        at = datetime(2026, 3, 14, 9, 15, tzinfo=UTC).replace(tzinfo=None)
+        found: list[tuple[Any, ...]] = [
+            s.RunRow(RUN, "quickstart.bench", "smoke", 1, "0.1.0", at, at, "failed" if self.failed else "done", None)
+        ]
+        tool = "ycsb" if self.engine == "mongodb" else "db_bench"
+        found.append(s.FactRow(RUN, "tool", None, "local", f"{tool}.version", f"{tool} 1.0", None, "observed"))
+        for key in self.hardware:
+            found += [s.FactRow(RUN, "host", key, "local", n, v, None, "observed") for n, v in self.observed.items()]
+            found.append(s.FactRow(RUN, "database", key, f"db@{key}", "version", "7.8.3", None, "observed"))
+            if self.stand_in:
+                found.append(s.FactRow(RUN, "database", key, f"db@{key}", "stand_in", STAND_IN, None, "observed"))
+        for cell in self.plan().cells:
+            reason = self.failed.get(cell.id)
+            found.append(
+                s.CellRow(RUN, cell.id, cell.hash, "ramp", cell.hardware, cell.database, cell.workload, cell.threads,
+                          None, cell.repeat, "failed" if reason else "ok", reason, 1, at, 1200.0, 60.0,
+                          f"raw/{cell.id.replace('/', '_')}/1", "brief.bench:1:1")
+            )  # fmt: skip
+            if reason is None:
+                ops = self.ops(cell.hardware, cell.workload, cell.threads) * (1 + 0.04 * (cell.repeat - 1))
+                found.append(s.ThroughputRow(RUN, cell.id, None, "all", ops, int(ops * 1200), 0, 1200.0, None))
+                histogram = (s.HistogramBucket(0.0, 0.001, 100),)
+                found.append(s.OperationRow(RUN, cell.id, None, "local", "read", "service", 100, 0, 4e-4, 1e-5, 9e-3,
+                                            histogram, None))  # fmt: skip
+                if cell.repeat == 1:
+                    p99 = self.p99(cell.hardware, cell.workload, cell.threads)
+                    found.append(s.LatencyRow(RUN, "ramp", cell.hardware, cell.workload, cell.threads, None, None, None,
+                                              None, "read", "service", "p99", p99, "histogram", 1, None))  # fmt: skip
+        warning = "WARNING: Assertions are enabled; benchmarks unnecessarily slow"
+        found += [s.NoteRow(RUN, c.id, "warning", warning, "db_bench") for c in self.plan().cells]
+        return found
+
+    def store(self) -> Store:
+        return make_store(self.rows())
+
+
+def saturating(top: float, half: float) -> Callable[[int], float]:
+    """Throughput that levels off: half of `top` at `half` threads."""
+    return lambda threads: top * threads / (threads + half)
+
+
+def wobble(*seed: object) -> float:
+    """A few per cent of variation, the same each time."""
+    return 1 + 0.03 * math.sin(sum(map(ord, "".join(map(str, seed)))))
