@@ -201,7 +201,7 @@ cd -- {d} || exit 0
 pid=$(cat pid)
 if flock -n -s lock true; then
     # It has ended; or `run` alone was killed, and the rest of its group, whose number can't be taken yet, was not.
-    [ -e rc ] || ! cmp -s boot /proc/sys/kernel/random/boot_id || kill -KILL "-$pid"
+    [ -e rc ] || [ "$(cat boot)" != "$(cat /proc/sys/kernel/random/boot_id)" ] || kill -KILL "-$pid"
     exit 0
 fi
 kill -TERM "-$pid"

@@ -240,10 +240,14 @@ class SshTransport:
         if made.exit_code != 0:
             raise self._cannot(f"can't write {path}", folder, printable(made.stderr.strip()[-200:]))
         try:
-            with self._sftp() as sftp, sftp.open(path, "wb") as file:
-                file.chmod(0o600)
-                file.set_pipelined(True)
-                file.write(content)
+            with self._sftp() as sftp:
+                with sftp.open(path, "wb") as file:
+                    file.chmod(0o600)
+                    file.set_pipelined(True)
+                    file.write(content)
+                # Pipelined writes report no error.
+                if sftp.stat(path).st_size != len(content):
+                    raise OSError("not all of it was written")
         except OSError as error:
             raise self._cannot(f"can't write {path}", folder, error.strerror or str(error)) from error
 

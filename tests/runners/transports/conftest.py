@@ -1,0 +1,68 @@
+"""Every promise of the `Transport` seam is tested on each transport: on this machine, and over a real sshd."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.plan import Host
+from benchbrief.runners.seams import Transport
+from benchbrief.runners.transports import open_transport
+from tests.support.sshd import SSHD, Sshd, sshd
+
+
+@pytest.fixture(scope="module")
+def shared_server(jobs_dir: Path) -> Iterator[Sshd]:
+    if SSHD is None:
+        pytest.skip("no sshd here: apt-get install openssh-server")
+    with sshd(config=f"SetEnv TMPDIR={jobs_dir}") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def jobs_dir() -> Iterator[Path]:
+    """TMPDIR of the host, where it keeps its jobs: not shared with whatever else runs on this machine."""
+    path = Path(tempfile.mkdtemp(prefix="benchbrief-test-"))
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def state_root(jobs_dir: Path) -> Path:
+    return jobs_dir / f"benchbrief-{os.getuid()}"
+
+
+@pytest.fixture
+def server(shared_server: Sshd, monkeypatch: pytest.MonkeyPatch) -> Sshd:
+    """A server that the client in HOME knows as `box`."""
+    monkeypatch.setenv("HOME", str(shared_server.home))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    shared_server.write_config()
+    shared_server.write_known_hosts()
+    return shared_server
+
+
+@pytest.fixture(params=["local", "ssh"])
+def transport(request: pytest.FixtureRequest, jobs_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Transport]:
+    if request.param == "local":
+        monkeypatch.setenv("TMPDIR", str(jobs_dir))
+        host = Host(id="local", transport="local", name="local")
+    else:
+        host = request.getfixturevalue("server").host
+    opened = open_transport(host)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def host_dir(tmp_path: Path) -> Iterator[Path]:
+    """A directory on the host, which is this machine too."""
+    path = tmp_path / "on host"
+    path.mkdir()
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
