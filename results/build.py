@@ -157,21 +157,22 @@ def _write_database(building: Path) -> None:
     """A DuckDB file that stands alone: the tables copied in, with the views over them."""
     import duckdb
 
-    connection = duckdb.connect(str(building / DATABASE))
     try:
-        for table in TABLES:
-            connection.execute(f"CREATE TABLE {table} AS FROM {parquet_scan(building / f'{table}.parquet')}")
-        connection.execute(VIEWS)
-    except duckdb.IOException as error:
-        raise DiskFull(f"{building} can't be written: {error}", _FREE_SPACE) from error
-    finally:
-        connection.close()
+        with duckdb.connect(str(building / DATABASE)) as connection:
+            for table in TABLES:
+                connection.execute(f"CREATE TABLE {table} AS FROM {parquet_scan(building / f'{table}.parquet')}")
+            connection.execute(VIEWS)
+    except (duckdb.IOException, duckdb.TransactionException) as error:
+        # DuckDB's exceptions carry no errno.
+        code = errno.ENOSPC if "No space left" in str(error) else errno.EIO
+        raise OSError(code, str(error), str(building / DATABASE)) from error
 
 
 def parquet_scan(path: Path) -> str:
     """SQL that reads one Parquet file."""
-    return f"read_parquet({sql_string(path)})"
+    return f"read_parquet({sql_text(path.absolute())})"
 
 
-def sql_string(path: Path) -> str:
-    return "'" + str(path.absolute()).replace("'", "''") + "'"
+def sql_text(value: object) -> str:
+    """A text in SQL."""
+    return "'" + str(value).replace("'", "''") + "'"

@@ -164,7 +164,7 @@ class _History:
 
 
 def read_evidence(run_dir: Path) -> Evidence:
-    """Raises RunnerError when the plan or a whole line of the journal can't be read. Without a journal, nothing began."""
+    """Raises RunnerError when the plan or a whole line of the journal can't be read. No journal: nothing began."""
     plan = load_plan(run_dir)
     path = run_dir / JOURNAL
     size, torn, records = 0, False, []

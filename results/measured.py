@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from benchbrief.results.evidence import Evidence, Problem, Verdict, first_problem
@@ -16,6 +17,9 @@ MEASURE = "measure"
 PROBE = "probe:"
 _SAME_WINDOW = 0.95
 """The share of the time in which all load generators must have been active for their rates to be added silently."""
+
+_driver = cache(plugins.driver)
+_probe_kind = cache(plugins.probe_kind)
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ def parse_cell(evidence: Evidence, verdict: Verdict, problems: dict[str, Problem
 
 def _parse(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Measurement:
     cell = verdict.cell
-    driver = plugins.driver(cell.tool.driver)
+    driver = _driver(cell.tool.driver)
     tool = evidence.tools.get((job.host, cell.tool.driver))
     # Nothing is run here, so the endpoint's secrets are neither known nor needed.
     endpoint = Endpoint(path=evidence.plan.databases[cell.database].path)
@@ -85,7 +89,7 @@ def parse_probe(
     probe = next((p for p in verdict.cell.probes if p.name == name and job.host in p.hosts), None)
     if probe is None:
         raise RunnerError(f"the plan has no probe {name} on {job.host} for this cell")
-    return plugins.probe_kind(name).parse(probe, output_of(evidence.run_dir, job), window)
+    return _probe_kind(name).parse(probe, output_of(evidence.run_dir, job), window)
 
 
 def throughput_rows(run_id: str, verdict: Verdict, measured: Measured) -> list[ThroughputRow]:

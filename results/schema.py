@@ -123,7 +123,7 @@ class ThroughputRow(NamedTuple):
 class LatencyRow(NamedTuple):
     """A statistic of a distribution. `repeat` NULL: merged over repeats; `source` NULL: merged over load generators.
 
-    `statistic`: mean, min, max, p50, p75, p90, p95, p99, p99.9, p99.99. `sources`: how many distributions are behind it.
+    `statistic`: mean, min, max, p50, p75, p90, p95, p99, p99.9, p99.99. `sources`: distributions behind it.
     `origin`: histogram; printed (a percentile as the tool printed it, which can't be merged); tool (its own mean, min
     and max; a merged mean is weighted by count).
     """
@@ -256,32 +256,32 @@ VIEWS = """
 CREATE SCHEMA measure;
 
 CREATE VIEW measure.cells AS
-SELECT experiment, hardware, workload, threads, target, repeat FROM cells;
+SELECT experiment, hardware, workload, threads, target, repeat FROM main.cells;
 
 CREATE VIEW measure.throughput AS
 SELECT experiment, hardware, workload, threads, target, phase, repeat, operation, ops_per_s AS value
-FROM throughput JOIN cells USING (run_id, cell_id)
+FROM main.throughput JOIN main.cells USING (run_id, cell_id)
 WHERE status = 'ok';
 
 CREATE VIEW measure.latency AS
 SELECT experiment, hardware, workload, threads, target, phase, repeat, operation, kind, statistic, value_s AS value
-FROM latency
+FROM main.latency
 WHERE source IS NULL;
 
 CREATE VIEW measure.errors AS
 SELECT experiment, hardware, workload, threads, target, phase, repeat,
        errors / nullif(count + errors, 0) AS value
-FROM throughput JOIN cells USING (run_id, cell_id)
+FROM main.throughput JOIN main.cells USING (run_id, cell_id)
 WHERE status = 'ok' AND operation = 'all';
 
 CREATE VIEW measure.sample AS
 SELECT measure, experiment, hardware, workload, threads, target, repeat, node, time,
-       CASE WHEN unit IN ('share', 'degC', 'K', 'Hz', 'rpm') THEN avg(value) ELSE sum(value) END AS value
+       CASE WHEN any_value(unit) IN ('share', 'degC', 'K', 'Hz', 'rpm') THEN avg(value) ELSE sum(value) END AS value
 FROM (
     SELECT run_id, cell_id, measure, node, device, unit, floor(t_s)::BIGINT AS time, avg(value) AS value
-    FROM samples
+    FROM main.samples
     GROUP BY ALL
-) JOIN cells USING (run_id, cell_id)
+) JOIN main.cells USING (run_id, cell_id)
 WHERE status = 'ok'
 GROUP BY ALL;
 

@@ -9,13 +9,14 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from benchbrief.compiler.plan import Query
 from benchbrief.results.ask import Table, ask, reading
-from benchbrief.results.build import BUILD, STORE, parquet_scan, rebuild, sql_string
+from benchbrief.results.build import BUILD, STORE, parquet_scan, rebuild, sql_text
 from benchbrief.results.errors import ResultsError
 from benchbrief.results.schema import SCHEMA_VERSION, TABLES, VIEWS
 from benchbrief.results.statistics import Confidence, t_interval
@@ -82,7 +83,7 @@ class Store:
         rows = []
         for *keys, value in found.rows:
             if value is None:
-                rows.append(Row(keys, None, self._reason(query.dims, keys)))
+                rows.append(Row(keys, None, self._reason(query, keys)))
             elif not math.isfinite(value):
                 rows.append(Row(keys, None, "divided by zero"))
             else:
@@ -111,9 +112,9 @@ class Store:
     def _rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql, parameters).fetchall()
 
-    def _order_of_names(self) -> dict[str, dict[object, int]]:
+    def _order_of_names(self) -> dict[str, dict[Key, int]]:
         """The place of each name in the plan, which is the order of the cells."""
-        ranks: dict[str, dict[object, int]] = {"experiment": {}, "hardware": {}, "workload": {}}
+        ranks: dict[str, dict[Key, int]] = {"experiment": {}, "hardware": {}, "workload": {}}
         for row in self._rows("SELECT experiment, hardware, workload FROM cells"):
             for names, name in zip(ranks.values(), row, strict=True):
                 names.setdefault(name, len(names))
@@ -126,27 +127,47 @@ class Store:
             return (1, self._ranks.get(dim, {}).get(key, math.inf), key)
         return (1, float(key), "")
 
-    def _reason(self, dims: Sequence[str], keys: Sequence[Key]) -> str:
+    def _reason(self, query: Query, keys: Sequence[Key]) -> str:
         """Why there is no value for these keys: a cell behind them that is not ok, or that has no such number."""
-        known = dict(zip(dims, keys, strict=True))
-        bad = self._matching("cell_id, status, reason", "cells", "status <> 'ok'", known, _CELL_DIMS)
+        known: dict[str, Key] = dict(zip(query.dims, keys, strict=True))
+        bad = [cell for cell in self._bad_cells if _concerns(cell, known, query.sql, self._ranks)]
         if bad:
-            cell, status, reason = bad[0]
             more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
-            return f"{cell} {status}: {reason}{more}"
-        gaps = self._matching("reason", "latency", "value_s IS NULL AND source IS NULL", known, _LATENCY_DIMS)
-        return str(gaps[0][0]) if gaps else "not measured"
+            return f"{bad[0]['cell_id']} {bad[0]['status']}: {bad[0]['reason']}{more}"
+        gaps = [gap for gap in self._gaps if _concerns(gap, known, query.sql, self._ranks)]
+        named = [gap for gap in gaps if sql_text(gap["statistic"]) in query.sql]
+        return str(named[0]["reason"]) if named else "not measured"
 
-    def _matching(
-        self, columns: str, table: str, condition: str, known: dict[str, Key], dims: Sequence[str]
-    ) -> list[tuple[Any, ...]]:
-        matched = [dim for dim in dims if dim in known]
-        where = " AND ".join([condition, *(f"{dim} IS NOT DISTINCT FROM ?" for dim in matched)])
-        return self._rows(f"SELECT {columns} FROM {table} WHERE {where}", [known[dim] for dim in matched])  # noqa: S608 - our own names only
+    @cached_property
+    def _bad_cells(self) -> list[dict[str, Any]]:
+        return self._records(
+            "SELECT cell_id, status, reason, experiment, hardware, workload, threads, target, repeat "
+            "FROM cells WHERE status <> 'ok'"
+        )
+
+    @cached_property
+    def _gaps(self) -> list[dict[str, Any]]:
+        """The latencies that are missing."""
+        return self._records(
+            "SELECT statistic, reason, experiment, hardware, workload, threads, target, phase, repeat, operation "
+            "FROM latency WHERE value_s IS NULL AND source IS NULL"
+        )
+
+    def _records(self, sql: str) -> list[dict[str, Any]]:
+        table = self.sql(sql)
+        return [dict(zip(table.columns, row, strict=True)) for row in table]
 
 
-_CELL_DIMS = ("experiment", "hardware", "workload", "threads", "target", "repeat")
-_LATENCY_DIMS = (*_CELL_DIMS, "phase", "operation")
+def _concerns(record: dict[str, Any], known: dict[str, Key], sql: str, names: dict[str, dict[Key, int]]) -> bool:
+    """Whether a cell, or a latency, lies behind a query's row: it has the row's keys, and is not one that the query's
+    own conditions on names leave out."""
+    if any(record[dim] != key for dim, key in known.items() if dim in record):
+        return False
+    for dim in names.keys() - known.keys():
+        named = [name for name in names[dim] if sql_text(name) in sql]
+        if named and record[dim] not in named:
+            return False
+    return True
 
 
 class _Unusable(Exception):
@@ -205,7 +226,7 @@ def _load(connection: duckdb.DuckDBPyConnection, store: Path) -> bool:
     if version != SCHEMA_VERSION:
         raise _Unusable(f"it has version {version} of the tables, not {SCHEMA_VERSION}")
     connection.execute(VIEWS)
-    connection.execute(f"SET allowed_paths = [{', '.join(sql_string(paths[table]) for table in _LARGE)}]")
+    connection.execute(f"SET allowed_paths = [{', '.join(sql_text(paths[table].absolute()) for table in _LARGE)}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET python_enable_replacements = false")
     connection.execute("SET lock_configuration = true")
@@ -214,7 +235,7 @@ def _load(connection: duckdb.DuckDBPyConnection, store: Path) -> bool:
 
 def _build_of(connection: duckdb.DuckDBPyConnection, paths: Iterable[Path]) -> bytes | None:
     """The build that all the files belong to; None when they are of several."""
-    files = ", ".join(sql_string(path) for path in paths)
+    files = ", ".join(sql_text(path.absolute()) for path in paths)
     builds = connection.execute(
         f"SELECT DISTINCT value FROM parquet_kv_metadata([{files}]) WHERE key = '{BUILD.decode()}'"  # noqa: S608 - our own file names, quoted
     ).fetchall()

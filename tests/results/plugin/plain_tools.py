@@ -1,0 +1,55 @@
+"""A third party's load generator and probe whose output is what they measured, so that tests know every number."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from benchbrief.compiler.plan import Probe
+from benchbrief.runners.measurement import Measurement, Sample
+from benchbrief.runners.seams import BadOutput, CellContext, Command, Job, JobOutput, Requirement
+
+MEASUREMENT = TypeAdapter(Measurement)
+SAMPLES = TypeAdapter(tuple[Sample, ...])
+
+
+class PlainDriver:
+    name: ClassVar[str] = "plain"
+
+    def candidates(self, configured: str | None, tool_dirs: Sequence[str]) -> tuple[str, ...]:
+        return (configured or "plain",)
+
+    def requirements(self, path: str) -> tuple[Requirement, ...]:
+        return (Requirement("plain", Command((path, "--version")), "install it"),)
+
+    def load(self, context: CellContext) -> Job | None:
+        return None
+
+    def check_load(self, context: CellContext, output: JobOutput) -> int:
+        return 0
+
+    def warm_up(self, context: CellContext) -> Job | None:
+        return None
+
+    def measure(self, context: CellContext) -> Job:
+        return Job("measure", Command((context.tool_path,)), timeout_s=10)
+
+    def parse(self, context: CellContext, output: JobOutput) -> Measurement:
+        try:
+            return MEASUREMENT.validate_json(output.stdout.read_bytes())
+        except ValidationError as error:
+            raise BadOutput("plain printed no measurement") from error
+
+
+class Gauge:
+    name: ClassVar[str] = "gauge"
+
+    def job(self, probe: Probe) -> Job:
+        return Job("gauge", Command(("gauge",)), timeout_s=10, background=True)
+
+    def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
+        try:
+            samples = SAMPLES.validate_json(output.stdout.read_bytes())
+        except ValidationError as error:
+            raise BadOutput("gauge printed no samples") from error
+        return tuple(s for s in samples if window[0] <= s.time < window[1])

@@ -1,0 +1,336 @@
+"""The read side: plans' queries, users' SQL, and readers beside builders."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pyarrow
+import pytest
+
+from benchbrief.results.build import rebuild
+from benchbrief.results.errors import ResultsError
+from benchbrief.results.schema import TABLES
+from benchbrief.results.store import Row, Store, fresh_store, open_store
+from benchbrief.runners.measurement import Operation
+from tests.results.conftest import PLUGIN
+from tests.results.making import RunMaker, a_cell, a_plan, a_query, histogram, measurement
+
+READ = Operation("read", 100, mean_s=0.002, min_s=0.001, max_s=0.008, histogram=histogram((0.001, 0.002, 100)))
+TOTALS = "SELECT hardware, threads, value FROM measure.throughput WHERE operation = 'all'"
+
+
+def ramp(tmp_path: Path, name: str = "run") -> RunMaker:
+    """nvme before hdd in the plan; 10 and 20 ops/s on nvme, 5 and a failure on hdd."""
+    cells = [a_cell(hardware=h, threads=t) for h in ("nvme", "hdd") for t in (1, 2)]
+    run = RunMaker(tmp_path / name, a_plan(cells))
+    for cell, count in zip(cells[:3], (100, 200, 50), strict=True):
+        run.ok(cell, {"load-1": measurement([READ], count=count)})
+    run.failed(cells[3], "disk full")
+    run.end("failed", "1 of 4 cells failed")
+    return run
+
+
+def test_a_query_gives_its_dims_and_value_in_the_order_of_the_plan(tmp_path: Path) -> None:
+    with open_store(ramp(tmp_path).run_dir) as store:
+        found = store.query(a_query(TOTALS, "hardware", "threads"))
+    assert found == [("nvme", 1, 10.0), ("nvme", 2, 20.0), ("hdd", 1, 5.0)]
+    assert found[0].keys == ("nvme", 1)
+    assert found[0].value == 10.0
+    assert found[0].reason is None
+
+
+def test_a_missing_value_has_the_reason_of_the_cell_behind_it(tmp_path: Path) -> None:
+    sql = (
+        "SELECT hardware, threads, value FROM measure.cells LEFT JOIN "
+        "(FROM measure.throughput WHERE operation = 'all') USING (hardware, threads)"
+    )
+    with open_store(ramp(tmp_path).run_dir) as store:
+        found = store.query(a_query(sql, "hardware", "threads"))
+    assert (found[-1].keys, found[-1].value) == (("hdd", 2), None)
+    assert found[-1].reason == "ramp/hdd/a/threads=2/repeat=1 failed: disk full"
+
+
+def test_a_statistic_that_could_not_be_merged_says_so(tmp_path: Path) -> None:
+    cells = [a_cell(repeat=1), a_cell(repeat=2)]
+    run = RunMaker(tmp_path / "run", a_plan(cells))
+    for cell in cells:
+        run.ok(cell, {"load-1": measurement([Operation("read", 10, mean_s=0.1, printed=((99.0, 0.2),))])})
+    sql = "SELECT threads, value FROM measure.latency WHERE statistic = 'p99' AND repeat IS NULL"
+    with open_store(run.run_dir) as store:
+        (row,) = store.query(a_query(sql, "threads"))
+    assert (row.keys, row.value) == ((4,), None)
+    assert row.reason == "printed percentiles can't be merged"
+
+
+def test_a_reason_is_that_of_the_cells_the_query_names(tmp_path: Path) -> None:
+    cells = [a_cell(hardware="nvme"), a_cell(hardware="hdd")]
+    run = RunMaker(tmp_path / "run", a_plan(cells))
+    run.failed(cells[0], "no such device")
+    run.failed(cells[1], "no route to host")
+    sql = "SELECT max(value) AS value FROM measure.throughput WHERE hardware = '{}'"
+    with open_store(run.run_dir) as store:
+        reasons = [store.query(a_query(sql.format(name)))[0].reason for name in ("nvme", "hdd")]
+        (both,) = store.query(a_query("SELECT max(value) AS value FROM measure.throughput"))
+    assert reasons == [
+        "ramp/nvme/a/threads=4/repeat=1 failed: no such device",
+        "ramp/hdd/a/threads=4/repeat=1 failed: no route to host",
+    ]
+    assert both.reason == "ramp/nvme/a/threads=4/repeat=1 failed: no such device (and 1 more)"
+
+
+@pytest.mark.parametrize("expression", ["1.0 / 0", "'nan'::DOUBLE"])
+def test_a_division_by_zero_is_missing_and_not_infinite(tmp_path: Path, expression: str) -> None:
+    with open_store(ramp(tmp_path).run_dir) as store:
+        assert store.query(a_query(f"SELECT {expression} AS value")) == [Row((), None)]
+        assert store.query(a_query(f"SELECT {expression} AS value"))[0].reason == "divided by zero"
+
+
+def test_a_query_of_another_shape_than_it_says_is_refused(tmp_path: Path) -> None:
+    with open_store(ramp(tmp_path).run_dir) as store, pytest.raises(ResultsError, match="gives 3 columns, not 2"):
+        store.query(a_query(TOTALS, "hardware"))
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("COPY (SELECT 1) TO '{file}'", "COPY is not allowed"),
+        ("COPY cells FROM '{file}'", "COPY is not allowed"),
+        ("ATTACH '{file}'", "ATTACH is not allowed"),
+        ("INSERT INTO cells SELECT * FROM cells", "INSERT is not allowed"),
+        ("DELETE FROM cells", "DELETE is not allowed"),
+        ("UPDATE throughput SET ops_per_s = 1e9", "UPDATE is not allowed"),
+        ("DROP TABLE cells", "DROP is not allowed"),
+        ("CREATE TEMP TABLE x AS SELECT 1", "CREATE is not allowed"),
+        ("SET enable_external_access = true", "SET is not allowed"),
+        ("RESET lock_configuration", "SET is not allowed"),
+        ("PRAGMA database_size", "PRAGMA is not allowed"),
+        ("CALL duckdb_settings()", "CALL is not allowed"),
+        ("INSTALL httpfs", "LOAD is not allowed"),
+        ("EXPORT DATABASE '{file}'", "EXPORT is not allowed"),
+        ("EXPLAIN ANALYZE INSERT INTO cells SELECT * FROM cells", "a query can't change the results"),
+        ("SELECT * FROM read_csv('/etc/passwd')", "a query can't reach files"),
+        ("SELECT * FROM read_text('/etc/passwd')", "a query can't reach files"),
+        ("SELECT * FROM glob('/etc/*')", "a query can't reach files"),
+        ("FROM '/etc/passwd'", "Table with name /etc/passwd does not exist"),
+        ("FROM query('DELETE FROM cells')", "Expected a single SELECT statement"),
+        ("SELECT 1; SELECT 2", "expected one SQL statement, found 2"),
+        ("SELECT 1; DROP TABLE cells", "expected one SQL statement, found 2"),
+        ("-- nothing", "expected one SQL statement, found 0"),
+        ("SELCT 1", 'syntax error at or near "SELCT"'),
+        ("SELECT nope FROM cells", 'Referenced column "nope" not found in FROM clause'),
+        ("FROM nope", "Table with name nope does not exist"),
+        ("PIVOT cells ON hardware USING count(*)", "this PIVOT needs its columns named"),
+    ],
+)
+def test_sql_that_can_not_be_answered_gets_one_clear_line(tmp_path: Path, sql: str, message: str) -> None:
+    file = tmp_path / "file"
+    with open_store(ramp(tmp_path).run_dir) as store:
+        with pytest.raises(ResultsError) as raised:
+            store.sql(sql.format(file=file))
+        assert str(raised.value).startswith(message)
+        assert "\n" not in str(raised.value)
+        assert raised.value.hint
+        assert not file.exists()
+        assert list(store.sql("SELECT count(*), max(measured_s) FROM cells")) == [(4, 10.0)]
+
+
+def test_a_wrong_column_is_answered_with_those_that_are_like_it(tmp_path: Path) -> None:
+    with open_store(ramp(tmp_path).run_dir) as store, pytest.raises(ResultsError) as raised:
+        store.sql("SELECT op_per_s FROM throughput")
+    assert '"ops_per_s"' in raised.value.hint
+
+
+def test_python_variables_are_not_tables(tmp_path: Path) -> None:
+    secret = pyarrow.table({"x": [42]})
+    assert secret.num_rows == 1
+    with open_store(ramp(tmp_path).run_dir) as store, pytest.raises(ResultsError, match="name secret does not exist"):
+        store.sql("FROM secret")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DESCRIBE cells",
+        "SHOW ALL TABLES",
+        "SUMMARIZE throughput",
+        "EXPLAIN SELECT 1",
+        "EXPLAIN ANALYZE SELECT 1",
+        "WITH x AS (SELECT 1) FROM x",
+        "FROM measure.sample",
+        "FROM measure.spread",
+        "FROM samples",
+        "VALUES (1), (2)",
+    ],
+)
+def test_what_only_reads_is_answered(tmp_path: Path, sql: str) -> None:
+    with open_store(ramp(tmp_path).run_dir) as store:
+        table = store.sql(sql)
+    assert table.columns
+    assert len(table.types) == len(table.columns)
+
+
+def test_a_run_in_a_folder_with_an_odd_name_is_read(tmp_path: Path) -> None:
+    run = ramp(tmp_path, name="it's [1] * {a,b} ü")
+    with open_store(run.run_dir) as store:
+        assert len(store.sql("FROM cells")) == 4
+        assert len(store.sql("FROM operations")) == 3
+        assert len(store.sql("FROM samples")) == 0
+
+
+def test_names_with_quotes_come_back_as_they_are(tmp_path: Path) -> None:
+    odd = 'O\'Brien "x"; DROP TABLE cells --'
+    cell = a_cell(hardware=odd)
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    run.failed(cell, 'it said "no" to O\'Brien')
+    with open_store(run.run_dir) as store:
+        sql = "SELECT hardware, NULL AS value FROM measure.cells"
+        (row,) = store.query(a_query(sql, "hardware"))
+    assert row.keys == (odd,)
+    assert row.reason == f'{cell.id} failed: it said "no" to O\'Brien'
+
+
+def test_the_duckdb_file_stands_alone(tmp_path: Path) -> None:
+    run = ramp(tmp_path)
+    rebuild(run.run_dir)
+    elsewhere = tmp_path / "copied.duckdb"
+    (run.run_dir / "store" / "results.duckdb").rename(elsewhere)
+    for parquet in (run.run_dir / "store").glob("*.parquet"):
+        parquet.unlink()
+    with duckdb.connect(str(elsewhere), read_only=True) as connection:
+        assert connection.execute(TOTALS + " ORDER BY ALL").fetchall() == [
+            ("hdd", 1, 5.0),
+            ("nvme", 1, 10.0),
+            ("nvme", 2, 20.0),
+        ]
+
+
+def test_a_rebuild_leaves_only_whole_files(tmp_path: Path) -> None:
+    store = rebuild(ramp(tmp_path).run_dir)
+    assert {path.name for path in store.iterdir()} == {*(f"{t}.parquet" for t in TABLES), "results.duckdb", ".lock"}
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut", "empty", "older"])
+def test_a_store_that_can_not_be_read_is_built_again(tmp_path: Path, damage: str) -> None:
+    run = ramp(tmp_path)
+    store = rebuild(run.run_dir)
+    table = store / "throughput.parquet"
+    if damage == "missing":
+        table.unlink()
+    elif damage == "cut":
+        table.write_bytes(table.read_bytes()[:-20])
+    elif damage == "empty":
+        table.write_bytes(b"")
+    else:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("benchbrief.results.build.SCHEMA_VERSION", 0)
+            rebuild(run.run_dir)
+    with open_store(run.run_dir) as found:
+        assert len(found.query(a_query(TOTALS, "hardware", "threads"))) == 3
+        assert list(found.sql("SELECT schema_version FROM meta")) == [(1,)]
+
+
+def test_a_store_half_renamed_by_a_killed_builder_is_built_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = ramp(tmp_path)
+    store = rebuild(run.run_dir)
+    old = (store / "cells.parquet").read_bytes()
+    rebuild(run.run_dir)
+    (store / "cells.parquet").write_bytes(old)
+    monkeypatch.setattr("benchbrief.results.store._SETTLE_S", 0.05)
+    with open_store(run.run_dir) as found:
+        assert len(found.sql("FROM cells")) == 4
+
+
+def test_a_store_is_fresh_when_the_journal_has_grown(tmp_path: Path) -> None:
+    cells = [a_cell(threads=1), a_cell(threads=2)]
+    run = RunMaker(tmp_path / "run", a_plan(cells))
+    run.ok(cells[0], {"load-1": measurement([READ])})
+    with fresh_store(run.run_dir) as store:
+        assert len(store.sql("FROM measure.throughput WHERE operation = 'all'")) == 1
+    run.ok(cells[1], {"load-1": measurement([READ])})
+    with open_store(run.run_dir) as store:
+        assert len(store.sql("FROM measure.throughput WHERE operation = 'all'")) == 1
+    with fresh_store(run.run_dir) as store:
+        assert len(store.sql("FROM measure.throughput WHERE operation = 'all'")) == 2
+
+
+def test_a_store_that_can_not_be_written_says_so(tmp_path: Path) -> None:
+    run = ramp(tmp_path)
+    (run.run_dir / "store").write_bytes(b"a file where the folder should be")
+    with pytest.raises(ResultsError, match="store can't be written"):
+        rebuild(run.run_dir)
+
+
+def test_a_folder_that_is_no_run_is_named(tmp_path: Path) -> None:
+    from benchbrief.runners.seams import RunnerError
+
+    with pytest.raises(RunnerError, match=r"plan\.json can't be read"):
+        open_store(tmp_path)
+
+
+READER = """
+import json, sys
+from pathlib import Path
+from benchbrief.results.store import open_store
+run, times = Path(sys.argv[1]), int(sys.argv[2])
+seen = set()
+for _ in range(times):
+    with open_store(run) as store:
+        seen.add(json.dumps(list(store.sql(
+            "SELECT count(*), count(DISTINCT cell_id), sum(ops_per_s), (SELECT count(*) FROM operations) "
+            "FROM throughput JOIN cells USING (run_id, cell_id)"
+        ))))
+print(json.dumps(sorted(seen)))
+"""
+
+
+def test_two_processes_read_while_a_third_rebuilds(tmp_path: Path) -> None:
+    run = ramp(tmp_path)
+    rebuild(run.run_dir)
+    env = {**os.environ, "PYTHONPATH": str(PLUGIN)}
+    readers = [
+        subprocess.Popen(
+            [sys.executable, "-c", READER, str(run.run_dir), "25"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=env,
+        )
+        for _ in range(2)
+    ]
+    # A user's own tool holds the DuckDB file as a writer all the while.
+    with duckdb.connect(str(run.run_dir / "store" / "results.duckdb")):
+        builds = 0
+        while any(reader.poll() is None for reader in readers):
+            rebuild(run.run_dir)
+            builds += 1
+    for reader in readers:
+        out, err = reader.communicate(timeout=30)
+        assert reader.returncode == 0, err
+        (only,) = json.loads(out)
+        assert json.loads(only) == [[7, 4, 65.0, 3]]
+    assert builds > 1
+
+
+def test_two_builders_take_turns(tmp_path: Path) -> None:
+    run = ramp(tmp_path)
+    code = "from pathlib import Path; from benchbrief.results.store import rebuild; import sys\n"
+    code += "for _ in range(5): rebuild(Path(sys.argv[1]))"
+    env = {**os.environ, "PYTHONPATH": str(PLUGIN)}
+    builders = [subprocess.Popen([sys.executable, "-c", code, str(run.run_dir)], env=env) for _ in range(2)]
+    assert [builder.wait(timeout=60) for builder in builders] == [0, 0]
+    with open_store(run.run_dir) as store:
+        assert len(store.sql("FROM cells")) == 4
+
+
+def test_a_store_stays_usable_after_an_error(tmp_path: Path) -> None:
+    with open_store(ramp(tmp_path).run_dir) as store:
+        for _ in range(3):
+            with pytest.raises(ResultsError):
+                store.sql("SELECT nope FROM cells")
+        assert isinstance(store, Store)
+        assert len(store.sql("FROM cells")) == 4
