@@ -1,0 +1,236 @@
+"""Text -> syntax tree: drives the grammar in `bench.lark`. The only module that knows the parser library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from threading import RLock
+from typing import Any, cast
+
+from lark import Lark, Token, Transformer
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
+from benchbrief.dsl import ast, errors, shape, slips
+from benchbrief.dsl.source import Source, Span
+from benchbrief.dsl.strings import read_string
+
+Children = Sequence[Any]  # tokens, nodes and None, as the rule in bench.lark has them
+
+_MULTIPLIERS = {"k": 3, "M": 6, "G": 9, "T": 12}
+_QUANTITY = re.compile(r"([\d_.]+)(?:[eE]([+-]?)0*(\d{1,9})\d*)?(?:([kMGT])(?!\w))?[ \t]*(.*)")
+_LOCK = RLock()  # the tree builder holds the source that is being read
+
+
+def parse(source: Source) -> ast.File:
+    """The file's syntax tree. Raises SpecError with the first syntax error."""
+    return cast(ast.File, _parse("file", source, 0, len(source.text)))
+
+
+def parse_expression(source: Source, start: int, end: int) -> ast.Expr:
+    """The expression in [start, end) of a source. Raises SpecError."""
+    return cast(ast.Expr, _parse("expr", source, start, end))
+
+
+def _parse(rule: str, source: Source, start: int, end: int) -> Any:
+    shape.check_depth(source, start, end)
+    with _LOCK:
+        parser, builder = _parser()
+        outer = builder.source, builder.offset
+        builder.source, builder.offset = source, start
+        try:
+            return parser.parse(source.text[start:end], start=rule)
+        except UnexpectedInput as error:
+            at, expected = _place(error, start, end)
+        finally:
+            builder.source, builder.offset = outer
+    raise slips.explain(source, start, end, at, expected).error()
+
+
+def _place(error: UnexpectedInput, start: int, end: int) -> tuple[int, frozenset[str]]:
+    """Where the parser stopped, and the terminals that it would have gone on with."""
+    if isinstance(error, UnexpectedToken):
+        at = end if error.token.type == "$END" else start + cast(int, error.token.start_pos)
+        return at, frozenset(error.accepts or error.expected)
+    assert isinstance(error, UnexpectedCharacters)
+    return start + cast(int, error.pos_in_stream), frozenset(error.allowed or ())
+
+
+@cache
+def _parser() -> tuple[Lark, _Builder]:
+    builder = _Builder()
+    grammar = Path(__file__).with_name("bench.lark").read_text(encoding="utf-8")
+    parser = Lark(grammar, parser="lalr", start=["file", "expr"], transformer=builder)
+    return parser, builder
+
+
+class _Builder(Transformer[Token, Any]):
+    """One method for each rule: the children as the grammar names them -> a node of the syntax tree.
+
+    `offset` is where the text that is being parsed starts in the source: not 0 for the hole of a string.
+    """
+
+    source: Source = Source("", "")
+    offset: int = 0
+
+    def _span(self, first: Token, last: Token) -> Span:
+        return Span(self.source, self.offset + first.start_pos, self.offset + last.end_pos)  # type: ignore[operator]  # a token that was read has a place
+
+    def _name(self, token: Token) -> ast.Name:
+        return ast.Name(self._span(token, token), str(token))
+
+    def _optional(self, token: Token | None) -> ast.Name | None:
+        return self._name(token) if token is not None else None
+
+    # Declarations
+
+    def file(self, declarations: Children) -> ast.File:
+        return ast.File(Span(self.source, 0, len(self.source.text)), tuple(declarations))
+
+    def param(self, children: Children) -> ast.Param:
+        keyword, name, value = children
+        return ast.Param(self._span(keyword, keyword).to(value.span), self._name(name), value)
+
+    def use(self, children: Children) -> ast.Use:
+        keyword, path = children
+        return ast.Use(self._span(keyword, keyword).to(path.span), path)
+
+    def expect(self, children: Children) -> ast.Expect:
+        keyword, label, condition = children
+        return ast.Expect(self._span(keyword, keyword).to(condition.span), label, condition)
+
+    def metric(self, children: Children) -> ast.Metric:
+        keyword, name, label, unit, value, direction, better = children
+        span = self._span(keyword, keyword).to(value.span)
+        return ast.Metric(
+            self._span(keyword, better) if better is not None else span,
+            self._name(name),
+            label,
+            self._optional(unit),
+            value,
+            str(direction) if direction is not None else None,
+        )
+
+    def block(self, children: Children) -> ast.Block:
+        keyword, name, label, base, *body, closer = children
+        span = self._span(keyword, closer)
+        return ast.Block(span, self._name(keyword), self._optional(name), label, base, None, tuple(body))
+
+    def inherited(self, children: Children) -> ast.Block:
+        keyword, name, label, base = children
+        span = self._span(keyword, keyword).to(base.span)
+        return ast.Block(span, self._name(keyword), self._optional(name), label, base, None, ())
+
+    def each(self, children: Children) -> ast.Block:
+        keyword, subject, *body, closer = children
+        span = self._span(keyword, closer)
+        return ast.Block(span, self._name(keyword), None, None, None, self._name(subject), tuple(body))
+
+    def override(self, children: Children) -> ast.Block:
+        keyword, subject, name, *body, closer = children
+        span = self._span(keyword, closer)
+        return ast.Block(
+            span, self._name(keyword), self._optional(name), None, None, self._name(subject), tuple(body)
+        )
+
+    def formula(self, children: Children) -> ast.Block:
+        keyword, token, arguments = children
+        metric = self._name(token)
+        base: ast.Expr = metric
+        if arguments is not None:
+            base = ast.Index(metric.span.to(arguments[-1].span), metric, arguments)
+        span = self._span(keyword, keyword).to(base.span)
+        return ast.Block(span, self._name(keyword), metric, None, base, None, ())
+
+    def attribute(self, children: Children) -> ast.Attribute:
+        key, label, *values = children
+        span = self._span(key, key).to(values[-1].span)
+        return ast.Attribute(span, self._name(key), label, tuple(values))
+
+    # Values
+
+    def option(self, children: Children) -> ast.Option:
+        word, value = children
+        return ast.Option(self._span(word, word).to(value.span), self._name(word), value)
+
+    def every(self, children: Children) -> ast.Every:
+        subject, interval, target = children
+        return ast.Every(subject.span.to((target or interval).span), subject, interval, target)
+
+    def by(self, children: Children) -> ast.By:
+        subject, keyword, *names = children
+        dimensions = tuple(self._name(name) for name in names[::2])  # every other one is `and`
+        return ast.By(subject.span.to(dimensions[-1].span), subject, str(keyword), dimensions)
+
+    # Expressions
+
+    def binary(self, children: Children) -> ast.Binary:
+        left, operator, right = children
+        return ast.Binary(left.span.to(right.span), str(operator), left, right, self._span(operator, operator))
+
+    def unary(self, children: Children) -> ast.Unary:
+        operator, operand = children
+        return ast.Unary(self._span(operator, operator).to(operand.span), str(operator), operand)
+
+    def attr(self, children: Children) -> ast.Attr:
+        base, field = children
+        name = self._name(field)
+        return ast.Attr(base.span.to(name.span), base, name)
+
+    def index(self, children: Children) -> ast.Index:
+        base, _, arguments, closer = children
+        return ast.Index(base.span.to(self._span(closer, closer)), base, arguments)
+
+    def name(self, children: Children) -> ast.Name:
+        return self._name(children[0])
+
+    def quantity(self, children: Children) -> ast.Quantity:
+        """`75M records`: the digits, the multiplier that stands at the last one, and the unit."""
+        token = children[0]
+        span = self._span(token, token)
+        parts = _QUANTITY.fullmatch(token)
+        assert parts is not None, token
+        digits, sign, exponent, multiplier, unit = parts.groups()
+        power = int(f"{sign}{exponent}" if exponent else "0") + _MULTIPLIERS.get(multiplier, 0)
+        number = f"{digits.replace('_', '')}e{power}"
+        value = float(number)  # one conversion: 2.3k is 2300, not 2.3 * 1000
+        if value == float("inf") or (value == 0.0 and digits.strip("0._")):
+            raise errors.BadNumber(span, large=value > 0).error()
+        unit_span = Span(self.source, span.end - len(unit), span.end) if unit else None
+        return ast.Quantity(span, value, unit or "", unit_span, value.is_integer())
+
+    def string(self, children: Children) -> ast.String:
+        span = self._span(children[0], children[0])
+        return read_string(self.source, span.start, span.end, parse_expression)
+
+    def list(self, children: Children) -> ast.List:
+        opener, *items, closer = children
+        return ast.List(self._span(opener, closer), tuple(item for item in items if item is not None))
+
+    def group(self, children: Children) -> ast.Expr:
+        return cast(ast.Expr, children[1])
+
+    def call(self, children: Children) -> ast.Call:
+        function, _, arguments, closer = children
+        return ast.Call(self._span(function, closer), self._name(function), arguments or (), (), None)
+
+    def reduction(self, children: Children) -> ast.Call:
+        function, _, subject, names, condition, closer = children
+        arguments = (ast.Argument(subject.span, None, subject),)
+        return ast.Call(self._span(function, closer), self._name(function), arguments, names, condition)
+
+    def filtered(self, children: Children) -> ast.Call:
+        function, opener, subject, condition, closer = children
+        return self.reduction((function, opener, subject, (), condition, closer))
+
+    def names(self, children: Children) -> tuple[ast.Name, ...]:
+        return tuple(self._name(name) for name in children)
+
+    def arguments(self, children: Children) -> tuple[ast.Argument, ...]:
+        return tuple(children)
+
+    def argument(self, children: Children) -> ast.Argument:
+        key, value = children
+        span = self._span(key, key).to(value.span) if key is not None else value.span
+        return ast.Argument(span, self._optional(key), value)

@@ -1,0 +1,107 @@
+"""What is inside a quoted string: plain text, escapes and `{expression:format}` holes."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Callable
+
+from benchbrief.dsl import errors
+from benchbrief.dsl.ast import Expr, Hole, String
+from benchbrief.dsl.source import Source, Span
+
+ParseHole = Callable[[Source, int, int], Expr]
+"""Parses the expression in [start, end) of a source."""
+
+_SPECIAL = re.compile(r"\\[\s\S]|\{\{|\}\}|\{|\}")
+_IN_HOLE = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|[()\[\]{}:]')
+_PLAIN = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\", "{{": "{", "}}": "}"}
+
+
+def read_string(source: Source, start: int, end: int, parse_hole: ParseHole) -> String:
+    """The string whose token, with its quotes, is [start, end) of the source. Raises SpecError.
+
+    In a text of many lines the first and the last line are dropped when blank, and so is the indentation that all
+    lines after the first share.
+    """
+    text = source.text
+    newline: re.Pattern[str] | None = None
+    if text.startswith('"""', start) and end - start >= 6:
+        at, stop, margin = _trim(text, start + 3, end - 3)
+        newline = re.compile(rf"\r?\n(?:{re.escape(margin)}|[ \t]*(?=\r?\n))?")
+    else:
+        at, stop = start + 1, end - 1
+
+    parts: list[str | Hole] = []
+    plain: list[str] = []
+
+    def add(piece: str) -> None:
+        if piece:
+            plain.append(newline.sub("\n", piece) if newline else piece)
+
+    while special := _SPECIAL.search(text, at, stop):
+        add(text[at : special.start()])
+        at = special.end()
+        word = special.group()
+        if word in _PLAIN:
+            plain.append(_PLAIN[word])
+        elif word == "{":
+            if plain:
+                parts.append("".join(plain))
+                plain.clear()
+            hole = _hole(source, special.start(), stop, parse_hole)
+            parts.append(hole)
+            at = hole.span.end
+        elif word == "}":
+            raise errors.StrayBrace(Span(source, special.start(), at)).error()
+        else:
+            raise errors.BadEscape(Span(source, special.start(), at), word).error()
+    add(text[at:stop])
+    if plain or not parts:
+        parts.append("".join(plain))
+    return String(Span(source, start, end), tuple(parts))
+
+
+def _hole(source: Source, start: int, stop: int, parse_hole: ParseHole) -> Hole:
+    """The hole whose `{` is at `start`."""
+    depth = 0
+    colon = -1
+    at = start + 1
+    while piece := _IN_HOLE.search(source.text, at, stop):
+        at = piece.end()
+        match piece.group():
+            case "(" | "[":
+                depth += 1
+            case ")" | "]":
+                depth -= 1
+            case ":" if depth == 0 and colon < 0:
+                colon = piece.start()
+            case "{":
+                break
+            case "}":
+                return _filled(source, start, colon if colon >= 0 else piece.start(), piece.start(), parse_hole)
+    raise errors.UnclosedHole(Span(source, start, start + 1)).error()
+
+
+def _filled(source: Source, start: int, expr_end: int, end: int, parse_hole: ParseHole) -> Hole:
+    span = Span(source, start, end + 1)
+    if not source.text[start + 1 : expr_end].strip():
+        raise errors.EmptyHole(span).error()
+    return Hole(span, parse_hole(source, start + 1, expr_end), source.text[expr_end + 1 : end])
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int, str]:
+    """Where the lines of a text begin and end once blank first and last lines are gone, and their common margin."""
+    first, newline, rest = text[start:end].partition("\n")
+    if not newline:
+        return start, end, ""
+    lines = rest.split("\n")
+    margin = os.path.commonprefix([line[: len(line) - len(line.lstrip(" \t"))] for line in lines if line.strip()])
+    if not lines[-1].strip():
+        end -= len(lines[-1]) + (2 if text[: end - len(lines[-1])].endswith("\r\n") else 1)
+    if first.strip():
+        return start, end, margin
+    start = min(start + len(first) + 1, max(end, start))
+    if text.startswith(margin, start, end):
+        start += len(margin)
+    return start, max(start, end), margin
