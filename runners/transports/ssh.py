@@ -463,7 +463,7 @@ def _explained(host: Host, to: Destination, error: Exception) -> HostError:
             f"{host.id}: the jump host can't reach {to.address} port {to.port}: {error.text}",
             "Check the name and the port as seen from the jump host.",
         )
-    if "banner" in str(error):
+    if "banner" in str(error) or "No existing session" in str(error):  # the handshake's time was up
         return HostError(
             f"{host.id}: {to.address} port {to.port} accepts connections, but no SSH server answers within "
             f"{to.connect_s:g} s",

@@ -7,6 +7,7 @@ with sshd() as server:
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import os
 import shutil
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbrief.compiler.plan import Host
+from tests.support.waiting import until
 
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
 SSHD = shutil.which("sshd", path=_PATH)
@@ -71,9 +73,10 @@ class Sshd:
 
     def change_host_key(self) -> None:
         """Give the server another key of the same type; who connects from now on sees it."""
+        starts = self.log.count("Server listening")
         _new_key(self.directory / "host_key")
         self.process.send_signal(signal.SIGHUP)  # it executes itself anew, under the same pid
-        _wait_for_banner(self)
+        until(lambda: self.log.count("Server listening") > starts)
 
     def sessions(self) -> list[int]:
         """The pids of the server's processes for its connections."""
@@ -93,11 +96,19 @@ class Sshd:
             waiting += below
         return found
 
+    def stop(self) -> None:
+        """End the server and its connections, as when its host goes down."""
+        self.process.send_signal(signal.SIGSTOP)  # its children stay its own until they are counted
+        self.cut_connections()
+        self.process.kill()
+        self.process.wait(10)
+
     def cut_connections(self) -> int:
         """Kill the server's side of every connection, and say how many processes that were."""
         pids = self.sessions()
         for pid in pids:
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it ended with its parent
+                os.kill(pid, signal.SIGKILL)
         return len(pids)
 
 
@@ -137,9 +148,7 @@ def sshd(*, user: str | None = None, config: str = "") -> Iterator[Sshd]:
         yield server
     finally:
         if server is not None:
-            server.cut_connections()
-            server.process.terminate()
-            server.process.wait(10)
+            server.stop()
         shutil.rmtree(directory)
 
 
