@@ -12,6 +12,7 @@ from benchbrief.results.schema import TABLES
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
 _VIEWS = ("throughput", "latency", "errors", "sample", "cells", "spread")
 _TABLES_HINT = (
@@ -40,14 +41,14 @@ class Table(Sequence[tuple[Any, ...]]):
         return self.rows[index]
 
 
-def check(connection: duckdb.DuckDBPyConnection, text: str) -> str:
+def _checked(connection: duckdb.DuckDBPyConnection, text: str) -> str:
     """The one statement that only reads. Raises ResultsError for several, for none, and for any other kind."""
     import duckdb
 
     try:
         statements = connection.extract_statements(text)
     except duckdb.Error as error:
-        raise explained(error) from error
+        raise _explained(error) from error
     if len(statements) != 1:
         raise ResultsError(f"expected one SQL statement, found {len(statements)}", _TABLES_HINT)
     kind = statements[0].type
@@ -60,30 +61,37 @@ def check(connection: duckdb.DuckDBPyConnection, text: str) -> str:
 
 def ask(connection: duckdb.DuckDBPyConnection, text: str) -> Table:
     """Raises ResultsError, with what to do next."""
-    with reading(connection, text):
-        columns = tuple(column[0] for column in connection.description or ())
-        types = tuple(str(column[1]) for column in connection.description or ())
-        return Table(columns, types, tuple(connection.fetchall()))
+    with _reading(connection, text) as statement:
+        found = connection.execute(statement)
+        columns = tuple(column[0] for column in found.description or ())
+        types = tuple(str(column[1]) for column in found.description or ())
+        return Table(columns, types, tuple(found.fetchall()))
 
 
 @contextmanager
-def reading(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[None]:
-    """While the block runs, the connection holds the answer. Raises ResultsError."""
+def ask_in_batches(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[pa.RecordBatchReader]:
+    """The same answer as Arrow batches, however large it is. Raises ResultsError."""
+    with _reading(connection, text) as statement, connection.sql(statement).to_arrow_reader() as batches:
+        yield batches
+
+
+@contextmanager
+def _reading(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[str]:
+    """A transaction that can't write, for the one statement that is given. Raises ResultsError."""
     import duckdb
 
-    statement = check(connection, text)
+    statement = _checked(connection, text)
     # EXPLAIN ANALYZE runs what it explains: the transaction is what keeps it from writing.
     connection.execute("BEGIN TRANSACTION READ ONLY")
     try:
-        connection.execute(statement)
-        yield
+        yield statement
     except duckdb.Error as error:
-        raise explained(error) from error
+        raise _explained(error) from error
     finally:
         connection.execute("ROLLBACK")
 
 
-def explained(error: duckdb.Error) -> ResultsError:
+def _explained(error: duckdb.Error) -> ResultsError:
     """DuckDB's message as one line, without its excerpt of the query."""
     import duckdb
 

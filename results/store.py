@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from benchbrief.compiler.plan import Query
-from benchbrief.results.ask import Table, ask, reading
+from benchbrief.results.ask import Table, ask, ask_in_batches
 from benchbrief.results.build import BUILD, STORE, parquet_scan, rebuild, sql_text
 from benchbrief.results.errors import ResultsError
 from benchbrief.results.schema import SCHEMA_VERSION, TABLES, VIEWS
@@ -94,11 +94,9 @@ class Store:
         """The answer to one SELECT (or DESCRIBE, SHOW, SUMMARIZE, EXPLAIN). Raises ResultsError for anything else."""
         return ask(self._connection, text)
 
-    @contextmanager
-    def batches(self, text: str) -> Iterator[pa.RecordBatchReader]:
+    def batches(self, text: str) -> AbstractContextManager[pa.RecordBatchReader]:
         """The same answer as Arrow batches, however large it is. Raises ResultsError."""
-        with reading(self._connection, text):
-            yield self._connection.to_arrow_reader()
+        return ask_in_batches(self._connection, text)
 
     def confidence(self, operation: str = "all") -> list[Confidence]:
         """Throughput over the repeats of each point, for the whole measured window, with its 95 % interval."""

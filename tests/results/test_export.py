@@ -1,0 +1,120 @@
+"""Answers as text, JSON, CSV and Parquet."""
+
+import csv
+import io
+import json
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from benchbrief.results import export
+from benchbrief.results.ask import Table
+from benchbrief.results.errors import ResultsError
+from benchbrief.results.store import open_store
+from benchbrief.runners.measurement import Operation
+from tests.results.making import RunMaker, a_cell, a_plan, measurement
+
+NASTY = "\x1b[31mred\x07\u202e\x9b"
+
+
+def table(columns: list[str], *rows: tuple[object, ...]) -> Table:
+    return Table(tuple(columns), ("",) * len(columns), rows)
+
+
+def test_columns_are_aligned_by_their_width_on_a_terminal() -> None:
+    text = export.to_text(table(["hardware", "value"], ("ディスク", 1234567.8), ("é", 2.5), ("x", None)))
+    assert text == "\n".join(
+        [
+            "hardware      value",
+            "────────  ─────────",
+            "ディスク  1,234,568",
+            "é               2.5",
+            "x                 –",
+        ]
+    )
+    assert {export.display_width(line) for line in text.splitlines()} == {19}
+
+
+def test_no_rows_are_said_to_be_none() -> None:
+    assert export.to_text(table(["a", "bc"])) == "a  bc\n─  ──\n(no rows)"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (True, "true"),
+        (0.000812345678, "0.000812346"),
+        (47494.9, "47494.9"),
+        (123456.7, "123,457"),
+        (1e20, "1e+20"),
+        (float("inf"), "–"),
+        (float("nan"), "–"),
+        (12345678, "12345678"),
+        (Decimal("1.50"), "1.5"),
+        (datetime(2026, 3, 1, 10, 15), "2026-03-01T10:15:00"),  # noqa: DTZ001 - as DuckDB gives a TIMESTAMP
+        ([{"lo_s": 0.1}], '[{"lo_s": 0.1}]'),
+        ("two\nlines", "two\\x0alines"),
+    ],
+)
+def test_values_are_shown_on_one_line(value: object, shown: str) -> None:
+    assert export.to_text(table(["v"], (value,))).splitlines()[2].strip() == shown
+
+
+@pytest.mark.parametrize("render", [export.to_text, export.to_json, export.to_csv])
+def test_nothing_that_a_terminal_obeys_comes_from_the_data(render: object) -> None:
+    assert callable(render)
+    text = render(table([NASTY], (NASTY,)))
+    assert all(char == "\n" or (char.isprintable() and char != "\u202e") for char in text)
+    assert "red" in text
+
+
+def test_json_keeps_what_a_name_was_and_has_no_nan() -> None:
+    row = (NASTY, float("nan"), date(2026, 3, 1), timedelta(seconds=90), b"\x01\xff", Decimal("0.5"), ("x", 1), "😀 é")
+    (found,) = json.loads(export.to_json(table(["a", "b", "c", "d", "e", "f", "g", "h"], row)))
+    assert found == {
+        "a": NASTY,
+        "b": None,
+        "c": "2026-03-01",
+        "d": 90.0,
+        "e": "01ff",
+        "f": 0.5,
+        "g": ["x", 1],
+        "h": "😀 é",
+    }
+
+
+def test_columns_of_one_name_are_told_apart_in_json() -> None:
+    assert json.loads(export.to_json(table(["x", "x", "x_1"], (1, 2, 3)))) == [{"x": 1, "x_1": 2, "x_1_1": 3}]
+
+
+def test_csv_reads_back_at_full_precision_with_empty_fields_for_what_is_missing() -> None:
+    text = export.to_csv(table(["name", "value"], ('a "b", c\nd', 0.1 + 0.2), (None, None)))
+    assert list(csv.reader(io.StringIO(text))) == [
+        ["name", "value"],
+        ['a "b", c\nd', "0.30000000000000004"],
+        ["", ""],
+    ]
+    assert "\r" not in text
+
+
+def test_a_parquet_file_has_the_types_of_the_answer(tmp_path: Path) -> None:
+    cell = a_cell()
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    run.ok(cell, {"load-1": measurement([Operation("read", 100)])})
+    with open_store(run.run_dir) as store:
+        sql = "SELECT cell_id, cell_id, ops_per_s, count FROM throughput"
+        assert export.to_parquet(store, sql, tmp_path / "out.parquet") == 2
+        found = pq.read_table(tmp_path / "out.parquet")
+        assert found.to_pylist()[0] == {"cell_id": cell.id, "cell_id_1": cell.id, "ops_per_s": 10.0, "count": 100}
+        assert [str(t) for t in found.schema.types] == ["string", "string", "double", "int64"]
+        with pytest.raises(ResultsError, match="nope"):
+            export.to_parquet(store, "FROM nope", tmp_path / "bad.parquet")
+        with pytest.raises(ResultsError, match="can't be written"):
+            export.to_parquet(store, sql, tmp_path / "no" / "such.parquet")
+        assert len(store.sql(sql)) == 2  # after an export that broke off
+        assert export.to_parquet(store, "EXPLAIN SELECT 1", tmp_path / "explain.parquet") == 1
+        (tmp_path / "explain.parquet").unlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.parquet", "run"]

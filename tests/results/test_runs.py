@@ -1,0 +1,164 @@
+"""Finding runs, and telling how far one has come."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from benchbrief.results.errors import ResultsError
+from benchbrief.results.runs import find_run, last_interrupted, last_run, list_runs, run_state
+from benchbrief.results.summary import summarise
+from benchbrief.runners import journal as j
+from benchbrief.runners.journal_io import Journal
+from benchbrief.runners.measurement import Operation
+from tests.results.making import T0, RunMaker, a_cell, a_plan, measurement
+
+READ = measurement([Operation("read", 100)])
+
+
+def a_run(out: Path, name: str, *, at: float = T0, end: str | None = "done") -> Path:
+    cell = a_cell()
+    run = RunMaker(out / name, a_plan([cell]), now=at)
+    if end:
+        run.end(end)
+    return run.run_dir
+
+
+def test_runs_are_listed_from_the_oldest_to_the_last_by_when_they_began(tmp_path: Path) -> None:
+    a_run(tmp_path, "b", at=T0)
+    a_run(tmp_path, "a", at=T0 + 60)
+    (tmp_path / "no-run").mkdir()
+    assert list_runs(tmp_path) == [tmp_path / "b", tmp_path / "a"]
+    assert last_run(tmp_path) == tmp_path / "a"
+
+
+def test_a_run_is_found_by_id_by_its_start_and_by_its_folder(tmp_path: Path) -> None:
+    for name in ("20260301-1-x", "20260301-1-x-2", "20260302-1-y"):
+        a_run(tmp_path, name)
+    assert find_run(tmp_path, "20260302") == tmp_path / "20260302-1-y"
+    assert find_run(tmp_path, "20260301-1-x") == tmp_path / "20260301-1-x"  # though another begins so
+    assert find_run(Path("elsewhere"), str(tmp_path / "20260302-1-y")) == tmp_path / "20260302-1-y"
+    with pytest.raises(ResultsError, match=r"2 runs in .* begin with 20260301") as raised:
+        find_run(tmp_path, "20260301")
+    assert "20260301-1-x, 20260301-1-x-2" in raised.value.hint
+    with pytest.raises(ResultsError, match="no run 2027 in ") as raised:
+        find_run(tmp_path, "2027")
+    assert "20260302-1-y" in raised.value.hint
+
+
+@pytest.mark.parametrize("out", ["missing", "."])
+def test_a_folder_without_runs_says_how_to_start_one(tmp_path: Path, out: str) -> None:
+    assert list_runs(tmp_path / out) == []
+    for look in (last_run, last_interrupted, lambda folder: find_run(folder, "x")):
+        with pytest.raises(ResultsError, match="no run in ") as raised:
+            look(tmp_path / out)
+        assert "bench run" in raised.value.hint
+
+
+def test_the_last_interrupted_run_is_found_behind_later_ones(tmp_path: Path) -> None:
+    a_run(tmp_path, "a", at=T0, end="interrupted")
+    a_run(tmp_path, "b", at=T0 + 1, end=None)  # killed
+    a_run(tmp_path, "c", at=T0 + 2, end="failed")
+    assert last_interrupted(tmp_path) == tmp_path / "b"
+
+
+def test_without_an_interrupted_run_the_last_one_is_named(tmp_path: Path) -> None:
+    a_run(tmp_path, "a", end="failed")
+    with pytest.raises(ResultsError, match=r"no run in .* was interrupted") as raised:
+        last_interrupted(tmp_path)
+    assert "a (failed)" in raised.value.hint
+
+
+def test_a_run_is_running_as_long_as_a_process_holds_its_journal(tmp_path: Path) -> None:
+    run_dir = a_run(tmp_path, "a", end="interrupted")
+    assert run_state(run_dir) == "interrupted"
+    journal = Journal(run_dir)
+    assert run_state(run_dir) == "running"
+    journal.close()
+    assert run_state(run_dir) == "interrupted"
+
+
+def test_a_torn_last_line_does_not_hide_how_the_run_ended(tmp_path: Path) -> None:
+    run_dir = a_run(tmp_path, "a", end="done")
+    with (run_dir / "journal.jsonl").open("a") as file:
+        file.write('{"at": 1')
+    assert run_state(run_dir) == "done"
+
+
+def test_a_run_resumed_after_its_end_is_interrupted_until_it_ends_again(tmp_path: Path) -> None:
+    cell = a_cell()
+    run = RunMaker(tmp_path / "a", a_plan([cell]))
+    run.end("interrupted")
+    run.now += 1000  # nobody at work
+    run.write(started_again(run))
+    run.now += 5
+    run.start(cell)
+    assert run_state(run.run_dir) == "interrupted"
+    status = summarise(run.run_dir)
+    assert status.elapsed_s == 5.0
+    assert status.cells[0].status == "interrupted"
+    run.now += 5
+    run.ended(cell, 1, "ok", ops_per_s=3.0)
+    run.end("done")
+    assert summarise(run.run_dir).elapsed_s == 10.0
+    assert run_state(run.run_dir) == "done"
+
+
+def started_again(run: RunMaker) -> j.RunStarted:
+    return j.RunStarted(
+        at=run.now,
+        run_id=run.run_dir.name,
+        plan_sha256="0" * 64,
+        benchbrief="0.1.0",
+        spec="brief.bench",
+        profile=None,
+        controller_pid=1,
+        resumed=True,
+    )
+
+
+def test_a_running_run_is_told_cell_by_cell_with_the_time_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = [a_cell(threads=t) for t in (1, 2, 3, 4)]
+    run = RunMaker(tmp_path / "a", a_plan(cells))
+    run.ok(cells[0], {"load-1": READ})  # took 12 s, planned 10 s
+    run.failed(cells[1], "the server went away")
+    run.start(cells[2])
+    monkeypatch.setattr("time.time", lambda: run.now + 4)
+    journal = Journal(run.run_dir)
+    status = summarise(run.run_dir)
+    journal.close()
+    assert (status.status, status.done, status.failed, status.total) == ("running", 1, 1, 4)
+    assert [(c.status, c.step, c.ops_per_s, c.reason, c.seconds) for c in status.cells] == [
+        ("ok", None, 10.0, None, 12.0),
+        ("failed", None, None, "the server went away", 3.0),
+        ("running", "measure", None, None, 4.0),
+        ("waiting", None, None, None, None),
+    ]
+    assert status.elapsed_s == 12 + 3 + 4
+    # Planned 10 s each, a fifth slower so far: 12 s less the 4 s gone, and 12 s.
+    assert status.remaining_s == pytest.approx(12 - 4 + 12)
+    assert json.loads(json.dumps(dataclasses.asdict(status)))["cells"][1]["origin"] == "brief.bench:7:3"
+
+
+def test_cells_on_different_hosts_are_expected_side_by_side(tmp_path: Path) -> None:
+    cells = [a_cell(hardware=h, threads=t, load_hosts=(f"load-{h}",)) for h in ("a", "b") for t in (1, 2)]
+    run = RunMaker(tmp_path / "a", a_plan(cells))
+    assert summarise(run.run_dir).remaining_s == 20.0
+
+
+def test_a_finished_run_has_nothing_left(tmp_path: Path) -> None:
+    cell = a_cell()
+    run = RunMaker(tmp_path / "a", a_plan([cell]))
+    run.ok(cell, {"load-1": READ})
+    run.end("done", "1 cells")
+    status = summarise(run.run_dir)
+    assert (status.status, status.message, status.remaining_s, status.elapsed_s) == ("done", "1 cells", None, 12.0)
+
+
+def test_a_run_that_never_began_is_told_as_waiting(tmp_path: Path) -> None:
+    run = RunMaker(tmp_path / "a", a_plan([a_cell()]))
+    (run.run_dir / "journal.jsonl").unlink()
+    status = summarise(run.run_dir)
+    assert (status.status, status.elapsed_s, status.cells[0].status) == ("interrupted", 0.0, "waiting")
+    assert list_runs(tmp_path) == [tmp_path / "a"]

@@ -1,0 +1,115 @@
+"""Spread over repeats, and what a spec expects."""
+
+import math
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from benchbrief.compiler.plan import Dimension, Expect
+from benchbrief.results.expects import Verdict, evaluate
+from benchbrief.results.statistics import t_interval
+from benchbrief.results.store import open_store
+from benchbrief.runners.measurement import Operation
+from tests.results.making import HERE, RunMaker, a_cell, a_plan, a_query, measurement
+
+RATES = (10.0, 12.0, 11.0, 15.0)
+
+
+def test_the_interval_is_students() -> None:
+    mean, sd, n = statistics.mean(RATES), statistics.stdev(RATES), len(RATES)
+    expected = stats.t.interval(0.95, n - 1, loc=mean, scale=sd / math.sqrt(n))
+    assert t_interval(n, mean, sd) == pytest.approx(expected)
+    assert t_interval(1, 5.0, None) == (None, None)
+
+
+def test_throughput_over_repeats_has_mean_spread_and_interval(tmp_path: Path) -> None:
+    cells = [a_cell(repeat=r) for r in (1, 2, 3, 4)]
+    lone, failed = a_cell(threads=8), a_cell(threads=16)
+    run = RunMaker(tmp_path / "run", a_plan([*cells, lone, failed]))
+    for cell, rate in zip(cells, RATES, strict=True):
+        run.ok(cell, {"load-1": measurement([Operation("read", int(rate * 10))])})
+    run.ok(lone, {"load-1": measurement([Operation("read", 50)])})
+    run.failed(failed, "gone")
+    with open_store(run.run_dir) as store:
+        four, one = store.confidence()
+        (reads, _) = store.confidence("read")
+    assert (four.threads, four.repeats, four.mean) == (4, 4, 12.0)
+    assert four.sd == pytest.approx(statistics.stdev(RATES))
+    assert four.cv == pytest.approx(statistics.stdev(RATES) / 12)
+    assert (four.low, four.high) == pytest.approx(t_interval(4, 12.0, statistics.stdev(RATES)))
+    assert (one.threads, one.repeats, one.mean, one.sd, one.low, one.high) == (8, 1, 5.0, None, None, None)
+    assert reads.mean == 12.0
+
+
+def test_scipy_is_not_imported_for_single_measurements(tmp_path: Path) -> None:
+    cell = a_cell()
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    run.ok(cell, {"load-1": measurement([Operation("read", 50)])})
+    open_store(run.run_dir).close()
+    code = """
+import sys
+from pathlib import Path
+from benchbrief.results.store import open_store
+with open_store(Path(sys.argv[1])) as store:
+    assert store.confidence()[0].mean == 5.0
+print([name for name in ("scipy", "pyarrow", "numpy") if name in sys.modules])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(run.run_dir)], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def verdict(tmp_path: Path, sql: str, *dims: Dimension) -> Verdict:
+    """100, 200 and 300 reads in ten seconds by 1, 2 and 3 threads; 4 threads failed."""
+    cells = [a_cell(threads=t) for t in (1, 2, 3, 4)]
+    expect = Expect(
+        text="throughput > 15 ops/s", label="", query=a_query(sql, *dims, text="throughput > 15 ops/s"), origin=HERE
+    )
+    plan = a_plan(cells, [expect])
+    run = RunMaker(tmp_path / "run", plan)
+    for cell in cells[:3]:
+        run.ok(cell, {"load-1": measurement([Operation("read", 100 * cell.threads)])})
+    run.failed(cells[3], "gone")
+    with open_store(run.run_dir) as store:
+        (found,) = evaluate(plan, store)
+    assert (found.text, found.origin) == ("throughput > 15 ops/s", "brief.bench:7:3")
+    return found
+
+
+TOTAL = "FROM measure.throughput WHERE operation = 'all'"
+
+
+def test_an_expectation_that_holds_everywhere_holds(tmp_path: Path) -> None:
+    found = verdict(tmp_path, f"SELECT threads, (value > 5)::DOUBLE AS value {TOTAL}", "threads")
+    assert (found.holds, found.detail) == (True, "holds for all 3 of threads")
+
+
+def test_an_expectation_that_fails_somewhere_says_where(tmp_path: Path) -> None:
+    found = verdict(tmp_path, f"SELECT threads, (value > 15)::DOUBLE AS value {TOTAL}", "threads")
+    assert (found.holds, found.detail) == (False, "not for 1 of 3: threads 1")
+
+
+def test_an_expectation_without_a_result_is_not_known_and_says_why(tmp_path: Path) -> None:
+    sql = (
+        "SELECT threads, (value > 5)::DOUBLE AS value FROM measure.cells LEFT JOIN "
+        "(FROM measure.throughput WHERE operation = 'all') USING (threads)"
+    )
+    found = verdict(tmp_path, sql, "threads")
+    assert found.holds is None
+    assert found.detail == "not known for 1 of 4: threads 4 (ramp/nvme/a/threads=4/repeat=1 failed: gone)"
+
+
+def test_an_expectation_of_no_rows_is_not_known(tmp_path: Path) -> None:
+    found = verdict(tmp_path, "SELECT threads, 1.0 AS value FROM measure.cells WHERE threads = 99", "threads")
+    assert (found.holds, found.detail) == (None, "there is no result to judge it by")
+
+
+@pytest.mark.parametrize(("limit", "holds"), [(5, True), (50, False)])
+def test_an_expectation_of_one_number_holds_or_not(tmp_path: Path, limit: int, holds: bool) -> None:
+    found = verdict(tmp_path, f"SELECT (min(value) > {limit})::DOUBLE AS value {TOTAL}")
+    assert found.holds is holds
