@@ -1,1 +1,1 @@
-"""The systems under test: how each is prepared, checked and described."""
+"""Systems under test: reached or started, emptied, checked and described."""

@@ -1,0 +1,78 @@
+"""The embedded MongoDB stand-in: started as a background job on the hardware's first host, stopped at the end."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+
+from benchbrief.runners import tools
+from benchbrief.runners.seams import Command, Job, RunningJob, ServerFailed, Transport
+
+_START_TIMEOUT_S = 60.0
+_LOOK_EVERY_S = 0.1
+_LISTENING = re.compile(r"^listening (\S+):(\d+)$", re.MULTILINE)
+
+# A controller that was killed leaves its server behind, which then keeps the data locked: the next run ends it first.
+# It is known by its number and by having this very directory among its arguments.
+_TAKE_OVER = """\
+program=$1 bind=$2 data=$3
+mkdir -p -- "$data" || exit 1
+old=$(cat -- "$data/server.pid" 2>/dev/null)
+ours() { [ -n "$old" ] && tr '\\0' '\\n' <"/proc/$old/cmdline" 2>/dev/null | grep -qxF -- "$data"; }
+if ours; then
+    kill "$old"
+    tries=0
+    while ours && [ $tries -lt 100 ]; do tries=$((tries + 1)); sleep 0.1; done
+fi
+echo $$ >"$data/server.pid" || exit 1
+exec "$program" --port 0 --bind "$bind" --data "$data"
+"""
+
+
+@dataclass(frozen=True)
+class EmbeddedServer:
+    """A running stand-in. `host` and `port` are where load generators reach it."""
+
+    job: RunningJob
+    host: str
+    port: int
+
+    def last_words(self) -> str:
+        return self.job.tail(400).strip() or "it said nothing"
+
+    def stop(self) -> None:
+        self.job.stop()
+
+
+def start(transport: Transport, bind: str, data: str | None) -> EmbeddedServer:
+    """Start it on a free port, with its data in a directory or in memory, and wait until it listens.
+
+    Raises ToolMissing when it is not on the host, ServerFailed when it does not come up.
+    """
+    program = tools.find_stand_in(transport)
+    if data:
+        command = Command(("sh", "-c", _TAKE_OVER, "sh", program, bind, data))
+    else:
+        command = Command((program, "--port", "0", "--bind", bind))
+    job = transport.start(Job("mongo-stand-in", command, timeout_s=float("inf"), background=True))
+    try:
+        return _listening(transport, job)
+    except BaseException:
+        job.stop()
+        raise
+
+
+def _listening(transport: Transport, job: RunningJob) -> EmbeddedServer:
+    deadline = time.monotonic() + _START_TIMEOUT_S
+    while True:
+        ended = job.wait(_LOOK_EVERY_S)
+        said = job.tail()
+        if match := _LISTENING.search(said):
+            return EmbeddedServer(job, match[1], int(match[2]))
+        if ended or time.monotonic() > deadline:
+            what = "ended at once" if ended else f"did not listen within {_START_TIMEOUT_S:.0f} s"
+            raise ServerFailed(
+                f"the embedded MongoDB server on {transport.host.id} {what}: {said.strip()[-300:] or 'it said nothing'}",
+                "is its data directory writable, and no other server using it?",
+            )
