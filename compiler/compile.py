@@ -1,0 +1,99 @@
+"""From a spec's path to its plan: the whole pipeline. Nothing is run, and no network is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchbrief.compiler.declarations import collect
+from benchbrief.compiler.errors import Findings
+from benchbrief.compiler.estimate import estimate
+from benchbrief.compiler.expand import expand
+from benchbrief.compiler.imports import Loaded, load
+from benchbrief.compiler.params import parameters
+from benchbrief.compiler.plan import Expect, Metric, Plan, Report, SpecRef
+from benchbrief.compiler.profiles import apply_profile
+from benchbrief.compiler.report import lower
+from benchbrief.compiler.resolve import Model, resolve
+from benchbrief.dsl.diagnostics import Diagnostic, SpecError
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What is wrong with a spec, and its plan when no error is among it."""
+
+    plan: Plan | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def check(path: Path, *, profile: str | None = None, params: Mapping[str, str] | None = None) -> Checked:
+    """Compile a spec; every mistake is in `diagnostics`, in the order of the text."""
+    findings = Findings()
+    try:
+        loaded = load(Path(path), findings)
+        declarations = collect(loaded, findings)
+        values = parameters(declarations, params or {}, findings)
+        if profile is not None:
+            apply_profile(declarations, profile, findings)
+        model = resolve(declarations, values, findings)
+        metrics, expects, reports, more = lower(model.scope) if model.whole else ((), (), (), ())
+    except SpecError as error:
+        return Checked(None, error.diagnostics)
+    diagnostics = in_reading_order((*findings.diagnostics(), *more), loaded)
+    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        return Checked(None, diagnostics)
+    ref = SpecRef(
+        name=str(path),
+        files=dict(sorted(loaded.hashes.items())),
+        profile=profile,
+        params=dict(sorted((params or {}).items())),
+    )
+    return Checked(_plan(ref, model, metrics, expects, reports), diagnostics)
+
+
+def compile_spec(path: Path, *, profile: str | None = None, params: Mapping[str, str] | None = None) -> Plan:
+    """The plan of a spec. Raises SpecError when anything is wrong with it."""
+    checked = check(path, profile=profile, params=params)
+    if checked.plan is None:
+        raise SpecError(checked.diagnostics)
+    return checked.plan
+
+
+def _plan(
+    ref: SpecRef,
+    model: Model,
+    metrics: tuple[Metric, ...],
+    expects: tuple[Expect, ...],
+    reports: tuple[Report, ...],
+) -> Plan:
+    cells = expand(model.matrices, model.hosts)
+    return Plan(
+        spec=ref,
+        hosts=dict(model.hosts),
+        hardware={key: unit.hardware for key, unit in model.hardware.items()},
+        clients=dict(model.clients),
+        databases={
+            f"{matrix.database.name}@{key}": database
+            for matrix in model.matrices
+            for key, database in matrix.databases.items()
+        },
+        workloads={name: load.workload for name, load in model.workloads.items()},
+        experiments={matrix.experiment.name: matrix.experiment for matrix in model.matrices},
+        cells=cells,
+        metrics=metrics,
+        expects=expects,
+        reports=reports,
+        estimate_s=estimate(cells),
+    )
+
+
+def in_reading_order(diagnostics: tuple[Diagnostic, ...], loaded: Loaded) -> tuple[Diagnostic, ...]:
+    """The spec itself first, then the files it uses; what has no place in a text before all."""
+    order = {file.name: index for index, file in enumerate(reversed(loaded.files), start=1)}
+
+    def place(diagnostic: Diagnostic) -> tuple[int, int]:
+        span = diagnostic.span
+        return (order.get(span.source.name, 0), span.start) if span else (0, 0)
+
+    return tuple(sorted(diagnostics, key=place))

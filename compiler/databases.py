@@ -1,0 +1,221 @@
+"""Databases: what is declared once, and how each hardware group sees it with its holes filled in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from benchbrief.compiler import plan, structure_errors, value_errors
+from benchbrief.compiler.declarations import Entry
+from benchbrief.compiler.errors import NotSupported
+from benchbrief.compiler.hardware import HardwareUnit, origin
+from benchbrief.compiler.schema import DATABASE, ROCKSDB_OPTIONS, BlockSchema, Fact, Text
+from benchbrief.compiler.tools import ENGINE_TOOLS, read_tool
+from benchbrief.compiler.values import Constant, Reader, Values, check_path, described
+from benchbrief.dsl import ast
+from benchbrief.dsl.source import Span
+
+# What is not in the table is passed to db_bench as a flag of that name.
+_OPTIONS = BlockSchema("", ROCKSDB_OPTIONS, open_keys=Fact(), named=False)
+_PLAIN_PASSWORD = re.compile(r"://[^/@\s]*:[^/@\s]+@")
+
+
+@dataclass(frozen=True)
+class DatabaseSpec:
+    """A declared database, its holes still open. `tool` is set for a library engine only."""
+
+    name: str
+    label: str
+    engine: str
+    server: Literal["attach", "embedded", "none"]
+    uri: ast.String | None
+    path: ast.String | None
+    topology: str | None
+    size: float | None
+    options: dict[str, str | float | bool]
+    options_file: str | None
+    reset: Literal["drop_and_load", "reuse"]
+    tool: plan.Tool | None
+    span: Span
+
+
+def read_databases(entries: Mapping[str, Entry], reader: Reader) -> dict[str, DatabaseSpec | None]:
+    """By name; None for those that were reported as wrong."""
+    return {entry.name: _read(entry, reader) for entry in entries.values()}
+
+
+def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
+    values = reader.block(entry, DATABASE)
+    engine = values.text("engine")
+    if engine is None:
+        return None
+    for key in entry.attributes:
+        schema = DATABASE.keys.get(key)
+        if schema and schema.only and schema.only != engine:
+            reader.findings.add(structure_errors.NotForThis(entry.attributes[key].key.span, key, schema.only, engine))
+    server: Literal["attach", "embedded", "none"] = "none"
+    tool = None
+    if engine == "mongodb":
+        server = "embedded" if values.said("server") else "attach"
+        if server == "attach" and not values.said("uri"):
+            reader.findings.add(structure_errors.NotReachable(entry.head, entry.name))
+    else:
+        tool = read_tool(values.series("tool"), reader) or plan.Tool(driver="db_bench")
+        if tool.driver not in ENGINE_TOOLS[engine]:
+            reader.findings.add(
+                structure_errors.ToolMismatch(values.span("tool"), tool.driver, engine, ENGINE_TOOLS[engine])
+            )
+        if not values.said("path"):
+            reader.findings.add(
+                structure_errors.MissingAttribute(
+                    entry.head, "database", entry.name, "path", DATABASE.keys["path"].shape.wanted
+                )
+            )
+    reset = values.text("reset") or ("drop_and_load" if engine == "mongodb" else "reuse")
+    return DatabaseSpec(
+        name=entry.name,
+        label=entry.label,
+        engine=engine,
+        server=server,
+        uri=values.string("uri"),
+        path=values.string("path"),
+        topology=_topology(values, reader),
+        size=values.number("size"),
+        options=_options(entry.one("options"), engine, reader),
+        options_file=values.text("options_file"),
+        reset="reuse" if reset == "reuse" else "drop_and_load",
+        tool=tool,
+        span=entry.head,
+    )
+
+
+def _topology(values: Values, reader: Reader) -> str | None:
+    for expr in values.series("topology"):
+        match reader.deref(expr):
+            case ast.Name(text=("standalone" | "sharded") as word):
+                return word
+            case ast.Call(function=ast.Name(text="replica_set"), arguments=[ast.Argument(key=None, value=name)]):
+                text = reader.value("replica_set", name, Text())
+                return f"replica_set({text})" if isinstance(text, str) else None
+            case other:
+                wanted = DATABASE.keys["topology"].shape.wanted
+                reader.findings.add(structure_errors.WrongType(other.span, "topology", wanted, described(other)))
+    return None
+
+
+def _options(entry: Entry | None, engine: str, reader: Reader) -> dict[str, str | float | bool]:
+    if entry is None:
+        return {}
+    if engine != "rocksdb":
+        reader.findings.add(
+            NotSupported(
+                entry.head,
+                "an `options` block for MongoDB",
+                'put options of the connection into the uri: `"mongodb://{hosts}/ycsb?w=majority"`',
+            )
+        )
+        return {}
+    options: dict[str, str | float | bool] = {}
+    for key, value in reader.block(entry, _OPTIONS).found.items():
+        if isinstance(value, Constant):
+            options[key] = value.value
+        elif isinstance(value, str | bool):
+            options[key] = value
+    return options
+
+
+def fill(spec: DatabaseSpec, unit: HardwareUnit, table: Mapping[str, plan.Host], reader: Reader) -> plan.Database:
+    """The database as this hardware sees it; what can't be filled in is reported."""
+    hosts = ",".join(table[host].name for host in unit.hardware.hosts)
+    uri = _fill(spec.uri, "uri", unit, reader, {"hosts": hosts}) if spec.uri else ()
+    path = None
+    if spec.path:
+        filled = _fill(spec.path, "path", unit, reader, {})
+        path = "".join(part for part in filled if isinstance(part, str))
+        if spec.path.plain is None and path:
+            check_path(spec.path.span, "path", path, reader.findings)
+    if spec.uri and uri:
+        _check_uri(spec.uri, uri, reader)
+    return plan.Database(
+        name=spec.name,
+        label=spec.label,
+        engine=spec.engine,
+        server=spec.server,
+        uri=uri,
+        path=path,
+        topology=spec.topology,
+        size_bytes=spec.size,
+        options=spec.options,
+        options_file=spec.options_file,
+        reset=spec.reset,
+        origin=origin(spec.span),
+    )
+
+
+def _fill(
+    string: ast.String, key: str, unit: HardwareUnit, reader: Reader, extra: Mapping[str, str]
+) -> tuple[str | plan.Reference, ...]:
+    facts = {
+        name: fact if isinstance(fact, str) else fact.text
+        for name, fact in unit.hardware.facts.items()
+        if not isinstance(fact, bool)
+    }
+    known = {**facts, **extra, "hardware": unit.hardware.key}
+    parts: list[str | plan.Reference] = []
+    for part in string.parts:
+        if isinstance(part, str):
+            parts.append(part)
+            continue
+        filled = _hole(part, key, known, unit, reader)
+        if filled is None:
+            return ()
+        parts.append(filled)
+    return tuple(_joined(parts))
+
+
+def _hole(
+    hole: ast.Hole, key: str, known: Mapping[str, str], unit: HardwareUnit, reader: Reader
+) -> str | plan.Reference | None:
+    if hole.format:
+        reader.findings.add(structure_errors.BadHole(hole.span, key, "a format has no meaning here"))
+        return None
+    match hole.expr:
+        case ast.Name(text=name) if name in known:
+            return known[name]
+        case ast.Name() as name:
+            param = reader.deref(name)
+            if isinstance(param, ast.String) and param.plain is not None:
+                return param.plain
+            reader.findings.add(structure_errors.UnknownHole(name.span, unit.hardware.key, name.text, tuple(known)))
+        case ast.Call(
+            function=ast.Name(text=("env" | "secret") as kind),
+            arguments=[ast.Argument(key=None, value=ast.String() as name)],
+        ) if key == "uri" and name.plain:
+            return plan.Reference(kind="env" if kind == "env" else "secret", name=name.plain)
+        case other:
+            reader.findings.add(structure_errors.BadHole(hole.span, key, f"it is {described(other)}"))
+    return None
+
+
+def _joined(parts: list[str | plan.Reference]) -> list[str | plan.Reference]:
+    """Neighbouring texts as one, so that equal texts are equal templates."""
+    joined: list[str | plan.Reference] = []
+    for part in parts:
+        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += part
+        elif part:
+            joined.append(part)
+    return joined
+
+
+def _check_uri(string: ast.String, uri: tuple[str | plan.Reference, ...], reader: Reader) -> None:
+    first = uri[0]
+    if isinstance(first, str) and not first.startswith(("mongodb://", "mongodb+srv://")):
+        reader.findings.add(
+            value_errors.BadText(string.span, "uri", "not a MongoDB address", '`"mongodb://{hosts}/ycsb"`')
+        )
+    shown = "".join(part if isinstance(part, str) else "\n" for part in uri)
+    if _PLAIN_PASSWORD.search(shown):
+        reader.findings.add(value_errors.PlainSecret(string.span))

@@ -1,0 +1,197 @@
+"""The declarations of all files by kind and name, after inheritance and the profile: blocks as tables of attributes.
+
+Still syntax: no value is read here. `Entry` holds what a block says in the end, each attribute with its own span.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from benchbrief.compiler import errors, structure_errors
+from benchbrief.compiler.errors import Findings
+from benchbrief.compiler.imports import Loaded
+from benchbrief.compiler.schema import BLOCKS, BlockSchema
+from benchbrief.dsl import ast
+from benchbrief.dsl.source import Span
+
+TOP_LEVEL = ("hardware", "client", "database", "workload", "probe", "experiment", "profile", "report")
+_NO_SCHEMA = BlockSchema("", {}, named=False)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A block. `head` is its keyword and name; `base` what it is from once inheritance is done (`ycsb.a`).
+
+    `subject` is the kind that an `override` is for.
+    """
+
+    kind: str
+    name: str
+    label: str
+    head: Span
+    attributes: Mapping[str, ast.Attribute]
+    blocks: tuple[Entry, ...]
+    base: ast.Expr | None
+    subject: ast.Name | None = None
+    imported: bool = False
+
+    @property
+    def slot(self) -> tuple[str, str, str]:
+        """What it is called beside its siblings."""
+        return (self.kind, self.subject.text if self.subject else "", self.name)
+
+    def all(self, kind: str) -> tuple[Entry, ...]:
+        return tuple(block for block in self.blocks if block.kind == kind)
+
+    def one(self, kind: str) -> Entry | None:
+        return next(iter(self.all(kind)), None)
+
+
+@dataclass
+class Declarations:
+    """Everything declared. Names are unique within a kind; of two, the first stays."""
+
+    blocks: dict[str, dict[str, Entry]] = field(default_factory=lambda: {kind: {} for kind in TOP_LEVEL})
+    params: dict[str, ast.Param] = field(default_factory=dict)
+    metrics: dict[str, ast.Metric] = field(default_factory=dict)
+    expects: list[ast.Expect] = field(default_factory=list)
+    reports: dict[str, ast.Block] = field(default_factory=dict)
+    imported_params: set[str] = field(default_factory=set)
+    bases: set[tuple[str, str]] = field(default_factory=set)
+    """Kind and name of what others are from."""
+
+
+def collect(loaded: Loaded, findings: Findings) -> Declarations:
+    """The declarations of every file, with inheritance resolved."""
+    found = Declarations()
+    seen: dict[tuple[str, str], Span] = {}
+
+    def first(kind: str, name: ast.Name) -> bool:
+        earlier = seen.setdefault((kind, name.text), name.span)
+        if earlier is not name.span:
+            findings.add(errors.DuplicateName(name.span, earlier, kind, name.text))
+        return earlier is name.span
+
+    for file in loaded.files:
+        for declaration in file.tree.declarations:
+            match declaration:
+                case ast.Param():
+                    if first("param", declaration.name):
+                        found.params[declaration.name.text] = declaration
+                        if file.imported:
+                            found.imported_params.add(declaration.name.text)
+                case ast.Metric():
+                    if first("metric", declaration.name):
+                        found.metrics[declaration.name.text] = declaration
+                case ast.Expect():
+                    found.expects.append(declaration)
+                case ast.Block():
+                    kind = declaration.keyword.text
+                    if kind not in TOP_LEVEL:
+                        findings.add(structure_errors.MisplacedBlock(declaration.keyword.span, "", kind, TOP_LEVEL))
+                    elif declaration.name is None:
+                        findings.add(structure_errors.UnnamedBlock(declaration.keyword.span, kind))
+                    elif not first(kind, declaration.name):
+                        continue
+                    elif kind == "report":
+                        found.reports[declaration.name.text] = declaration
+                    else:
+                        found.blocks[kind][declaration.name.text] = replace(
+                            _entry(declaration, findings), imported=file.imported
+                        )
+                case ast.Use():
+                    pass
+    for kind in found.blocks:
+        _inherit(kind, found, findings)
+    return found
+
+
+def _entry(block: ast.Block, findings: Findings) -> Entry:
+    attributes: dict[str, ast.Attribute] = {}
+    blocks: dict[tuple[str, str, str], Entry] = {}
+    for item in block.body:
+        if isinstance(item, ast.Attribute):
+            key = item.key.text
+            if key in attributes:
+                findings.add(structure_errors.DuplicateAttribute(item.key.span, attributes[key].key.span, key))
+            else:
+                attributes[key] = item
+        else:
+            inner = _entry(item, findings)
+            earlier = blocks.setdefault(inner.slot, inner)
+            if earlier is not inner:
+                findings.add(errors.DuplicateName(inner.head, earlier.head, inner.kind, inner.name))
+    kind = block.keyword.text
+    name = block.subject or block.name
+    return Entry(
+        kind=kind,
+        name=block.name.text if block.name else "",
+        label=(block.label.plain if block.label else None) or (block.name.text if block.name else ""),
+        head=block.keyword.span.to(name.span) if name else block.keyword.span,
+        attributes=attributes,
+        blocks=tuple(blocks.values()),
+        base=block.base,
+        subject=block.subject,
+    )
+
+
+def merge(below: Entry, above: Entry, *, keep_base: bool) -> Entry:
+    """What `below` says, with what `above` says in its place; sub-blocks of one name are merged in turn.
+
+    The result is called as `below` is when `keep_base`, else as `above` is.
+    """
+    schema = BLOCKS.get(below.kind, _NO_SCHEMA)
+    attributes = dict(below.attributes)
+    for rivals in schema.exclusive:
+        if any(key in above.attributes for key in rivals):
+            for key in rivals:
+                attributes.pop(key, None)
+    attributes.update(above.attributes)
+    blocks = {block.slot: block for block in below.blocks}
+    for block in above.blocks:
+        earlier = blocks.get(block.slot)
+        blocks[block.slot] = merge(earlier, block, keep_base=True) if earlier else block
+    return replace(
+        below if keep_base else above,
+        attributes=attributes,
+        blocks=tuple(blocks.values()),
+        base=below.base,
+    )
+
+
+def _inherit(kind: str, found: Declarations, findings: Findings) -> None:
+    """Replace each entry that is from another of its kind by what it says in the end."""
+    entries = found.blocks[kind]
+    done: dict[str, Entry] = {}
+
+    def resolved(name: str, trail: tuple[Entry, ...]) -> Entry:
+        if name in done:
+            return done[name]
+        entry = entries[name]
+        base = entry.base
+        if isinstance(base, ast.Name):
+            found.bases.add((kind, base.text))
+            if not BLOCKS[kind].inherits:
+                findings.add(structure_errors.CannotInherit(base.span, kind))
+                entry = replace(entry, base=None)
+            elif base.text not in entries:
+                findings.add(errors.UnknownBase(base.span, kind, base.text, tuple(entries)))
+                entry = replace(entry, base=None)
+            elif any(earlier.name == base.text for earlier in (*trail, entry)):
+                chain = (*trail, entry)
+                start = next(i for i, earlier in enumerate(chain) if earlier.name == base.text)
+                findings.add(errors.InheritanceCycle(base.span, tuple(e.name for e in chain[start:]), kind))
+                entry = replace(entry, base=None)
+            else:
+                below = resolved(base.text, (*trail, entry))
+                entry = merge(below, entry, keep_base=False)
+        elif base is not None and kind != "workload":
+            findings.add(structure_errors.CannotInherit(base.span, kind))
+            entry = replace(entry, base=None)
+        done[name] = entry
+        return entry
+
+    for name in entries:
+        resolved(name, ())
+    entries.update(done)

@@ -1,0 +1,382 @@
+"""Mistakes in names, files and cycles, each with its stable code and all of its prose; the base of the others.
+
+E02xx names, E06xx files and cycles, E0790 what is not supported yet, W warnings. Values and their units (E03xx,
+E04xx) are in `compiler/value_errors.py`, structure (E05xx) in `compiler/structure_errors.py`, metrics and reports
+(E07xx) in `compiler/metric_errors.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from benchbrief.dsl.diagnostics import Diagnostic, Note, Suggestion
+from benchbrief.dsl.errors import Problem
+from benchbrief.dsl.source import Span
+from benchbrief.dsl.suggest import did_you_mean
+
+
+@dataclass(frozen=True)
+class CompileProblem(Problem):
+    """A problem whose prose is in class variables, with `{field}` for the fields and properties of the instance.
+
+    `says` is the summary, `mark` the words beside the underline, `hint` the help, and `remark` a note about the
+    earlier place `first`.
+    """
+
+    says: ClassVar[str] = ""
+    mark: ClassVar[str] = ""
+    hint: ClassVar[str] = ""
+    remark: ClassVar[str] = ""
+
+    @property
+    def first(self) -> Span | None:
+        return None
+
+    @property
+    def replacement(self) -> str | None:
+        """What would mend it when put in place of `span`."""
+        return None
+
+    @property
+    def summary(self) -> str:
+        return self._filled(self.says)
+
+    @property
+    def label(self) -> str:
+        return self._filled(self.mark)
+
+    @property
+    def help(self) -> str:
+        return self._filled(self.hint)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        return (Note(self._filled(self.remark), self.first),) if self.remark else ()
+
+    @property
+    def suggestion(self) -> Suggestion | None:
+        return Suggestion(self.span, self.replacement) if self.span and self.replacement else None
+
+    def _filled(self, template: str) -> str:
+        return template.format_map(_Fields(self))
+
+
+class _Fields(dict[str, object]):
+    """The fields and properties of a problem, by name."""
+
+    def __init__(self, problem: CompileProblem) -> None:
+        super().__init__()
+        self._problem = problem
+
+    def __missing__(self, name: str) -> object:
+        return getattr(self._problem, name)
+
+
+class Findings:
+    """What was found so far, each once, in the order found."""
+
+    def __init__(self) -> None:
+        self._problems: dict[CompileProblem, None] = {}
+
+    def add(self, problem: CompileProblem) -> None:
+        self._problems[problem] = None
+
+    @property
+    def failed(self) -> bool:
+        return any(problem.severity == "error" for problem in self._problems)
+
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        return tuple(problem.diagnostic() for problem in self._problems)
+
+
+def ticked(words: Iterable[str], limit: int = 8) -> str:
+    """`a`, `b`, `c` and 12 more."""
+    every = list(words)
+    shown = ", ".join(f"`{word}`" for word in every[:limit])
+    return shown if len(every) <= limit else f"{shown} and {len(every) - limit} more"
+
+
+def article(word: str) -> str:
+    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
+
+
+@dataclass(frozen=True)
+class Misspelt(CompileProblem):
+    """A word of some `kind` that is not among `known`."""
+
+    kind: str
+    word: str
+    known: tuple[str, ...]
+    otherwise: ClassVar[str] = "there are {all_known}"
+    when_none: ClassVar[str] = ""
+
+    @property
+    def replacement(self) -> str | None:
+        return did_you_mean(self.word, self.known)
+
+    @property
+    def all_known(self) -> str:
+        return ticked(self.known, limit=30)
+
+    @property
+    def a_kind(self) -> str:
+        return article(self.kind)
+
+    @property
+    def help(self) -> str:
+        if self.replacement:
+            return f"did you mean `{self.replacement}`?"
+        return self._filled(self.otherwise if self.known else self.when_none)
+
+
+@dataclass(frozen=True)
+class Again(CompileProblem):
+    """Something said before at `earlier`."""
+
+    earlier: Span
+
+    @property
+    def first(self) -> Span | None:
+        return self.earlier
+
+
+@dataclass(frozen=True)
+class Circle(CompileProblem):
+    chain: tuple[str, ...]
+    remark = "{circle}"
+
+    @property
+    def circle(self) -> str:
+        return " -> ".join((*self.chain, self.chain[0]))
+
+
+# --- E02xx: names ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class UnknownName(Misspelt):
+    code = "E0201"
+    says = "unknown {kind} `{word}`"
+    mark = "not declared"
+    when_none = "none is declared: add `{kind} {word} {{ ... }}`"
+
+
+@dataclass(frozen=True)
+class DuplicateName(Again):
+    code = "E0202"
+    says = "a second {what}"
+    mark = "declared again"
+    remark = "first declared here"
+    hint = "give one of them another name, or take one away"
+    kind: str
+    name: str
+
+    @property
+    def what(self) -> str:
+        return f"{self.kind} `{self.name}`" if self.name else f"`{self.kind}` block"
+
+
+@dataclass(frozen=True)
+class UnknownBase(Misspelt):
+    code = "E0203"
+    says = "unknown {kind} `{word}`"
+    mark = "can't be from this"
+    when_none = "no {kind} of that name is declared"
+
+
+@dataclass(frozen=True)
+class HasVariants(CompileProblem):
+    code = "E0204"
+    says = "hardware `{group}` has variants, so the group as a whole can't be measured"
+    mark = "which variants?"
+    hint = "say `{group}.variants` for all of them, or choose: {choices}"
+    group: str
+    variants: tuple[str, ...]
+
+    @property
+    def choices(self) -> str:
+        return ticked(f"{self.group}.{variant}" for variant in self.variants)
+
+
+@dataclass(frozen=True)
+class NoVariants(CompileProblem):
+    code = "E0205"
+    says = "hardware `{group}` has no variants"
+    hint = "say `{group}`, or declare `variant some_name {{ ... }}` in it"
+    group: str
+
+
+@dataclass(frozen=True)
+class MustChoose(CompileProblem):
+    """An experiment that leaves off its client or database while there is not exactly one."""
+
+    code = "E0206"
+    says = "experiment `{experiment}` does not say its {kind}, and {count}"
+    kind: str
+    experiment: str
+    known: tuple[str, ...]
+
+    @property
+    def count(self) -> str:
+        return f"there are {len(self.known)}" if self.known else "none is declared"
+
+    @property
+    def help(self) -> str:
+        if self.known:
+            return f"add `{self.kind} = {self.known[0]}`; there are {ticked(self.known)}"
+        if self.kind == "client":
+            return "declare one: `client load { hosts = local  tool = ycsb }`"
+        return "declare one: `database db { engine = mongodb  server = embedded }`"
+
+
+@dataclass(frozen=True)
+class UnknownProfile(Misspelt):
+    code = "E0207"
+    says = "unknown profile `{word}`"
+    when_none = "the spec declares no profile: add `profile {word} {{ ... }}`"
+
+
+@dataclass(frozen=True)
+class UnknownParam(Misspelt):
+    code = "E0208"
+    says = "the spec has no parameter `{word}`"
+    when_none = "declare it in the spec: `param {word} = ...`"
+
+
+@dataclass(frozen=True)
+class NamedTwice(Again):
+    code = "E0209"
+    says = "{kind} `{name}` is named twice"
+    remark = "named before here"
+    hint = "take one away; to measure it more often, say `repeats = 2`"
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True)
+class NotAName(CompileProblem):
+    """A word in a value that is no parameter."""
+
+    code = "E0210"
+    says = "`{word}` is not a parameter, so it has no value here"
+    word: str
+    known: tuple[str, ...]
+
+    @property
+    def replacement(self) -> str | None:
+        return did_you_mean(self.word, self.known)
+
+    @property
+    def help(self) -> str:
+        if self.replacement:
+            return f"did you mean `{self.replacement}`?"
+        return f"declare it: `param {self.word} = ...`; a text is written in quotes"
+
+
+# --- E06xx: files and cycles -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ImportNotFound(CompileProblem):
+    code = "E0601"
+    says = "can't use `{path}`: {why}"
+    hint = "a path after `use` starts at the folder of the file that says it"
+    path: str
+    why: str
+
+
+@dataclass(frozen=True)
+class ImportCycle(Circle):
+    code = "E0602"
+    says = "these files use each other in a circle"
+    hint = "move what they share into a file of its own"
+
+
+@dataclass(frozen=True)
+class InheritanceCycle(Circle):
+    code = "E0603"
+    says = "this {kind} is from itself"
+    hint = "let one of the circle stand alone"
+    kind: str
+
+
+@dataclass(frozen=True)
+class ParamCycle(Circle):
+    code = "E0604"
+    says = "parameter `{name}` is computed from itself"
+    hint = "give one of the circle a value"
+
+    @property
+    def name(self) -> str:
+        return self.chain[0]
+
+
+@dataclass(frozen=True)
+class TooManyFiles(CompileProblem):
+    code = "E0605"
+    says = "a spec may use {limit} files at most"
+    hint = "put the declarations together into fewer files"
+    limit: int
+
+
+# --- what is not supported yet, and warnings ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NotSupported(CompileProblem):
+    """A part of the language that parses but can't be run yet."""
+
+    code = "E0790"
+    says = "{what} is not yet supported"
+    hint = "{instead}"
+    what: str
+    instead: str
+
+
+_USED_BY = {
+    "hardware": "name it in an experiment's `hardware`",
+    "client": "name it in an experiment's `client`",
+    "database": "name it in an experiment's `database`",
+    "workload": "name it in an experiment's `workloads`",
+    "probe": "name it in an experiment's `probes`",
+    "param": "name it where its value is wanted",
+}
+
+
+@dataclass(frozen=True)
+class Unused(CompileProblem):
+    code = "W0201"
+    severity = "warning"
+    says = "{kind} `{name}` is declared but never used"
+    kind: str
+    name: str
+
+    @property
+    def help(self) -> str:
+        return f"{_USED_BY[self.kind]}, or take it away"
+
+
+@dataclass(frozen=True)
+class SingleRun(CompileProblem):
+    """An `expect` over an experiment without repeats."""
+
+    code = "W0401"
+    severity = "warning"
+    says = "an `expect` judges experiments that are measured only once"
+    mark = "a single run can't tell a change from noise"
+    hint = "say `repeats = 3` or more in experiment {experiments}"
+    names: tuple[str, ...]
+
+    @property
+    def experiments(self) -> str:
+        return ticked(self.names)
+
+
+@dataclass(frozen=True)
+class NoExperiment(CompileProblem):
+    code = "W0501"
+    severity = "warning"
+    says = "there is no experiment, so nothing would be run"
+    hint = "add `experiment some_name {{ hardware = ...  workloads = ...  threads = [1, 2, 4]  measure = 1 min }}`"

@@ -1,0 +1,220 @@
+"""The matrix as cells: their ids, content hashes, steps with times and time-outs, locks and data sets."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+from benchbrief.compiler.experiments import Matrix
+from benchbrief.compiler.hardware import HardwareUnit
+from benchbrief.compiler.plan import Cell, Database, Dataset, Hardware, Host, Probe, Step, Tool, Workload
+from benchbrief.compiler.workloads import Load
+
+# Estimates for steps whose length is not declared; the time-outs leave room for hosts that are ten times slower.
+_YCSB_LOAD_RATE = 5_000.0  # records/s
+_DB_BENCH_LOAD_RATE = 100e6  # B/s
+_START_S, _SERVER_START_S, _COLLECT_S, _TEAR_DOWN_S = 1.0, 3.0, 1.0, 1.0
+
+_NOT_IN_THE_DATA = ("cache", "direct_io", "sync", "wal")
+"""Options of RocksDB that say how it runs, not what it leaves on the device."""
+
+
+def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> tuple[Cell, ...]:
+    """Every cell of every experiment, in the order they are run."""
+    held: dict[str, str] = {}
+    """The data set that each database holds, by its key, after the cells so far."""
+    cells: list[Cell] = []
+    for matrix in matrices:
+        blocks = {
+            (unit.hardware.key, load.workload.name): _Block.of(matrix, unit, load, hosts)
+            for unit, load in product(matrix.units, matrix.loads)
+        }
+        for hardware, workload, point, repeat in _ordered(matrix):
+            cells.append(blocks[hardware, workload].cell(point, repeat, held))
+    return tuple(cells)
+
+
+_Place = tuple[str, str, float, int]
+
+
+def _ordered(matrix: Matrix) -> Iterator[_Place]:
+    """(hardware, workload, point, repeat) in the experiment's order."""
+    e = matrix.experiment
+    repeats = range(1, e.repeats + 1)
+    if e.order == "interleaved":
+        # A beside B at each repeat, so that drift does not fall on one side.
+        for workload, point, repeat, hardware in product(e.workloads, e.points, repeats, e.hardware):
+            yield hardware, workload, point, repeat
+        return
+    places = list(product(e.hardware, e.workloads, e.points, repeats))
+    if e.order == "random":
+        random.Random(e.seed).shuffle(places)  # noqa: S311  # an order that can be had again, not a secret
+    yield from places
+
+
+@dataclass
+class _Block:
+    """What the cells of one hardware and workload have in common."""
+
+    matrix: Matrix
+    unit: HardwareUnit
+    load: Load
+    digest: str
+    dataset: Dataset | None
+    load_s: float
+    probes: tuple[Probe, ...]
+    load_hosts: tuple[str, ...]
+    locks: tuple[str, ...]
+    steps: dict[bool, tuple[Step, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, matrix: Matrix, unit: HardwareUnit, load: Load, hosts: Mapping[str, Host]) -> _Block:
+        hardware = unit.hardware
+        database = matrix.databases[hardware.key]
+        load_hosts = matrix.client.hosts if matrix.client else hardware.hosts
+        probes = matrix.probes[hardware.key]
+        e = matrix.experiment
+        digest = _digest(
+            {
+                "hosts": _machines(hardware.hosts, hosts),
+                "prepare": hardware.prepare,
+                "database": _database(database),
+                "load_hosts": _machines(load_hosts, hosts),
+                "tool": matrix.tool.model_dump(),
+                "workload": _workload(load.workload),
+                "probes": [(probe.name, probe.every_s, probe.options) for probe in probes],
+                "warm_up_s": e.warm_up_s,
+                "measure_s": e.measure_s,
+                "phases": e.phases,
+                "max_error_share": e.max_error_share,
+            }
+        )
+        return cls(
+            matrix=matrix,
+            unit=unit,
+            load=load,
+            digest=digest,
+            dataset=_dataset(hardware, database, load, matrix.tool, hosts),
+            load_s=_load_seconds(load.workload),
+            probes=probes,
+            load_hosts=load_hosts,
+            locks=tuple(dict.fromkeys((*hardware.hosts, *load_hosts))),
+        )
+
+    def cell(self, point: float, repeat: int, held: dict[str, str]) -> Cell:
+        e = self.matrix.experiment
+        hardware, workload = self.unit.hardware.key, self.load.workload.name
+        database = f"{self.matrix.database.name}@{hardware}"
+        target = point if e.axis == "target" else None
+        threads = self.matrix.threads if e.axis == "target" else int(point)
+        axis = f"threads={threads}" + (f"/target={target:.0f}" if target is not None else "")
+        return Cell(
+            id=f"{e.name}/{hardware}/{workload}/{axis}/r{repeat}",
+            hash=_digest([self.digest, threads, target, repeat]),
+            experiment=e.name,
+            hardware=hardware,
+            database=database,
+            workload=workload,
+            client=self.matrix.client.name if self.matrix.client else None,
+            load_hosts=self.load_hosts,
+            tool=self.matrix.tool,
+            threads=threads,
+            target=target,
+            repeat=repeat,
+            warm_up_s=e.warm_up_s,
+            measure_s=e.measure_s,
+            phases=e.phases,
+            dataset=self.dataset,
+            steps=self._steps(self._loads(database, held)),
+            probes=self.probes,
+            locks=self.locks,
+            origin=e.origin,
+        )
+
+    def _loads(self, database: str, held: dict[str, str]) -> bool:
+        """Whether the cell has to load its data set, going by the cells before it."""
+        if self.dataset is None:
+            held.pop(database, None)
+            return False
+        there = held.get(database) == self.dataset.hash
+        held[database] = self.dataset.hash
+        return not (there and self.dataset.reuse)
+
+    def _steps(self, loads: bool) -> tuple[Step, ...]:
+        if loads not in self.steps:
+            self.steps[loads] = tuple(self._made_steps(loads))
+        return self.steps[loads]
+
+    def _made_steps(self, loads: bool) -> Iterator[Step]:
+        e = self.matrix.experiment
+        commands = len(self.unit.hardware.prepare) * len(self.unit.hardware.hosts)
+        start = _SERVER_START_S if self.matrix.database.server == "embedded" else _START_S
+        yield Step(kind="prepare", seconds=start, timeout_s=120 + 600 * commands)
+        if self.dataset is not None:
+            seconds = self.load_s if loads else 0.0
+            yield Step(kind="load", seconds=seconds, timeout_s=_whole(300 + 10 * self.load_s))
+        if e.warm_up_s > 0:
+            yield Step(kind="warm_up", seconds=e.warm_up_s, timeout_s=_with_slack(e.warm_up_s))
+        timeout = _with_slack(e.warm_up_s + e.measure_s)
+        yield Step(kind="measure", seconds=e.measure_s, timeout_s=timeout)
+        yield Step(kind="collect", seconds=_COLLECT_S, timeout_s=_whole(300 + 0.1 * e.measure_s))
+        yield Step(kind="tear_down", seconds=_TEAR_DOWN_S, timeout_s=120)
+
+
+def _with_slack(seconds: float) -> float:
+    return _whole(seconds + max(60.0, 0.1 * seconds))
+
+
+def _whole(seconds: float) -> float:
+    return float(-(-seconds // 1))
+
+
+def _load_seconds(workload: Workload) -> float:
+    p = workload.properties
+    records = float(p["records"])
+    if workload.family == "ycsb":
+        return _whole(1 + records / _YCSB_LOAD_RATE)
+    return _whole(1 + records * (float(p["key_size"]) + float(p["value_size"])) / _DB_BENCH_LOAD_RATE)
+
+
+# --- content hashes: all that can change a result, and nothing that only names it --------------------------------
+
+
+def _digest(content: object) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _machines(ids: tuple[str, ...], hosts: Mapping[str, Host]) -> list[tuple[str, str, int | None]]:
+    return [(hosts[id_].transport, hosts[id_].name, hosts[id_].port) for id_ in ids]
+
+
+def _database(database: Database) -> dict[str, object]:
+    return database.model_dump(
+        include={"engine", "server", "uri", "path", "topology", "options", "options_file", "reset"}
+    )
+
+
+def _workload(workload: Workload) -> dict[str, object]:
+    return workload.model_dump(include={"family", "benchmark", "properties"})
+
+
+def _dataset(
+    hardware: Hardware, database: Database, load: Load, tool: Tool, hosts: Mapping[str, Host]
+) -> Dataset | None:
+    if not load.existing:
+        return None
+    p = load.workload.properties
+    shape = ("records", "fields", "field_length", "key_size", "value_size")
+    content = {
+        "hosts": _machines(hardware.hosts, hosts),
+        "database": _database(database)
+        | {"reset": None, "options": {k: v for k, v in database.options.items() if k not in _NOT_IN_THE_DATA}},
+        "tool": tool.driver,  # the keys that YCSB and go-ycsb make are not the same
+        "shape": {key: p[key] for key in shape if key in p},
+    }
+    return Dataset(hash=_digest(content), records=int(float(p["records"])), reuse=database.reset == "reuse")

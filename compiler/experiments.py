@@ -1,0 +1,346 @@
+"""Experiments: which hardware, database, client, workloads and points go together, and whether they can."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from benchbrief.compiler import errors, plan, structure_errors, value_errors
+from benchbrief.compiler.databases import DatabaseSpec, fill
+from benchbrief.compiler.declarations import Entry
+from benchbrief.compiler.hardware import HardwareUnit, origin
+from benchbrief.compiler.probes import ProbeSpec, read_probes
+from benchbrief.compiler.ramps import read_ramp
+from benchbrief.compiler.schema import EXPERIMENT, Number
+from benchbrief.compiler.tools import ENGINE_TOOLS, OPEN_LOOP
+from benchbrief.compiler.values import Reader, described, listed
+from benchbrief.compiler.workloads import Load, sized, timed_benchmarks
+from benchbrief.dsl import ast
+from benchbrief.dsl.source import Span
+
+MAX_CELLS = 100_000
+_FAMILY = {"mongodb": "ycsb", "rocksdb": "db_bench"}
+_REPEATS = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=1000.0)
+_PHASES = Number("", "6", plain=True, integer=True, minimum=1.0, maximum=1000.0)
+_PHASE = Number("s", "6 x 10 min", above=True)
+_SEED = Number("", "1", plain=True, integer=True, maximum=2.0**53)
+
+Item = TypeVar("Item")
+Order = Literal["grouped", "interleaved", "random"]
+
+
+@dataclass(frozen=True)
+class World:
+    """What an experiment may name; None for what was declared, but reported as wrong."""
+
+    hardware: Mapping[str, HardwareUnit]
+    clients: Mapping[str, plan.Client | None]
+    databases: Mapping[str, DatabaseSpec | None]
+    workloads: Mapping[str, Load | None]
+    probes: Mapping[str, ProbeSpec | None]
+    hosts: Mapping[str, plan.Host]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """An experiment whose parts fit together; `databases` and `probes` are by hardware key."""
+
+    experiment: plan.Experiment
+    units: tuple[HardwareUnit, ...]
+    loads: tuple[Load, ...]
+    database: DatabaseSpec
+    databases: Mapping[str, plan.Database]
+    probes: Mapping[str, tuple[plan.Probe, ...]]
+    client: plan.Client | None
+    tool: plan.Tool
+    threads: int
+    """On a `target` ramp; 0 when the threads are the ramp."""
+    span: Span
+
+    @property
+    def cells(self) -> int:
+        e = self.experiment
+        return len(e.hardware) * len(e.workloads) * len(e.points) * e.repeats
+
+
+def read_experiments(entries: Mapping[str, Entry], world: World, reader: Reader) -> tuple[Matrix, ...]:
+    matrices: list[Matrix] = []
+    cells = 0
+    for entry in entries.values():
+        matrix = _Experiment(entry, world, reader).matrix()
+        if matrix is None:
+            continue
+        cells += matrix.cells
+        if cells > MAX_CELLS:
+            e = matrix.experiment
+            product = f"{len(e.hardware)} hardware x {len(e.workloads)} workloads x {len(e.points)} points x {e.repeats} repeats"
+            reader.findings.add(value_errors.TooManyCells(entry.head, entry.name, cells, MAX_CELLS, product))
+            break
+        matrices.append(matrix)
+    return tuple(matrices)
+
+
+class _Experiment:
+    """One experiment on its way from its block to its matrix."""
+
+    def __init__(self, entry: Entry, world: World, reader: Reader) -> None:
+        self.entry = entry
+        self.world = world
+        self.reader = reader
+        self.values = reader.block(entry, EXPERIMENT)
+
+    def matrix(self) -> Matrix | None:
+        """None when anything in it was reported."""
+        units = self._hardware()
+        loads = self._workloads()
+        database = self._one("database", self.world.databases)
+        axis, points, threads = self._ramp()
+        measure_s, phases = self._times()
+        repeats, order, seed = self._repeats()
+        probes = read_probes(self.values.series("probes"), self.world.probes, units, self.reader)
+        if database is None or not units or not loads:
+            return None
+        client, tool = self._load_generator(database)
+        databases = {unit.hardware.key: fill(database, unit, self.world.hosts, self.reader) for unit in units}
+        if tool is None:
+            return None
+        loads = self._fitting(loads, database, units)
+        self._tool_limits(tool, axis, phases)
+        if not points or measure_s is None:
+            return None
+        name = self.entry.name
+        return Matrix(
+            experiment=plan.Experiment(
+                name=name,
+                label=self.entry.label,
+                hardware=tuple(unit.hardware.key for unit in units),
+                workloads=tuple(load.workload.name for load in loads),
+                axis=axis,
+                points=points,
+                warm_up_s=self.values.number("warm_up") or 0.0,
+                measure_s=measure_s,
+                phases=phases,
+                repeats=repeats,
+                order=order,
+                seed=seed,
+                max_error_share=self.values.number("max_errors") or 0.0,
+                origin=origin(self.entry.head),
+            ),
+            units=units,
+            loads=loads,
+            database=database,
+            databases=databases,
+            probes=probes,
+            client=client,
+            tool=tool,
+            threads=threads,
+            span=self.entry.head,
+        )
+
+    # --- what is named ---------------------------------------------------------------------------------------------
+
+    def _hardware(self) -> tuple[HardwareUnit, ...]:
+        units: dict[str, tuple[HardwareUnit, Span]] = {}
+        for item in listed(self.reader.deref(expr) for expr in self.values.series("hardware")):
+            for unit in self._units(item):
+                earlier = units.setdefault(unit.hardware.key, (unit, item.span))[1]
+                if earlier is not item.span:
+                    self.reader.findings.add(errors.NamedTwice(item.span, earlier, "hardware", unit.hardware.key))
+        return tuple(unit for unit, _ in units.values())
+
+    def _units(self, item: ast.Expr) -> list[HardwareUnit]:
+        by_alias = {alias: unit for unit in self.world.hardware.values() for alias in unit.aliases}
+        by_group: dict[str, list[HardwareUnit]] = {}
+        for unit in self.world.hardware.values():
+            by_group.setdefault(unit.hardware.group, []).append(unit)
+        match item:
+            case ast.Name(text=name) if name in by_alias:
+                return [by_alias[name]]
+            case ast.Name(text=name) if name in by_group:
+                variants = tuple(unit.name for unit in by_group[name])
+                self.reader.findings.add(errors.HasVariants(item.span, name, variants))
+            case ast.Attr(base=ast.Name(text=name), field=ast.Name(text="variants")) if name in by_group:
+                if name in by_alias:
+                    self.reader.findings.add(errors.NoVariants(item.span, name))
+                return by_group[name]
+            case ast.Attr(base=ast.Name(text=name), field=field) if name in by_group:
+                if f"{name}.{field.text}" in by_alias:
+                    return [by_alias[f"{name}.{field.text}"]]
+                known = ("variants", *(unit.name for unit in by_group[name]))
+                self.reader.findings.add(errors.UnknownName(field.span, "variant", field.text, known))
+            case ast.Name() | ast.Attr():
+                known = tuple(dict.fromkeys((*by_group, *by_alias)))
+                self.reader.findings.add(errors.UnknownName(item.span, "hardware", item.span.text, known))
+            case _:
+                self._wrong("hardware", item)
+        return []
+
+    def _workloads(self) -> tuple[Load, ...]:
+        """None of them when one is wrong."""
+        loads: dict[str, tuple[Load, Span]] = {}
+        whole = True
+        for item in listed(self.reader.deref(expr) for expr in self.values.series("workloads")):
+            load = self._load(item)
+            if load is None:
+                whole = False
+                continue
+            earlier = loads.setdefault(load.workload.name, (load, item.span))[1]
+            if earlier is not item.span:
+                self.reader.findings.add(errors.NamedTwice(item.span, earlier, "workload", load.workload.name))
+        return tuple(load for load, _ in loads.values()) if whole else ()
+
+    def _load(self, item: ast.Expr) -> Load | None:
+        match item:
+            case ast.Name(text=name) if name in self.world.workloads:
+                return self.world.workloads[name]
+            case ast.Name(text=name):
+                self.reader.findings.add(errors.UnknownName(item.span, "workload", name, tuple(self.world.workloads)))
+            case ast.Call(function=ast.Name(text="load")):
+                instead = "measure a workload with inserts, such as one from `ycsb.d`"
+                self.reader.findings.add(errors.NotSupported(item.span, "measuring a load phase", instead))
+            case _:
+                self._wrong("workloads", item)
+        return None
+
+    def _one(self, kind: str, known: Mapping[str, Item | None]) -> Item | None:
+        """The client or database that is said, or the only one there is."""
+        series = self.values.series(kind)
+        if not series:
+            if len(known) == 1:
+                return next(iter(known.values()))
+            self.reader.findings.add(errors.MustChoose(self.entry.head, kind, self.entry.name, tuple(known)))
+            return None
+        match self.reader.deref(series[0]):
+            case ast.Name(text=name) if name in known:
+                return known[name]
+            case ast.Name(text=name) as word:
+                self.reader.findings.add(errors.UnknownName(word.span, kind, name, tuple(known)))
+            case other:
+                self._wrong(kind, other)
+        return None
+
+    def _wrong(self, key: str, expr: ast.Expr) -> None:
+        wanted = EXPERIMENT.keys[key].shape.wanted
+        self.reader.findings.add(structure_errors.WrongType(expr.span, key, wanted, described(expr)))
+
+    # --- points, times and repeats ---------------------------------------------------------------------------------
+
+    def _ramp(self) -> tuple[Literal["threads", "target"], tuple[float, ...], int]:
+        """The axis, its points, and the threads on a `target` ramp."""
+        threads = self._points("threads")
+        if not self.values.said("target"):
+            return "threads", threads, 0
+        targets = self._points("target")
+        if len(threads) > 1:
+            self.reader.findings.add(structure_errors.TwoRamps(self.values.span("threads"), len(threads)))
+            return "target", (), 0
+        return "target", targets if threads else (), int(threads[0]) if threads else 0
+
+    def _points(self, key: str) -> tuple[float, ...]:
+        series = self.values.series(key)
+        return read_ramp(key, series[0], self.reader) if series else ()
+
+    def _times(self) -> tuple[float | None, int]:
+        """The measured seconds of a cell, and how many phases they are cut into."""
+        series = self.values.series("phases")
+        if series:
+            return self._phases(self.reader.deref(series[0]))
+        if not self.values.said("measure"):
+            self.reader.findings.add(structure_errors.NoMeasuredTime(self.entry.head, self.entry.name))
+        return self.values.number("measure"), 1
+
+    def _phases(self, expr: ast.Expr) -> tuple[float | None, int]:
+        if not isinstance(expr, ast.Binary) or expr.operator != "x":
+            self._wrong("phases", expr)
+            return None, 1
+        count = self.reader.quantity("phases", expr.left, _PHASES)
+        length = self.reader.quantity("phases", expr.right, _PHASE)
+        if count is None or length is None:
+            return None, 1
+        return count.value * length.value, int(count.value)
+
+    def _repeats(self) -> tuple[int, Order, int | None]:
+        series = self.values.series("repeats")
+        count = self.reader.quantity("repeats", series[0], _REPEATS) if series else None
+        order: Order = "grouped"
+        seed = None
+        for expr in series[1:]:
+            match expr:
+                case ast.Name(text=("grouped" | "interleaved") as word):
+                    order = "interleaved" if word == "interleaved" else "grouped"
+                case ast.Call(
+                    function=ast.Name(text="random"),
+                    arguments=[ast.Argument(key=ast.Name(text="seed"), value=value)],
+                ):
+                    number = self.reader.quantity("seed", value, _SEED)
+                    order, seed = "random", int(number.value) if number else None
+                case ast.Name(text="random") | ast.Call(function=ast.Name(text="random")):
+                    self.reader.findings.add(
+                        structure_errors.BadArgument(expr.span, "random", "needs a seed", "`random(seed: 1)`")
+                    )
+                case ast.Name(text=word):
+                    known = ("grouped", "interleaved", "random")
+                    self.reader.findings.add(structure_errors.UnknownWord(expr.span, "repeats", word, known))
+                case _:
+                    self._wrong("repeats", expr)
+        return int(count.value) if count else 1, order, seed
+
+    # --- whether the parts fit -------------------------------------------------------------------------------------
+
+    def _load_generator(self, database: DatabaseSpec) -> tuple[plan.Client | None, plan.Tool | None]:
+        """The client and its tool; for a library engine, no client and the database's tool."""
+        if database.tool is not None:
+            if self.values.said("client"):
+                self.reader.findings.add(structure_errors.ClientNotWanted(self.values.span("client"), database.name))
+            return None, database.tool
+        client = self._one("client", self.world.clients)
+        if client is None:
+            return None, None
+        tools = ENGINE_TOOLS[database.engine]
+        if client.tool.driver not in tools:
+            self.reader.findings.add(
+                structure_errors.ToolMismatch(self.values.span("client"), client.tool.driver, database.engine, tools)
+            )
+        return client, client.tool
+
+    def _fitting(
+        self, loads: tuple[Load, ...], database: DatabaseSpec, units: tuple[HardwareUnit, ...]
+    ) -> tuple[Load, ...]:
+        """The workloads for this database, with the records that fill its declared size."""
+        findings = self.reader.findings
+        span = self.values.span("workloads")
+        for load in loads:
+            family = load.workload.family
+            if family != _FAMILY[database.engine]:
+                findings.add(
+                    structure_errors.WorkloadMismatch(span, load.workload.name, family, database.name, database.engine)
+                )
+            elif not load.timed:
+                findings.add(structure_errors.NotTimed(span, load.workload.benchmark, timed_benchmarks()))
+        if database.engine != "rocksdb":
+            return loads
+        for unit in units:
+            if unit.hardware.nodes > 1:
+                findings.add(
+                    structure_errors.OneHostOnly(self.values.span("hardware"), unit.hardware.key, unit.hardware.nodes)
+                )
+        if database.size is None:
+            return loads
+        return tuple(
+            load if load.counted or load.workload.family != "db_bench" else sized(load, database.size) for load in loads
+        )
+
+    def _tool_limits(self, tool: plan.Tool, axis: str, phases: int) -> None:
+        """What the tool can't do: offer a load, cut a run into phases, measure parts of a second."""
+        findings = self.reader.findings
+        if axis == "target" and tool.driver not in OPEN_LOOP:
+            findings.add(structure_errors.ClosedLoopOnly(self.values.span("target"), tool.driver))
+        if tool.driver != "db_bench":
+            return
+        if phases > 1:
+            findings.add(structure_errors.NoPhases(self.values.span("phases"), tool.driver))
+        for key in ("warm_up", "measure"):
+            constant = self.values.constant(key)
+            if constant is not None and constant.value != int(constant.value):
+                findings.add(value_errors.NotWholeSeconds(constant.span, key, constant.text))

@@ -1,0 +1,193 @@
+"""Hosts, hardware groups with their variants, and clients."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from benchbrief.compiler import plan, structure_errors, value_errors
+from benchbrief.compiler.declarations import Entry
+from benchbrief.compiler.errors import NotSupported
+from benchbrief.compiler.hosts import HostPatternError, expand_hosts, parse_destination
+from benchbrief.compiler.schema import CLIENT, HARDWARE, HOSTS, SSH, VARIANT, Text
+from benchbrief.compiler.tools import read_tool
+from benchbrief.compiler.values import Constant, Reader, Values, described, listed
+from benchbrief.dsl import ast
+from benchbrief.dsl.source import Span
+
+_COMMAND = Text()
+_LOCAL = plan.Host(id="local", transport="local", name="127.0.0.1")
+
+
+def origin(span: Span) -> plan.Origin:
+    return plan.Origin(file=span.source.name, line=span.line, column=span.column)
+
+
+@dataclass
+class HostTable:
+    """Every host of the plan; one destination is one host, however often it is named."""
+
+    reader: Reader
+    hosts: dict[str, plan.Host] = field(default_factory=dict)
+    spans: dict[str, Span] = field(default_factory=dict)
+
+    def read(self, exprs: tuple[ast.Expr, ...], ssh: Entry | None) -> tuple[str, ...]:
+        """The ids of the hosts that `hosts = ...` names. Wrong ones are reported and left out."""
+        settings = self.reader.block(ssh, SSH) if ssh else None
+        ids: list[str] = []
+        for expr in listed(self.reader.deref(expr) for expr in exprs):
+            item = self.reader.deref(expr)
+            if isinstance(item, ast.Name) and item.text == "local":
+                ids.append(self._add(_LOCAL, item.span))
+            elif isinstance(item, ast.String) and item.plain is not None:
+                ids.extend(self._expand(item, item.plain, settings))
+            else:
+                self.reader.findings.add(structure_errors.WrongType(item.span, "hosts", HOSTS.wanted, described(item)))
+                continue
+            twice = next((host for host, count in Counter(ids).items() if count > 1), None)
+            if twice:
+                self.reader.findings.add(value_errors.HostTwice(item.span, twice))
+                ids = list(dict.fromkeys(ids))
+        return tuple(ids)
+
+    def _expand(self, item: ast.String, pattern: str, settings: Values | None) -> list[str]:
+        ids = []
+        try:
+            for text in expand_hosts(pattern):
+                there = parse_destination(text)
+                port = settings.number("port") if settings else None
+                host = plan.Host(
+                    id=text,
+                    transport="ssh",
+                    name=there.name,
+                    user=there.user or (settings.text("user") if settings else None),
+                    port=there.port or (int(port) if port else None),
+                    jump=settings.text("jump") if settings else None,
+                    identity=settings.text("identity") if settings else None,
+                )
+                ids.append(self._add(host, item.span))
+        except HostPatternError as error:
+            start = item.span.start + 1
+            span = Span(item.span.source, start + error.start, min(start + error.end, item.span.end))
+            self.reader.findings.add(value_errors.BadHosts(span, str(error), error.hint))
+        return ids
+
+    def _add(self, host: plan.Host, span: Span) -> str:
+        known = self.hosts.setdefault(host.id, host)
+        earlier = self.spans.setdefault(host.id, span)
+        if known != host:
+            self.reader.findings.add(structure_errors.HostConflict(span, earlier, host.id))
+        return host.id
+
+
+@dataclass(frozen=True)
+class HardwareUnit:
+    """A hardware group without variants, or one variant: what a cell runs on."""
+
+    hardware: plan.Hardware
+    aliases: tuple[str, ...]
+    span: Span
+    name: str
+    """The short name of the variant, or the group's."""
+    imported: bool
+
+
+def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, HardwareUnit]:
+    """Every unit by its key, groups in the order declared, variants in theirs."""
+    short = Counter(variant.name for entry in entries.values() for variant in entry.all("variant"))
+    short.update(entry.name for entry in entries.values())
+    units: dict[str, HardwareUnit] = {}
+    for entry in entries.values():
+        values = table.reader.block(entry, HARDWARE)
+        hosts = table.read(values.series("hosts"), entry.one("ssh"))
+        if values.said("power"):
+            table.reader.findings.add(
+                NotSupported(
+                    values.span("power"), "reading power", "take `power` away; `disk` and `cpu` can be sampled"
+                )
+            )
+        facts = _facts(values)
+        prepare = _commands(values, table.reader)
+        variants = entry.all("variant")
+        if not variants:
+            units[entry.name] = HardwareUnit(
+                _hardware(entry.name, entry, entry, hosts, facts, prepare),
+                (entry.name,),
+                entry.head,
+                entry.name,
+                entry.imported,
+            )
+        for variant in variants:
+            own = table.reader.block(variant, VARIANT)
+            full = f"{entry.name}.{variant.name}"
+            key = variant.name if short[variant.name] == 1 else full
+            units[key] = HardwareUnit(
+                _hardware(key, variant, entry, hosts, {**facts, **_facts(own)}, prepare + _commands(own, table.reader)),
+                tuple(dict.fromkeys((key, full))),
+                variant.head,
+                variant.name,
+                entry.imported,
+            )
+    return units
+
+
+def _hardware(
+    key: str,
+    entry: Entry,
+    group: Entry,
+    hosts: tuple[str, ...],
+    facts: dict[str, plan.Fact],
+    prepare: tuple[str, ...],
+) -> plan.Hardware:
+    return plan.Hardware(
+        key=key,
+        label=entry.label,
+        group=group.name,
+        group_label=group.label,
+        hosts=hosts,
+        nodes=len(hosts),
+        facts=facts,
+        prepare=prepare,
+        origin=origin(entry.head),
+    )
+
+
+def _facts(values: Values) -> dict[str, plan.Fact]:
+    facts: dict[str, plan.Fact] = {}
+    for name, value in values.found.items():
+        if isinstance(value, Constant):
+            facts[name] = value.quantity
+        elif isinstance(value, str | bool):
+            facts[name] = value
+    return facts
+
+
+def _commands(values: Values, reader: Reader) -> tuple[str, ...]:
+    commands: list[str] = []
+    for expr in listed(reader.deref(expr) for expr in values.series("prepare")):
+        match expr:
+            case ast.Call(function=ast.Name(text="command"), arguments=[ast.Argument(key=None, value=text)]):
+                command = reader.value("command", text, _COMMAND)
+                if isinstance(command, str):
+                    commands.append(command)
+            case _:
+                reader.findings.add(
+                    structure_errors.WrongType(
+                        expr.span, "prepare", VARIANT.keys["prepare"].shape.wanted, described(expr)
+                    )
+                )
+    return tuple(commands)
+
+
+def read_clients(entries: dict[str, Entry], table: HostTable) -> dict[str, plan.Client | None]:
+    """By name; None for those that were reported as wrong."""
+    return {entry.name: _client(entry, table) for entry in entries.values()}
+
+
+def _client(entry: Entry, table: HostTable) -> plan.Client | None:
+    values = table.reader.block(entry, CLIENT)
+    hosts = table.read(values.series("hosts"), entry.one("ssh"))
+    tool = read_tool(values.series("tool"), table.reader)
+    if tool is None:
+        return None
+    return plan.Client(name=entry.name, label=entry.label, hosts=hosts, tool=tool, origin=origin(entry.head))

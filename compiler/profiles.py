@@ -1,0 +1,54 @@
+"""Profiles: one set of overrides laid over the declarations; all of them checked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from benchbrief.compiler import errors, structure_errors
+from benchbrief.compiler.declarations import Declarations, merge
+from benchbrief.compiler.errors import Findings
+from benchbrief.compiler.schema import BLOCKS, OVERRIDABLE
+from benchbrief.compiler.values import Reader
+
+
+def apply_profile(found: Declarations, profile: str, findings: Findings) -> None:
+    """Lay the profile's hosts and overrides over the declarations.
+
+    What is wrong in its overrides themselves is found by `check_profiles`, whether or not it is the chosen one.
+    """
+    profiles = found.blocks["profile"]
+    chosen = profiles.get(profile)
+    if chosen is None:
+        findings.add(errors.UnknownProfile(None, "profile", profile, tuple(profiles)))
+        return
+    hosts = {key: value for key, value in chosen.attributes.items() if key == "hosts"}
+    if hosts:
+        for kind in ("hardware", "client"):
+            for name, entry in found.blocks[kind].items():
+                found.blocks[kind][name] = replace(
+                    entry,
+                    attributes={**entry.attributes, **hosts},
+                    blocks=tuple(b for b in entry.blocks if b.kind != "ssh") + chosen.all("ssh"),
+                )
+    for override in chosen.all("override"):
+        entries = found.blocks.get(override.subject.text, {}) if override.subject else {}
+        for name in [override.name] if override.name else list(entries):
+            if name in entries:
+                entries[name] = merge(entries[name], override, keep_base=True)
+
+
+def check_profiles(found: Declarations, reader: Reader) -> None:
+    """What is wrong in any profile, be it the chosen one or not."""
+    findings = reader.findings
+    for profile in found.blocks["profile"].values():
+        reader.block(profile, BLOCKS["profile"])
+        for override in profile.all("override"):
+            if override.subject is None or override.subject.text not in OVERRIDABLE:
+                subject = override.subject.text if override.subject else ""
+                findings.add(structure_errors.CannotOverride(override.head, subject, OVERRIDABLE))
+                continue
+            kind = override.subject.text
+            entries = found.blocks[kind]
+            if override.name and override.name not in entries:
+                findings.add(errors.UnknownName(override.head, kind, override.name, tuple(entries)))
+            reader.block(replace(override, kind=kind), BLOCKS[kind], complete=False)

@@ -1,0 +1,188 @@
+"""From declarations to a checked model: every name known, every value read, every part fitting the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from benchbrief.compiler import errors, plan, structure_errors
+from benchbrief.compiler.databases import read_databases
+from benchbrief.compiler.declarations import Declarations
+from benchbrief.compiler.errors import Findings
+from benchbrief.compiler.experiments import Matrix, World, read_experiments
+from benchbrief.compiler.hardware import HardwareUnit, HostTable, read_clients, read_hardware
+from benchbrief.compiler.names import names_in
+from benchbrief.compiler.probes import read_declared
+from benchbrief.compiler.profiles import check_profiles
+from benchbrief.compiler.scope import ExperimentKey, HardwareKey, Scope, WorkloadKey
+from benchbrief.compiler.values import Reader
+from benchbrief.compiler.workload_tables import LANGUAGES
+from benchbrief.compiler.workloads import Load, read_workloads
+from benchbrief.dsl import ast
+
+
+@dataclass(frozen=True)
+class Model:
+    """A spec that can be planned, once the findings hold no error.
+
+    `whole`: every experiment made it into the model, so that what is missing for a metric is not there for good.
+    """
+
+    hosts: Mapping[str, plan.Host]
+    hardware: Mapping[str, HardwareUnit]
+    clients: Mapping[str, plan.Client]
+    workloads: Mapping[str, Load]
+    matrices: tuple[Matrix, ...]
+    scope: Scope
+    whole: bool
+
+
+def resolve(found: Declarations, params: Mapping[str, ast.Expr], findings: Findings) -> Model:
+    """`params` are the values of the parameters, those of the command line in place of the declared ones."""
+    reader = Reader(params, findings)
+    check_profiles(found, reader)
+    hosts = HostTable(reader)
+    language = _language(found)
+    world = World(
+        hardware=read_hardware(found.blocks["hardware"], hosts),
+        clients=read_clients(found.blocks["client"], hosts),
+        databases=read_databases(found.blocks["database"], reader),
+        workloads=read_workloads(found.blocks["workload"], reader, language),
+        probes=read_declared(found.blocks["probe"], reader),
+        hosts=hosts.hosts,
+    )
+    matrices = read_experiments(found.blocks["experiment"], world, reader)
+    loads = _loads(world, matrices, findings)
+    if not found.blocks["experiment"]:
+        findings.add(errors.NoExperiment(None))
+    elif not findings.failed:
+        _warn_unused(found, world, matrices, findings)
+        _warn_single_runs(found, matrices, findings)
+    return Model(
+        hosts=hosts.hosts,
+        hardware=world.hardware,
+        clients={name: client for name, client in world.clients.items() if client is not None},
+        workloads=loads,
+        matrices=matrices,
+        scope=_scope(found, params, world.hardware, loads, matrices, language),
+        whole=len(matrices) == len(found.blocks["experiment"]),
+    )
+
+
+def _language(found: Declarations) -> str:
+    """Of the first report that says one: the language of the built-in descriptions."""
+    for report in found.reports.values():
+        for item in report.body:
+            if isinstance(item, ast.Attribute) and item.key.text == "language":
+                value = item.values[0]
+                if isinstance(value, ast.Name) and value.text in LANGUAGES:
+                    return value.text
+    return LANGUAGES[0]
+
+
+def _loads(world: World, matrices: Iterable[Matrix], findings: Findings) -> dict[str, Load]:
+    """Every workload, with the records that it has in the experiments that use it."""
+    loads = {name: load for name, load in world.workloads.items() if load is not None}
+    used: dict[str, Load] = {}
+    for matrix in matrices:
+        for load in matrix.loads:
+            name = load.workload.name
+            other = used.setdefault(name, load)
+            if other.workload != load.workload:
+                sizes = sorted(int(float(each.workload.properties["records"])) for each in (other, load))
+                records = " and ".join(f"{size:,}" for size in sizes)
+                findings.add(structure_errors.TwoSizes(load.span, name, records))
+    return {**loads, **used}
+
+
+def _scope(
+    found: Declarations,
+    params: Mapping[str, ast.Expr],
+    hardware: Mapping[str, HardwareUnit],
+    loads: Mapping[str, Load],
+    matrices: tuple[Matrix, ...],
+    language: str,
+) -> Scope:
+    pairs = [
+        (unit.hardware.key, load.workload.name) for matrix in matrices for unit in matrix.units for load in matrix.loads
+    ]
+    return Scope(
+        hardware=tuple(_hardware_key(unit) for unit in hardware.values()),
+        workloads=tuple(
+            WorkloadKey(
+                key=name,
+                label=load.workload.label,
+                description=load.workload.description,
+                operations=load.operations,
+                span=load.span,
+            )
+            for name, load in loads.items()
+        ),
+        experiments=tuple(_experiment_key(matrix) for matrix in matrices),
+        metrics=tuple(found.metrics.values()),
+        expects=tuple(found.expects),
+        reports=tuple(found.reports.values()),
+        params=dict(params),
+        language=language,
+        experiment_visible=len(set(pairs)) < len(pairs),
+    )
+
+
+def _hardware_key(unit: HardwareUnit) -> HardwareKey:
+    hardware = unit.hardware
+    return HardwareKey(
+        key=hardware.key,
+        aliases=unit.aliases,
+        label=hardware.label,
+        nodes=hardware.nodes,
+        facts={name: fact for name, fact in hardware.facts.items() if isinstance(fact, plan.Quantity)},
+        texts={name: fact for name, fact in hardware.facts.items() if isinstance(fact, str)},
+        span=unit.span,
+    )
+
+
+def _experiment_key(matrix: Matrix) -> ExperimentKey:
+    e = matrix.experiment
+    probes = dict.fromkeys(probe.name for probes in matrix.probes.values() for probe in probes)
+    return ExperimentKey(
+        key=e.name,
+        label=e.label,
+        hardware=e.hardware,
+        workloads=e.workloads,
+        axis=e.axis,
+        points=e.points,
+        phases=e.phases,
+        repeats=e.repeats,
+        probes=tuple(probes),
+        span=matrix.span,
+    )
+
+
+# --- warnings ----------------------------------------------------------------------------------------------------
+
+
+def _warn_unused(found: Declarations, world: World, matrices: tuple[Matrix, ...], findings: Findings) -> None:
+    """What the spec itself declares and nothing names; files are used for a part of what they hold."""
+    named = {name.text for name in names_in(found)}
+    groups = {unit.hardware.group for matrix in matrices for unit in matrix.units}
+    used = {
+        "hardware": groups,
+        "client": {matrix.client.name for matrix in matrices if matrix.client},
+        "database": {matrix.database.name for matrix in matrices},
+        "workload": {load.workload.name for matrix in matrices for load in matrix.loads},
+        "probe": set(world.probes) & named,
+    }
+    for kind, names in used.items():
+        entries = found.blocks[kind]
+        for name, entry in entries.items():
+            if name not in names and (kind, name) not in found.bases and not entry.imported:
+                findings.add(errors.Unused(entry.head, kind, name))
+    for name, param in found.params.items():
+        if name not in named and name not in found.imported_params:
+            findings.add(errors.Unused(param.name.span, "param", name))
+
+
+def _warn_single_runs(found: Declarations, matrices: tuple[Matrix, ...], findings: Findings) -> None:
+    single = tuple(matrix.experiment.name for matrix in matrices if matrix.experiment.repeats == 1)
+    if found.expects and single:
+        findings.add(errors.SingleRun(found.expects[0].span, single))

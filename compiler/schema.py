@@ -1,0 +1,331 @@
+"""Which blocks there are, and which attributes each may hold: the table behind the checker and the reference.
+
+A shape says what an attribute's value must be. `Special` values have a reader of their own (ramps, hosts, tools...);
+the shape then only carries the words that say what is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from benchbrief.compiler.units import DIMENSIONLESS, Dimension, dimension_name, parse_unit
+
+
+@dataclass(frozen=True)
+class Text:
+    """A quoted string; `holes` says whether `{facts}` of the hardware may stand in it."""
+
+    holes: bool = False
+    absolute: bool = False
+
+    @property
+    def wanted(self) -> str:
+        return 'an absolute path such as "/data"' if self.absolute else "a quoted text"
+
+
+@dataclass(frozen=True)
+class Word:
+    """One of a few words."""
+
+    choices: tuple[str, ...]
+
+    @property
+    def wanted(self) -> str:
+        return " or ".join(f"`{choice}`" for choice in self.choices)
+
+
+@dataclass(frozen=True)
+class Flag:
+    @property
+    def wanted(self) -> str:
+        return "`true` or `false`"
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in `dimension`. `plain`: may be written without its unit. `minimum` is in base units."""
+
+    unit: str
+    example: str
+    plain: bool = False
+    integer: bool = False
+    minimum: float = 0.0
+    above: bool = False
+    maximum: float | None = None
+
+    @property
+    def dimension(self) -> Dimension:
+        return parse_unit(self.unit).dimension
+
+    @property
+    def wanted(self) -> str:
+        return "a number" if self.dimension == DIMENSIONLESS else dimension_name(self.dimension)
+
+    def broken_bound(self, value: float) -> str:
+        """What a value that is out of bounds breaks, in words ("above 0 s"); "" for one within them."""
+        unit = f" {self.unit}" if self.unit else ""
+        if self.above and value <= self.minimum:
+            return f"above {self.minimum:,.6g}{unit}"
+        if value < self.minimum:
+            return f"at least {self.minimum:,.6g}{unit}"
+        if self.maximum is not None and value > self.maximum:
+            return f"at most {self.maximum:,.16g}{unit}"
+        return ""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Anything declared about hardware: a text, a number with or without a unit, `true` or `false`."""
+
+    wanted: str = "a text, a quantity, `true` or `false`"
+
+
+@dataclass(frozen=True)
+class Special:
+    """A value with a reader of its own; `series` when it may have several parts (`3, interleaved`)."""
+
+    wanted: str
+    series: bool = False
+
+
+Shape = Text | Word | Flag | Number | Fact | Special
+
+
+@dataclass(frozen=True)
+class Key:
+    """One attribute. `only` names the engine or the family of workloads that it is for ("" when for all)."""
+
+    shape: Shape
+    doc: str
+    required: bool = False
+    default: str = ""
+    only: str = ""
+
+
+@dataclass(frozen=True)
+class BlockSchema:
+    """One kind of block.
+
+    `open_keys` is the shape of keys not in the table (hardware holds any fact). `exclusive` are sets of keys of which
+    a block says at most one; a block that inherits or overrides one of a set leaves the others behind.
+    """
+
+    doc: str
+    keys: Mapping[str, Key]
+    blocks: tuple[str, ...] = ()
+    open_keys: Shape | None = None
+    exclusive: tuple[tuple[str, ...], ...] = ()
+    named: bool = True
+    inherits: bool = True
+    overridable: bool = True
+
+
+_TIME = "20 min"
+_POSITIVE_TIME = Number("s", _TIME, above=True)
+_SHARE = Number("", "95 %", plain=True, maximum=1.0)
+_COUNT = Number("records", "75M records", plain=True, integer=True, minimum=1.0, maximum=2.0**53)
+_BYTES = Number("B", "400 B", integer=True, minimum=1.0)
+
+HOSTS = Special('`local`, "user@host:port", "eco-[1-3].lab", or a list of those')
+TOOL = Special('`ycsb`, `ycsb("/opt/ycsb")`, `go_ycsb` or `db_bench("/usr/bin/db_bench")`')
+
+_VARIANT_KEYS: dict[str, Key] = {
+    "path": Key(Text(absolute=True), "A directory of this hardware that `{path}` stands for in a database's path."),
+    "mount": Key(Text(absolute=True), "Where its storage is mounted; `{mount}` in a database's path."),
+    "device": Key(Text(), "The block device that `disk ... on device` samples."),
+    "prepare": Key(
+        Special('`command("...")`, or a list of those'),
+        "Commands that are run on every host before each cell; one that fails fails the cell.",
+    ),
+}
+
+HARDWARE = BlockSchema(
+    "A group of identical hosts under test, with whatever facts are worth declaring about them.",
+    {
+        "hosts": Key(HOSTS, "The hosts under test.", required=True),
+        **_VARIANT_KEYS,
+        "power": Key(Special("a power meter such as `ipmi(...)`"), "How its power is read."),
+    },
+    blocks=("variant", "ssh"),
+    open_keys=Fact(),
+)
+
+VARIANT = BlockSchema(
+    "A way to set up the same hosts: facts and commands of its own beside the group's.",
+    _VARIANT_KEYS,
+    open_keys=Fact(),
+    inherits=False,
+    overridable=False,
+)
+
+SSH = BlockSchema(
+    "How the hosts are reached; what is left out comes from ~/.ssh/config.",
+    {
+        "user": Key(Text(), "The login name."),
+        "port": Key(Number("", "22", plain=True, integer=True, minimum=1.0, maximum=65535.0), "The port."),
+        "jump": Key(Text(), "A host to go through."),
+        "identity": Key(Text(), "The private key's file on the controller."),
+    },
+    named=False,
+    inherits=False,
+    overridable=False,
+)
+
+CLIENT = BlockSchema(
+    "Load-generator hosts, and the tool on them.",
+    {
+        "hosts": Key(HOSTS, "The hosts that generate the load.", required=True),
+        "tool": Key(TOOL, "The load generator, and where it is installed.", required=True),
+    },
+    blocks=("ssh",),
+)
+
+DATABASE = BlockSchema(
+    "An engine, how it is reached, and how it is prepared between cells.",
+    {
+        "engine": Key(Word(("mongodb", "rocksdb")), "The database engine.", required=True),
+        "uri": Key(Text(holes=True), "Where a running server is; `{hosts}` are the hardware's hosts.", only="mongodb"),
+        "server": Key(
+            Word(("embedded",)), "`embedded` starts the built-in stand-in server for the run.", only="mongodb"
+        ),
+        "path": Key(Text(holes=True, absolute=True), "The data directory, with holes such as `{path}` or `{mount}`."),
+        "topology": Key(
+            Special('`standalone`, `sharded` or `replica_set("rs0")`'), "What the server is part of.", only="mongodb"
+        ),
+        "size": Key(
+            Number("B", "1 TB", above=True),
+            "The data set's size; a workload without `records` then has size / (key_size + value_size).",
+            only="rocksdb",
+        ),
+        "options_file": Key(Text(absolute=True), "A RocksDB options file on the host.", only="rocksdb"),
+        "tool": Key(TOOL, "The db_bench to use.", default="db_bench", only="rocksdb"),
+        "reset": Key(
+            Word(("drop_and_load", "reuse")),
+            "`drop_and_load` loads again before each cell; `reuse` loads once and keeps it.",
+            default="drop_and_load for mongodb, reuse for rocksdb",
+        ),
+    },
+    blocks=("options",),
+    exclusive=(("uri", "server"),),
+)
+
+ROCKSDB_OPTIONS: dict[str, Key] = {
+    "compression": Key(Special('"none", "snappy", "zlib", "lz4" or "zstd"'), "The compression of every level."),
+    "cache": Key(_BYTES, "The block cache."),
+    "block_size": Key(_BYTES, "The size of a block."),
+    "write_buffer": Key(_BYTES, "The size of a memtable."),
+    "bloom_bits": Key(
+        Number("", "10", plain=True, integer=True, maximum=64.0), "Bits for each key in the Bloom filter."
+    ),
+    "direct_io": Key(Flag(), "Reads, flushes and compactions go around the page cache."),
+    "sync": Key(Flag(), "Each write waits for the log to be on the device."),
+    "wal": Key(Flag(), "`false` turns the write-ahead log off."),
+}
+
+WORKLOAD = BlockSchema(
+    "What the load does: a YCSB core workload or a db_bench benchmark, adjusted.",
+    {
+        "records": Key(_COUNT, "How many records the data set has.", default="1000 for ycsb, 1M for db_bench"),
+        "description": Key(Text(), "A sentence for the brief, in place of the built-in one."),
+        "operations": Key(
+            Number("ops", "1M ops", plain=True, integer=True, minimum=1.0, maximum=2.0**31 - 1),
+            "Ends the measurement when so many operations are done, if the time is not over before.",
+            only="ycsb",
+        ),
+        "fields": Key(
+            Number("", "10", plain=True, integer=True, minimum=1.0, maximum=1e6),
+            "Fields of a record.",
+            default="10",
+            only="ycsb",
+        ),
+        "field_length": Key(_BYTES, "The size of a field.", default="100 B", only="ycsb"),
+        "record_size": Key(_BYTES, "The size of a record, in place of `field_length`.", only="ycsb"),
+        "distribution": Key(
+            Word(("uniform", "zipfian", "latest", "hotspot", "exponential", "sequential")),
+            "Which records are asked for.",
+            default="the core workload's",
+            only="ycsb",
+        ),
+        "read": Key(_SHARE, "The share of reads.", default="the core workload's"),
+        "update": Key(_SHARE, "The share of updates.", default="the core workload's", only="ycsb"),
+        "insert": Key(_SHARE, "The share of inserts.", default="the core workload's", only="ycsb"),
+        "scan": Key(_SHARE, "The share of scans.", default="the core workload's", only="ycsb"),
+        "read_modify_write": Key(
+            _SHARE, "The share of read-modify-writes.", default="the core workload's", only="ycsb"
+        ),
+        "scan_length": Key(
+            Number("records", "100", plain=True, integer=True, minimum=1.0, maximum=1e9),
+            "The longest scan.",
+            default="100 for ycsb",
+        ),
+        "key_size": Key(_BYTES, "The size of a key.", default="16 B", only="db_bench"),
+        "value_size": Key(_BYTES, "The size of a value.", default="100 B", only="db_bench"),
+        "write_rate": Key(Number("B/s", "20 MB/s", above=True), "A limit for the writing thread.", only="db_bench"),
+    },
+    exclusive=(("record_size", "field_length"),),
+)
+
+PROBE = BlockSchema(
+    "A named way to sample beside the measurement.",
+    {
+        "kind": Key(Word(("disk", "cpu")), "What is sampled.", default="the block's name"),
+        "every": Key(Number("s", "1 s", minimum=0.1), "The time between samples.", required=True),
+        "device": Key(Text(), "The block device; left out, all of them.", only="disk"),
+    },
+)
+
+EXPERIMENT = BlockSchema(
+    "Hardware by workloads by a ramp: the cells that are measured.",
+    {
+        "hardware": Key(Special("`eco`, `[eco, legacy]` or `box.variants`"), "What is compared.", required=True),
+        "client": Key(Special("a client's name"), "Who generates the load.", default="the only one"),
+        "database": Key(Special("a database's name"), "What is loaded.", default="the only one"),
+        "workloads": Key(Special("`a` or `[a, b, f]`"), "What the load does.", required=True),
+        "threads": Key(
+            Special("`8`, `[8, 16, 32]`, `1..16` or `range(1, 64, factor: 2)`"),
+            "The client threads; several make a ramp.",
+            required=True,
+        ),
+        "target": Key(
+            Special("`20k ops/s`, a list of those, or `range(200 ops/s, 120k ops/s, steps: 25)`"),
+            "The offered load; several make a ramp (open loop).",
+        ),
+        "warm_up": Key(Number("s", _TIME), "Time before the measurement that is not counted.", default="0 s"),
+        "measure": Key(_POSITIVE_TIME, "The measured time of each cell; or give `phases`."),
+        "phases": Key(Special("`6 x 10 min`"), "Consecutive measured intervals of one run, in place of `measure`."),
+        "repeats": Key(
+            Special("`3`, `3, interleaved` or `5, random(seed: 1)`", series=True),
+            "How often each cell is measured, and in which order.",
+            default="1, grouped",
+        ),
+        "probes": Key(
+            Special("`[disk every 1 s, cpu every 1 s]`"), "What is sampled beside the measurement.", default="none"
+        ),
+        "max_errors": Key(_SHARE, "A cell with a larger share of failed operations is a failed cell.", default="0 %"),
+    },
+    exclusive=(("measure", "phases"),),
+)
+
+PROFILE = BlockSchema(
+    "Named overrides, so that one definition runs on a laptop and in the lab.",
+    {"hosts": Key(HOSTS, "Takes the place of every host of every hardware group and client.")},
+    blocks=("override", "ssh"),
+    inherits=False,
+    overridable=False,
+)
+
+BLOCKS: Mapping[str, BlockSchema] = {
+    "hardware": HARDWARE,
+    "variant": VARIANT,
+    "ssh": SSH,
+    "client": CLIENT,
+    "database": DATABASE,
+    "workload": WORKLOAD,
+    "probe": PROBE,
+    "experiment": EXPERIMENT,
+    "profile": PROFILE,
+}
+"""Reports are not here: what they may hold is in `compiler/report.py`, with how it is lowered."""
+
+OVERRIDABLE = tuple(kind for kind, block in BLOCKS.items() if block.overridable)

@@ -1,0 +1,324 @@
+"""Mistakes in what blocks hold and how they fit together (E05xx)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchbrief.compiler.errors import Again, CompileProblem, Misspelt, article, ticked
+
+
+@dataclass(frozen=True)
+class UnknownAttribute(Misspelt):
+    code = "E0501"
+    says = "unknown attribute `{word}` in {a_kind}"
+    mark = "not an attribute"
+    otherwise = "it may hold {all_known}"
+
+
+@dataclass(frozen=True)
+class MissingAttribute(CompileProblem):
+    code = "E0502"
+    says = "{kind} `{name}` does not say `{key}`"
+    hint = "add `{key} = ...`: {wanted}"
+    kind: str
+    name: str
+    key: str
+    wanted: str
+
+
+@dataclass(frozen=True)
+class DuplicateAttribute(Again):
+    code = "E0503"
+    says = "`{key}` is said twice"
+    remark = "said before here"
+    hint = "take one of them away"
+    key: str
+
+
+@dataclass(frozen=True)
+class WrongType(CompileProblem):
+    code = "E0504"
+    says = "`{key}` can't be {found}"
+    hint = "`{key}` is {wanted}"
+    key: str
+    wanted: str
+    found: str
+
+
+@dataclass(frozen=True)
+class ExclusiveAttributes(Again):
+    code = "E0505"
+    says = "`{key}` can't be said beside `{other}`"
+    remark = "`{other}` is said here"
+    hint = "keep the one that is meant"
+    key: str
+    other: str
+
+
+@dataclass(frozen=True)
+class NotForThis(CompileProblem):
+    """An attribute that belongs to another engine or family of workloads."""
+
+    code = "E0506"
+    says = "`{key}` is for {only}, and this is {actual}"
+    hint = "take `{key}` away"
+    key: str
+    only: str
+    actual: str
+
+
+@dataclass(frozen=True)
+class MisplacedBlock(Misspelt):
+    """A block where it has no place; `kind` is the block around it, "" for the spec itself."""
+
+    code = "E0507"
+    says = "{where} can't hold {a_block}"
+    otherwise = "it may hold {all_known}"
+    when_none = "it holds attributes only"
+
+    @property
+    def where(self) -> str:
+        return self.a_kind if self.kind else "a spec"
+
+    @property
+    def a_block(self) -> str:
+        return f"a block `{self.word}`"
+
+
+@dataclass(frozen=True)
+class WorkloadMismatch(CompileProblem):
+    """A db_bench benchmark for MongoDB, or a YCSB workload for RocksDB."""
+
+    code = "E0508"
+    says = "workload `{workload}` is from {family}, and database `{database}` is {engine}"
+    workload: str
+    family: str
+    database: str
+    engine: str
+
+    @property
+    def help(self) -> str:
+        if self.engine == "rocksdb":
+            return "RocksDB is loaded by db_bench: `workload ... from db_bench.readrandom`"
+        return "MongoDB is loaded by YCSB: `workload ... from ycsb.a`"
+
+
+@dataclass(frozen=True)
+class ToolMismatch(CompileProblem):
+    code = "E0509"
+    says = "{engine} can't be loaded by `{tool}`"
+    hint = "it is loaded by {tools}"
+    tool: str
+    engine: str
+    known: tuple[str, ...]
+
+    @property
+    def tools(self) -> str:
+        return ticked(self.known)
+
+
+@dataclass(frozen=True)
+class NotReachable(CompileProblem):
+    """A MongoDB database that says neither where it is nor that it is the built-in one."""
+
+    code = "E0510"
+    says = "database `{name}` does not say how it is reached"
+    hint = (
+        'add `uri = "mongodb://{{hosts}}/ycsb"` for a running server, or `server = embedded` for the built-in stand-in'
+    )
+    name: str
+
+
+@dataclass(frozen=True)
+class HostConflict(Again):
+    """One host with two ways to log in."""
+
+    code = "E0511"
+    says = "host `{host}` has other ssh settings in another place"
+    remark = "the other place"
+    hint = "say the same `ssh {{ ... }}` in both, or put the settings into ~/.ssh/config"
+    host: str
+
+
+@dataclass(frozen=True)
+class UnknownHole(Misspelt):
+    """A hole in a path or a URI that no fact of the hardware fills."""
+
+    code = "E0512"
+    says = "`{word}` can't be filled in: hardware `{kind}` does not declare it"
+    mark = "nothing to put here"
+    otherwise = 'declare it in the hardware (`{word} = "..."`), or use one of {all_known}'
+
+
+@dataclass(frozen=True)
+class BadHole(CompileProblem):
+    """A hole in a path or URI that is more than a name or a reference."""
+
+    code = "E0513"
+    says = "this hole can't stand in `{key}`: {why}"
+    key: str
+    why: str
+
+    @property
+    def help(self) -> str:
+        if self.key == "uri":
+            return 'holes here are facts of the hardware, `{hosts}`, `{env("NAME")}` or `{secret("NAME")}`'
+        return "holes here are facts of the hardware, such as `{path}` or `{mount}`"
+
+
+@dataclass(frozen=True)
+class HoleNotAllowed(CompileProblem):
+    code = "E0514"
+    says = "`{key}` is a plain text: it can't have holes"
+    hint = "write the text out; a brace itself is written `{{{{`"
+    key: str
+
+
+@dataclass(frozen=True)
+class WorkloadWithoutBase(CompileProblem):
+    code = "E0515"
+    says = "workload `{name}` does not say what it is from"
+    hint = "write `workload {name} from ycsb.a`, `from db_bench.readrandom`, or `from` another workload"
+    name: str
+
+
+@dataclass(frozen=True)
+class OneHostOnly(CompileProblem):
+    code = "E0516"
+    says = "hardware `{hardware}` has {hosts} hosts, and RocksDB runs on one"
+    hint = "declare a hardware group of one host for each"
+    hardware: str
+    hosts: int
+
+
+@dataclass(frozen=True)
+class ClientNotWanted(CompileProblem):
+    code = "E0517"
+    says = "database `{database}` is RocksDB, a library: db_bench runs on the hosts under test, not on a client"
+    hint = 'take `client` away; where db_bench is goes into the database: `tool = db_bench("/path")`'
+    database: str
+
+
+@dataclass(frozen=True)
+class CannotInherit(CompileProblem):
+    code = "E0518"
+    says = "{a_kind} can't be from this"
+    kind: str
+
+    @property
+    def a_kind(self) -> str:
+        return article(self.kind)
+
+    @property
+    def help(self) -> str:
+        if self.kind == "profile":
+            return "a profile stands alone: repeat its overrides"
+        return f"after `from` stands the name of another {self.kind}"
+
+
+@dataclass(frozen=True)
+class CannotOverride(CompileProblem):
+    code = "E0519"
+    says = "a profile can't override `{kind}`"
+    hint = "it can override {choices}"
+    kind: str
+    allowed: tuple[str, ...]
+
+    @property
+    def choices(self) -> str:
+        return ticked(self.allowed)
+
+
+@dataclass(frozen=True)
+class UnnamedBlock(CompileProblem):
+    code = "E0520"
+    says = "this {kind} has no name"
+    hint = "write `{kind} some_name {{ ... }}`"
+    kind: str
+
+
+@dataclass(frozen=True)
+class StrayLabel(CompileProblem):
+    code = "E0521"
+    says = "`{key}` takes no label"
+    hint = "take the quoted text before the `=` away"
+    key: str
+
+
+@dataclass(frozen=True)
+class UnknownWord(Misspelt):
+    """A word that is none of an attribute's choices; `kind` is the attribute."""
+
+    code = "E0522"
+    says = "`{kind}` can't be `{word}`"
+    otherwise = "it is one of {all_known}"
+
+
+@dataclass(frozen=True)
+class BadArgument(CompileProblem):
+    """An argument that a call does not take, or lacks."""
+
+    code = "E0523"
+    says = "`{call}` {why}"
+    hint = "write {usage}"
+    call: str
+    why: str
+    usage: str
+
+
+@dataclass(frozen=True)
+class NoMeasuredTime(CompileProblem):
+    code = "E0524"
+    says = "experiment `{experiment}` does not say how long to measure"
+    hint = "add `measure = 10 min`, or `phases = 6 x 10 min` for consecutive intervals of one run"
+    experiment: str
+
+
+@dataclass(frozen=True)
+class ClosedLoopOnly(CompileProblem):
+    code = "E0525"
+    says = "`{tool}` runs as fast as it can: it can't offer a `target` load"
+    hint = "take `target` away, and ramp the `threads`"
+    tool: str
+
+
+@dataclass(frozen=True)
+class TwoRamps(CompileProblem):
+    code = "E0526"
+    says = "`threads` has {threads} points beside a `target`: an experiment ramps one of them"
+    hint = "give one number of threads here, or make an experiment for each"
+    threads: int
+
+
+@dataclass(frozen=True)
+class NotTimed(CompileProblem):
+    """A db_bench benchmark that ends by itself, although experiments measure for a time."""
+
+    code = "E0527"
+    says = "db_bench ends `{benchmark}` after its records, so it can't be measured for a time"
+    hint = "take one that runs for a time: {choices}"
+    benchmark: str
+    instead: tuple[str, ...]
+
+    @property
+    def choices(self) -> str:
+        return ticked(self.instead, limit=20)
+
+
+@dataclass(frozen=True)
+class NoPhases(CompileProblem):
+    code = "E0528"
+    says = "`{tool}` has one histogram for a whole run, so it can't measure phases"
+    hint = "say `measure = ...` instead"
+    tool: str
+
+
+@dataclass(frozen=True)
+class TwoSizes(CompileProblem):
+    """A workload without `records` used with databases of different sizes."""
+
+    code = "E0529"
+    says = "workload `{workload}` would have {records} records, by the sizes of its databases"
+    hint = "say `records` in the workload, or make a workload for each database"
+    workload: str
+    records: str
