@@ -230,7 +230,15 @@ class RunMaker:
         fields = {"at": self.now, "cell": cell.id, "hash": cell.hash, "attempt": attempt, "status": status}
         self.write(j.CellEnded.model_validate(fields | more))
 
-    def collect(self, cell: Cell, attempt: int, job: str, host: str, files: Mapping[str, bytes]) -> Path:
+    def collect(
+        self,
+        cell: Cell,
+        attempt: int,
+        job: str,
+        host: str,
+        files: Mapping[str, bytes],
+        times: tuple[float, float] = (T0 + 99, T0 + 111),
+    ) -> Path:
         folder = job.replace(":", "-") if host in job else f"{job}-{host}"
         directory = cell_directory(cell.id, attempt) / folder
         (self.run_dir / directory).mkdir(parents=True)
@@ -246,8 +254,8 @@ class RunMaker:
                 host=host,
                 directory=str(directory),
                 exit_code=0,
-                started_at=T0 + 99,
-                ended_at=T0 + 111,
+                started_at=times[0],
+                ended_at=times[1],
                 files={name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
             )
         )
