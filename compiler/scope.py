@@ -53,7 +53,8 @@ class ExperimentKey:
 
 @dataclass(frozen=True)
 class Scope:
-    """`experiment_visible`: whether `experiment` is a dimension of measures, or implied by the others."""
+    """`experiment_visible`: whether `experiment` is a dimension of measures, or implied by the others. `profile` is the
+    one that was applied: it may leave out points of a ramp that an expression names."""
 
     hardware: tuple[HardwareKey, ...]
     workloads: tuple[WorkloadKey, ...]
@@ -64,3 +65,4 @@ class Scope:
     params: dict[str, ast.Expr]
     language: str
     experiment_visible: bool
+    profile: str | None = None

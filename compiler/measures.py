@@ -1,0 +1,182 @@
+"""What can be measured, and at which planned points: the base measures that expressions are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from benchbrief.compiler.plan import Dimension
+from benchbrief.compiler.scope import Scope
+from benchbrief.compiler.units import Dimension as UnitDimension
+from benchbrief.compiler.units import parse_unit
+
+DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
+"""All dimensions, in the order in which results show them."""
+
+ORDERED: frozenset[Dimension] = frozenset({"threads", "target", "phase", "repeat", "time"})
+SAMPLED: frozenset[Dimension] = frozenset({"node", "time"})
+"""Dimensions whose values only the samples know: a gap in them is no missing result."""
+
+NAMED: tuple[Dimension, ...] = ("hardware", "workload", "operation", "experiment")
+"""Dimensions whose keys are words, in the order in which a bare word in an index is looked up."""
+
+AXIS_UNITS: Mapping[Dimension, str] = {
+    "threads": "threads",
+    "target": "ops/s",
+    "phase": "",
+    "repeat": "",
+    "time": "s",
+}
+"""The unit of a dimension whose keys are numbers."""
+
+Key = str | float
+
+
+@dataclass(frozen=True)
+class Run:
+    """One workload on one hardware in one experiment: the planned points of a measure are its runs by their ramps."""
+
+    experiment: str
+    hardware: str
+    workload: str
+    axis: Literal["threads", "target"]
+    points: tuple[float, ...]
+    phases: int
+    repeats: int
+    probes: tuple[str, ...]
+    operations: tuple[str, ...]
+
+    def has(self, dimension: Dimension, key: Key) -> bool:
+        """Whether `key` is planned in this run."""
+        match dimension:
+            case "experiment" | "hardware" | "workload":
+                return bool(getattr(self, dimension) == key)
+            case "threads" | "target":
+                return self.axis == dimension and key in self.points
+            case "phase":
+                return self.phases > 1 and key in range(1, self.phases + 1)
+            case "repeat":
+                return key in range(1, self.repeats + 1)
+            case "operation":
+                return key in self.operations
+            case "node" | "time":
+                return True
+
+    def keys(self, dimension: Dimension) -> tuple[Key, ...]:
+        """The planned keys of a dimension; none for node and time, which only the samples know."""
+        match dimension:
+            case "experiment" | "hardware" | "workload":
+                return (getattr(self, dimension),)
+            case "threads" | "target":
+                return self.points if self.axis == dimension else ()
+            case "phase":
+                return tuple(range(1, self.phases + 1)) if self.phases > 1 else ()
+            case "repeat":
+                return tuple(range(1, self.repeats + 1))
+            case "operation":
+                return self.operations
+            case "node" | "time":
+                return ()
+
+
+def planned_runs(scope: Scope) -> tuple[Run, ...]:
+    operations = {workload.key: workload.operations for workload in scope.workloads}
+    return tuple(
+        Run(
+            experiment.key,
+            hardware,
+            workload,
+            experiment.axis,
+            experiment.points,
+            experiment.phases,
+            experiment.repeats,
+            experiment.probes,
+            operations.get(workload, ()),
+        )
+        for experiment in scope.experiments
+        for hardware in experiment.hardware
+        for workload in experiment.workloads
+    )
+
+
+def unique(keys: Iterable[Key]) -> tuple[Key, ...]:
+    """Each key once, numbers in rising order, words in the order of their first appearance."""
+    found = tuple(dict.fromkeys(keys))
+    return tuple(sorted(found)) if all(not isinstance(key, str) for key in found) else found
+
+
+@dataclass(frozen=True)
+class MeasureKind:
+    """A base measure: where its values are kept and which dimensions it has when they are asked for.
+
+    `across_nodes` says how one value is made of the nodes' when nobody asks for nodes.
+    """
+
+    name: str
+    view: Literal["throughput", "latency", "errors", "sample"]
+    unit: UnitDimension
+    on_demand: frozenset[Dimension]
+    statistic: str = ""
+    probe: str = ""
+    sampled_as: str = ""
+    across_nodes: Literal["sum", "avg"] = "sum"
+
+    @property
+    def is_percentile(self) -> bool:
+        return self.view == "latency" and self.statistic.startswith("p")
+
+    @property
+    def needs_operation(self) -> bool:
+        return self.view == "latency"
+
+
+STATISTICS: Mapping[str, str] = {
+    **{name: name for name in ("mean", "min", "max", "p50", "p75", "p90", "p95", "p99")},
+    "p999": "p99.9",
+    "p9999": "p99.99",
+}
+"""What `latency.` may be followed by, and the store's word for it."""
+
+
+def _kinds() -> dict[str, MeasureKind]:
+    def dims(*names: Dimension) -> frozenset[Dimension]:
+        return frozenset(names)
+
+    def unit(text: str) -> UnitDimension:
+        return parse_unit(text).dimension
+
+    by_operation = dims("operation", "phase", "repeat")
+    sampled = dims("repeat", "node", "time")
+    kinds = [
+        MeasureKind("throughput", "throughput", unit("ops/s"), by_operation),
+        MeasureKind("errors", "errors", unit(""), dims("phase", "repeat")),
+        MeasureKind("power", "sample", unit("W"), sampled, probe="power", sampled_as="power"),
+        MeasureKind("energy", "sample", unit("J"), dims("repeat", "node"), probe="power", sampled_as="power"),
+        MeasureKind("cpu", "sample", unit("cores"), sampled, probe="cpu", sampled_as="cpu"),
+    ]
+    kinds += [
+        MeasureKind(f"latency.{name}", "latency", unit("s"), by_operation, statistic=statistic)
+        for name, statistic in STATISTICS.items()
+    ]
+    for name, in_unit in {
+        "cpu.utilisation": "",
+        "disk.read": "B/s",
+        "disk.write": "B/s",
+        "disk.reads": "1/s",
+        "disk.writes": "1/s",
+        "disk.utilisation": "",
+    }.items():
+        across: Literal["sum", "avg"] = "avg" if name.endswith(".utilisation") else "sum"
+        kinds.append(MeasureKind(name, "sample", unit(in_unit), sampled, "", name.partition(".")[0], name, across))
+    return {kind.name: kind for kind in kinds}
+
+
+KINDS: Mapping[str, MeasureKind] = _kinds()
+"""Every base measure by its name."""
+
+FAMILIES: Mapping[str, tuple[str, ...]] = {
+    "latency": tuple(f"latency.{name}" for name in STATISTICS),
+    "disk": tuple(name for name in KINDS if name.startswith("disk.")),
+}
+"""Words that are not a measure by themselves, and the measures that begin with them."""

@@ -1,0 +1,239 @@
+"""Metrics, expectations and reports, lowered for the plan: `each` is unrolled, and every expression is a query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from benchbrief.compiler import metric_errors, plan
+from benchbrief.compiler import report_errors as wrong
+from benchbrief.compiler.bodies import Body, read_attributes
+from benchbrief.compiler.errors import CompileProblem, Findings
+from benchbrief.compiler.expressions import LATER, REDUCTIONS, Typer, text_of
+from benchbrief.compiler.figures import figure
+from benchbrief.compiler.formulas import formula
+from benchbrief.compiler.measures import DIMENSIONS, FAMILIES, KINDS
+from benchbrief.compiler.prose import prose, title
+from benchbrief.compiler.queries import Place, dimension, origin, query, runs_at, runs_keys
+from benchbrief.compiler.scope import Scope
+from benchbrief.compiler.structure_errors import MisplacedBlock, UnknownAttribute, UnknownWord, WrongType
+from benchbrief.compiler.tables import callout, table
+from benchbrief.compiler.units import Unit
+from benchbrief.compiler.values import described
+from benchbrief.dsl import ast
+from benchbrief.dsl.diagnostics import Diagnostic
+
+TEMPLATES = ("technical_brief", "blog", "white_paper")
+LANGUAGES = ("en", "ja")
+_HEAD = ("template", "subtitle", "language", "author", "legal")
+_FLOW = ("text", "disclosure")
+_BLOCKS = ("callout", "table", "figure", "section", "each", "formula")
+_UNROLLED = ("workload", "hardware", "experiment")
+_TRUTH = Unit((), 1.0, "")
+
+_T = TypeVar("_T")
+_E = TypeVar("_E", bound=plan.Element)
+Lowered = tuple[
+    tuple[plan.Metric, ...], tuple[plan.Expect, ...], tuple[plan.Report, ...], tuple[Diagnostic, ...]
+]
+
+
+def lower(scope: Scope) -> Lowered:
+    """What the plan says of the spec's numbers and briefs, and everything that is wrong with them."""
+    findings = Findings()
+    typer = Typer(scope, findings)
+    metrics = [_metric(typer, metric) for metric in scope.metrics]
+    expects = [_expect(typer, expect) for expect in scope.expects]
+    reports = [_report(typer, block) for block in scope.reports]
+    return (
+        tuple(metric for metric in metrics if metric),
+        tuple(expect for expect in expects if expect),
+        tuple(report for report in reports if report),
+        findings.diagnostics(),
+    )
+
+
+def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
+    name = metric.name.text
+    what = _taken(name)
+    if what:
+        typer.findings.add(metric_errors.ShadowsMeasure(metric.name.span, name, what))
+    typed = typer.metric(name)
+    if typed is None or what or not typer.is_complete(typed, metric.expr):
+        return None
+    return plan.Metric(
+        name=name,
+        label=(metric.label.plain if metric.label else None) or name,
+        better="higher" if metric.better == "higher" else "lower" if metric.better == "lower" else None,
+        query=query(typer, typed.term, typed.unit, text_of(metric.expr)),
+        origin=origin(metric.span),
+    )
+
+
+def _taken(name: str) -> str:
+    """What a name already means in expressions."""
+    if name in KINDS or name in FAMILIES or name == "nodes":
+        return "a measure"
+    if name in DIMENSIONS:
+        return "a dimension"
+    return "a function" if name in (*REDUCTIONS, "range") or name in LATER else ""
+
+
+def _expect(typer: Typer, expect: ast.Expect) -> plan.Expect | None:
+    typed = typer.condition(expect.condition)
+    if typed is None or not typer.is_complete(typed, expect.condition):
+        return None
+    text = text_of(expect.condition)
+    return plan.Expect(
+        text=text,
+        label=(expect.label.plain if expect.label else None) or text,
+        query=query(typer, typed.term, _TRUTH, text),
+        origin=origin(expect.span),
+    )
+
+
+# --- reports ---
+
+
+def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
+    attributes = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text in _HEAD]
+    head = read_attributes(typer, "report", attributes, _HEAD)
+    place = Place()
+    name = block.name.text if block.name else "report"
+    heading = title(typer, block.label, place, "title") if block.label else name
+    texts = {key: _title(typer, head, key, place) for key in ("subtitle", "author")}
+    legal = head.string("legal")
+    legal_prose = prose(typer, legal, place) if legal else None
+    return plan.Report(
+        name=name,
+        title=heading or name,
+        subtitle=texts["subtitle"],
+        template=_word(typer, head, "template", TEMPLATES) or TEMPLATES[0],
+        language=_word(typer, head, "language", LANGUAGES) or typer.scope.language,
+        author=texts["author"],
+        legal=legal_prose,
+        elements=tuple(_elements(typer, [i for i in block.body if i not in attributes], place, "report")),
+        origin=origin(block.span),
+    )
+
+
+def _title(typer: Typer, body: Body, key: str, place: Place) -> str:
+    string = body.string(key)
+    return (title(typer, string, place, key) if string else None) or ""
+
+
+def _word(typer: Typer, body: Body, key: str, choices: tuple[str, ...]) -> str | None:
+    values = body.values(key)
+    if not values:
+        return None
+    value = values[0]
+    if not isinstance(value, ast.Name):
+        wanted = f"one of `{'`, `'.join(choices)}`"
+        typer.findings.add(WrongType(value.span, key, wanted, described(value)))
+    elif value.text not in choices:
+        typer.findings.add(UnknownWord(value.span, key, value.text, choices))
+    else:
+        return value.text
+    return None
+
+
+def _elements(typer: Typer, items: Sequence[ast.Item], place: Place, parent: str) -> list[plan.Element]:
+    elements: list[plan.Element] = []
+    for item in items:
+        elements += _element(typer, item, place, parent)
+    return elements
+
+
+def _element(typer: Typer, item: ast.Item, place: Place, parent: str) -> list[plan.Element]:
+    """What one attribute or block shows: nothing after a mistake, several elements for `each`."""
+    if isinstance(item, ast.Attribute):
+        return _attribute(typer, item, place, parent)
+    match item.keyword.text:
+        case "each":
+            return _each(typer, item, place)
+        case "section":
+            heading = title(typer, item.label, place, "title") if item.label else ""
+            elements = tuple(_elements(typer, item.body, place, "section"))
+            if not item.body:
+                usage = 'a `text = "..."`, a table or a figure'
+                typer.findings.add(wrong.EmptyElement(item.keyword.span, "section", usage))
+            return [plan.SectionElement(title=heading, elements=elements)] if heading is not None else []
+        case "table":
+            return _tried(typer, item, place, table)
+        case "callout":
+            return _tried(typer, item, place, callout)
+        case "figure":
+            return _tried(typer, item, place, figure)
+        case "formula":
+            return _tried(typer, item, place, formula)
+        case word:
+            typer.findings.add(MisplacedBlock(item.keyword.span, parent, word, _BLOCKS))
+            return []
+
+
+def _attribute(typer: Typer, attribute: ast.Attribute, place: Place, parent: str) -> list[plan.Element]:
+    key = attribute.key.text
+    if key not in _FLOW:
+        known = (*_HEAD, *_FLOW) if parent == "report" else _FLOW
+        typer.findings.add(UnknownAttribute(attribute.key.span, parent, key, known))
+        return []
+    body = read_attributes(typer, parent, [attribute], _FLOW)
+    if key == "disclosure":
+        return [plan.DisclosureElement()] if _word(typer, body, key, ("automatic",)) else []
+    string = body.string("text")
+    words = _watched(typer, place, "text", lambda: prose(typer, string, place)) if string else None
+    return [plan.TextElement(prose=words)] if words else []
+
+
+def _each(typer: Typer, block: ast.Block, place: Place) -> list[plan.Element]:
+    """The block's elements once for each key of its dimension that is planned here."""
+    name = block.subject or block.keyword
+    dim = dimension(name.text)
+    if dim is None or dim not in _UNROLLED:
+        typer.findings.add(UnknownWord(name.span, "each", name.text, _UNROLLED))
+        return []
+    if place.key(dim) is not None:
+        typer.findings.add(wrong.EachTwice(name.span, dim))
+        return []
+    elements: list[plan.Element] = []
+    for key in runs_keys(runs_at(typer, place), dim):
+        elements += _elements(typer, block.body, place.at(dim, key), "each")
+    return elements
+
+
+def _tried(
+    typer: Typer, block: ast.Block, place: Place, make: Callable[[Typer, ast.Block, Place], _E | None]
+) -> list[plan.Element]:
+    made = _watched(typer, place, block.keyword.text, lambda: make(typer, block, place))
+    return [made] if made else []
+
+
+class _Watched(Findings):
+    """Findings that are looked at before they count."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.problems: list[CompileProblem] = []
+
+    def add(self, problem: CompileProblem) -> None:
+        self.problems.append(problem)
+
+
+def _watched(typer: Typer, place: Place, kind: str, make: Callable[[], _T | None]) -> _T | None:
+    """What `make` gives. Inside an `each`, what is measured nowhere for this key is left out, with a warning."""
+    outer, watched = typer.findings, _Watched()
+    typer.findings = watched
+    try:
+        made = make()
+    finally:
+        typer.findings = outer
+    unplanned = [problem for problem in watched.problems if isinstance(problem, metric_errors.NothingPlanned)]
+    errors = [problem for problem in watched.problems if problem.severity == "error"]
+    if place.fixed and errors and len(unplanned) == len(errors):
+        dim, key = place.fixed[-1]
+        first = unplanned[0]
+        outer.add(wrong.LeftOut(first.span, kind, dim, str(key), first.base))
+        return None
+    for problem in watched.problems:
+        outer.add(problem)
+    return made

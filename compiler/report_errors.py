@@ -1,0 +1,215 @@
+"""Mistakes in reports (E073x to E075x, W0703 to W0704), each with its stable code and all of its prose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from benchbrief.compiler.errors import CompileProblem, Misspelt, ticked
+from benchbrief.dsl.diagnostics import Note, Severity
+from benchbrief.dsl.source import Span
+
+
+@dataclass(frozen=True)
+class DimensionsLeft(CompileProblem):
+    """A number for a text or a cell that is still a table. `example` is a key of the first dimension left."""
+
+    code = "E0730"
+    says = "this is not one number: it still has {left}"
+    dims: tuple[str, ...]
+    example: str
+
+    @property
+    def left(self) -> str:
+        return ticked(self.dims)
+
+    @property
+    def help(self) -> str:
+        return f"reduce it, as in `max(... over {self.dims[0]})`, or fix it with `[{self.example}]`"
+
+
+@dataclass(frozen=True)
+class BadFormat(CompileProblem):
+    code = "E0731"
+    says = "`{format}` can't print this: {why}"
+    hint = "{instead}"
+    format: str
+    why: str
+    instead: str
+
+
+@dataclass(frozen=True)
+class NumberInTitle(CompileProblem):
+    code = "E0732"
+    says = "a {what} can't hold a computed number"
+    mark = "only names and labels"
+    hint = "write it into a `text`; here stand names, such as `{{workload.label}}`"
+    what: str
+
+
+@dataclass(frozen=True)
+class DimensionFree(CompileProblem):
+    """A figure or a table that has more dimensions than it shows. `example` is a key of the first of them."""
+
+    code = "E0733"
+    says = "{left} is left free: the {kind} does not say where it goes"
+    kind: str
+    dims: tuple[str, ...]
+    example: str
+
+    @property
+    def left(self) -> str:
+        return ticked(self.dims)
+
+    @property
+    def help(self) -> str:
+        first = self.dims[0]
+        ways = [f"fix it with `[{self.example}]`"]
+        if self.kind == "figure":
+            ways.insert(0, f"add `color {first}`")
+        if first in ("workload", "hardware", "experiment"):
+            ways.append(f"put the {self.kind} inside `each {first} {{ }}`")
+        return f"{', '.join(ways[:-1])}{' or ' if len(ways) > 1 else ''}{ways[-1]}"
+
+
+@dataclass(frozen=True)
+class AxisUnits(CompileProblem):
+    code = "E0734"
+    says = "one axis can't show {first_unit} and {unit}"
+    mark = "in {unit}"
+    hint = "put one of them on the other axis with `axis right`, or into a figure of its own"
+    unit: str
+    first_unit: str
+    first_span: Span
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        return (Note(f"the axis is in {self.first_unit} since here", self.first_span),)
+
+
+@dataclass(frozen=True)
+class TwoAxes(CompileProblem):
+    """Series of one figure along different dimensions, or curves beside lines."""
+
+    code = "E0735"
+    says = "one figure can't go along {first_axis} and {axis}"
+    hint = "make two figures"
+    axis: str
+    first_axis: str
+    first_span: Span
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        return (Note(f"along {self.first_axis} here", self.first_span),)
+
+
+@dataclass(frozen=True)
+class NoAxis(CompileProblem):
+    code = "E0736"
+    says = "`{mark_word}` does not say along which dimension"
+    hint = "write {usage}"
+    mark_word: str
+    usage: str
+
+
+@dataclass(frozen=True)
+class UnknownOption(Misspelt):
+    code = "E0737"
+    says = "unknown option `{word}`"
+    otherwise = "options are {all_known}"
+
+
+@dataclass(frozen=True)
+class BadOption(CompileProblem):
+    code = "E0738"
+    says = "`{option}` can't be {found}"
+    hint = "write {usage}"
+    option: str
+    found: str
+    usage: str
+
+
+@dataclass(frozen=True)
+class TableShape(CompileProblem):
+    code = "E0739"
+    says = "this {kind} {why}"
+    hint = "write {usage}"
+    kind: str
+    why: str
+    usage: str
+
+
+@dataclass(frozen=True)
+class EmptyElement(CompileProblem):
+    code = "E0740"
+    says = "this {kind} shows nothing"
+    hint = "add {usage}"
+    kind: str
+    usage: str
+
+
+@dataclass(frozen=True)
+class NotFixedHere(CompileProblem):
+    """`{workload.label}` where no one workload is meant."""
+
+    code = "E0741"
+    says = "no one {dim} is meant here"
+    hint = "put this inside `each {dim} {{ }}`, or name it"
+    dim: str
+
+
+@dataclass(frozen=True)
+class UnknownField(Misspelt):
+    code = "E0742"
+    says = "{kind} has no `{word}`"
+    otherwise = "it has {all_known}"
+
+
+@dataclass(frozen=True)
+class EachTwice(CompileProblem):
+    code = "E0743"
+    says = "`each {dim}` inside `each {dim}`"
+    hint = "take one of them away"
+    dim: str
+
+
+@dataclass(frozen=True)
+class NotAMetric(Misspelt):
+    """A formula of something that is not a metric."""
+
+    code = "E0744"
+    says = "a formula works through a metric, and `{word}` is none"
+    otherwise = "metrics are {all_known}"
+    when_none = "declare one: `metric gain = throughput[b] / throughput[a]`"
+
+
+@dataclass(frozen=True)
+class PlainFormula(CompileProblem):
+    code = "E0745"
+    says = "metric `{name}` has no arithmetic to work through"
+    hint = "a formula is for a metric such as `nodes[legacy] * multiplier`"
+    name: str
+
+
+@dataclass(frozen=True)
+class SinglePoint(CompileProblem):
+    code = "W0703"
+    severity: ClassVar[Severity] = "warning"
+    says = "a line through a single point: `{dim}` is only {point}"
+    hint = "measure more points, or show the number in a table or as `bars`"
+    dim: str
+    point: str
+
+
+@dataclass(frozen=True)
+class LeftOut(CompileProblem):
+    """A part of an unrolled `each` for which nothing is measured."""
+
+    code = "W0704"
+    severity: ClassVar[Severity] = "warning"
+    says = "this {kind} is left out for {dim} `{key}`, where `{base}` is not measured"
+    hint = "leave it, or move the {kind} out of `each {dim}`"
+    kind: str
+    dim: str
+    key: str
+    base: str
