@@ -10,19 +10,23 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 @dataclass(frozen=True)
 class Ticks:
-    """A linear axis from `low` to `high` with a tick at each of `values` (the ends among them)."""
+    """An axis from `low` to `high` with a tick at each of `values`."""
 
     low: float
     high: float
     values: tuple[float, ...]
+    log: bool = False
 
     def labels(self) -> tuple[str, ...]:
+        if self.log:  # each power on its own: 0.01, 0.1, 1, 10
+            return tuple(label for value in self.values for label in tick_labels([value]))
         return tick_labels(self.values)
 
 
@@ -53,7 +57,7 @@ def log_ticks(values: Iterable[float], base: int) -> Ticks:
     last = max(first + 1, math.ceil(math.log(max(found), base) - 1e-9))
     stride = max(1, math.ceil((last - first) / 8))
     powers = tuple(float(base) ** n for n in range(first, last + 1, stride))
-    return Ticks(float(base) ** first, float(base) ** last, powers)
+    return Ticks(float(base) ** first, float(base) ** last, powers, log=True)
 
 
 def _nice_step(raw: float) -> float:
@@ -71,15 +75,14 @@ def tick_labels(values: Sequence[float]) -> tuple[str, ...]:
     largest = max((abs(v) for v in values), default=0.0)
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if largest >= size and largest >= 1e4:
-            return tuple(
-                "0" if v == 0 else f"{_trimmed(v / size, [w / size for w in values])}{letter}" for v in values
-            )
+            return tuple("0" if v == 0 else f"{_trimmed(v / size, [w / size for w in values])}{letter}" for v in values)
     return tuple(_trimmed(v, values) for v in values)
 
 
 def _trimmed(value: float, among: Sequence[float]) -> str:
-    decimals = next((d for d in range(6) if all(math.isclose(round(v, d), v, rel_tol=1e-6, abs_tol=1e-12)
-                                                for v in among)), 6)  # fmt: skip
+    decimals = next(
+        (d for d in range(6) if all(math.isclose(round(v, d), v, rel_tol=1e-6, abs_tol=1e-12) for v in among)), 6
+    )
     return f"{value:,.{decimals}f}".replace("-", "−")
 
 
@@ -124,19 +127,28 @@ class Place:
 
 
 _PLACES = (
-    Place(0, -10, "center"), Place(8, -6, "left"), Place(-8, -6, "right"), Place(9, 0, "left"), Place(-9, 0, "right"),
-    Place(8, 8, "left"), Place(-8, 8, "right"), Place(0, 11, "center"),
-)  # fmt: skip
+    Place(0, -10, "center"),
+    Place(8, -6, "left"),
+    Place(-8, -6, "right"),
+    Place(9, 0, "left"),
+    Place(-9, 0, "right"),
+    Place(8, 8, "left"),
+    Place(-8, 8, "right"),
+    Place(0, 11, "center"),
+)
 
 
 def place_labels(
     labels: Sequence[Label], size: float, area: Box, lines: Sequence[Sequence[tuple[float, float]]]
-) -> tuple[Place, ...]:
-    """A place for each label, in order, which covers the least of points, lines and labels placed before it."""
+) -> tuple[Place | None, ...]:
+    """A place for each label, in order, which covers the least of points, lines and labels placed before it.
+
+    None where a third of it would lie on other labels: that it is left out is better than that none can be read.
+    """
     dots = [Box(x - 4, y - 4, x + 4, y + 4) for line in lines for x, y in line]
     dots += [Box(x - 1, y - 1, x + 1, y + 1) for line in lines for x, y in _along(line)]
     taken: list[Box] = []
-    chosen = []
+    chosen: list[Place | None] = []
     for label in labels:
 
         def cost(place: Place, label: Label = label) -> float:
@@ -146,14 +158,17 @@ def place_labels(
             return sum(box.overlap(b) for b in dots) + 3 * sum(box.overlap(b) for b in taken) + 5 * outside
 
         best = min(_PLACES, key=cost)
-        taken.append(_box(label, best, size))
-        chosen.append(best)
+        box = _box(label, best, size)
+        hidden = sum(box.overlap(b) for b in taken) > (box.right - box.left) * size / 3
+        chosen.append(None if hidden else best)
+        if not hidden:
+            taken.append(box)
     return tuple(chosen)
 
 
 def _along(line: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     found = []
-    for (x0, y0), (x1, y1) in zip(line, line[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(line):
         steps = max(1, int(math.hypot(x1 - x0, y1 - y0) / 4))
         found += [(x0 + (x1 - x0) * i / steps, y0 + (y1 - y0) * i / steps) for i in range(1, steps)]
     return found
@@ -169,7 +184,7 @@ def _box(label: Label, place: Place, size: float) -> Box:
 def spread(positions: Sequence[float], gap: float) -> bool:
     """Whether positions lie at least `gap` apart."""
     ordered = sorted(positions)
-    return all(b - a >= gap for a, b in zip(ordered, ordered[1:], strict=False))
+    return all(b - a >= gap for a, b in pairwise(ordered))
 
 
 def linear(domain: tuple[float, float], pixels: tuple[float, float], log: bool = False) -> Callable[[float], float]:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from benchbrief.compiler import plan as p
 from benchbrief.reports import disclosure as d
 from benchbrief.reports import prose
+from benchbrief.reports.axes import text_width
 from benchbrief.reports.charts import draw
 from benchbrief.reports.facts import fact_groups
 from benchbrief.reports.figures import drawing, fits_half
@@ -45,7 +46,7 @@ from benchbrief.reports.view import (
     TextView,
 )
 
-FULL, HALF = (657, 250), (317, 226)  # pixels of 1/96 inch: the page's text width, and half of it less the gap
+FULL, HALF = (657, 240), (317, 212)  # pixels of 1/96 inch: the page's text width, and half of it less the gap
 FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
 _NOTICED_CELLS = 4
 
@@ -82,14 +83,17 @@ class _Builder:
     def blocks(self, elements: Sequence[p.Element], level: int) -> Iterable[Block]:
         index = 0
         while index < len(elements):
-            element = elements[index]
-            after = elements[index + 1] if index + 1 < len(elements) else None
-            if _half(element) and _half(after):
-                yield FigureRow(tuple(self.figure(f, half=True) for f in (element, after) if _is_figure(f)))
-                index += 2
-                continue
-            yield self.block(element, level)
-            index += 1
+            run = _run_of_figures(elements[index:])
+            if len(run) in (0, 1, 3):  # three are to be compared: all of one size
+                count = max(1, len(run))
+                yield from (self.block(element, level) for element in elements[index : index + count])
+            else:
+                count = len(run) - len(run) % 2
+                yield from (
+                    FigureRow(tuple(self.figure(one, half=True) for one in run[at : at + 2]))
+                    for at in range(0, count, 2)
+                )
+            index += count
 
     def block(self, element: p.Element, level: int) -> Block:
         match element:
@@ -149,7 +153,8 @@ class _Builder:
     def table(self, element: p.TableElement, *, numbered: bool = True) -> TableView:
         if numbered:
             self.tables += 1
-        lines = [self.line(element, line) for line in element.lines]
+        shared = self.shared_decimals(element)
+        lines = [self.line(element, line, shared) for line in element.lines]
         heads = [head for head, _ in lines]
         keys = [Head(key.label, numeric=False) for key in element.keys]
         if element.transposed:
@@ -160,11 +165,32 @@ class _Builder:
             rows = [Row(key, tuple(cells[i] for _, cells in lines)) for i, key in enumerate(keys)]
         note = self.optional_prose(element.note)
         return TableView(
-            self.tables, element.title, element.dim_label, tuple(columns), tuple(rows), self.notes(), note,
+            self.tables,
+            element.title,
+            element.dim_label,
+            tuple(columns),
+            tuple(rows),
+            self.notes(),
+            note,
             tuple(_sources(_table_queries(element))),
-        )  # fmt: skip
+        )
 
-    def line(self, element: p.TableElement, line: p.Line) -> tuple[Head, tuple[Cell, ...]]:
+    def shared_decimals(self, element: p.TableElement) -> dict[str, tuple[Scale, int]]:
+        """One scale and one number of decimals for all lines of a unit, so that they compare at a glance."""
+        by_unit: dict[str, list[float | None]] = {}
+        for line in element.lines:
+            if line.query and not line.format:
+                found = by_unit.setdefault(line.query.unit, [])
+                found += [self.results.at(line.query, **{element.dim: key.value}) for key in element.keys]
+        scales = {unit: scale_for(values, unit) for unit, values in by_unit.items()}
+        return {
+            unit: (scales[unit], decimals_for([None if v is None else scales[unit](v) for v in values]))
+            for unit, values in by_unit.items()
+        }
+
+    def line(
+        self, element: p.TableElement, line: p.Line, shared: Mapping[str, tuple[Scale, int]]
+    ) -> tuple[Head, tuple[Cell, ...]]:
         if line.query is None:
             numeric = any(not isinstance(part, str) for text in line.texts for part in text.parts)
             cells = []
@@ -173,17 +199,16 @@ class _Builder:
                 cells.append(Cell(html, numeric, key.label, missing='class="num missing"' in html))
             return Head(line.label, unit_text(line.unit), numeric), tuple(cells)
         values = [self.results.at(line.query, **{element.dim: key.value}) for key in element.keys]
-        unit = line.unit or line.query.unit
-        scale = Scale(1.0, unit_text(unit)) if line.format else scale_for(values, unit)
-        decimals = decimals_for([None if v is None else scale(v) for v in values])
+        unit = line.query.unit
+        scale, decimals = (Scale(1.0, unit_text(unit)), 0) if line.format else shared[unit]
         found = []
         for key, value in zip(element.keys, values, strict=True):
             if value is None:
                 number = self.note(self.results.why_missing(line.query, **{element.dim: key.value}))
                 found.append(Cell(_reference(self.words["missing"], number), True, key.label, missing=True))
             else:
-                text = formatted(value, line.format, unit) if line.format else fixed(scale(value), decimals)
-                found.append(Cell(Markup(escape(text)), True, key.label))  # noqa: S704  # escaped here
+                shown = formatted(value, line.format, unit) if line.format else fixed(scale(value), decimals)
+                found.append(Cell(Markup(escape(shown)), True, key.label))  # noqa: S704  # escaped here
         shown_unit = "" if line.format.endswith("%") else scale.unit
         return Head(line.label, shown_unit), tuple(found)
 
@@ -194,14 +219,22 @@ class _Builder:
         cards: tuple[Card, ...] = ()
         column = ""
         notes = table.notes if table else ()
-        if table and len(table.columns) == 1 and len(table.rows) <= 6 and element.table and not element.table.transposed:
+        upright = element.table is not None and not element.table.transposed
+        if table and upright and len(table.columns) == 1 and len(table.rows) <= 6:
             head = table.columns[0]
             column = f"{head.label} ({head.unit})" if head.unit else head.label
             cards = tuple(Card(row.head.label, row.cells[0].html) for row in table.rows)
         return CalloutView(
-            element.title, column, cards, None if cards else table, html, note, (*notes, *self.notes()),
+            element.title,
+            column,
+            cards,
+            _card_size(cards),
+            None if cards else table,
+            html,
+            note,
+            (*notes, *self.notes()),
             table.sources if table else (),
-        )  # fmt: skip
+        )
 
     def figure(self, element: p.FigureElement, *, half: bool) -> FigureView:
         self.figures += 1
@@ -212,9 +245,18 @@ class _Builder:
             self.note(text)
         note = self.optional_prose(element.note)
         return FigureView(
-            self.figures, element.title, svg, found.alt, not half, width, found.data_head, found.data, self.notes(),
-            note, tuple(_sources(q for s in element.series for q in (s.query, s.x_query) if q)),
-        )  # fmt: skip
+            self.figures,
+            element.title,
+            svg,
+            found.alt,
+            not half,
+            width,
+            found.data_head,
+            found.data,
+            self.notes(),
+            note,
+            tuple(_sources(q for s in element.series for q in (s.query, s.x_query) if q)),
+        )
 
     def formula(self, element: p.FormulaElement) -> FormulaView:
         words = _operators(element.text.format(*(term.text for term in element.terms)))
@@ -233,12 +275,20 @@ class _Builder:
         return quantity(value, query.unit)
 
 
-def _is_figure(element: p.Element | None) -> bool:
-    return isinstance(element, p.FigureElement)
+def _card_size(cards: Sequence[Card]) -> float:
+    """Points at which the longest number fits its card on one line, the cards side by side on a page."""
+    longest = max((text_width(card.html.striptags(), 1.0) for card in cards), default=1.0)
+    return round(min(19.0, (460 / max(1, len(cards)) - 20) / longest), 1)
 
 
-def _half(element: p.Element | None) -> bool:
-    return isinstance(element, p.FigureElement) and fits_half(element)
+def _run_of_figures(elements: Sequence[p.Element]) -> list[p.FigureElement]:
+    """The figures at the head of the elements that may stand side by side."""
+    found: list[p.FigureElement] = []
+    for element in elements:
+        if not isinstance(element, p.FigureElement) or not fits_half(element):
+            break
+        found.append(element)
+    return found
 
 
 def _operators(text: str) -> str:

@@ -145,8 +145,9 @@ def _tools(results: Results) -> Iterable[Item]:
         hosts += [h for h in cell.load_hosts if h not in hosts]
     for driver, hosts in used.items():
         found = {f.name: f.value for f in results.observed if f.kind == "tool" and f.name.startswith(f"{driver}.")}
-        versions = list(dict.fromkeys(f.value for f in results.observed
-                                      if f.kind == "tool" and f.name == f"{driver}.version"))  # fmt: skip
+        versions = list(
+            dict.fromkeys(f.value for f in results.observed if f.kind == "tool" and f.name == f"{driver}.version")
+        )
         text = words["d_on"].format(tool=" / ".join(versions) or driver, hosts=", ".join(hosts))
         if path := found.get(f"{driver}.path"):
             text += f"{words['semicolon']}{words['d_tool_path']} {path}"
@@ -234,5 +235,17 @@ def date_text(results: Results, language: str) -> str:
     return f"{started.day} {_MONTHS[started.month - 1]} {started.year}"
 
 
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-           "November", "December")  # fmt: skip
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)

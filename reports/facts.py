@@ -95,8 +95,19 @@ def _models(text: str) -> set[str]:
     return {w for w in re.findall(r"[a-z0-9.]+", text.lower()) if any(c.isdigit() for c in w)}
 
 
-_SIZES = {"": 1.0, "B": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 2.0**10, "MiB": 2.0**20,
-          "GiB": 2.0**30, "TiB": 2.0**40}  # fmt: skip
+_SIZES = {
+    "": 1.0,
+    "B": 1.0,
+    "kB": 1e3,
+    "KB": 1e3,
+    "MB": 1e6,
+    "GB": 1e9,
+    "TB": 1e12,
+    "KiB": 2.0**10,
+    "MiB": 2.0**20,
+    "GiB": 2.0**30,
+    "TiB": 2.0**40,
+}
 
 
 def _base_value(text: str) -> float | None:

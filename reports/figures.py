@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from benchbrief.compiler import plan
-from benchbrief.reports.charts import Chart, Point, Trace, XAxis
+from benchbrief.reports.layout import Chart, Point, Trace, XAxis, XKind
 from benchbrief.reports.source import Key, Results
 from benchbrief.reports.values import Scale, automatic, decimals_for, fixed, scale_for, with_unit
 
@@ -62,11 +63,12 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     scaled = [_scaled(d, y_right if d.trace.right else y_scale, x_scale if curve else Scale(1.0, "")) for d in drawn]
     x_label = figure.x_label or next((s.x_label for s in figure.series if s.x_label), "")
     x_label = x_label or results.words.get(x_dim or "", "")
-    titles = [_title(left, y_scale), _title(right, y_right), _with_unit(x_label, x_scale.unit)]
-    categories = tuple(k.label for k in _keys(figure, x_dim)) if kind == "category" else ()
-    ticks = tuple(float(k.value) for k in _keys(figure, x_dim)) if kind in ("steps", "log", "linear") and not curve else ()
-    axis = XAxis(titles[2], kind, categories, ticks)
-    chart = Chart(tuple(d.trace for d in scaled), axis, titles[0], titles[1], log_y)
+    x_keys = _keys(figure, x_dim)
+    categories = tuple(k.label for k in x_keys) if kind == "category" else ()
+    ticks = () if curve or kind == "category" else tuple(float(k.value) for k in x_keys)
+    axis = XAxis(_with_unit(x_label, x_scale.unit), kind, categories, ticks)
+    traces = tuple(d.trace for d in scaled)
+    chart = Chart(traces, axis, _title(left, y_scale), _title(right, y_right), log_y)
     return Drawing(
         chart if any(p.y is not None for d in scaled for p in d.trace.points) else None,
         _alt(chart, scaled, results, x_dim, y_scale, y_right),
@@ -83,7 +85,7 @@ def _keys(figure: plan.FigureElement, dim: str | None) -> tuple[plan.Key, ...]:
     return figure.keys.get(dim, ()) if dim else ()
 
 
-def _x_kind(figure: plan.FigureElement, dim: str | None) -> str:
+def _x_kind(figure: plan.FigureElement, dim: str | None) -> XKind:
     if any(s.mark == "curve" for s in figure.series):
         return "linear"
     keys = _keys(figure, dim)
@@ -94,7 +96,7 @@ def _x_kind(figure: plan.FigureElement, dim: str | None) -> str:
     values = sorted(float(k.value) for k in keys)
     if values[0] <= 0:
         return "linear"
-    ratios = [b / a for a, b in zip(values, values[1:], strict=False)]
+    ratios = [b / a for a, b in pairwise(values)]
     spaced = dim == "threads" and len(ratios) > 1 and min(ratios) >= 1.5
     return "log" if figure.log_x or spaced else "linear"
 
@@ -114,19 +116,18 @@ def _traces(
         keys = _keys(figure, series.x_dim) or (plan.Key(value=0.0, label=""),)
         points = [_point(series, i, k, where, kind, results) for i, k in enumerate(keys)]
         _explain(points, keys, series, where, results, notes)
-        trace = Trace(name, series.mark, tuple(points), color, series.axis == "right", series.dashed)
+        loose = series.mark == "line" and any(isinstance(k.value, str) for k in keys)
+        trace = Trace(name, series.mark, tuple(points), color, series.axis == "right", series.dashed, loose)
         yield _Drawn(series, trace, tuple(k.label for k in keys))
 
 
 def _color(results: Results, dim: str, key: plan.Key, index: int) -> int:
     """The same hardware or workload has the same colour in every figure of a report."""
-    known = {"hardware": results.plan.hardware, "workload": results.plan.workloads}.get(dim, {})
-    return list(known).index(str(key.value)) if str(key.value) in known else index
+    known = {"hardware": list(results.plan.hardware), "workload": list(results.plan.workloads)}.get(dim, [])
+    return known.index(str(key.value)) if key.value in known else index
 
 
-def _point(
-    series: plan.Series, index: int, key: plan.Key, where: dict[str, Key], kind: str, results: Results
-) -> Point:
+def _point(series: plan.Series, index: int, key: plan.Key, where: dict[str, Key], kind: str, results: Results) -> Point:
     at = {**where, series.x_dim: key.value} if series.x_dim else where
     x = float(index) if kind == "category" else float(key.value)
     if series.mark == "curve" and series.x_query:
@@ -206,7 +207,8 @@ def _with_unit(label: str, unit: str) -> str:
 
 
 def _title(drawn: Sequence[_Drawn], scale: Scale) -> str:
-    labels = list(dict.fromkeys(d.series.label for d in drawn))
+    main = [d for d in drawn if d.series.color_dim] or drawn
+    labels = list(dict.fromkeys(d.series.label for d in main))
     if len(labels) > 1 and scale.unit:  # the legend names the series; the axis says what it counts
         return scale.unit
     if len({d.series.query.unit for d in drawn}) > 1:
@@ -217,9 +219,7 @@ def _title(drawn: Sequence[_Drawn], scale: Scale) -> str:
 # --- words and data ----------------------------------------------------------------------------------------------
 
 
-def _alt(
-    chart: Chart, drawn: Sequence[_Drawn], results: Results, x_dim: str | None, left: Scale, right: Scale
-) -> str:
+def _alt(chart: Chart, drawn: Sequence[_Drawn], results: Results, x_dim: str | None, left: Scale, right: Scale) -> str:
     words = results.words
     marks = {d.trace.mark for d in drawn} - {"rule"}
     mark = "mixed" if len(marks) > 1 else next(iter(marks), "rule")
@@ -237,9 +237,7 @@ def _alt(
             continue
         first, last = with_unit(shown[0][0], unit), with_unit(shown[-1][0], unit)
         key = "alt_constant" if not shown[0][1] else "alt_single" if len(shown) == 1 else "alt_trace"
-        sentences.append(
-            words[key].format(name=name, first=first, last=last, first_x=shown[0][1], last_x=shown[-1][1])
-        )
+        sentences.append(words[key].format(name=name, first=first, last=last, first_x=shown[0][1], last_x=shown[-1][1]))
     return " ".join(sentences)
 
 

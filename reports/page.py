@@ -20,7 +20,10 @@ TEMPLATES = ("technical_brief", "blog", "white_paper")
 
 
 def to_html(view: ReportView, template: str, words: Mapping[str, str], medium: Literal["screen", "paper"]) -> str:
-    """The page in one of TEMPLATES. On paper, charts are images, which keeps their text selectable and gives them alternative texts."""
+    """The page in one of TEMPLATES.
+
+    On paper, charts are images: that keeps their text selectable and gives them alternative texts.
+    """
     picture = _as_image if medium == "paper" else _inline
     page = _environment().get_template(f"{template}/brief.html.j2")
     return page.render(report=view, w=words, medium=medium, picture=picture)

@@ -82,15 +82,15 @@ class Results:
         return [v for keys in _matching(query, rows, where) if (v := rows[keys]) is not None]
 
     def why_missing(self, query: Query, **where: Key) -> str:
-        """Why there is no value where the dims have these values: the cells that failed there, or the store's reason."""
-        reasons = {}
+        """Why there is no value where the dims have these values: cells that failed there, or the store's reason."""
+        reasons: dict[str, None] = {}
         for cell in self.bad_cells:
             if all(_key(getattr(cell, dim)) == _key(v) for dim, v in where.items() if dim in CellRow._fields):
                 template = self.words["failed_cell" if cell.status == "failed" else "missing_cell"]
                 reasons[template.format(reason=cell.reason or self.words["no_reason"])] = None
         if not reasons:
             known = _matching(query, self.rows(query), where)
-            reasons = {r: None for keys in known if (r := self._reasons[query.sql][keys])}
+            reasons = dict.fromkeys(r for keys in known if (r := self._reasons[query.sql][keys]))
         shown = list(reasons)[:2]
         return self.words["semicolon"].join(shown) if shown else self.words["no_value"]
 
@@ -104,8 +104,18 @@ class Results:
         known = {row[0]: CellRow(*row) for row in rows}
         return tuple(
             known.get(c.id)
-            or CellRow(c.id, c.experiment, c.hardware, c.workload, c.threads, c.target, c.repeat, "missing",
-                       self.words["not_run"], "")  # fmt: skip
+            or CellRow(
+                c.id,
+                c.experiment,
+                c.hardware,
+                c.workload,
+                c.threads,
+                c.target,
+                c.repeat,
+                "missing",
+                self.words["not_run"],
+                "",
+            )
             for c in self.plan.cells
         )
 
@@ -121,9 +131,7 @@ class Results:
         return tuple(Fact(*row) for row in rows)
 
 
-def _matching(
-    query: Query, rows: Mapping[tuple[Key, ...], object], where: Mapping[str, Key]
-) -> list[tuple[Key, ...]]:
+def _matching(query: Query, rows: Mapping[tuple[Key, ...], object], where: Mapping[str, Key]) -> list[tuple[Key, ...]]:
     wanted = [(i, _key(where[dim])) for i, dim in enumerate(query.dims) if dim in where]
     return [keys for keys in rows if all(keys[i] == key for i, key in wanted)]
 

@@ -59,7 +59,7 @@ def scale_for(values: Iterable[float | None], unit: str) -> Scale:
 
 
 def decimals_for(values: Iterable[float | None]) -> int:
-    """Digits after the point for a column: about four significant ones for its smallest value, at most two from 1 up."""
+    """Digits after the point for a column: about four significant for its smallest value, at most two from 1 up."""
     sizes = [abs(v) for v in values if v]
     if not sizes:
         return 0

@@ -84,11 +84,12 @@ class Card:
 
 @dataclass(frozen=True)
 class CalloutView:
-    """The lead box. `cards` are a table of one column, set large; a larger table stays one."""
+    """The lead box. `cards` are a table of one column, set large (`card_pt` points); a larger table stays one."""
 
     title: str
     column: str
     cards: tuple[Card, ...]
+    card_pt: float
     table: TableView | None
     html: Markup | None
     note: Markup | None
@@ -208,15 +209,7 @@ class SectionView:
 
 
 Block = (
-    TextView
-    | TableView
-    | CalloutView
-    | FigureView
-    | FigureRow
-    | FormulaView
-    | FactsView
-    | DisclosureView
-    | SectionView
+    TextView | TableView | CalloutView | FigureView | FigureRow | FormulaView | FactsView | DisclosureView | SectionView
 )
 
 

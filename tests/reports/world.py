@@ -1,5 +1,7 @@
 """Plans and stores made up for the report tests: real tables and views in memory, filled with generated numbers."""
 
+# ruff: noqa: S608  # the SQL is over made-up tables, of names in these files
+
 from __future__ import annotations
 
 import math
@@ -11,6 +13,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+
 from benchbrief.compiler import plan as p
 from benchbrief.results import schema as s
 from benchbrief.results.build import arrow_schema
@@ -18,7 +21,9 @@ from benchbrief.results.store import Store
 
 RUN = "20260314-091500-quickstart"
 HERE = p.Origin(file="brief.bench", line=1, column=1)
-STAND_IN = "the server is mongo-java-server 1.47.0 with its memory backend, a stand-in that speaks MongoDB's wire protocol"
+STAND_IN = (
+    "the server is mongo-java-server 1.47.0 with its memory backend, a stand-in that speaks MongoDB's wire protocol"
+)
 
 
 def make_store(rows: Iterable[tuple[Any, ...]]) -> Store:
@@ -72,7 +77,9 @@ def query(sql: str, dims: Sequence[str], unit: str, text: str) -> p.Query:
     return p.Query.model_validate({"sql": sql, "dims": tuple(dims), "unit": unit, "text": text})
 
 
-def ratio(above: p.Query, below: p.Query, unit: str, text: str, expression: str = "a.value / nullif(b.value, 0)") -> p.Query:
+def ratio(
+    above: p.Query, below: p.Query, unit: str, text: str, expression: str = "a.value / nullif(b.value, 0)"
+) -> p.Query:
     """Two queries with the same dims, joined; `expression` over a.value and b.value."""
     keys = f"USING ({', '.join(above.dims)})" if above.dims else "ON true"
     columns = "".join(f"{dim}, " for dim in above.dims)
@@ -137,8 +144,8 @@ class World:
     failed: dict[str, str] = field(default_factory=dict)
     """Reasons by cell id."""
     stand_in: bool = False
-    ops: Callable[[str, str, int], float] = lambda hardware, workload, threads: 1000.0 * threads
-    p99: Callable[[str, str, int], float] = lambda hardware, workload, threads: 0.0004 * threads
+    ops: Callable[[str, str, int], float] = lambda _hardware, _workload, threads: 1000.0 * threads
+    p99: Callable[[str, str, int], float] = lambda _hardware, _workload, threads: 0.0004 * threads
     expects: tuple[p.Expect, ...] = ()
 
     def cell_id(self, hardware: str, workload: str, threads: int, repeat: int = 1) -> str:
@@ -149,39 +156,92 @@ class World:
         tool = p.Tool(driver="ycsb" if embedded else "db_bench", path="/opt/tool")
         cells = [
             p.Cell(
-                id=self.cell_id(h, w, t, r), hash=f"{h}{w}{t}{r}", experiment="ramp", hardware=h, database=f"db@{h}",
-                workload=w, client="load" if embedded else None, load_hosts=("local",), tool=tool, threads=t, repeat=r,
-                warm_up_s=60, measure_s=1200, dataset=None, steps=(), locks=("local",), origin=HERE,
+                id=self.cell_id(h, w, t, r),
+                hash=f"{h}{w}{t}{r}",
+                experiment="ramp",
+                hardware=h,
+                database=f"db@{h}",
+                workload=w,
+                client="load" if embedded else None,
+                load_hosts=("local",),
+                tool=tool,
+                threads=t,
+                repeat=r,
+                warm_up_s=60,
+                measure_s=1200,
+                dataset=None,
+                steps=(),
+                locks=("local",),
+                origin=HERE,
             )
-            for h in self.hardware for w in self.workloads for t in self.threads for r in range(1, self.repeats + 1)
-        ]  # fmt: skip
+            for h in self.hardware
+            for w in self.workloads
+            for t in self.threads
+            for r in range(1, self.repeats + 1)
+        ]
         return p.Plan(
             spec=p.SpecRef(name="quickstart.bench", files={"quickstart.bench": "3f" * 32}, profile="smoke"),
             hosts={"local": p.Host(id="local", transport="local", name="localhost")},
             hardware={
-                key: p.Hardware(key=key, label=label, group="box", group_label="Box", hosts=("local",), nodes=self.nodes,
-                                facts=self.facts.get(key, {}), origin=HERE)
+                key: p.Hardware(
+                    key=key,
+                    label=label,
+                    group="box",
+                    group_label="Box",
+                    hosts=("local",),
+                    nodes=self.nodes,
+                    facts=self.facts.get(key, {}),
+                    origin=HERE,
+                )
                 for key, label in self.hardware.items()
             },
             clients={"load": p.Client(name="load", label="Load", hosts=("local",), tool=tool, origin=HERE)},
             databases={
-                f"db@{key}": p.Database(name="db", label="MongoDB" if embedded else "RocksDB", engine=self.engine,
-                                        server="embedded" if embedded else "none", reset="reuse",
-                                        options={"compression": "none", "cache": 8388608.0, "sync": True}, origin=HERE)
+                f"db@{key}": p.Database(
+                    name="db",
+                    label="MongoDB" if embedded else "RocksDB",
+                    engine=self.engine,
+                    server="embedded" if embedded else "none",
+                    reset="reuse",
+                    options={"compression": "none", "cache": 8388608.0, "sync": True},
+                    origin=HERE,
+                )
                 for key in self.hardware
             },
             workloads={
-                key: p.Workload(name=key, label=label, description=label, family="ycsb" if embedded else "db_bench",
-                                benchmark=key, properties={"records": 200000.0, "value_size": 400.0}, writes=True, origin=HERE)
+                key: p.Workload(
+                    name=key,
+                    label=label,
+                    description=label,
+                    family="ycsb" if embedded else "db_bench",
+                    benchmark=key,
+                    properties={"records": 200000.0, "value_size": 400.0},
+                    writes=True,
+                    origin=HERE,
+                )
                 for key, label in self.workloads.items()
             },
             experiments={
-                "ramp": p.Experiment(name="ramp", label="Thread ramp", hardware=tuple(self.hardware),
-                                     workloads=tuple(self.workloads), axis="threads", points=self.threads, warm_up_s=60,
-                                     measure_s=1200, phases=1, repeats=self.repeats, order="grouped", origin=HERE)
+                "ramp": p.Experiment(
+                    name="ramp",
+                    label="Thread ramp",
+                    hardware=tuple(self.hardware),
+                    workloads=tuple(self.workloads),
+                    axis="threads",
+                    points=self.threads,
+                    warm_up_s=60,
+                    measure_s=1200,
+                    phases=1,
+                    repeats=self.repeats,
+                    order="grouped",
+                    origin=HERE,
+                )
             },
-            cells=tuple(cells), expects=self.expects, reports=reports, estimate_s=60.0,
-        )  # fmt: skip
+            cells=tuple(cells),
+            expects=self.expects,
+            reports=reports,
+            estimate_s=60.0,
+        )
 
     def rows(self) -> list[tuple[Any, ...]]:
         at = datetime(2026, 3, 14, 9, 15, tzinfo=UTC).replace(tzinfo=None)
@@ -198,20 +258,58 @@ class World:
         for cell in self.plan().cells:
             reason = self.failed.get(cell.id)
             found.append(
-                s.CellRow(RUN, cell.id, cell.hash, "ramp", cell.hardware, cell.database, cell.workload, cell.threads,
-                          None, cell.repeat, "failed" if reason else "ok", reason, 1, at, 1200.0, 60.0,
-                          f"raw/{cell.id.replace('/', '_')}/1", "brief.bench:1:1")
-            )  # fmt: skip
+                s.CellRow(
+                    RUN,
+                    cell.id,
+                    cell.hash,
+                    "ramp",
+                    cell.hardware,
+                    cell.database,
+                    cell.workload,
+                    cell.threads,
+                    None,
+                    cell.repeat,
+                    "failed" if reason else "ok",
+                    reason,
+                    1,
+                    at,
+                    1200.0,
+                    60.0,
+                    f"raw/{cell.id.replace('/', '_')}/1",
+                    "brief.bench:1:1",
+                )
+            )
             if reason is None:
                 ops = self.ops(cell.hardware, cell.workload, cell.threads) * (1 + 0.04 * (cell.repeat - 1))
                 found.append(s.ThroughputRow(RUN, cell.id, None, "all", ops, int(ops * 1200), 0, 1200.0, None))
                 histogram = (s.HistogramBucket(0.0, 0.001, 100),)
-                found.append(s.OperationRow(RUN, cell.id, None, "local", "read", "service", 100, 0, 4e-4, 1e-5, 9e-3,
-                                            histogram, None))  # fmt: skip
+                found.append(
+                    s.OperationRow(
+                        RUN, cell.id, None, "local", "read", "service", 100, 0, 4e-4, 1e-5, 9e-3, histogram, None
+                    )
+                )
                 if cell.repeat == 1:
                     p99 = self.p99(cell.hardware, cell.workload, cell.threads)
-                    found.append(s.LatencyRow(RUN, "ramp", cell.hardware, cell.workload, cell.threads, None, None, None,
-                                              None, "read", "service", "p99", p99, "histogram", 1, None))  # fmt: skip
+                    found.append(
+                        s.LatencyRow(
+                            RUN,
+                            "ramp",
+                            cell.hardware,
+                            cell.workload,
+                            cell.threads,
+                            None,
+                            None,
+                            None,
+                            None,
+                            "read",
+                            "service",
+                            "p99",
+                            p99,
+                            "histogram",
+                            1,
+                            None,
+                        )
+                    )
         warning = "WARNING: Assertions are enabled; benchmarks unnecessarily slow"
         found += [s.NoteRow(RUN, c.id, "warning", warning, "db_bench") for c in self.plan().cells]
         return found

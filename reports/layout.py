@@ -1,0 +1,295 @@
+"""What stands on a chart, and where: series and axes, the plot area's size, ticks, legend and texts, all in pixels.
+
+Colours are Okabe and Ito's (jfly.uni-koeln.de/color), ordered so that neighbours also differ in lightness; point shapes
+tell the series apart where colour does not print.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from benchbrief.reports import axes
+from benchbrief.reports.axes import Box, Ticks, text_width
+
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#7A7A00", "#5D3A9B")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "circle", "square")
+INK, SOFT, GRID, PAPER = "#1d2a35", "#55626e", "#dfe4e8", "#ffffff"
+TEXT, SMALL = 10.5, 9.5  # pixels: 8 and 7 points on paper
+_ROW = 18  # pixels from one row of the legend to the next
+
+XKind = Literal["category", "steps", "log", "linear"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """`x` is a number, or the index of a category. `y` None is a gap. `low` and `high`: a confidence interval."""
+
+    x: float
+    y: float | None
+    label: str = ""
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One series. `color` is its place in the palette; None draws it in the ink of the text.
+
+    A `loose` line is points alone: between names (of workloads, say) there is nothing to connect.
+    """
+
+    name: str
+    mark: Literal["line", "bar", "curve", "rule"]
+    points: tuple[Point, ...]
+    color: int | None
+    right: bool = False
+    dashed: bool = False
+    loose: bool = False
+
+    @property
+    def paint(self) -> str:
+        return INK if self.color is None else PALETTE[self.color % len(PALETTE)]
+
+    @property
+    def shape(self) -> str:
+        return "diamond" if self.color is None else SHAPES[self.color % len(SHAPES)]
+
+
+@dataclass(frozen=True)
+class XAxis:
+    """`category`: one slot for each of `categories`; `steps`: whole numbers; `log` and `linear`: numbers.
+
+    `ticks` are the values to mark, where there are few enough; empty: round numbers.
+    """
+
+    title: str
+    kind: XKind
+    categories: tuple[str, ...] = ()
+    ticks: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Titles name the quantity and its unit. Values are in the units the titles name."""
+
+    traces: tuple[Trace, ...]
+    x: XAxis
+    left: str
+    right: str = ""
+    log_y: bool = False
+
+
+@dataclass(frozen=True)
+class LegendItem:
+    trace: Trace
+    x: float
+    y: float
+
+
+@dataclass
+class Plot:
+    """Sizes of the plot area and what stands around it, all in pixels."""
+
+    chart: Chart
+    outer_width: int
+    outer_height: int
+    y: Ticks = field(init=False)
+    y_right: Ticks | None = field(init=False)
+    legend: tuple[LegendItem, ...] = field(init=False, default=())
+    direct: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        chart = self.chart
+        self.has_bars = any(t.mark == "bar" for t in chart.traces)
+        self.log_y = chart.log_y and not self.has_bars
+        self.y = self._ticks([t for t in chart.traces if not t.right])
+        right = [t for t in chart.traces if t.right]
+        self.y_right = axes.matching_ticks(_extent(right), len(self.y.values) - 1) if right else None
+        self.left = 9 + max(text_width(label, TEXT) for label in self.y.labels())
+        self.right = 12.0
+        if self.y_right:
+            self.right = 9 + max(text_width(label, TEXT) for label in self.y_right.labels())
+        self.category_lines = max((len(lines) for lines in self._wrapped(self.outer_width)), default=1)
+        self.bottom = 8 + 13 * self.category_lines + (16 if chart.x.title else 0)
+        self.top = 24.0
+        self.height = self.outer_height - self.top - self.bottom
+        self.direct = self._direct_labels_fit()
+        if self.direct:
+            self.right = 12 + max(text_width(t.name, TEXT) for t in chart.traces)
+        elif len(chart.traces) > 1 or chart.traces[0].mark == "curve":
+            self.legend, rows = self._legend()
+            self.top += _ROW * rows
+        self.left, self.right = round(self.left, 1), round(self.right, 1)
+        self.width = round(self.outer_width - self.left - self.right, 1)
+        self.height = round(self.outer_height - self.top - self.bottom, 1)
+
+    def _ticks(self, traces: Sequence[Trace]) -> Ticks:
+        values = _extent(traces)
+        if self.log_y and values:
+            return axes.log_ticks([v for v in values if v > 0], 10)
+        return axes.nice_ticks(values)
+
+    def y_pixel(self, trace: Trace) -> Callable[[float], float]:
+        ticks = self.y_right if trace.right and self.y_right else self.y
+        return axes.linear((ticks.low, ticks.high), (self.height, 0.0), self.log_y and not trace.right)
+
+    def x_pixel(self) -> Callable[[float], float]:
+        if self.chart.x.kind == "category":
+            slot = self.width / len(self.chart.x.categories)
+            return lambda index: slot * (index + 0.5)
+        return axes.linear(self.x_domain, (0.0, self.width), self.chart.x.kind == "log")
+
+    @property
+    def x_values(self) -> list[float]:
+        return [p.x for t in self.chart.traces if t.mark != "rule" for p in t.points if p.y is not None or p.x]
+
+    @property
+    def x_ticks(self) -> tuple[float, ...]:
+        wanted = self.chart.x.ticks
+        if not wanted or len(wanted) > 14:
+            if self.chart.x.kind == "log":
+                return axes.log_ticks(self.x_values, 2 if max(self.x_values) < 5000 else 10).values
+            return self._round_ticks().values
+        pixel = self.x_pixel()
+        kept: list[float] = []
+        for value, label in reversed(list(zip(wanted, axes.tick_labels(wanted), strict=True))):
+            if not kept or pixel(kept[-1]) - pixel(value) > text_width(label, TEXT) + 8:
+                kept.append(value)
+        return tuple(reversed(kept))
+
+    @property
+    def x_domain(self) -> tuple[float, float]:
+        low, high = min(self.x_values), max(self.x_values)
+        if self.chart.x.kind == "log":
+            return (low / 1.12, high * 1.12)
+        if self.chart.x.kind == "steps":
+            return (low - 0.3, high + 0.3)
+        if not self.chart.x.ticks:
+            ticks = self._round_ticks()
+            return ticks.low, ticks.high
+        if low < 0.5 * high:
+            return (0.0, high * 1.03)
+        margin = (high - low or 1.0) * 0.05
+        return (low - margin, high + margin)
+
+    def _round_ticks(self) -> Ticks:
+        return axes.nice_ticks(self.x_values, max(3, int(self.width / 80)))
+
+    def wrapped_categories(self) -> list[list[str]]:
+        return self._wrapped(self.width)
+
+    def _wrapped(self, width: float) -> list[list[str]]:
+        names = self.chart.x.categories
+        return [_wrap(name, width / len(names) - 6) for name in names]
+
+    def _direct_labels_fit(self) -> bool:
+        """Names at the right ends of lines, where they are few, short and apart."""
+        traces = self.chart.traces
+        if self.y_right or len(traces) < 2 or any(t.mark not in ("line", "rule") for t in traces):
+            return False
+        if max(text_width(t.name, TEXT) for t in traces) > 0.26 * self.outer_width:
+            return False
+        lines = [t for t in traces if t.mark == "line"]
+        last_x = max((p.x for t in lines for p in t.points), default=0.0)
+        ends = [t.points[-1] for t in traces if t.points]
+        if any(t.points[-1].x != last_x for t in lines if t.points) or any(p.y is None for p in ends):
+            return False
+        pixel = self.y_pixel(traces[0])
+        return len(ends) == len(traces) and axes.spread([pixel(p.y) for p in ends if p.y is not None], 13)
+
+    def _legend(self) -> tuple[tuple[LegendItem, ...], int]:
+        items: list[LegendItem] = []
+        x, row = 0.0, 0
+        for trace in self.chart.traces:
+            needed = 24 + text_width(trace.name, TEXT) + 16
+            if x and x + needed > self.outer_width + 16:
+                x, row = 0.0, row + 1
+            items.append(LegendItem(trace, x - self.left, float(_ROW * row)))
+            x += needed
+        rows = row + 1
+        moved = [LegendItem(i.trace, i.x, i.y - _ROW * rows - 16) for i in items]
+        return tuple(moved), rows
+
+
+def _extent(traces: Sequence[Trace]) -> list[float]:
+    return [v for t in traces for p in t.points for v in (p.y, p.low, p.high) if v is not None]
+
+
+def _wrap(text: str, width: float, lines: int = 3) -> list[str]:
+    """Break a label at blanks (between any characters where there are none) into lines that fit."""
+    parts = re.findall(r"\S+\s*", text) if " " in text else list(text)
+    found = [""]
+    for part in parts:
+        if found[-1] and len(found) < lines and text_width((found[-1] + part).rstrip(), TEXT) > width:
+            found.append("")
+        found[-1] += part
+    return [line.strip() for line in found]
+
+
+@dataclass(frozen=True)
+class Text:
+    text: str
+    x: float
+    y: float
+    align: str
+    color: str
+    size: float = TEXT
+    bold: bool = False
+
+
+def texts(plot: Plot) -> list[Text]:
+    """Titles, legend, and names and numbers beside points, at places worked out beforehand."""
+    chart = plot.chart
+    found = [Text(chart.left, -plot.left, -15, "left", SOFT)]
+    if chart.right:
+        found.append(Text(chart.right, plot.width + plot.right, -15, "right", SOFT))
+    if chart.x.title:
+        found.append(Text(chart.x.title, plot.width / 2, plot.height + plot.bottom - 7, "center", SOFT))
+    x = plot.x_pixel()
+    for index, lines_of_label in enumerate(plot.wrapped_categories()):
+        for row, line in enumerate(lines_of_label):
+            found.append(Text(line, x(index), plot.height + 13 + 13 * row, "center", SOFT))
+    for item in plot.legend:
+        beside = item.x + (17 if item.trace.mark == "bar" else 24)
+        found.append(Text(item.trace.name, beside, item.y, "left", INK))
+    for trace in chart.traces if plot.direct else ():
+        end = trace.points[-1]
+        if end.y is not None:
+            at = plot.width if trace.mark == "rule" else x(end.x) + 3
+            y = plot.y_pixel(trace)(end.y)
+            found.append(Text(trace.name, at + 5, y, "left", readable(trace.paint), bold=True))
+    return [*found, *_point_labels(plot)]
+
+
+def _point_labels(plot: Plot) -> list[Text]:
+    curves = [t for t in plot.chart.traces if t.mark == "curve"]
+    x = plot.x_pixel()
+    lines, named = [], []
+    for trace in curves:
+        y = plot.y_pixel(trace)
+        shown = [(p, x(p.x), y(p.y)) for p in trace.points if p.y is not None]
+        lines.append([(px, py) for _, px, py in shown])
+        named += [(trace, p.label, px, py) for p, px, py in shown if p.label]
+    area = Box(-4, -4, plot.width + plot.right, plot.height)
+    places = axes.place_labels([axes.Label(text, px, py) for _, text, px, py in named], SMALL, area, lines)
+    return [
+        Text(text, px + place.dx, py + place.dy, place.align, readable(trace.paint), SMALL)
+        for (trace, text, px, py), place in zip(named, places, strict=True)
+        if place is not None
+    ]
+
+
+def readable(color: str) -> str:
+    """The colour, darkened until text in it has a contrast of 4.5 to 1 on white (WCAG 2.2, 1.4.3)."""
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    while 1.05 / (_luminance(channels) + 0.05) < 4.5:
+        channels = [c * 0.95 for c in channels]
+    return "#" + "".join(f"{round(c * 255):02x}" for c in channels)
+
+
+def _luminance(channels: Sequence[float]) -> float:
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
