@@ -10,19 +10,22 @@ from contextlib import contextmanager
 from typing import Protocol
 
 _PIECE = 1 << 16
+_LOOK_S = 0.1
+"""How often a quiet channel looks whether the forward is being closed."""
 
 
-class Stream(Protocol):
-    """What a socket and a channel have in common."""
+class Channel(Protocol):
+    """What is used of a channel: a socket's methods."""
 
-    def recv(self, size: int, /) -> bytes: ...
-    def sendall(self, data: bytes, /) -> None: ...
-    def shutdown(self, how: int, /) -> None: ...
+    def settimeout(self, timeout: float | None, /) -> None: ...
+    def recv(self, nbytes: int, /) -> bytes: ...
+    def send(self, s: bytes, /) -> int: ...
+    def shutdown_write(self) -> None: ...
     def close(self) -> None: ...
 
 
 @contextmanager
-def forwarded(open_channel: Callable[[], Stream]) -> Iterator[tuple[str, int]]:
+def forwarded(open_channel: Callable[[], Channel]) -> Iterator[tuple[str, int]]:
     """Listen on a free port of 127.0.0.1 for as long as the block runs; each connection gets a channel of its own.
 
     A connection whose channel can't be opened is closed, which its client sees as a refusal.
@@ -35,13 +38,12 @@ def forwarded(open_channel: Callable[[], Stream]) -> Iterator[tuple[str, int]]:
 
 
 class _Forward:
-    def __init__(self, open_channel: Callable[[], Stream]) -> None:
+    def __init__(self, open_channel: Callable[[], Channel]) -> None:
         self._open_channel = open_channel
+        self._closing = threading.Event()
+        self._clients: dict[socket.socket, threading.Thread] = {}
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address: tuple[str, int] = self._listener.getsockname()
-        self._streams: set[Stream] = set()
-        self._lock = threading.Lock()
-        self._closed = False
         self._acceptor = threading.Thread(target=self._accept, daemon=True, name=f"forward {self.address[1]}")
         self._acceptor.start()
 
@@ -51,48 +53,52 @@ class _Forward:
                 client, _ = self._listener.accept()
             except OSError:  # closed
                 return
-            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            thread = threading.Thread(target=self._serve, args=(client,), daemon=True)
+            self._clients = {known: its for known, its in self._clients.items() if its.is_alive()} | {client: thread}
+            thread.start()
 
     def _serve(self, client: socket.socket) -> None:
-        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        try:
-            channel = self._open_channel()
-        except Exception:  # whatever the reason, this client must not hang; later ones may do better
-            client.close()
-            return
-        with self._lock:
-            if self._closed:
-                client.close()
-                channel.close()
+        with client:
+            try:
+                channel = self._open_channel()
+            except Exception:  # whatever the reason, this client must not hang; later ones may do better
                 return
-            self._streams |= {client, channel}
-        back = threading.Thread(target=_pump, args=(channel, client), daemon=True)
-        back.start()
-        _pump(client, channel)
-        back.join()
-        for stream in (client, channel):
-            stream.close()
-        with self._lock:
-            self._streams -= {client, channel}
+            channel.settimeout(_LOOK_S)
+            # This thread alone sends on the channel and closes it. Were another to close it meanwhile, data could
+            # follow the close, for which a server ends the whole connection.
+            back = threading.Thread(target=self._carry_back, args=(channel, client), daemon=True)
+            back.start()
+            with contextlib.suppress(OSError, EOFError):
+                while piece := client.recv(_PIECE):
+                    self._send(channel, piece)
+                channel.shutdown_write()
+            back.join()
+            with contextlib.suppress(OSError, EOFError):
+                channel.close()
+
+    def _send(self, channel: Channel, piece: bytes) -> None:
+        while piece and not self._closing.is_set():
+            with contextlib.suppress(TimeoutError):
+                piece = piece[channel.send(piece) :]
+
+    def _carry_back(self, channel: Channel, client: socket.socket) -> None:
+        with contextlib.suppress(OSError, EOFError):
+            while not self._closing.is_set():
+                with contextlib.suppress(TimeoutError):
+                    if not (piece := channel.recv(_PIECE)):
+                        break
+                    client.sendall(piece)
+        with contextlib.suppress(OSError):
+            client.shutdown(socket.SHUT_RDWR)  # nobody would take what it still sends
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)  # wakes the acceptor
         self._listener.close()
-        with self._lock:
-            self._closed = True
-            streams = list(self._streams)
-        for stream in streams:
-            with contextlib.suppress(OSError, EOFError):
-                stream.shutdown(socket.SHUT_RDWR)  # wakes both of its pumps
-            stream.close()
         self._acceptor.join()
-
-
-def _pump(source: Stream, to: Stream) -> None:
-    """Carry bytes one way until the source ends; then tell the other side that no more will come."""
-    with contextlib.suppress(OSError, EOFError):
-        while piece := source.recv(_PIECE):
-            to.sendall(piece)
-    with contextlib.suppress(OSError, EOFError):
-        to.shutdown(socket.SHUT_WR)
+        self._closing.set()
+        for client, thread in self._clients.items():
+            with contextlib.suppress(OSError):
+                client.shutdown(socket.SHUT_RDWR)  # wakes who reads or writes it
+            thread.join()

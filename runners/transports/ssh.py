@@ -37,7 +37,7 @@ from benchbrief.runners.seams import (
     RunningJob,
     Secret,
 )
-from benchbrief.runners.transports.forward import Stream, forwarded
+from benchbrief.runners.transports.forward import Channel, forwarded
 from benchbrief.runners.transports.known_hosts import KnownHost, known_host
 from benchbrief.runners.transports.ssh_config import config_text
 from benchbrief.runners.transports.warm_shell import NoShell, TookTooLong, WarmShell
@@ -300,7 +300,7 @@ class SshTransport:
     # --- ports ---
 
     def forward(self, host: str, port: int) -> AbstractContextManager[tuple[str, int]]:
-        def open_channel() -> Stream:
+        def open_channel() -> Channel:
             with self._broken_is_lost():
                 return self._transport().open_channel(
                     "direct-tcpip", (host, port), ("127.0.0.1", 0), timeout=_CONNECT_S
