@@ -1,4 +1,4 @@
-"""What is wrong with a spec, as data. The prose of each diagnostic lives in `dsl/errors.py` and `compiler/errors.py`."""
+"""What is wrong with a spec, as data. Its prose lives in `dsl/errors.py` and `compiler/errors.py`."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from benchbrief.dsl import errors
 from benchbrief.dsl.source import Source, Span
@@ -22,14 +21,6 @@ _PIECE = re.compile(
     r"|(?P<open>[(\[{])|(?P<close>[)\]}])"
 )
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
-
-
-@dataclass(frozen=True)
-class Shape:
-    """`problem` is the first thing wrong with the brackets and strings, if any; its `span` starts at the cause."""
-
-    comments: tuple[Span, ...]
-    problem: errors.Problem | None
 
 
 def comments(source: Source) -> tuple[Span, ...]:
@@ -81,12 +72,12 @@ def problem(source: Source, start: int, end: int) -> errors.Problem | None:
                     if suspect is None and span.text == "}" and _differently_indented(opener, span):
                         suspect = opener
                 elif any(_CLOSER[opener.text] == span.text for opener in stack):
-                    return errors.UnclosedBracket(stack[-1], _CLOSER[stack[-1].text], span)
+                    return errors.UnclosedBracket(stack[-1], stack[-1].text, _CLOSER[stack[-1].text], span)
                 else:
                     return errors.WrongCloser(span, span.text, _CLOSER[stack[-1].text], stack[-1])
     if stack:
         opener = suspect if suspect and stack[-1].text == "{" else stack[-1]
-        return errors.UnclosedBracket(opener, _CLOSER[opener.text], None)
+        return errors.UnclosedBracket(opener, opener.text, _CLOSER[opener.text], None)
     return None
 
 

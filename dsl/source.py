@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +18,7 @@ class Source:
     @cached_property
     def line_starts(self) -> tuple[int, ...]:
         """Offset of the first character of each line."""
-        return (0, *(i + 1 for i, char in enumerate(self.text) if char == "\n"))
+        return (0, *(end.end() for end in re.finditer("\n", self.text)))
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column, both from 1, of a character offset."""
