@@ -24,7 +24,7 @@ import benchbrief
 from benchbrief.results.errors import ResultsError
 from benchbrief.results.evidence import Evidence, read_evidence
 from benchbrief.results.ingest import ingest
-from benchbrief.results.schema import SCHEMA_VERSION, TABLES, VIEWS, HistogramBucket, MetaRow
+from benchbrief.results.schema import SCHEMA_VERSION, TABLES, VIEWS, HistogramBucket, MetaRow, OperationRow
 from benchbrief.runners.seams import DiskFull
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ BUILD = b"benchbrief.build"
 _BUILDING = ".building"
 _LOCK = ".lock"
 _LOCK_TIMEOUT_S = 120.0
-_ROWS_A_GROUP = 100_000
+_GROUP = 100_000
+"""Rows and histogram buckets held before they are written."""
 _FREE_SPACE = "free some space, then `bench rebuild`"
 
 
@@ -113,10 +114,14 @@ class _TableWriter:
         self._schema = arrow_schema(row).with_metadata({BUILD: build.encode()})
         self._writer: pq.ParquetWriter = pq.ParquetWriter(path, self._schema, compression="zstd")
         self._rows: list[tuple[object, ...]] = []
+        self._held = 0
 
     def add(self, row: tuple[object, ...]) -> None:
         self._rows.append(row)
-        if len(self._rows) >= _ROWS_A_GROUP:
+        self._held += 1
+        if isinstance(row, OperationRow):
+            self._held += len(row.histogram or ())
+        if self._held >= _GROUP:
             self._flush()
 
     def _flush(self) -> None:
@@ -126,6 +131,7 @@ class _TableWriter:
         arrays = [pa.array(column, type=field.type) for column, field in zip(columns, self._schema, strict=True)]
         self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
         self._rows.clear()
+        self._held = 0
 
     def close(self) -> None:
         if self._rows:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from benchbrief.compiler.plan import Cell, Fact, Quantity
 from benchbrief.results.cell_rows import cell_rows
 from benchbrief.results.evidence import Evidence, Verdict
-from benchbrief.results.latency import statistics
+from benchbrief.results.latency import Statistic, statistics
 from benchbrief.results.measured import Measured
 from benchbrief.results.schema import FactRow, LatencyRow, NoteRow, Row, RunRow, utc
 from benchbrief.runners import journal as j
@@ -124,8 +124,13 @@ def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, Measured]]) -> Iter
                 distributions += [(repeat, source, [op]) for source, op in by_source.items()]
             distributions.append((repeat, None, list(by_source.values())))
         distributions.append((None, None, [op for by_source in by_repeat.values() for op in by_source.values()]))
+        known: dict[tuple[int, ...], list[Statistic]] = {}
         for at_repeat, at_source, ops in distributions:
-            for statistic in statistics(ops):
+            # A single repeat, or load generator, is the same as all of them together.
+            same = tuple(map(id, ops))
+            if same not in known:
+                known[same] = statistics(ops)
+            for statistic in known[same]:
                 yield LatencyRow(
                     run_id,
                     cell.experiment,
