@@ -36,7 +36,7 @@ def check(path: Path, *, profile: str | None = None, params: Mapping[str, str] |
         values = parameters(declarations, params or {}, findings)
         if profile is not None:
             apply_profile(declarations, profile, findings)
-        model = resolve(declarations, values, findings)
+        model = resolve(declarations, values, profile, findings)
         metrics, expects, reports, more = lower(model.scope) if model.whole else ((), (), (), ())
     except SpecError as error:
         return Checked(None, error.diagnostics)

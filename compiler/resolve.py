@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchbrief.compiler import errors, plan, structure_errors
 from benchbrief.compiler.databases import read_databases
@@ -37,7 +37,9 @@ class Model:
     whole: bool
 
 
-def resolve(found: Declarations, params: Mapping[str, ast.Expr], findings: Findings) -> Model:
+def resolve(
+    found: Declarations, params: Mapping[str, ast.Expr], profile: str | None, findings: Findings
+) -> Model:
     """`params` are the values of the parameters, those of the command line in place of the declared ones."""
     reader = Reader(params, findings)
     check_profiles(found, reader)
@@ -64,7 +66,7 @@ def resolve(found: Declarations, params: Mapping[str, ast.Expr], findings: Findi
         clients={name: client for name, client in world.clients.items() if client is not None},
         workloads=loads,
         matrices=matrices,
-        scope=_scope(found, params, world.hardware, loads, matrices, language),
+        scope=replace(_scope(found, params, world.hardware, loads, matrices, language), profile=profile),
         whole=len(matrices) == len(found.blocks["experiment"]),
     )
 

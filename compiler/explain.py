@@ -1,0 +1,258 @@
+"""A plan in words, for `bench plan`: who runs what, the matrix, the order, the times, the metrics, the reports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from benchbrief.compiler.estimate import estimate, seconds
+from benchbrief.compiler.layout import Page, duration, number, quantity_of_bytes
+from benchbrief.compiler.plan import (
+    Cell,
+    Database,
+    Element,
+    Experiment,
+    Hardware,
+    Plan,
+    Query,
+    Report,
+    SectionElement,
+    StepKind,
+    Template,
+    Workload,
+)
+
+_ORDERS = {
+    "grouped": "hardware by hardware, then workload, {axis}, repeat",
+    "interleaved": "workload, {axis}, repeat, and at each the hardware side by side in time",
+    "random": "shuffled with seed {seed}",
+}
+_STEPS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect", "cool_down", "tear_down")
+
+
+def explain(plan: Plan, width: int = 100, color: bool = False) -> str:
+    """Lines of at most `width` columns where words allow it; ANSI colours when asked."""
+    page = Page(max(40, width), color)
+    _title(plan, page)
+    _hosts(plan, page)
+    for experiment in plan.experiments.values():
+        _experiment(plan, experiment, page)
+    if plan.metrics:
+        page.heading("Metrics")
+        page.table((metric.name, metric.label, _measured_in(metric.query)) for metric in plan.metrics)
+    if plan.expects:
+        page.heading("Must hold")
+        page.table((expect.text, "" if expect.label == expect.text else expect.label) for expect in plan.expects)
+    if plan.reports:
+        page.heading("Reports")
+        page.table((report.name, report.title, _contents(report)) for report in plan.reports)
+    _total(plan, page)
+    return page.text()
+
+
+def _title(plan: Plan, page: Page) -> None:
+    page.strong(plan.reports[0].title if plan.reports else plan.spec.name)
+    rows = [("spec", ", ".join((plan.spec.name, *(f for f in plan.spec.files if f != plan.spec.name))))]
+    if plan.spec.profile:
+        rows.append(("profile", plan.spec.profile))
+    if plan.spec.params:
+        rows.append(("params", ", ".join(f"{name} = {value}" for name, value in plan.spec.params.items())))
+    page.table(rows)
+
+
+def _hosts(plan: Plan, page: Page) -> None:
+    page.heading("Hosts")
+    roles: dict[str, list[str]] = {host: [] for host in plan.hosts}
+    for hardware in plan.hardware.values():
+        for host in hardware.hosts:
+            roles[host].append(f"under test: {_called(hardware.label, hardware.key)}")
+    for client in plan.clients.values():
+        for host in client.hosts:
+            roles[host].append(f"load generator: {_called(client.label, client.name)} ({client.tool.driver})")
+    page.table((host, "; ".join(parts)) for host, parts in roles.items())
+
+
+def _called(label: str, key: str) -> str:
+    return label if label == key else f"{label} ({key})"
+
+
+# --- experiments -------------------------------------------------------------------------------------------------
+
+
+def _experiment(plan: Plan, e: Experiment, page: Page) -> None:
+    cells = [cell for cell in plan.cells if cell.experiment == e.name]
+    page.heading(f"Experiment {e.name}", "" if e.label == e.name else e.label)
+    page.table(_facts(plan, e, cells))
+    page.gap()
+    page.table(
+        ((_called(h.label, h.key), _machines(h), _location(plan, cells, h)) for h in _chosen(plan, e)),
+        ("hardware", "hosts", "database"),
+    )
+    page.gap()
+    page.table(
+        ((_called(w.label, w.name), _load(w)) for w in (plan.workloads[name] for name in e.workloads)),
+        ("workload", "load"),
+    )
+    page.gap()
+    page.table(_steps(cells), ("step", "time", "time-out", "cells"))
+
+
+def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, str]]:
+    counts = (
+        _counted(len(e.hardware), "hardware"),
+        _counted(len(e.workloads), "workload", "workloads"),
+        _counted(len(e.points), "point", "points"),
+        _counted(e.repeats, "repeat", "repeats"),
+    )
+    yield "matrix", f"{' x '.join(counts)} = {_counted(len(cells), 'cell', 'cells')}"
+    unit = " ops/s" if e.axis == "target" else ""
+    yield e.axis, ", ".join(number(point) for point in e.points) + unit
+    if e.axis == "target" and cells:
+        yield "threads", number(cells[0].threads)
+    yield "order", f"{e.order}: " + _ORDERS[e.order].format(axis=e.axis, seed=e.seed)
+    if cells:
+        first = cells[0]
+        where = f"on client {first.client}" if first.client else "on the host under test"
+        yield "load by", f"{first.tool.driver}{f' ({first.tool.path})' if first.tool.path else ''} {where}"
+    if e.phases > 1:
+        yield "phases", f"{e.phases} x {duration(e.measure_s / e.phases)}"
+    yield "probes", ", ".join(_probes(cells)) or "none"
+    if e.max_error_share:
+        yield "max errors", f"{100 * e.max_error_share:g} %"
+
+
+def _counted(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 or many is None else many}"
+
+
+def _probes(cells: Iterable[Cell]) -> list[str]:
+    """Each probe with its devices, in the order declared."""
+    devices: dict[str, list[str]] = {}
+    for cell in cells:
+        for probe in cell.probes:
+            found = devices.setdefault(f"{probe.name} every {duration(probe.every_s)}", [])
+            device = probe.options.get("device")
+            if device and device not in found:
+                found.append(device)
+    return [f"{name} on {' or '.join(on)}" if on else name for name, on in devices.items()]
+
+
+def _chosen(plan: Plan, e: Experiment) -> list[Hardware]:
+    return [plan.hardware[key] for key in e.hardware]
+
+
+def _machines(hardware: Hardware) -> str:
+    shown = ", ".join(hardware.hosts[:4])
+    return shown if len(hardware.hosts) <= 4 else f"{shown} and {len(hardware.hosts) - 4} more"
+
+
+def _location(plan: Plan, cells: Iterable[Cell], hardware: Hardware) -> str:
+    key = next((cell.database for cell in cells if cell.hardware == hardware.key), None)
+    if key is None:
+        return ""
+    database = plan.databases[key]
+    parts = [_called(database.label, database.name), *_where(database)]
+    parts.append("loaded once and kept" if database.reset == "reuse" else "loaded again for each cell")
+    return ", ".join(parts)
+
+
+def _where(database: Database) -> Iterator[str]:
+    if database.server == "embedded":
+        yield "the built-in stand-in server"
+    if database.uri:
+        yield _template(database.uri)
+    if database.path:
+        yield database.path
+    if database.topology:
+        yield database.topology
+
+
+def _template(template: Template) -> str:
+    return "".join(part if isinstance(part, str) else f'{{{part.kind}("{part.name}")}}' for part in template)
+
+
+def _load(workload: Workload) -> str:
+    p = workload.properties
+    parts = [f"{workload.family}.{workload.benchmark}", f"{number(float(p['records']))} records"]
+    if workload.family == "ycsb":
+        size = f"of {quantity_of_bytes(float(p['record_size']))}"
+        mix = [
+            f"{name.replace('_', '-')} {100 * float(p[name]):g} %"
+            for name in ("read", "update", "insert", "scan", "read_modify_write")
+            if p[name]
+        ]
+        return ", ".join((parts[0], f"{parts[1]} {size}", str(p["distribution"]), *mix))
+    parts.append(f"keys of {quantity_of_bytes(float(p['key_size']))}")
+    parts.append(f"values of {quantity_of_bytes(float(p['value_size']))}")
+    if "read" in p:
+        parts.append(f"read {100 * float(p['read']):g} %")
+    if "write_rate" in p:
+        parts.append(f"writes limited to {quantity_of_bytes(float(p['write_rate']))}/s")
+    return ", ".join(parts)
+
+
+def _steps(cells: list[Cell]) -> Iterator[tuple[str, ...]]:
+    """Each kind of step with its length (the cells that skip it left out), its time-out, and in how many cells."""
+    for kind in _STEPS:
+        steps = [step for cell in cells for step in cell.steps if step.kind == kind]
+        taken = [step for step in steps if step.seconds > 0]
+        if steps:
+            times = _span(step.seconds for step in taken)
+            yield (
+                kind.replace("_", "-"),
+                times if kind in ("warm_up", "measure") else f"about {times}",
+                _span(step.timeout_s for step in steps),
+                number(len(taken)),
+            )
+
+
+def _span(values: Iterable[float]) -> str:
+    every = sorted(set(values))
+    if not every:
+        return "0 s"
+    return duration(every[0]) if len(every) == 1 else f"{duration(every[0])} to {duration(every[-1])}"
+
+
+# --- metrics and reports -----------------------------------------------------------------------------------------
+
+
+def _measured_in(query: Query) -> str:
+    unit = f"in {query.unit}" if query.unit else "a plain number"
+    return f"{unit}, by {', '.join(query.dims)}" if query.dims else f"{unit}, a single value"
+
+
+def _contents(report: Report) -> str:
+    counts = Counter(_kinds(report.elements))
+    parts = [
+        _counted(counts[kind], one, many)
+        for kind, one, many in (
+            ("section", "section", "sections"),
+            ("figure", "figure", "figures"),
+            ("table", "table", "tables"),
+            ("callout", "callout", "callouts"),
+            ("formula", "formula", "formulas"),
+        )
+        if counts[kind]
+    ]
+    return ", ".join((f"template {report.template}", f"language {report.language}", *parts))
+
+
+def _kinds(elements: Iterable[Element]) -> Iterator[str]:
+    for element in elements:
+        yield "table" if element.kind == "facts" else element.kind
+        if isinstance(element, SectionElement):
+            yield from _kinds(element.elements)
+
+
+def _total(plan: Plan, page: Page) -> None:
+    page.heading("Total")
+    alone = sum(seconds(cell) for cell in plan.cells)
+    text = f"{_counted(len(plan.cells), 'cell', 'cells')}, about {duration(plan.estimate_s)}"
+    if plan.estimate_s < alone:
+        text += f" with independent hosts side by side ({duration(alone)} one after another)"
+    page.paragraph(text)
+    if len(plan.experiments) > 1:
+        page.table(
+            (name, "about " + duration(estimate(cell for cell in plan.cells if cell.experiment == name)))
+            for name in plan.experiments
+        )
