@@ -121,6 +121,7 @@ def test_a_query_of_another_shape_than_it_says_is_refused(tmp_path: Path) -> Non
         ("-- nothing", "expected one SQL statement, found 0"),
         ("SELCT 1", 'syntax error at or near "SELCT"'),
         ("SELECT nope FROM cells", 'Referenced column "nope" not found in FROM clause'),
+        ("SELECT now()", "a time with a time zone can't be shown"),
         ("FROM nope", "Table with name nope does not exist"),
         ("PIVOT cells ON hardware USING count(*)", "this PIVOT needs its columns named"),
     ],
