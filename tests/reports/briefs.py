@@ -358,7 +358,8 @@ def cluster_shrink() -> Made:
         p.TextElement(
             prose=w.text(
                 "Two clusters of three nodes ran the same five workloads. Dividing their throughputs gives a "
-                "*performance multiplier*, and with it an estimate of how many nodes of the older kind do the work of three new ones.\n\n"
+                "*performance multiplier*, and with it an estimate of how many nodes of the older kind "
+                "do the work of three new ones.\n\n"
                 "- **5100 ECO**: two SATA SSDs per node\n- **Legacy**: two 10K rpm hard disks per node"
             )
         ),
@@ -395,3 +396,7 @@ def cluster_shrink() -> Made:
         legal=w.text("Figures: Micron Technology, Inc., technical marketing brief, Rev. A 7/17."),
     )
     return world, brief
+
+
+def made(name: str) -> Made:
+    return {"quickstart": quickstart, "three_ssds": three_ssds, "cluster_shrink": cluster_shrink}[name]()

@@ -1,0 +1,187 @@
+"""What is in a drawn chart: read back from its SVG."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET  # our own drawings
+
+import pytest
+
+from benchbrief.reports import axes
+from benchbrief.reports.charts import draw
+from benchbrief.reports.layout import PALETTE, Chart, Point, Trace, XAxis
+
+SVG = "{http://www.w3.org/2000/svg}"
+THREADS = XAxis("Threads", "log", ticks=(1, 2, 4, 8))
+
+
+def trace(name: str, *values: float | None, mark: str = "line", color: int | None = 0, **more: bool) -> Trace:
+    xs = [1, 2, 4, 8] if mark in ("line", "curve") else range(len(values))
+    points = tuple(Point(float(x), y, label=f"{x:g}") for x, y in zip(xs, values, strict=True))
+    return Trace(name, mark, points, color, **more)  # type: ignore[arg-type]  # the mark is one of the four
+
+
+def bar(name: str, *values: float | None, color: int = 0) -> Trace:
+    return trace(name, *values, mark="bar", color=color)
+
+
+def drawn(chart: Chart, width: int = 600, height: int = 240) -> ET.Element:
+    svg = draw(chart, width, height, "Inter")
+    assert "NaN" not in svg
+    assert "undefined" not in svg
+    assert "http://" not in svg.replace("http://www.w3.org/", "")
+    root = ET.fromstring(svg)  # noqa: S314  # our own drawing
+    assert (root.get("width"), root.get("height")) == (str(width), str(height))
+    return root
+
+
+def texts(root: ET.Element) -> list[str]:
+    return ["".join(t.itertext()) for t in root.iter(f"{SVG}text")]
+
+
+def filled(root: ET.Element, color: str) -> list[str]:
+    return [p.get("d", "") for p in root.iter(f"{SVG}path") if p.get("fill") == color]
+
+
+def bars_of(root: ET.Element, color: str) -> list[tuple[float, float]]:
+    """The top and the height of each bar; what lies above the plot area is the legend's sample."""
+    found = [re.match(r"M[-\d.]+,([-\d.]+)h[\d.]+v([\d.]+)h", d) for d in filled(root, color)]
+    sizes = [(float(m[1]), float(m[2])) for m in found if m]
+    return [(top, height) for top, height in sizes if top >= 0]
+
+
+def lines(root: ET.Element, color: str) -> list[str]:
+    found = [p for p in root.iter(f"{SVG}path") if p.get("stroke") == color and p.get("stroke-width") == "2"]
+    return [p.get("d", "") for p in found if "L" in p.get("d", "")]
+
+
+def test_the_axes_carry_their_titles_with_units_and_readable_ticks() -> None:
+    root = drawn(Chart((trace("A", 8e3, 12e3, 15e3, 16e3),), THREADS, "Throughput (ops/s)"))
+    found = texts(root)
+    assert "Throughput (ops/s)" in found
+    assert "Threads" in found
+    assert {"0", "5k", "10k", "15k", "20k"} <= set(found)
+    assert {"1", "2", "4", "8"} <= set(found)
+
+
+def test_text_stays_text_in_the_font_of_the_page() -> None:
+    root = drawn(Chart((trace("A", 1, 2, 3, 4),), THREADS, "Latency (ms)"))
+    assert {t.get("font-family") for t in root.iter(f"{SVG}text")} == {"Inter"}
+
+
+def test_labels_can_not_become_markup() -> None:
+    hostile = "<script>alert('x')</script>&\""
+    root = drawn(
+        Chart((bar(hostile, 1, 2), bar("B", 2, 1, color=1)), XAxis(hostile, "category", ("a", hostile)), hostile)
+    )
+    assert list(root.iter(f"{SVG}script")) == []
+    assert "".join(texts(root)).count("<script>alert('x')</script>") == 4
+
+
+def test_a_missing_point_leaves_a_gap_in_its_line() -> None:
+    whole, broken = (
+        drawn(Chart((trace("A", 1, 2, third, 4), trace("B", 9, 9, 9, 9, color=1)), THREADS, "y"))
+        for third in (3.0, None)
+    )
+    assert lines(whole, PALETTE[0])[0].count("L") == 3
+    assert lines(broken, PALETTE[0])[0].count("L") == 1
+    assert len(filled(broken, PALETTE[0])) == len(filled(whole, PALETTE[0])) - 1
+
+
+def test_bars_stand_on_zero() -> None:
+    root = drawn(Chart((bar("A", 90, 100), bar("B", 95, 99, color=1)), XAxis("", "category", ("a", "b")), "y"))
+    assert len(bars_of(root, PALETTE[0])) == 2
+    assert len({round(top + height, 1) for top, height in bars_of(root, PALETTE[0])}) == 1
+    assert "0" in texts(root)
+
+
+def test_a_missing_bar_is_not_drawn_as_zero() -> None:
+    root = drawn(Chart((bar("A", 90, None), bar("B", 1, 1, color=1)), XAxis("", "category", ("a", "b")), "y"))
+    assert len(bars_of(root, PALETTE[0])) == 1
+    assert len(bars_of(root, PALETTE[1])) == 2
+
+
+def test_two_axes_have_their_own_scales_on_one_grid() -> None:
+    line = trace("Ratio", 28, 33, mark="bar", color=None, right=True)
+    ratio = Trace(line.name, "line", line.points, None, right=True)
+    chart = Chart((bar("HDD", 5, 6), bar("NVMe", 150, 198, color=1), ratio), XAxis("Threads", "category", ("48", "96")),
+                  "Power efficiency (ops/s/W)", "Improvement (ratio)")  # fmt: skip
+    found = texts(drawn(chart))
+    assert {"Power efficiency (ops/s/W)", "Improvement (ratio)", "HDD", "NVMe", "Ratio"} <= set(found)
+    assert {"200", "40"} <= set(found)
+
+
+def test_a_curve_labels_its_points() -> None:
+    points = tuple(Point(x, y, label) for x, y, label in ((8e3, 0.3, "1"), (12e3, 0.5, "2"), (15e3, 1.1, "4")))
+    root = drawn(Chart((Trace("Disk", "curve", points, 0),), XAxis("Throughput (ops/s)", "linear"), "p99 (ms)"))
+    assert {"1", "2", "4", "Disk", "Throughput (ops/s)"} <= set(texts(root))
+
+
+def test_an_interval_is_drawn_as_a_band() -> None:
+    points = tuple(Point(float(x), 10.0 * x, low=9.0 * x, high=11.0 * x) for x in (1, 2, 4))
+    root = drawn(Chart((Trace("A", "line", points, 0),), XAxis("Threads", "log", ticks=(1, 2, 4)), "y"))
+    assert [p for p in root.iter(f"{SVG}path") if p.get("opacity") == "0.16"]
+
+
+def test_a_rule_is_drawn_dashed_with_its_name() -> None:
+    rule = Trace("limit", "rule", (Point(0.0, 12.0),), None)
+    root = drawn(Chart((trace("A", 10, 11, 12, 13), rule), THREADS, "y"))
+    assert [e for e in root.iter(f"{SVG}line") if e.get("stroke-dasharray")]
+    assert "limit" in texts(root)
+
+
+def test_a_logarithmic_axis_has_powers_for_ticks() -> None:
+    found = texts(drawn(Chart((trace("A", 0.02, 0.3, 4, 9),), THREADS, "p99 (ms)", log_y=True)))
+    assert {"0.01", "0.1", "1", "10"} <= set(found)
+
+
+def test_names_of_lines_stand_at_their_ends_where_they_are_apart_and_in_a_legend_where_not() -> None:
+    apart = drawn(Chart((trace("Left", 1, 2, 3, 4), trace("Right", 5, 6, 7, 9, color=1)), THREADS, "y"))
+    close = drawn(Chart((trace("Left", 1, 2, 3, 4), trace("Right", 5, 6, 7, 4.1, color=1)), THREADS, "y"))
+
+    def weight(root: ET.Element) -> str | None:
+        return next(t.get("font-weight") for t in root.iter(f"{SVG}text") if "".join(t.itertext()) == "Left")
+
+    assert weight(apart) == "600"
+    assert weight(close) != "600"
+
+
+@pytest.mark.parametrize(
+    "values", [(0.0, 0.0, 0.0, 0.0), (-3.0, 1.0, 2.0, 4.0), (1e-9, 2e-9, 3e-9, 1e-8), (1e12, 1.0, 2.0, 3.0)]
+)
+def test_odd_values_are_drawn(values: tuple[float, ...]) -> None:
+    assert texts(drawn(Chart((trace("A", *values),), THREADS, "y")))
+
+
+def test_a_single_point_is_drawn() -> None:
+    chart = Chart((Trace("A", "line", (Point(4.0, 10.0),), 0),), XAxis("Threads", "linear", ticks=(4,)), "y (ops/s)")
+    assert "4" in texts(drawn(chart))
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        ([0, 24e3], ("0", "5k", "10k", "15k", "20k", "25k")),
+        ([0.3, 1.1], ("0.00", "0.25", "0.50", "0.75", "1.00", "1.25")),
+        ([34.9], ("0", "10", "20", "30", "40")),
+        ([1.2e6], ("0", "0.25M", "0.50M", "0.75M", "1.00M", "1.25M")),
+        ([-4.0, 4.0], ("−4", "−2", "0", "2", "4")),
+        ([7000.0], ("0", "2,000", "4,000", "6,000", "8,000")),
+    ],
+)
+def test_ticks_are_round_and_start_at_zero(values: list[float], labels: tuple[str, ...]) -> None:
+    assert axes.nice_ticks(values).labels() == labels
+
+
+def test_place_labels_keeps_them_off_each_other() -> None:
+    area = axes.Box(0, 0, 300, 200)
+    labels = [axes.Label("16", 100, 100), axes.Label("32", 104, 101)]
+    first, second = axes.place_labels(labels, 10, area, [[(100, 100)], [(104, 101)]])
+    assert first is not None
+    assert second is not None
+    assert first != second
+
+
+def test_a_label_with_no_room_at_all_is_left_out() -> None:
+    labels = [axes.Label("1024", 100, 100)] * 20
+    assert None in axes.place_labels(labels, 10, axes.Box(0, 0, 300, 200), [[(100, 100)]])

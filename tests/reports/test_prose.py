@@ -1,0 +1,95 @@
+"""Markdown with computed numbers in it: what an author may do, and what nobody may."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+
+from benchbrief.compiler.plan import Prose, Value
+from benchbrief.reports import prose
+from benchbrief.reports.prose import Inserted
+from tests.reports import world as w
+
+
+class Tags(HTMLParser):
+    """What a browser would see."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+        self.attributes: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
+ANY = Value(query=w.constant(1.0, "1", "x < y"), format=".0f")
+
+
+def shown(*parts: str | Value, number: str = "42") -> str:
+    return str(prose.blocks(Prose(parts=parts), lambda value, _: Inserted(number, value.query.text), 3))
+
+
+def test_a_number_stands_where_its_hole_was_with_its_expression() -> None:
+    assert shown("It is **", ANY, "** ops.") == (
+        '<p>It is <strong><span class="num" data-expression="x &lt; y">42</span></strong> ops.</p>\n'
+    )
+
+
+def test_a_missing_number_points_to_its_footnote() -> None:
+    html = prose.blocks(Prose(parts=("It is ", ANY)), lambda *_: Inserted("–", "x", 7), 3)
+    assert '<sup><a href="#note-7">7</a></sup>' in html
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "[x](javascript:alert(1))",
+        "[x](data:text/html,<script>)",
+        "[x](file:///etc/passwd)",
+        "<iframe src='http://203.0.113.9'>",
+        "```<script>\nalert(1)\n```",
+        "&lt;script&gt;",
+    ],
+)
+def test_nothing_in_a_text_becomes_markup_or_fetches_anything(hostile: str) -> None:
+    tags = Tags()
+    tags.feed(shown(hostile))
+    assert tags.found <= {"p", "pre", "code"}
+    assert tags.attributes == set()
+
+
+def test_an_image_is_never_fetched_but_offered_as_a_link() -> None:
+    assert shown("![x](http://203.0.113.9/a.png)") == '<p>!<a href="http://203.0.113.9/a.png">x</a></p>\n'
+
+
+def test_a_value_can_not_open_a_tag_or_an_emphasis() -> None:
+    assert "&lt;b&gt;*x*" in shown("a ", ANY, number="<b>*x*")
+
+
+def test_the_marks_of_numbers_can_not_be_forged() -> None:
+    assert shown("\ue0000\ue001 and \ue0009\ue001", ANY).count("42") == 1
+
+
+def test_a_number_in_an_address_stays_inside_it() -> None:
+    html = shown("[x](https://example.org/?q=", ANY, ")", number='"><script>')
+    assert "<script" not in html
+    assert '"><' not in html.replace('">x', "")
+
+
+def test_headings_in_a_text_go_below_those_of_the_page() -> None:
+    assert shown("# One\n\n## Two") == "<h3>One</h3>\n<h4>Two</h4>\n"
+
+
+def test_a_line_end_between_japanese_characters_is_no_blank() -> None:
+    assert shown("各点は\n二十分間の測定") == "<p>各点は二十分間の測定</p>\n"
+    assert shown("one\ntwo") == "<p>one\ntwo</p>\n"
+
+
+def test_plain_text_has_neither_markup_nor_escapes() -> None:
+    text = Prose(parts=("**A** & B", ANY))
+    assert prose.plain(text, lambda *_: Inserted("<1>", "x")) == "A & B<1>"

@@ -1,0 +1,361 @@
+"""Whole reports: the page, the PDF, and what a reader must not miss."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pypdf import PdfReader
+
+from benchbrief.compiler import plan as p
+from benchbrief.reports.errors import ReportError
+from benchbrief.reports.page import TEMPLATES
+from benchbrief.reports.render import Rendered, render
+from tests.reports import briefs
+from tests.reports import world as w
+
+GOLDENS = Path(__file__).parent / "goldens"
+
+
+def made(world: w.World, report: p.Report, out: Path, *, html_only: bool = False) -> Rendered:
+    return render(world.plan(report), world.store(), report.name, out, html_only=html_only)
+
+
+def page(world: w.World, report: p.Report, out: Path) -> str:
+    return made(world, report, out, html_only=True).html.read_text("utf-8")
+
+
+def pdf(world: w.World, report: p.Report, out: Path) -> PdfReader:
+    path = made(world, report, out).pdf
+    assert path is not None
+    return PdfReader(BytesIO(path.read_bytes()))
+
+
+def words_of(reader: PdfReader, *pages: int) -> str:
+    chosen = pages or range(len(reader.pages))
+    return re.sub(r"\s+", " ", " ".join(reader.pages[i].extract_text() for i in chosen))
+
+
+def small(*elements: p.Element, **more: str) -> tuple[w.World, p.Report]:
+    return w.World({"disk": "Disk"}, {"a": "Sessions"}), w.report("A report", *elements, **more)
+
+
+class Outline(HTMLParser):
+    """Heading levels, resources, and whether every element is closed where it should be."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.levels: list[int] = []
+        self.resources: list[str] = []
+        self.ids: list[str] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        if re.fullmatch("h[1-6]", tag):
+            self.levels.append(int(tag[1]))
+        self.resources += [found[name] or "" for name in ("src", "href", "xlink:href") if name in found]
+        self.ids += [found["id"] or ""] if "id" in found else []
+        if tag not in ("meta", "img", "br", "link"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def outline(html: str) -> Outline:
+    found = Outline()
+    found.feed(html)
+    assert found.open == []
+    return found
+
+
+@pytest.mark.parametrize("name", ["quickstart", "three_ssds", "cluster_shrink"])
+def test_the_page_reads_as_it_did(name: str, tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
+    html = page(*briefs.made(name), tmp_path)
+    html = re.sub(r"<style>.*?</style>", "<style/>", html, flags=re.DOTALL)
+    html = re.sub(
+        r'(<svg role="img" aria-label="[^"]*").*?</svg>', r"\1/>", html, flags=re.DOTALL
+    )  # test_charts reads these
+    html = re.sub(r"(benchbrief )[0-9][0-9.a-z+]*", r"\1VERSION", html)
+    html = re.sub(r"[0-9a-f]{64}", "SHA256", html)  # the plan's: it changes with every field the plan gains
+    golden(GOLDENS / f"{name}.html", re.sub(r"\n\s*\n+", "\n", html))
+
+
+@pytest.mark.parametrize("name", ["quickstart", "three_ssds", "cluster_shrink"])
+def test_the_page_is_whole_and_fetches_nothing(name: str, tmp_path: Path) -> None:
+    html = page(*briefs.made(name), tmp_path)
+    found = outline(html)
+    assert [r for r in found.resources if not r.startswith("#")] == []
+    assert "url(http" not in html
+    assert "@import" not in html
+    assert len(found.ids) == len(set(found.ids))
+    assert found.levels[0] == 1
+    assert all(b - a <= 1 for a, b in zip(found.levels, found.levels[1:], strict=False))
+    for target in (r[1:] for r in found.resources):
+        assert target in found.ids
+
+
+def test_published_figures_give_the_published_results(tmp_path: Path) -> None:
+    text = words_of(pdf(*briefs.cluster_shrink(), tmp_path))
+    for multiplier in ("8.7X", "9.6X", "8.5X", "11.6X", "7.9X"):
+        assert multiplier in text
+    for ops in (
+        "7,120.1",
+        "10,404.4",
+        "11,455.4",
+        "28,671.5",
+        "6,315.0",
+        "818.3",
+        "1,080.4",
+        "1,347.2",
+        "2,464.6",
+        "794.7",
+    ):
+        assert ops in text
+    assert "= nodes[legacy] × multiplier = 3 nodes × 8.70 = 26.10 nodes" in text
+    assert re.search(r"Workload A 7,120.1 818.3 8.7 26 Workload B 10,404.4 1,080.4 9.6 29", text)
+
+
+def test_the_pdf_is_tagged_titled_and_in_its_language(tmp_path: Path) -> None:
+    reader = pdf(*briefs.three_ssds(), tmp_path)
+    root: Any = reader.trailer["/Root"].get_object()  # a dictionary of dictionaries
+    assert root["/Lang"] == "ja"
+    assert root["/MarkInfo"]["/Marked"].value is True
+    assert root["/StructTreeRoot"]
+    assert root["/ViewerPreferences"]["/DisplayDocTitle"].value is True
+    assert b"pdfuaid" in root["/Metadata"].get_object().get_data()
+    assert reader.metadata is not None
+    assert reader.metadata.title == "3 種の NVMe SSD を RocksDB で比較する"
+    outline_of: Any = reader.outline  # nested lists of bookmarks
+    assert outline_of[0]["/Title"] == "3 種の NVMe SSD を RocksDB で比較する"
+    assert [b["/Title"] for b in outline_of[1] if isinstance(b, dict)] == [
+        "スループットとレイテンシー",
+        "帯域幅",
+        "テスト情報の開示",
+    ]
+
+
+def test_the_pdf_embeds_every_font_it_uses(tmp_path: Path) -> None:
+    names = set()
+    for sheet in pdf(*briefs.three_ssds(), tmp_path).pages:
+        resources: Any = sheet["/Resources"]
+        for font in resources["/Font"].values():
+            (inner,) = font.get_object()["/DescendantFonts"]
+            descriptor = inner.get_object()["/FontDescriptor"]
+            assert {"/FontFile2", "/FontFile3"} & set(descriptor)
+            names.add(str(descriptor["/FontName"]))
+    assert any("Noto-Sans-CJK" in name or "NotoSansCJK" in name for name in names)
+
+
+def test_every_figure_has_an_alternative_text_with_its_numbers(tmp_path: Path) -> None:
+    html = page(*briefs.quickstart(), tmp_path)
+    alts = re.findall(r'<svg role="img" aria-label="([^"]*)"', html)
+    assert len(alts) == 9
+    assert alts[0].startswith("Line chart: Throughput (ops/s) by Threads. Local disk: ")
+    assert "at 1 to" in alts[0]
+
+
+def test_a_japanese_report_is_japanese_throughout(tmp_path: Path) -> None:
+    text = words_of(pdf(*briefs.three_ssds(), tmp_path))
+    for expected in (
+        "テクニカルブリーフ",
+        "図 1：",
+        "表 2：",
+        "テスト情報の開示",
+        "スレッド数",
+        "読み取り p99 レイテンシー (ms)",
+        "2026年3月14日",
+    ):
+        assert expected in text
+    for english in ("Figure", "Table 1", "Test disclosure", "Declared", "Warnings"):
+        assert english not in text
+    assert "読み取りでは、最も遅い SSD の最大スループットは最速の SSD の 65 % でした" in text.replace("\u00a0", " ")
+
+
+def test_the_first_page_says_that_the_server_is_a_stand_in(tmp_path: Path) -> None:
+    first = words_of(pdf(*briefs.quickstart(stand_in=True), tmp_path), 0)
+    assert "Not a real MongoDB server. MongoDB in this brief: the server is mongo-java-server" in first
+    assert "Not a real MongoDB" not in words_of(pdf(*briefs.quickstart(stand_in=False), tmp_path))
+
+
+def test_the_first_page_names_failed_measurements_with_their_reasons(tmp_path: Path) -> None:
+    reader = pdf(*briefs.quickstart(failed=True), tmp_path)
+    first = words_of(reader, 0)
+    assert "Incomplete results. 2 of 24 measurements failed or are missing" in first
+    assert "ramp/disk/a/threads=4/1 (YCSB ended with 12 failed operations of 60,000)" in first
+    assert "ramp/ram/b/threads=2/1 (the server went away)" in first
+
+
+def test_a_missing_number_is_a_dash_with_its_reason_below_and_never_zero(tmp_path: Path) -> None:
+    html = page(*briefs.quickstart(failed=True), tmp_path)
+    row = re.search(r'<tr><th scope="row">Session store</th>(.*?)</tr>', html, flags=re.DOTALL)
+    assert row is not None
+    number = re.search(r'>–<sup><a href="#note-(\d+)">', row[1])
+    assert number is not None
+    assert f'<p id="note-{number[1]}"><sup>{number[1]}</sup> the measurement failed: YCSB ended with 12' in html
+    assert re.search(
+        r"1 of 3 points are missing and left as gaps \(the measurement failed: the server went away\)", html
+    )
+
+
+def test_a_cell_that_the_store_does_not_know_is_missing_and_noticed(tmp_path: Path) -> None:
+    world, report = small(p.DisclosureElement())
+    bigger = w.World(world.hardware, world.workloads, (1, 2, 4, 8))
+    text = render(bigger.plan(report), world.store(), "brief", tmp_path, html_only=True).html.read_text()
+    assert "1 of 4 measurements failed or are missing: ramp/disk/a/threads=8/1 (the run ended before it)" in text
+
+
+def test_what_contradicts_a_declared_fact_is_marked_and_noticed(tmp_path: Path) -> None:
+    html = page(*briefs.quickstart(), tmp_path)
+    assert "<strong>Declared and observed differ. </strong>" in html
+    assert html.count('class="differs"') == 1
+    assert re.search(r'class="differs"><th scope="row">Processor</th><td>AMD EPYC 7402, 2 cores</td>', html)
+
+
+def test_the_disclosure_tells_what_is_needed_to_judge_and_repeat_the_test(tmp_path: Path) -> None:
+    world, report = small(p.DisclosureElement())
+    world.expects = (
+        p.Expect(text="throughput > 0", label="", query=w.query("SELECT 1.0 AS value", (), "1", "x"), origin=w.HERE),
+        p.Expect(text="gain > 2", label="fast", query=w.query("SELECT 0.0 AS value", (), "1", "x"), origin=w.HERE),
+    )
+    html = page(world, report, tmp_path)
+    for expected in (
+        w.RUN,
+        "2026-03-14 09:15:00 UTC",
+        "quickstart.bench (SHA-256 " + "3f" * 32,
+        "smoke",
+        "db_bench 1.0 on local",
+        "threads 1, 2, 4; warm-up 1\u00a0min; measured 20\u00a0min; repeats: 1; order: grouped by hardware",
+        "coordinated omission",
+        "merged latency histograms (3 distributions)",
+        "Each point was measured once",
+        "compression = none, cache = 8,388,608, sync = true",
+        "WARNING: Assertions are enabled; benchmarks unnecessarily slow (3 times)",
+        "None: all 3 planned measurements succeeded.",
+        "throughput &gt; 0: holds",
+        "gain &gt; 2: does not hold",
+        "raw/ramp_disk_a_threads=1_1/1",
+    ):
+        assert expected in html
+    assert "<strong>Expectations not met. </strong>fast" in html
+
+
+def test_every_number_comes_with_its_expression_and_its_sql(tmp_path: Path) -> None:
+    html = page(*briefs.cluster_shrink(), tmp_path)
+    assert "<code>nodes[legacy] * multiplier</code>" in html
+    assert "FROM measure.cells LEFT JOIN" in html
+    assert 'data-expression="multiplier"' in html
+    assert f'<body data-run="{w.RUN}">' in html
+
+
+def test_nothing_from_a_spec_or_a_host_becomes_markup(tmp_path: Path) -> None:
+    bad = "<script>alert('1')</script>"
+    world = w.World({"h": bad}, {"a": bad}, stand_in=True, engine="mongodb", observed={"kernel": bad, bad: bad},
+                    failed={"ramp/h/a/threads=4/1": bad}, facts={"h": {"storage": bad}})  # fmt: skip
+    keys = {"threads": w.keys([1, 2, 4]), "hardware": w.keys(world.hardware)}
+    report = w.report(
+        bad,
+        p.CalloutElement(title=bad, table=p.TableElement(
+            title=bad, dim="workload", dim_label=bad, keys=w.keys(world.workloads),
+            lines=(p.Line(label=bad, unit=bad, query=w.throughput("workload")),))),
+        p.TextElement(prose=w.text(bad)),
+        w.figure(bad, w.series("line", w.throughput("hardware", "threads"), bad, "threads", color_dim="hardware"),
+                 by=keys),
+        p.FormulaElement(name=bad, for_label=bad, text="{0}", terms=(p.Term(text=bad, query=w.constant(1, "1", bad)),),
+                         result=w.constant(1, bad, bad)),
+        p.FactsElement(title=bad, hardware=("h",)), p.SectionElement(title=bad, elements=()), p.DisclosureElement(),
+        subtitle=bad, author=bad, legal=w.text(bad),
+    )  # fmt: skip
+    html = page(world, report, tmp_path)
+    outline(html)
+    assert "<script" not in html
+    assert html.count("&lt;script&gt;alert") > 20
+    assert "alert('1')" in words_of(pdf(world, report, tmp_path))
+
+
+def test_a_report_without_content_says_so(tmp_path: Path) -> None:
+    reader = pdf(*small(), tmp_path)
+    assert len(reader.pages) == 1
+    assert "This report has no content" in words_of(reader)
+
+
+def test_a_figure_without_any_value_says_so_instead_of_drawing(tmp_path: Path) -> None:
+    none = w.query("SELECT threads, NULL::DOUBLE AS value FROM measure.cells", ("threads",), "ops/s", "throughput")
+    element = w.figure("Empty", w.series("line", none, "Throughput", "threads"), by={"threads": w.keys([1, 2, 4])})
+    html = page(*small(element), tmp_path)
+    assert "Nothing to draw: no value was measured." in html
+    assert "3 of 3 points are missing" in html
+    assert "<svg" not in html
+
+
+def test_repeats_give_an_interval_only_where_a_figure_asks_for_it(tmp_path: Path) -> None:
+    sql = "SELECT threads, repeat, value FROM measure.throughput WHERE operation = 'all'"
+    each = w.query(sql, ("threads", "repeat"), "ops/s", "throughput")
+    by = {"threads": w.keys([1, 2, 4])}
+    html = []
+    for repeats, band in ((3, True), (1, True), (3, False)):
+        world = w.World({"disk": "Disk"}, {"a": "A"}, repeats=repeats)
+        element = w.figure("F", w.series("line", each, "Throughput", "threads", band=band), by=by)
+        html.append(page(world, w.report("R", element), tmp_path))
+    assert "95 % confidence interval" in html[0]
+    assert "Each point was measured once, so no confidence interval" in html[1]
+    assert "confidence" not in html[2]
+    assert "1,040" in html[2]  # the mean of 1000, 1040 and 1080
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_every_template_gives_a_page_and_a_pdf(template: str, tmp_path: Path) -> None:
+    world, report = briefs.cluster_shrink()
+    reader = pdf(world, report.model_copy(update={"template": template}), tmp_path)
+    assert "Shrink your MongoDB cluster" in words_of(reader, 0)
+    assert len(reader.pages) <= 3
+
+
+def test_a_brief_fits_its_pages(tmp_path: Path) -> None:
+    reader = pdf(*briefs.quickstart(failed=True), tmp_path)
+    assert len(reader.pages) <= 5
+    for number, sheet in enumerate(reader.pages, 1):
+        assert [round(float(v)) for v in sheet.mediabox[2:]] == [595, 842]
+        assert f"{number} / {len(reader.pages)}" in sheet.extract_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "hint"),
+    [
+        ({"template": "poster"}, "there is no template `poster`", "technical_brief, blog, white_paper"),
+        ({"language": "tlh"}, "reports can't be written in `tlh`", "en, ja"),
+    ],
+)
+def test_an_unknown_template_or_language_is_one_clear_error(
+    change: dict[str, str], message: str, hint: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ReportError, match=re.escape(message)) as raised:
+        made(*small(**change), tmp_path)
+    assert hint in raised.value.hint
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_report_is_one_clear_error(tmp_path: Path) -> None:
+    world, report = small()
+    with pytest.raises(ReportError, match="there is no report `other`") as raised:
+        render(world.plan(report), world.store(), "other", tmp_path)
+    assert raised.value.hint == "the spec has: brief"
+
+
+def test_a_folder_that_can_not_be_written_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ReportError, match="can't be written"):
+        made(*small(), tmp_path / "file")
+
+
+def test_a_report_is_written_whole_and_leaves_nothing_else(tmp_path: Path) -> None:
+    made(*small(), tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["brief.html", "brief.pdf"]
+    made(*small(), tmp_path, html_only=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["brief.html", "brief.pdf"]

@@ -1,0 +1,89 @@
+"""Numbers for people."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchbrief.reports.values import (
+    NBSP,
+    decimals_for,
+    duration,
+    fixed,
+    formatted,
+    in_prose,
+    number,
+    quantity,
+    scale_for,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "printed"),
+    [
+        (0.000812, "s", "812 µs"),
+        (0.0123, "s", "12.30 ms"),
+        (1.5, "s", "1.50 s"),
+        (61.2e6, "B/s", "61.20 MB/s"),
+        (12.5, "MB/s", "12.50 MB/s"),
+        (17345.4, "ops/s", "17,345 ops/s"),
+        (0.02, "share", "2 %"),
+        (-3.0, "W", "−3 W"),
+        (0.0, "s", "0 s"),
+        (8.7, "1", "8.70"),
+    ],
+)
+def test_a_quantity_is_scaled_and_keeps_its_unit(value: float, unit: str, printed: str) -> None:
+    assert quantity(value, unit).replace(NBSP, " ") == printed
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), float("inf"), float("-inf"), "text"])
+def test_what_is_no_finite_number_is_missing(missing: object) -> None:
+    assert number(missing) is None
+
+
+def test_a_value_in_per_cent_is_not_multiplied_twice() -> None:
+    assert formatted(117.0, "+.0%", "%") == "+117%"
+    assert formatted(0.2, ".0%", "1") == "20%"
+
+
+def test_a_column_shares_its_decimals() -> None:
+    assert decimals_for([7120.1, 818.3, None]) == 1
+    assert decimals_for([1080.4, 28671.5]) == 0
+    assert decimals_for([3.0, 26.0]) == 0
+    assert decimals_for([0.0123, 0.5]) == 3
+    assert decimals_for([None]) == 0
+
+
+def test_a_rounded_zero_has_no_sign() -> None:
+    assert fixed(-0.001, 1) == "0.0"
+    assert fixed(-1.26, 1) == "−1.3"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "spec", "unit", "follows", "printed"),
+    [
+        (28.4, 36.6, ".0f", "1", "X faster", "28X to 37"),  # the author's own X ends it
+        (28.4, 36.6, ".0f", "1", " times", "28 to 37"),
+        (28.4, 28.3, ".0f", "1", "X", "28"),
+        (4.0, 5.2, "+.0%", "%", ".", "+4% to +5%"),
+        (36937.2, None, ",.0f", "ops/s", "; on", "36,937 ops/s"),
+        (36937.2, None, ",.0f", "ops/s", " ops/s on", "36,937"),
+        (26.1, None, ".0f", "nodes", " legacy nodes", "26"),
+        (0.00081, None, "", "s", ".", "810 µs"),
+        (117.0, None, "+.0f", "%", " throughput", "+117 %"),
+    ],
+)
+def test_a_number_in_a_sentence_carries_its_unit_unless_the_author_wrote_it(
+    low: float, high: float | None, spec: str, unit: str, follows: str, printed: str
+) -> None:
+    assert in_prose(low, high, spec, unit, follows, " to ").replace(NBSP, " ") == printed
+
+
+@pytest.mark.parametrize(("seconds", "printed"), [(900.0, "15 min"), (7200.0, "2 h"), (4.0, "4 s"), (90.5, "90.5 s")])
+def test_a_duration_is_in_the_largest_exact_unit(seconds: float, printed: str) -> None:
+    assert duration(seconds).replace(NBSP, " ") == printed
+
+
+def test_the_scale_follows_the_largest_value_and_ignores_what_is_missing() -> None:
+    assert scale_for([0.0004, None, 0.0021], "s").unit == "ms"
+    assert scale_for([], "s").unit == "s"
