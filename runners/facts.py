@@ -1,0 +1,393 @@
+"""Observed facts of a host, and where they contradict what the spec declares of it.
+
+Facts are texts, named as a spec would name them, so that declared and observed ones stand side by side:
+
+    hostname os kernel virtualization clock_source governor transparent_huge_pages
+    cpu                     model, sockets, cores and threads: "AMD EPYC 9654 96-Core Processor, 96 cores, 192 threads"
+    sockets cores threads numa_nodes, and usable_threads where it is another number
+    memory memory_limit swap            "754.2 GiB"; memory_limit is the smallest limit of the control groups around us
+    filesystem                          where all data paths have the same
+    filesystem of PATH, device of PATH, disks of PATH, mount of PATH, free space of PATH
+    disk NAME                           size, model, "rotating" or "not rotating"
+    block_devices                       the names of all, partitions and mapped ones too
+
+What can't be found out is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchbrief.compiler.plan import Fact, Hardware, Quantity
+from benchbrief.runners.commands import quote
+from benchbrief.runners.seams import Command, HostError, Transport
+
+_MAX_LINES = 5000
+_MAX_VALUE = 500
+_TOLERANCE = 0.1
+"""Of a declared amount: the kernel keeps some memory for itself, and GB and GiB are taken for each other."""
+_NOT_DISKS = re.compile(r"(loop|ram|zram|sr|fd|dm-|md|nbd|nullb)\d")
+
+_SCRIPT = r"""
+LC_ALL=C; export LC_ALL
+say() { printf '%s\t%s\n' "$1" "$2"; }
+file() { [ -r "$2" ] && say "$1" "$(head -c 300 "$2" 2>/dev/null | head -n 1)"; }
+say hostname "$(uname -n)"
+say kernel "$(uname -r)"
+say os "$(sed -n 's/^PRETTY_NAME=//p' /etc/os-release 2>/dev/null)"
+lscpu 2>/dev/null | while IFS= read -r line; do say lscpu "$line"; done
+say model "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
+say processors "$(grep -c '^processor' /proc/cpuinfo)"
+say usable "$(nproc 2>/dev/null)"
+say virtualization "$(systemd-detect-virt 2>/dev/null)"
+file clock_source /sys/devices/system/clocksource/clocksource0/current_clocksource
+file huge_pages /sys/kernel/mm/transparent_hugepage/enabled
+say governor "$(cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor 2>/dev/null | sort -u | tr '\n' ' ')"
+grep -E '^(MemTotal|SwapTotal):' /proc/meminfo | while read -r key value unit; do say "$key" "$value"; done
+group=$(sed -n 's/^0:://p' /proc/self/cgroup 2>/dev/null)
+while [ -n "$group" ]; do
+    file limit "/sys/fs/cgroup$group/memory.max"
+    group=${group%/*}
+done
+file limit /sys/fs/cgroup/memory.max
+file limit /sys/fs/cgroup/memory/memory.limit_in_bytes
+for entry in /sys/class/block/*; do
+    [ -e "$entry" ] || continue
+    name=${entry##*/}
+    say block "$name"
+    if [ -e "$entry/partition" ]; then
+        parent=$(readlink -f "$entry"); parent=${parent%/*}
+        say below "$name ${parent##*/}"
+    fi
+    for slave in "$entry"/slaves/*; do [ -e "$slave" ] && say below "$name ${slave##*/}"; done
+    file "mapped $name" "$entry/dm/name"
+    file "sectors $name" "$entry/size"
+    file "rotating $name" "$entry/queue/rotational"
+    file "model $name" "$entry/device/model"
+done
+head -n 1000 /proc/self/mounts | while IFS= read -r line; do say mounted "$line"; done
+path() {
+    there=$1
+    while [ ! -e "$there" ] && [ "$there" != / ] && [ "$there" != . ]; do there=$(dirname -- "$there"); done
+    line=$(df -P -- "$there" 2>/dev/null | tail -n 1)
+    say path "$2 $line"
+    case $line in /dev/*) say real "$2 $(readlink -f -- "${line%% *}")";; esac
+}
+"""
+
+
+def observe(transport: Transport, paths: Sequence[str]) -> dict[str, str]:
+    """Facts of a host, and of the file systems that hold `paths` (or will: they need not be there yet)."""
+    calls = "".join(f"path {quote(path)} {index}\n" for index, path in enumerate(paths))
+    done = transport.run(Command(("sh",)), stdin=f"{_SCRIPT}{calls}exit 0\n", timeout_s=30)
+    if done.exit_code != 0:
+        raise HostError(f"{transport.host.id}: can't read its facts: {done.stderr.strip()[-200:]}")
+    return _facts(done.stdout, paths)
+
+
+# --- reading what the script printed -----------------------------------------------------------------------------
+
+
+class _Said:
+    """What the script printed: {key: values}, cleaned of what could not be shown."""
+
+    def __init__(self, text: str) -> None:
+        self._values: dict[str, list[str]] = {}
+        for line in text.splitlines()[:_MAX_LINES]:
+            key, tab, value = line.partition("\t")
+            if tab:
+                clean = "".join(c if c.isprintable() else " " for c in value[:_MAX_VALUE])
+                self._values.setdefault(key, []).append(" ".join(clean.split()))
+
+    def all(self, key: str) -> list[str]:
+        return self._values.get(key, [])
+
+    def one(self, key: str) -> str:
+        return next(iter(self.all(key)), "")
+
+    def number(self, key: str) -> int | None:
+        text = self.one(key)
+        return int(text) if re.fullmatch(r"\d{1,18}", text) else None
+
+
+def _facts(text: str, paths: Sequence[str]) -> dict[str, str]:
+    said = _Said(text)
+    facts = {
+        "hostname": said.one("hostname"),
+        "os": said.one("os").strip("\"'"),
+        "kernel": said.one("kernel"),
+        **_processors(said),
+        **_memory(said),
+        "virtualization": said.one("virtualization"),
+        "clock_source": said.one("clock_source"),
+        "governor": said.one("governor"),
+        "transparent_huge_pages": (re.findall(r"\[(\w+)\]", said.one("huge_pages")) or [""])[0],
+        **_disks(said),
+        **_paths(said, paths),
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _processors(said: _Said) -> dict[str, str]:
+    table = dict(line.split(":", 1) for line in said.all("lscpu") if ":" in line)
+    table = {key.strip(): value.strip() for key, value in table.items()}
+
+    def count(key: str) -> int | None:
+        return int(table[key]) if re.fullmatch(r"\d{1,6}", table.get(key, "")) else None
+
+    threads = count("CPU(s)") or said.number("processors")
+    sockets, per_socket = count("Socket(s)"), count("Core(s) per socket")
+    cores = sockets * per_socket if sockets and per_socket else None
+    model = said.one("model") or table.get("Model name", "")
+    parts = [model] if model else []
+    if sockets and sockets > 1:
+        parts.append(f"{sockets} sockets")
+    parts += [f"{number} {what}" for number, what in ((cores, "cores"), (threads, "threads")) if number]
+    usable = said.number("usable")
+    numbers = {
+        "sockets": sockets,
+        "cores": cores,
+        "threads": threads,
+        "numa_nodes": count("NUMA node(s)"),
+        "usable_threads": usable if usable != threads else None,
+    }
+    return {"cpu": ", ".join(parts)} | {name: str(number) for name, number in numbers.items() if number}
+
+
+def _memory(said: _Said) -> dict[str, str]:
+    total, swap = said.number("MemTotal"), said.number("SwapTotal")
+    limits = [int(text) for text in said.all("limit") if re.fullmatch(r"\d{1,18}", text)]
+    facts = {"memory": _size(total * 1024)} if total else {}
+    if total and limits and min(limits) < total * 1024:
+        facts["memory_limit"] = _size(min(limits))
+    return facts | ({"swap": _size(swap * 1024)} if swap else {})
+
+
+def _disks(said: _Said) -> dict[str, str]:
+    below = _below(said)
+
+    def used(name: str) -> bool:
+        return bool(said.number(f"sectors {name}"))
+
+    facts = {"block_devices": " ".join([*filter(used, said.all("block")), *_mapped(said)])}
+    for name in said.all("block"):
+        if name in below or _NOT_DISKS.match(name) or not used(name):
+            continue
+        turns = {"0": "not rotating", "1": "rotating"}.get(said.one(f"rotating {name}"), "")
+        facts[f"disk {name}"] = ", ".join(
+            filter(None, [_size((said.number(f"sectors {name}") or 0) * 512), said.one(f"model {name}"), turns])
+        )
+    return facts
+
+
+def _below(said: _Said) -> dict[str, list[str]]:
+    """What each partition or mapped device lies on."""
+    found: dict[str, list[str]] = {}
+    for pair in said.all("below"):
+        upper, _, lower = pair.partition(" ")
+        found.setdefault(upper, []).append(lower)
+    return found
+
+
+def _mapped(said: _Said) -> list[str]:
+    """The other names of mapped devices: `mapper/vg-data`."""
+    return [f"mapper/{alias}" for name in said.all("block") if (alias := said.one(f"mapped {name}"))]
+
+
+def _paths(said: _Said, paths: Sequence[str]) -> dict[str, str]:
+    facts: dict[str, str] = {}
+    types: set[str] = set()
+    # The last mount on a place is the one that is seen.
+    mounted = {_unescaped(words[1]): words[2] for line in said.all("mounted") if len(words := line.split()) > 3}
+    lines = dict(line.split(" ", 1) for line in said.all("path") if " " in line)
+    real = dict(line.split(" ", 1) for line in said.all("real") if " " in line)
+    for index, path in enumerate(paths):
+        match = re.fullmatch(r"(.+?) (\d+) (\d+) (-?\d+) (\S+) (/.*)", lines.get(str(index), ""))
+        if match is None:
+            continue
+        source, free, mount = match[1], int(match[4]), match[6]
+        facts[f"filesystem of {path}"] = mounted.get(mount, "")
+        facts[f"device of {path}"] = source
+        name = real.get(str(index), "").removeprefix("/dev/")
+        facts[f"disks of {path}"] = " ".join(_lowest(name, _below(said))) if name in said.all("block") else ""
+        facts[f"mount of {path}"] = mount
+        facts[f"free space of {path}"] = _size(free * 1024)
+        types.add(mounted.get(mount, ""))
+    return facts | ({"filesystem": types.pop()} if len(types) == 1 else {})
+
+
+def _lowest(name: str, below: Mapping[str, list[str]]) -> list[str]:
+    """The whole disks under a device."""
+    waiting, found, seen = [name], [], set()
+    while waiting:
+        upper = waiting.pop()
+        if upper not in seen:
+            seen.add(upper)
+            lower = below.get(upper, [])
+            waiting += lower
+            if not lower:
+                found.append(upper)
+    return sorted(found)
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
+
+
+def _size(size: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 10 * 1024:
+            return f"{size:.1f} {unit}" if unit != "B" else f"{size:.0f} B"
+        size /= 1024
+    return f"{size:.1f} TiB"
+
+
+def _bytes(text: str) -> float | None:
+    match = re.fullmatch(r"([\d.]+) (B|KiB|MiB|GiB|TiB)", text)
+    return float(match[1]) * 1024 ** ("B", "KiB", "MiB", "GiB", "TiB").index(match[2]) if match else None
+
+
+# --- declared against observed -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Compared:
+    hardware: Hardware
+    facts: Mapping[str, str]
+
+    def declared(self, name: str) -> Fact:
+        return self.hardware.facts.get(name, "")
+
+    def text(self, name: str) -> str:
+        value = self.declared(name)
+        return value if isinstance(value, str) else value.text if isinstance(value, Quantity) else ""
+
+    def amount(self, name: str) -> float | None:
+        value = self.declared(name)
+        return value.value if isinstance(value, Quantity) else None
+
+
+def contradictions(hardware: Hardware, facts: Mapping[str, str]) -> list[str]:
+    """Sentences on what was declared and is otherwise. What can't be known, or is a matter of words, is let pass."""
+    compared = _Compared(hardware, facts)
+    checks: tuple[Callable[[_Compared], Iterable[str]], ...] = (_cpu, _memory_size, _filesystem, _device, _storage)
+    return [text for check in checks for text in check(compared)]
+
+
+_MAKERS = {
+    "AMD": ("amd", "epyc", "ryzen", "opteron", "threadripper"),
+    "Intel": ("intel", "xeon"),
+    "Arm": ("graviton", "neoverse", "ampere", "altra", "aarch64", "cortex"),
+}
+_COUNT = re.compile(r"(?:(\d+)\s*[x×]\s*)?(\d+)[ -]*(vcpus?|cpus?|cores?|threads?)\b", re.IGNORECASE)
+
+
+def _cpu(compared: _Compared) -> Iterable[str]:
+    declared, observed = compared.text("cpu"), compared.facts.get("cpu", "")
+    if not declared or not observed:
+        return
+    wanted, seen = _makers(declared), _makers(observed)
+    # Model numbers are compared only when the host shows one: some show a name of their hypervisor's making.
+    model = _model_words(_COUNT.sub(" ", declared))
+    shown = _model_words(observed.split(",")[0])
+    if (wanted and seen and not wanted & seen) or (model and shown and not model & shown):
+        yield f"its processor is {observed}, declared is {declared}"
+        return
+    for times, number, _ in _COUNT.findall(declared):
+        numbers = {int(number), int(number) * int(times or 1)}
+        if not numbers & _processor_counts(compared.facts):
+            yield f"its processor has {observed}, declared is {declared}"
+            return
+
+
+def _makers(text: str) -> set[str]:
+    return {maker for maker, words in _MAKERS.items() if any(word in text.lower() for word in words)}
+
+
+def _model_words(text: str) -> set[str]:
+    """`E5-2680`, `9654`, `8259CL`; not `2.40GHz`, not `v4`, not `96-Core`."""
+    words = re.findall(r"(?<![\w.])[a-z]{0,3}\d?-?\d{3,5}[a-z]{0,3}(?![\w.])", text.lower())
+    return set(words)
+
+
+def _processor_counts(facts: Mapping[str, str]) -> set[int]:
+    """What may be meant by a number of cores: of the host or of a socket, threads or cores, all or the usable ones."""
+    counts = {name: int(facts[name]) for name in ("cores", "threads", "usable_threads") if facts.get(name)}
+    sockets = int(facts.get("sockets", "1"))
+    return {*counts.values(), *(count // sockets for count in counts.values())}
+
+
+def _memory_size(compared: _Compared) -> Iterable[str]:
+    total, limit = _bytes(compared.facts.get("memory", "")), _bytes(compared.facts.get("memory_limit", ""))
+    declared, declared_limit = compared.amount("memory"), compared.amount("memory_limit")
+    if total is None:
+        return
+    # A limit may have been set at boot: then the host shows no more than that.
+    amounts = [amount for amount in (declared, declared_limit) if amount]
+    if declared and not any(abs(total - amount) <= _TOLERANCE * amount for amount in amounts):
+        yield f"it has {compared.facts['memory']} of memory, declared is {compared.text('memory')}"
+    elif not declared and declared_limit and total < (1 - _TOLERANCE) * declared_limit:
+        yield f"it has {compared.facts['memory']} of memory, declared is a limit of {compared.text('memory_limit')}"
+    elif limit and amounts and limit < (1 - _TOLERANCE) * min(amounts):
+        name = "memory_limit" if declared_limit else "memory"
+        text = compared.text(name)
+        yield f"a control group limits its memory to {compared.facts['memory_limit']}, declared is {text}"
+
+
+def _filesystem(compared: _Compared) -> Iterable[str]:
+    declared = compared.text("filesystem").lower()
+    found = {
+        name.removeprefix("filesystem of "): value
+        for name, value in compared.facts.items()
+        if name.startswith("filesystem of ")
+    }
+    mine = _own_paths(compared, found)
+    if declared and mine and not any(re.search(rf"\b{re.escape(found[path].lower())}\b", declared) for path in mine):
+        path = mine[0]
+        yield f"{path} is on {found[path]}, declared is {compared.text('filesystem')}"
+
+
+def _own_paths(compared: _Compared, observed: Mapping[str, str]) -> list[str]:
+    """The observed paths that belong to this group: those below its `mount` or `path`, or all when it has neither."""
+    places = [compared.text(name).rstrip("/") for name in ("mount", "path") if compared.text(name)]
+    return [p for p in observed if not places or any(p == place or p.startswith(f"{place}/") for place in places)]
+
+
+def _device(compared: _Compared) -> Iterable[str]:
+    device, present = compared.text("device"), compared.facts.get("block_devices", "").split()
+    name = device.removeprefix("/dev/")
+    if not device.startswith("/dev/") or "/" in name.removeprefix("mapper/") or not present:
+        return  # a link such as /dev/disk/by-id/… has no name of its own
+    if name not in present:
+        yield f"it has no {device}"
+        return
+    if name.startswith(("mapper/", "dm-", "md")):
+        return
+    found = {key.removeprefix("disks of "): v for key, v in compared.facts.items() if key.startswith("disks of ")}
+    for path in _own_paths(compared, found):
+        on = compared.facts.get(f"device of {path}", "").removeprefix("/dev/")
+        if name not in (*found[path].split(), on):
+            yield f"{path} is on /dev/{found[path].replace(' ', ', /dev/')}, not on the declared {device}"
+
+
+_SOLID = re.compile(r"\b(nvme|ssds?|flash|optane)\b", re.IGNORECASE)
+_TURNING = re.compile(r"\b(hdds?|rpm|hard disks?)\b|\d+(\.\d+)?k\b", re.IGNORECASE)
+
+
+def _storage(compared: _Compared) -> Iterable[str]:
+    """Whether disks rotate. In a virtual machine the kernel can't know; there only an NVMe device tells."""
+    declared = compared.text("storage")
+    solid, turning = bool(_SOLID.search(declared)), bool(_TURNING.search(declared))
+    if solid == turning:
+        return
+    found = {key.removeprefix("disks of "): v for key, v in compared.facts.items() if key.startswith("disks of ")}
+    bare = compared.facts.get("virtualization", "none") == "none" and "virtualization" in compared.facts
+    for path in _own_paths(compared, found):
+        for disk in found[path].split():
+            what = compared.facts.get(f"disk {disk}", "")
+            if solid and bare and what.endswith(", rotating"):
+                yield f"{path} is on /dev/{disk}, which the kernel takes for a rotating disk; declared is {declared}"
+            if turning and (disk.startswith("nvme") or (bare and what.endswith(", not rotating"))):
+                yield f"{path} is on /dev/{disk}, which does not rotate; declared is {declared}"

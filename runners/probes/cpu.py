@@ -1,0 +1,64 @@
+"""The `cpu` probe: how the kernel says the processors' time was spent, in /proc/stat."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from benchbrief.compiler.plan import Probe
+from benchbrief.runners.measurement import Sample
+from benchbrief.runners.probes import Reading, readings, sampling_job, steps
+from benchbrief.runners.seams import BadOutput, Job, JobOutput
+
+_STATES = 8
+"""user nice system idle iowait irq softirq steal; the guests' time after them is in user and nice already."""
+_IDLE, _IOWAIT, _STEAL = 3, 4, 7
+
+
+class Cpu:
+    """Busy processors, and shares of all processors' time; see `seams.ProbeKind`.
+
+    Time stolen by a hypervisor is neither busy nor idle: it is a share of its own.
+    """
+
+    name: ClassVar[str] = "cpu"
+
+    def job(self, probe: Probe) -> Job:
+        return sampling_job(probe, "grep '^cpu ' /proc/stat", "echo processors $(grep -c '^cpu[0-9]' /proc/stat)")
+
+    def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
+        header, found = readings(output)
+        counts = [line.split()[1] for line in header if line.startswith("processors ")]
+        if not counts or not counts[0].isdecimal() or int(counts[0]) == 0:
+            raise BadOutput(f"/proc/stat of {output.host} does not say how many processors there are")
+        samples = []
+        for step in steps(probe, output, found, window):
+            moved = _moved(step.before, step.after)
+            if moved is None:
+                continue
+            total = sum(moved)
+            busy = (total - moved[_IDLE] - moved[_IOWAIT] - moved[_STEAL]) / total
+            for measure, value, unit in (
+                ("cpu", busy * int(counts[0]), "cores"),
+                ("cpu.utilisation", busy, ""),
+                ("cpu.iowait", moved[_IOWAIT] / total, ""),
+                ("cpu.steal", moved[_STEAL] / total, ""),
+            ):
+                samples.append(Sample(measure, output.host, "", step.time, value, unit))
+        return tuple(samples)
+
+
+def _moved(before: Reading, after: Reading) -> list[int] | None:
+    """Ticks spent in each state; None when a counter went backwards, as iowait may, or the line can't be read."""
+    first, second = _ticks(before), _ticks(after)
+    if first is None or second is None:
+        return None
+    moved = [b - a for a, b in zip(first, second, strict=True)]
+    return moved if min(moved) >= 0 and sum(moved) > 0 else None
+
+
+def _ticks(reading: Reading) -> tuple[int, ...] | None:
+    for line in reading.lines:
+        words = line.split()
+        if words[:1] == ["cpu"] and len(words) > _STATES and all(word.isdecimal() for word in words[1 : 1 + _STATES]):
+            return tuple(int(word) for word in words[1 : 1 + _STATES])
+    return None
