@@ -285,8 +285,6 @@ class UnknownDeclaration(Problem):
 
 @dataclass(frozen=True)
 class MissingEquals(Problem):
-    """`context` is what would be the value."""
-
     code = "E0106"
     says = "no `=` after `{key}`"
     mark = "expected `=` after this"
@@ -316,8 +314,11 @@ class Semicolon(Problem):
     code = "E0108"
     says = "a `;` has no meaning"
     mark = "remove it"
-    hint = "facts are told apart without a sign: one on each line, or several beside each other"
-    replacement = ""  # type: ignore[assignment]  # a constant in place of the property
+    hint = "attributes need no sign between them: one on each line, or several beside each other"
+
+    @property
+    def replacement(self) -> str:
+        return ""
 
 
 @dataclass(frozen=True)
@@ -390,9 +391,10 @@ class BarePoint(Problem):
 @dataclass(frozen=True)
 class TooDeep(Problem):
     code = "E0112"
-    says = "brackets are nested more than {limit} levels deep"
+    says = "{what} are nested more than {limit} levels deep"
     mark = "one too many"
     hint = "give a part of it a name of its own with `metric` or `param`"
+    what: str
     limit: int
 
 
@@ -416,7 +418,10 @@ class StrayBrace(Problem):
     says = "`}}` in a quoted text closes nothing"
     mark = "no `{{` before it"
     hint = "write `}}}}` for a brace"
-    replacement = "}}"  # type: ignore[assignment]  # a constant in place of the property
+
+    @property
+    def replacement(self) -> str:
+        return "}}"
 
 
 @dataclass(frozen=True)
@@ -482,7 +487,10 @@ class StrayComma(Problem):
     code = "E0118"
     says = "a `,` with nothing to tell apart"
     mark = "remove it"
-    replacement = ""  # type: ignore[assignment]  # a constant in place of the property
+
+    @property
+    def replacement(self) -> str:
+        return ""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from threading import RLock
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
@@ -16,10 +16,12 @@ from benchbrief.dsl import ast, errors, shape, slips
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.strings import read_string
 
+_Node = TypeVar("_Node", bound=ast.Expr)
 Children = Sequence[Any]  # tokens, nodes and None, as the rule in bench.lark has them
 
 _MULTIPLIERS = {"k": 3, "M": 6, "G": 9, "T": 12}
-_QUANTITY = re.compile(r"([\d_.]+)(?:[eE]([+-]?)0*(\d{1,9})\d*)?(?:([kMGT])(?!\w))?[ \t]*(.*)")
+_QUANTITY = re.compile(r"([\d_.]+)(?:[eE]([+-]?)0*(\d{1,9})\d*)?(?:([kMGT])(?!\w))?\s*(.*)")
+_MAX_LEVELS = 100  # of an expression
 _LOCK = RLock()  # the tree builder holds the source that is being read
 
 
@@ -37,14 +39,14 @@ def _parse(rule: str, source: Source, start: int, end: int) -> Any:
     shape.check_depth(source, start, end)
     with _LOCK:
         parser, builder = _parser()
-        outer = builder.source, builder.offset
-        builder.source, builder.offset = source, start
+        outer = builder.source, builder.offset, builder.depths
+        builder.source, builder.offset, builder.depths = source, start, {}
         try:
             return parser.parse(source.text[start:end], start=rule)
         except UnexpectedInput as error:
             at, expected = _place(error, start, end)
         finally:
-            builder.source, builder.offset = outer
+            builder.source, builder.offset, builder.depths = outer
     raise slips.explain(source, start, end, at, expected).error()
 
 
@@ -53,8 +55,8 @@ def _place(error: UnexpectedInput, start: int, end: int) -> tuple[int, frozenset
     if isinstance(error, UnexpectedToken):
         at = end if error.token.type == "$END" else start + cast(int, error.token.start_pos)
         return at, frozenset(error.accepts or error.expected)
-    assert isinstance(error, UnexpectedCharacters)
-    return start + cast(int, error.pos_in_stream), frozenset(error.allowed or ())
+    allowed = error.allowed if isinstance(error, UnexpectedCharacters) else None
+    return start + cast(int, error.pos_in_stream), frozenset(allowed or ())
 
 
 @cache
@@ -68,11 +70,13 @@ def _parser() -> tuple[Lark, _Builder]:
 class _Builder(Transformer[Token, Any]):
     """One method for each rule: the children as the grammar names them -> a node of the syntax tree.
 
-    `offset` is where the text that is being parsed starts in the source: not 0 for the hole of a string.
+    `offset` is where the text that is being parsed starts in the source: not 0 for the hole of a string. `depths` are
+    the levels of the expressions so far, by identity: each is alive until its text is parsed.
     """
 
     source: Source = Source("", "")
     offset: int = 0
+    depths: dict[int, int] = {}  # noqa: RUF012  # replaced, never changed, by each parse
 
     def _span(self, first: Token, last: Token) -> Span:
         return Span(self.source, self.offset + first.start_pos, self.offset + last.end_pos)  # type: ignore[operator]  # a token that was read has a place
@@ -82,6 +86,15 @@ class _Builder(Transformer[Token, Any]):
 
     def _optional(self, token: Token | None) -> ast.Name | None:
         return self._name(token) if token is not None else None
+
+    def _deeper(self, node: _Node, *inner: ast.Expr) -> _Node:
+        """The node, if it is not so deep that whoever walks the tree would run out of stack."""
+        depths = self.depths
+        depth = 1 + max([depths.get(id(expr), 0) for expr in inner], default=0)
+        if depth > _MAX_LEVELS:
+            raise errors.TooDeep(node.span, "operators", _MAX_LEVELS).error()
+        depths[id(node)] = depth
+        return node
 
     # Declarations
 
@@ -130,9 +143,7 @@ class _Builder(Transformer[Token, Any]):
     def override(self, children: Children) -> ast.Block:
         keyword, subject, name, *body, closer = children
         span = self._span(keyword, closer)
-        return ast.Block(
-            span, self._name(keyword), self._optional(name), None, None, self._name(subject), tuple(body)
-        )
+        return ast.Block(span, self._name(keyword), self._optional(name), None, None, self._name(subject), tuple(body))
 
     def formula(self, children: Children) -> ast.Block:
         keyword, token, arguments = children
@@ -156,31 +167,34 @@ class _Builder(Transformer[Token, Any]):
 
     def every(self, children: Children) -> ast.Every:
         subject, interval, target = children
-        return ast.Every(subject.span.to((target or interval).span), subject, interval, target)
+        node = ast.Every(subject.span.to((target or interval).span), subject, interval, target)
+        return self._deeper(node, subject, interval, *([target] if target else []))
 
     def by(self, children: Children) -> ast.By:
         subject, keyword, *names = children
         dimensions = tuple(self._name(name) for name in names[::2])  # every other one is `and`
-        return ast.By(subject.span.to(dimensions[-1].span), subject, str(keyword), dimensions)
+        return self._deeper(ast.By(subject.span.to(dimensions[-1].span), subject, str(keyword), dimensions), subject)
 
     # Expressions
 
     def binary(self, children: Children) -> ast.Binary:
         left, operator, right = children
-        return ast.Binary(left.span.to(right.span), str(operator), left, right, self._span(operator, operator))
+        span = left.span.to(right.span)
+        return self._deeper(ast.Binary(span, str(operator), left, right, self._span(operator, operator)), left, right)
 
     def unary(self, children: Children) -> ast.Unary:
         operator, operand = children
-        return ast.Unary(self._span(operator, operator).to(operand.span), str(operator), operand)
+        return self._deeper(ast.Unary(self._span(operator, operator).to(operand.span), str(operator), operand), operand)
 
     def attr(self, children: Children) -> ast.Attr:
         base, field = children
         name = self._name(field)
-        return ast.Attr(base.span.to(name.span), base, name)
+        return self._deeper(ast.Attr(base.span.to(name.span), base, name), base)
 
     def index(self, children: Children) -> ast.Index:
         base, _, arguments, closer = children
-        return ast.Index(base.span.to(self._span(closer, closer)), base, arguments)
+        span = base.span.to(self._span(closer, closer))
+        return self._deeper(ast.Index(span, base, arguments), base, *(argument.value for argument in arguments))
 
     def name(self, children: Children) -> ast.Name:
         return self._name(children[0])
@@ -190,8 +204,7 @@ class _Builder(Transformer[Token, Any]):
         token = children[0]
         span = self._span(token, token)
         parts = _QUANTITY.fullmatch(token)
-        assert parts is not None, token
-        digits, sign, exponent, multiplier, unit = parts.groups()
+        digits, sign, exponent, multiplier, unit = parts.groups() if parts else (token, "", "", "", "")
         power = int(f"{sign}{exponent}" if exponent else "0") + _MULTIPLIERS.get(multiplier, 0)
         number = f"{digits.replace('_', '')}e{power}"
         value = float(number)  # one conversion: 2.3k is 2300, not 2.3 * 1000
@@ -206,23 +219,37 @@ class _Builder(Transformer[Token, Any]):
 
     def list(self, children: Children) -> ast.List:
         opener, *items, closer = children
-        return ast.List(self._span(opener, closer), tuple(item for item in items if item is not None))
+        items = [item for item in items if item is not None]
+        return self._deeper(ast.List(self._span(opener, closer), tuple(items)), *items)
 
     def group(self, children: Children) -> ast.Expr:
         return cast(ast.Expr, children[1])
 
     def call(self, children: Children) -> ast.Call:
         function, _, arguments, closer = children
-        return ast.Call(self._span(function, closer), self._name(function), arguments or (), (), None)
+        return self._call(function, arguments or (), (), None, closer)
 
     def reduction(self, children: Children) -> ast.Call:
         function, _, subject, names, condition, closer = children
         arguments = (ast.Argument(subject.span, None, subject),)
-        return ast.Call(self._span(function, closer), self._name(function), arguments, names, condition)
+        return self._call(function, arguments, names, condition, closer)
 
     def filtered(self, children: Children) -> ast.Call:
         function, opener, subject, condition, closer = children
         return self.reduction((function, opener, subject, (), condition, closer))
+
+    def _call(
+        self,
+        function: Token,
+        arguments: tuple[ast.Argument, ...],
+        over: tuple[ast.Name, ...],
+        condition: ast.Expr | None,
+        closer: Token,
+    ) -> ast.Call:
+        inner = [argument.value for argument in arguments]
+        inner += [condition] if condition else []
+        span = self._span(function, closer)
+        return self._deeper(ast.Call(span, self._name(function), arguments, over, condition), *inner)
 
     def names(self, children: Children) -> tuple[ast.Name, ...]:
         return tuple(self._name(name) for name in children)

@@ -15,7 +15,7 @@ from benchbrief.dsl.source import Source, Span
 MAX_DEPTH = 64
 
 _PIECE = re.compile(
-    r'(?P<comment>\#[^\r\n]*)'
+    r"(?P<comment>\#[^\r\n]*)"
     r'|(?P<text>"""(?>(?:[^"\\]|\\[\s\S]|"(?!""))*)(?P<text_end>""")?)'
     r'|(?P<string>"(?>(?:[^"\\\r\n]|\\.)*)(?P<string_end>")?)'
     r"|(?P<open>[(\[{])|(?P<close>[)\]}])"
@@ -35,50 +35,56 @@ def check_depth(source: Source, start: int, end: int) -> None:
         if piece.lastgroup == "open":
             depth += 1
             if depth > MAX_DEPTH:
-                raise errors.TooDeep(_span(source, piece), MAX_DEPTH).error()
+                raise errors.TooDeep(_span(source, piece), "brackets", MAX_DEPTH).error()
         elif piece.lastgroup == "close":
             depth -= 1
 
 
-def open_brackets(source: Source, start: int, offset: int) -> list[Span]:
-    """The brackets that are open at `offset`, outermost first."""
-    stack: list[Span] = []
+def open_bracket(source: Source, start: int, offset: int) -> Span | None:
+    """The innermost bracket that is open at `offset`."""
+    stack: list[int] = []
     for piece in _pieces(source, start, offset):
         if piece.lastgroup == "open":
-            stack.append(_span(source, piece))
+            stack.append(piece.start())
         elif piece.lastgroup == "close" and stack:
             stack.pop()
-    return stack
+    return Span(source, stack[-1], stack[-1] + 1) if stack else None
 
 
 def problem(source: Source, start: int, end: int) -> errors.Problem | None:
-    """The first bracket or string that has no partner."""
-    stack: list[Span] = []
-    suspect: Span | None = None
+    """The first bracket or string that has no partner; its span starts at the cause."""
+    text = source.text
+    stack: list[int] = []
+    suspect: int | None = None
     for piece in _pieces(source, start, end):
-        span = _span(source, piece)
         match piece.lastgroup:
-            case "text" if piece["text_end"] is None:
-                return errors.UnclosedText(Span(source, span.start, span.start + 3))
-            case "string" if piece["string_end"] is None:
-                return errors.UnclosedString(span)
             case "open":
-                stack.append(span)
+                stack.append(piece.start())
             case "close":
+                closer = piece.group()
                 if not stack:
-                    return errors.StrayCloser(span, span.text)
-                if _CLOSER[stack[-1].text] == span.text:
+                    return errors.StrayCloser(_span(source, piece), closer)
+                if _CLOSER[text[stack[-1]]] == closer:
                     opener = stack.pop()
-                    if suspect is None and span.text == "}" and _differently_indented(opener, span):
+                    if suspect is None and closer == "}" and _differently_indented(source, opener, piece.start()):
                         suspect = opener
-                elif any(_CLOSER[opener.text] == span.text for opener in stack):
-                    return errors.UnclosedBracket(stack[-1], stack[-1].text, _CLOSER[stack[-1].text], span)
+                elif any(_CLOSER[text[opener]] == closer for opener in stack):
+                    return _unclosed(source, stack[-1], _span(source, piece))
                 else:
-                    return errors.WrongCloser(span, span.text, _CLOSER[stack[-1].text], stack[-1])
-    if stack:
-        opener = suspect if suspect and stack[-1].text == "{" else stack[-1]
-        return errors.UnclosedBracket(opener, opener.text, _CLOSER[opener.text], None)
-    return None
+                    opened = Span(source, stack[-1], stack[-1] + 1)
+                    return errors.WrongCloser(_span(source, piece), closer, _CLOSER[opened.text], opened)
+            case "text" if piece["text_end"] is None:
+                return errors.UnclosedText(Span(source, piece.start(), piece.start() + 3))
+            case "string" if piece["string_end"] is None:
+                return errors.UnclosedString(_span(source, piece))
+    if not stack:
+        return None
+    return _unclosed(source, suspect if suspect is not None and text[stack[-1]] == "{" else stack[-1], None)
+
+
+def _unclosed(source: Source, opener: int, met: Span | None) -> errors.Problem:
+    span = Span(source, opener, opener + 1)
+    return errors.UnclosedBracket(span, span.text, _CLOSER[span.text], met)
 
 
 def _pieces(source: Source, start: int, end: int) -> Iterator[re.Match[str]]:
@@ -89,10 +95,10 @@ def _span(source: Source, piece: re.Match[str]) -> Span:
     return Span(source, piece.start(), piece.end())
 
 
-def _differently_indented(opener: Span, closer: Span) -> bool:
+def _differently_indented(source: Source, opener: int, closer: int) -> bool:
     """Whether a `}` that starts its line stands under another column than the line of its `{` starts at."""
-    closing = closer.source.line(closer.line)
-    if closing[: closer.column - 1].strip():
+    line, column = source.position(closer)
+    if source.line(line)[: column - 1].strip():
         return False
-    opening = opener.source.line(opener.line)
-    return len(opening) - len(opening.lstrip()) != closer.column - 1
+    opening = source.line(source.position(opener)[0])
+    return len(opening) - len(opening.lstrip()) != column - 1

@@ -1,119 +1,287 @@
-"""Why a text can't be read: the slip behind a syntax error, in words for people.
+"""Why a text can't be read: the slip behind a syntax error.
 
-The parser says only where it stopped and which terminals of `bench.lark` could have gone on. What was meant is guessed
-from the text around that place: each `_slip_...` function knows one kind of slip, and the first that recognises its
-own explains the error. Where none does, `words.py` puts the terminals into words.
+The parser says only where it stopped and which terminals could have gone on. What was meant is guessed from the text
+around: each function in `_SLIPS` knows one kind of slip, and the first that recognises its own explains the error.
+Where none does, `words.py` puts the terminals into words.
 """
 
 from __future__ import annotations
 
-import re
 import unicodedata
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 
 from benchbrief.dsl import errors, shape
 from benchbrief.dsl.source import Source, Span
+from benchbrief.dsl.stop import DECLARATIONS, INNER_BLOCKS, Stop
 from benchbrief.dsl.suggest import did_you_mean
-from benchbrief.dsl.words import DECLARATIONS, expected_words, found_words
+from benchbrief.dsl.words import expected_words, found_words
 
-_BLOCKS = frozenset(DECLARATIONS) | {
-    "callout", "each", "figure", "formula", "options", "override", "section", "ssh", "table", "variant",
-}  # fmt: skip
+Slip = Callable[[Stop], errors.Problem | None]
 
-_PIECE = re.compile(
-    r'(?P<blank>\s+|\#[^\r\n]*)|(?P<string>"""(?>(?:[^"\\]|\\[\s\S]|"(?!""))*)"""|"(?>(?:[^"\\\r\n]|\\.)*)")'
-    r"|(?P<number>\d[\w.]*)|(?P<word>[^\W\d]\w*)|(?P<sign>==|!=|<=|>=|\.\.|[\s\S])"
+_QUOTES = {"'": "'", "`": "`", "‘": "’", "’": "’", "“": "”", "”": "”", "„": "“", "«": "»", "「": "」", "＂": "＂"}
+_LOGIC = {"&&": "and", "&": "and", "||": "or", "|": "or", "!": "not"}
+_COMPARISONS = {"=<": "<=", "=>": ">=", "<>": "!=", "≤": "<=", "≥": ">=", "≠": "!="}
+_LOOKALIKES = {"−": "-", "–": "-", "—": "-", "×": "x", "÷": "/", "…": ".."}
+_KEYWORDS = frozenset((*DECLARATIONS, *INNER_BLOCKS))
+_QUOTE_WORDS = "a text is written in quotes"
+_ADVICE = {
+    "+": "a number has no `+` sign",
+    "^": "there is no power operator: multiply",
+    "$": 'a value of the environment is `env("NAME")`',
+    "{": "a list is written `[a, b]`; a block inside a block has no `=`",
+    "?": "there are no conditions on values: give each case a metric of its own",
+}
+
+
+def explain(source: Source, start: int, end: int, at: int, expected: frozenset[str]) -> errors.Problem:
+    """The problem behind a parser that stopped at `at` within [start, end), where only `expected` could go on."""
+    unbalanced = shape.problem(source, start, end)
+    if unbalanced is not None and unbalanced.span is not None and unbalanced.span.start <= at:
+        return unbalanced
+    stop = Stop(source, start, end, at, expected)
+    for slip in _SLIPS:
+        problem = slip(stop)
+        if problem is not None:
+            return problem
+    return errors.Unexpected(stop.here(), found_words(stop), expected_words(stop), _advice(stop))
+
+
+def _advice(stop: Stop) -> str:
+    if stop.wants_value or stop.after_value:
+        if stop.sign in _ADVICE:
+            return _ADVICE[stop.sign]
+        if stop.after_value and stop.bracket == "{" and stop.last and stop.last.kind == "word":
+            return _QUOTE_WORDS
+    return ""
+
+
+# Signs of other languages.
+
+
+def _semicolon(stop: Stop) -> errors.Problem | None:
+    return errors.Semicolon(stop.here()) if stop.sign == ";" else None
+
+
+def _comment(stop: Stop) -> errors.Problem | None:
+    mark = stop.matches(r"//|/\*|--(?=\s)")
+    if mark:
+        return errors.WrongComment(stop.span(*mark.span()), mark[0])
+    # Behind a value the first `/` divides, and the parser stops at the second sign.
+    if stop.last and stop.last.text == "/" and stop.last.span.end == stop.at and stop.sign in ("/", "*"):
+        span = stop.last.span.to(stop.here())
+        return errors.WrongComment(span, span.text)
+    return None
+
+
+def _quotes(stop: Stop) -> errors.Problem | None:
+    closer = _QUOTES.get(stop.sign)
+    if closer is None:
+        return None
+    whole = stop.matches(rf"[^\r\n]([^\r\n{closer}\"\\]*){closer}")
+    mended = f'"{whole[1]}"' if whole else None
+    return errors.WrongQuotes(stop.span(*whole.span()) if whole else stop.here(), stop.sign, mended)
+
+
+def _logic(stop: Stop) -> errors.Problem | None:
+    sign = stop.matches(r"&&?|\|\|?|!(?!=)")
+    return errors.LogicSign(stop.span(*sign.span()), sign[0], _LOGIC[sign[0]]) if sign else None
+
+
+def _comparison(stop: Stop) -> errors.Problem | None:
+    """`=<` for `<=`, `=` for `==`, and a second comparison behind a first."""
+    sign = stop.matches(r"=[<>]|<>|[≤≥≠]")
+    if sign:
+        where = "comparisons are <, <=, >, >=, == and !="
+        return errors.WrongSign(stop.span(*sign.span()), sign[0], _COMPARISONS[sign[0]], where)
+    if not stop.after_value:
+        return None
+    if stop.sign in ("<", ">", "<=", ">=", "==", "!="):
+        return errors.ChainedComparison(stop.here())
+    expects = stop.in_hole or any(piece.text in ("expect", "when") for piece in stop.before)
+    if stop.sign == "=" and (expects or (stop.bracket == "(" and stop.last and stop.last.kind != "word")):
+        return errors.WrongSign(stop.here(), "=", "==", "`==` compares; `=` gives a value to an attribute")
+    return None
+
+
+# Attributes and arguments.
+
+
+def _argument_sign(stop: Stop) -> errors.Problem | None:
+    """`f(a = 1)` for `f(a: 1)`; the comma before it is where the parser stops when there is one."""
+    if stop.bracket not in ("(", "["):
+        return None
+    sign = stop.matches(r"(?:,\s*)?(?:[^\W\d]\w*\s*)?=(?!=)")
+    if not sign:
+        return None
+    span = stop.span(sign.end() - 1, sign.end())
+    return errors.WrongSign(span, "=", ":", "an argument is written `name: value`, an attribute `name = value`")
+
+
+def _attribute_sign(stop: Stop) -> errors.Problem | None:
+    """`hosts: local` and `hosts == local` for `hosts = local`."""
+    if not stop.in_head or stop.sign not in (":", "==") or not stop.head:
+        return None
+    sign = stop.matches(r":=|:|==")
+    if sign is None or (stop.head[0].text in DECLARATIONS and stop.bracket == ""):
+        return None
+    return errors.WrongSign(stop.span(*sign.span()), sign[0], "=", "an attribute is written `name = value`")
+
+
+def _name(stop: Stop) -> errors.Problem | None:
+    """`micron-7450`, `warm up = 1 s` and `7450` for names."""
+    if stop.sign == "-" and len(stop.before) > 1 and stop.before[-2].text in ("param", "metric"):
+        tail = stop.matches(r"(?:-+\w+)+")
+        if tail and "_EQUAL" in stop.expected:
+            return _joined(stop.span(stop.before[-1].span.start, tail.end()))
+    if not stop.head:
+        return None
+    last = stop.head[-1]
+    known = stop.head[0].text in _KEYWORDS
+    if stop.sign == "-" and last.kind == "word" and last.span.end == stop.at:
+        tail = stop.matches(r"(?:-+\w+)+")
+        keyed = tail and stop.source.text[tail.end() : tail.end() + 2].lstrip()[:1] == "="
+        if tail and (keyed or known):
+            return _joined(stop.span(last.span.start, tail.end()))
+    if stop.sign == "=" and len(stop.head) == 2 and last.kind == "word" and stop.bracket == "{" and not known:
+        span = stop.head[0].span.to(last.span)
+        return errors.BadName(span, span.text, f"{stop.head[0].text}_{last.text}")
+    if known and len(stop.head) == 1 and stop.found and stop.found.kind == "number":
+        whole = stop.matches(r"[\w.-]*\w")
+        text = whole[0] if whole else stop.found.text
+        mended = "n" + "".join(char if char.isalnum() else "_" for char in text)
+        return errors.BadName(stop.span(stop.at, stop.at + len(text)), text, mended)
+    return None
+
+
+def _joined(span: Span) -> errors.Problem:
+    return errors.BadName(span, span.text, span.text.replace("-", "_"))
+
+
+def _multiplier(stop: Stop) -> errors.Problem | None:
+    """`5 k ops/s`, which ends as the number 5 with the unit k, and then a block named ops."""
+    first = stop.head[0] if stop.head else None
+    before = [piece for piece in stop.before if first and piece.span.end <= first.span.start]
+    if len(before) < 2 or before[-1].text not in ("k", "M", "G", "T") or before[-2].kind != "number":
+        return None
+    span = before[-2].span.to(before[-1].span)
+    return errors.DetachedMultiplier(span, before[-1].text, before[-2].text + before[-1].text)
+
+
+def _missing_equals(stop: Stop) -> errors.Problem | None:
+    """`hosts local`: read as the beginning of a block, as `variant hdd` is one."""
+    if not stop.head or stop.bracket == "" or stop.head[0].text in _KEYWORDS:
+        return None
+    if _goes_on(stop):
+        return errors.Unexpected(
+            stop.head[0].span, f"`{stop.head[0].text}`", "the next attribute, a block or `}`", _QUOTE_WORDS
+        )
+    return errors.MissingEquals(stop.head[0].span, stop.head[0].text)
+
+
+def _outside(stop: Stop) -> errors.Problem | None:
+    """An attribute, or a misspelt keyword, where declarations are."""
+    if not stop.head or stop.bracket != "":
+        return None
+    first = stop.head[0]
+    if first.text in DECLARATIONS:
+        return None
+    guess = did_you_mean(first.text, DECLARATIONS)
+    if guess is None and _goes_on(stop):
+        return errors.Unexpected(first.span, f"`{first.text}`", "an operator or a new declaration", _QUOTE_WORDS)
+    if stop.sign in ("=", ":") and len(stop.head) == 1:
+        return errors.OutsideBlock(first.span, first.text)
+    return errors.UnknownDeclaration(first.span, first.text, guess, DECLARATIONS)
+
+
+def _no_declaration(stop: Stop) -> errors.Problem | None:
+    """A word that is read as a second name: `metrc a b`."""
+    if "PARAM" not in stop.expected or stop.after_value or stop.found is None or stop.found.kind != "word":
+        return None
+    return errors.UnknownDeclaration(
+        stop.here(), stop.found.text, did_you_mean(stop.found.text, DECLARATIONS), DECLARATIONS
+    )
+
+
+def _goes_on(stop: Stop) -> bool:
+    """Whether what is read as the head of a block is rather the rest of the value before it: `a = fast disk`."""
+    first = stop.head[0].span
+    earlier = [piece for piece in stop.before if piece.span.end <= first.start]
+    return bool(earlier) and earlier[-1].span.line == first.line and (stop.sign == "}" or stop.found is None)
+
+
+# Values.
+
+
+def _unquoted(stop: Stop) -> errors.Problem | None:
+    """`/data`, `~/x`, `./y`, `user@host`, `mongodb://host`."""
+    text = stop.source.text
+    begins = stop.wants_value and stop.matches(r"(?:/|~/?|\.{1,2}/)\w[^\s,)\]}\"]*")
+    goes_on = stop.last and stop.last.span.end == stop.at and stop.matches(r"(?:://|@|\\|:\d)[^\s,)\]}\"]*")
+    if begins:
+        return errors.Unquoted(stop.span(*begins.span()), begins[0])
+    if goes_on and not stop.in_head:
+        start = stop.at
+        while start > stop.start and not text[start - 1].isspace() and text[start - 1] not in '=,([{"':
+            start -= 1
+        return errors.Unquoted(stop.span(start, goes_on.end()), text[start : goes_on.end()])
+    return None
+
+
+def _point(stop: Stop) -> errors.Problem | None:
+    """`.5` and `5.`."""
+    half = stop.matches(r"\.\d+")
+    if half and stop.wants_value:
+        return errors.BarePoint(stop.span(*half.span()), f"0{half[0]}")
+    last = stop.last
+    if stop.sign == "." and last and last.kind == "number" and last.span.end == stop.at and last.text.isdecimal():
+        return errors.BarePoint(stop.span(last.span.start, stop.at + 1), last.text)
+    if last and last.text == "." and len(stop.before) > 1 and stop.before[-2].kind == "number":
+        span = stop.before[-2].span.to(last.span)
+        return errors.BarePoint(span, stop.before[-2].text) if span.text == f"{stop.before[-2].text}." else None
+    return None
+
+
+def _comma(stop: Stop) -> errors.Problem | None:
+    """A comma too many, or too few."""
+    if stop.sign == "{" and stop.after_value:
+        for piece in reversed(stop.before):
+            if piece.text == ",":
+                return errors.StrayComma(piece.span)
+            if piece.kind not in ("word", "string"):
+                break
+    if stop.sign == "," and (stop.wants_value or "KEY" in stop.expected or "PARAM" in stop.expected):
+        return errors.StrayComma(stop.here())
+    begins_value = stop.found and (stop.found.kind != "sign" or stop.sign in "([")
+    if stop.after_value and stop.bracket in ("(", "[") and begins_value:
+        return errors.MissingComma(stop.here(), found_words(stop), ")" if stop.bracket == "(" else "]")
+    return None
+
+
+def _character(stop: Stop) -> errors.Problem | None:
+    sign = stop.source.text[stop.at : min(stop.at + 1, stop.end)]
+    if not sign or (sign.isascii() and sign.isprintable()):
+        return None
+    title = unicodedata.name(sign, "").lower() or f"U+{ord(sign):04X}"
+    mended = _LOOKALIKES.get(sign) or unicodedata.normalize("NFKC", sign)
+    usable = mended != sign and mended.isascii() and mended.isprintable()
+    return errors.BadCharacter(stop.span(stop.at, stop.at + 1), title, mended if usable else None)
+
+
+_SLIPS: tuple[Slip, ...] = (
+    _semicolon,
+    _quotes,
+    _comment,
+    _logic,
+    _comparison,
+    _argument_sign,
+    _multiplier,
+    _unquoted,
+    _attribute_sign,
+    _name,
+    _missing_equals,
+    _outside,
+    _no_declaration,
+    _point,
+    _comma,
+    _character,
 )
-_BEFORE = 8  # pieces before the place that are looked at
-
-
-@dataclass(frozen=True)
-class Piece:
-    kind: str
-    span: Span
-
-    @property
-    def text(self) -> str:
-        return self.span.text
-
-
-@dataclass(frozen=True)
-class Stop:
-    """Where the parser stopped: at `at` within [start, end), where only `expected` could have gone on.
-
-    `before` are the pieces before the place, the nearest last, back to the bracket that is open there; `bracket` is
-    that bracket, "" for none. `found` is the piece at the place, None at the end.
-    """
-
-    source: Source
-    start: int
-    end: int
-    at: int
-    expected: frozenset[str]
-
-    @cached_property
-    def opened(self) -> list[Span]:
-        return shape.open_brackets(self.source, self.start, self.at)
-
-    @property
-    def bracket(self) -> str:
-        return self.opened[-1].text if self.opened else ""
-
-    @property
-    def in_hole(self) -> bool:
-        return self.start > 0
-
-    @cached_property
-    def before(self) -> list[Piece]:
-        start = self.opened[-1].end if self.opened else self.start
-        return list(deque(self._pieces(start, self.at), _BEFORE))
-
-    @cached_property
-    def found(self) -> Piece | None:
-        return next(iter(self._pieces(self.at, self.end)), None)
-
-    @property
-    def sign(self) -> str:
-        """What was found, when it is a sign."""
-        return self.found.text if self.found and self.found.kind == "sign" else ""
-
-    @property
-    def last(self) -> Piece | None:
-        return self.before[-1] if self.before else None
-
-    def matches(self, pattern: str) -> re.Match[str] | None:
-        """A match of the pattern at the place."""
-        return re.compile(pattern).match(self.source.text, self.at, self.end)
-
-    def span(self, start: int, end: int) -> Span:
-        return Span(self.source, start, end)
-
-    @property
-    def wants_value(self) -> bool:
-        return "QUANTITY" in self.expected
-
-    @property
-    def after_value(self) -> bool:
-        return "PLUS" in self.expected
-
-    @cached_property
-    def head(self) -> list[Piece]:
-        """The words of the block that seems to begin here: `hosts local` of `hosts local }`; else none."""
-        if "_LBRACE" not in self.expected or self.after_value or "_DOT" in self.expected:
-            return []
-        words = [piece for piece in self.before if piece.kind != "sign"]
-        count = 1 if "NAME" in self.expected else 2 if "STRING" in self.expected else 3
-        head = words[-count:]
-        while len(head) > 1 and head[0].span.line != head[-1].span.line and head[0].text not in _BLOCKS:
-            head.pop(0)
-        while head and head[0].kind != "word":
-            head.pop(0)
-        return head
-
-    def _pieces(self, start: int, end: int):  # type: ignore[no-untyped-def]
-        for piece in _PIECE.finditer(self.source.text, start, end):
-            if piece.lastgroup and piece.lastgroup != "blank":
-                yield Piece(piece.lastgroup, self.span(piece.start(), piece.end()))

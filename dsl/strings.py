@@ -96,7 +96,8 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int, str]:
     if not newline:
         return start, end, ""
     lines = rest.split("\n")
-    margin = os.path.commonprefix([line[: len(line) - len(line.lstrip(" \t"))] for line in lines if line.strip()])
+    margins = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines if line.strip()]
+    margin = os.path.commonprefix(margins)  # noqa: RUF071  # character by character is what is wanted
     if not lines[-1].strip():
         end -= len(lines[-1]) + (2 if text[: end - len(lines[-1])].endswith("\r\n") else 1)
     if first.strip():
