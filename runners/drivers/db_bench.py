@@ -159,14 +159,12 @@ class DbBench:
             writer, said = _background(found, background, seconds)
             operations += [writer] if writer else []
             properties["background thread"] = said
-            counted = text.counts_by_second(line for line in found.status if line.thread != 0)
+            readers = [line for line in found.status if line.thread != 0]
+            counted = text.counts_by_second(readers, seconds, count)
         else:
             counted = text.intervals(lines(output.directory / _REPORT))
 
-        started = text.started_at(found, output.started_at)
-        if started is None or not output.started_at - 2 <= started <= output.ended_at - seconds + 2:
-            started = output.ended_at - seconds
-            properties["window"] = "from the end of the process: its beginning is not told to the second"
+        started = text.started_at(found, output.started_at, output.ended_at, seconds)
         return Measurement(
             window=(started, started + seconds),
             throughput=(PhaseThroughput(None, count, 0, seconds, count / seconds),),

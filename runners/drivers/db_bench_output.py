@@ -236,10 +236,11 @@ def intervals(report: Iterable[str]) -> tuple[tuple[float, float, int], ...]:
     return tuple(found)
 
 
-def counts_by_second(status: Iterable[Status]) -> tuple[tuple[float, float, int], ...]:
-    """(start, seconds, operations) of all given threads together, from their cumulative status lines.
+def counts_by_second(status: Iterable[Status], seconds: float, count: int) -> tuple[tuple[float, float, int], ...]:
+    """(start, seconds, operations) of some threads together, which did `count` operations in `seconds`.
 
-    Threads report at about, not at, each second: counts are interpolated between a thread's own lines.
+    Threads print cumulative counts at about, not at, each second: these are interpolated between a thread's own lines.
+    What is left after the last whole second makes an interval of its own, unless it is short.
     """
     by_thread: dict[int, list[tuple[float, int]]] = defaultdict(lambda: [(0.0, 0)])
     for line in status:
@@ -247,8 +248,11 @@ def counts_by_second(status: Iterable[Status]) -> tuple[tuple[float, float, int]
     if not by_thread:
         return ()
     whole = int(min(points[-1][0] for points in by_thread.values()))
-    totals = [sum(_at(points, second) for points in by_thread.values()) for second in range(whole + 1)]
-    return tuple((float(i), 1.0, round(totals[i + 1]) - round(totals[i])) for i in range(whole))
+    totals = [round(sum(_at(points, second) for points in by_thread.values())) for second in range(whole + 1)]
+    found = [(float(i), 1.0, totals[i + 1] - totals[i]) for i in range(whole)]
+    if seconds - whole >= 0.5 and count >= totals[whole]:
+        found.append((float(whole), seconds - whole, count - totals[whole]))
+    return tuple(found)
 
 
 def _at(points: list[tuple[float, int]], second: float) -> float:
@@ -258,15 +262,19 @@ def _at(points: list[tuple[float, int]], second: float) -> float:
     return float(points[-1][1])
 
 
-def started_at(output: Output, job_started_at: float) -> float | None:
-    """When the benchmark began, in epoch seconds: the status lines print the host's wall clock and the time elapsed.
+def started_at(output: Output, job_started_at: float, job_ended_at: float, seconds: float) -> float:
+    """When the benchmark began, in epoch seconds by the host's clock: after the job's start, and its length before the
+    job's end.
 
-    A clock of whole seconds bounds the beginning by one second; many lines narrow it. The host's time zone is the
-    difference between its banner's date and the job's start, to the nearest quarter of an hour.
+    Opening and closing a large database takes a while, so the status lines narrow this further: they print the wall
+    clock in whole seconds and the time elapsed. The host's time zone is the difference between its banner's date and
+    the job's start, to the nearest quarter of an hour.
     """
-    if output.date is None or not output.status:
-        return None
-    zone = round((output.date.timestamp() - job_started_at) / 900) * 900
-    earliest = max(s.clock.timestamp() - s.seconds for s in output.status)
-    latest = min(s.clock.timestamp() + 1 - s.seconds for s in output.status)
-    return (earliest + latest) / 2 - zone
+    earliest, latest = job_started_at, job_ended_at - seconds
+    if output.date is not None and output.status:
+        zone = round((output.date.timestamp() - job_started_at) / 900) * 900
+        after = max(earliest, max(s.clock.timestamp() - s.seconds for s in output.status) - zone)
+        before = min(latest, min(s.clock.timestamp() + 1 - s.seconds for s in output.status) - zone)
+        if after <= before:
+            earliest, latest = after, before
+    return (earliest + latest) / 2

@@ -72,7 +72,8 @@ def _listening(transport: Transport, job: RunningJob) -> EmbeddedServer:
             return EmbeddedServer(job, match[1], int(match[2]))
         if ended or time.monotonic() > deadline:
             what = "ended at once" if ended else f"did not listen within {_START_TIMEOUT_S:.0f} s"
+            words = said.strip()[-300:] or "it said nothing"
             raise ServerFailed(
-                f"the embedded MongoDB server on {transport.host.id} {what}: {said.strip()[-300:] or 'it said nothing'}",
+                f"the embedded MongoDB server on {transport.host.id} {what}: {words}",
                 "is its data directory writable, and no other server using it?",
             )

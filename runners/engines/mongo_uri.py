@@ -1,4 +1,4 @@
-"""MongoDB connection strings taken apart and put together as text: they hold secrets, and hosts only a host can resolve."""
+"""MongoDB connection strings, taken apart and put together as text: looking their hosts up is for other machines."""
 
 from __future__ import annotations
 

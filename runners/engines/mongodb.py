@@ -200,10 +200,11 @@ class MongoDB:
             address = self._open.enter_context(self._hosts[self._host].forward(name, port))
             try:
                 client = self._connected(uri.direct(*address))
+                with self._reaching():
+                    hello = _hello(client)
             except ServerFailed as error:
                 told = str(error)
                 continue
-            hello = _hello(client)
             if hello.get("isWritablePrimary", hello.get("ismaster")):
                 return client
             told = f"{name}:{port} answers, and is not the primary"

@@ -68,7 +68,7 @@ printf '%s %s' "$3" "$(cat IDENTITY)" >"$2.new" && sync -- "$2.new" && mv -- "$2
 """
 
 _DESCRIBE = """\
-du -sk -- "$1" | cut -f 1
+if [ -f "$1/CURRENT" ]; then du -sk -- "$1" | cut -f 1; else echo empty; fi
 [ -z "$2" ] || sha256sum -- "$2" | cut -d ' ' -f 1
 """
 

@@ -1,0 +1,325 @@
+"""What db_bench's output proves: recorded from 7.8.3, in the older format, and with all that can go wrong."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchbrief.runners.drivers.db_bench import DbBench
+from benchbrief.runners.histogram import percentile
+from benchbrief.runners.seams import BadOutput, CellContext, JobOutput, RunnerError
+from tests.support.cells import context, db_bench, recorded, rocksdb
+from tests.support.measurements import rendered
+
+OUTPUTS = Path(__file__).parent / "outputs" / "db_bench"
+DRIVER = DbBench()
+
+
+def cell(benchmark: str, measure_s: float = 3.0, **more: float) -> CellContext:
+    return context(db_bench(benchmark, **more), rocksdb("/data/db"), measure_s=measure_s, tool_path="/usr/bin/db_bench")
+
+
+def output(name: str, exit_code: int = 0) -> JobOutput:
+    return recorded(OUTPUTS / name, exit_code=exit_code)
+
+
+def changed(name: str, to: Path, old: str, new: str, count: int = 0) -> JobOutput:
+    """A recording with its standard output changed."""
+    shutil.copytree(OUTPUTS / name, to, dirs_exist_ok=True)
+    text = (to / "stdout").read_text()
+    replaced = re.sub(old, new, text, count=count, flags=re.MULTILINE | re.DOTALL)
+    assert replaced != text
+    (to / "stdout").write_text(replaced)
+    return recorded(to)
+
+
+def flags(words: tuple[object, ...]) -> dict[str, str]:
+    return dict(str(word).removeprefix("--").split("=", 1) for word in words[1:])
+
+
+# --- results -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "readrandom",
+        "readwhilewriting",
+        "readwhilewriting-statistics",
+        "readrandomwriterandom",
+        "readrandom-6",
+        "readwhilewriting-6",
+    ],
+)
+def test_a_recorded_run_is_read_to_its_last_number(name: str, golden: Callable[[Path, str], None]) -> None:
+    measurement = DRIVER.parse(cell(name.split("-")[0]), output(name))
+    golden(OUTPUTS / name / "measurement.txt", rendered(measurement))
+
+
+def test_throughput_is_the_headline_s() -> None:
+    total = DRIVER.parse(cell("readrandom"), output("readrandom")).total
+    assert (total.count, total.ops_per_s) == (1058098, pytest.approx(351997))
+    assert total.seconds == pytest.approx(3.006, abs=0.001)
+
+
+def test_percentiles_from_the_buckets_are_the_printed_ones() -> None:
+    measurement = DRIVER.parse(cell("readrandom"), output("readrandom"))
+    printed = re.search(r"P50: (\S+) P75: (\S+) P99: (\S+) P99.9: (\S+)", (OUTPUTS / "readrandom/stdout").read_text())
+    assert printed
+    histogram = measurement.operations[0].histogram
+    assert histogram
+    for percent, text in zip((50, 75, 99, 99.9), printed.groups(), strict=True):
+        assert percentile(histogram, percent) * 1e6 == pytest.approx(float(text), abs=0.005)
+
+
+def test_the_background_writer_is_in_neither_the_throughput_nor_the_total() -> None:
+    measurement = DRIVER.parse(cell("readwhilewriting"), output("readwhilewriting"))
+    read, write = measurement.operations
+    assert measurement.total.count == read.count
+    assert read.in_total
+    assert (write.operation, write.in_total, write.histogram) == ("write", False, None)
+    report = sum(int(line.split(",")[1]) for line in (OUTPUTS / "readwhilewriting/report.csv").read_text().split()[1:])
+    assert read.count + write.count == pytest.approx(report, rel=0.1), "the report file counts readers and the writer"
+    assert sum(interval.count for interval in measurement.intervals) == read.count
+
+
+def test_reads_and_writes_of_readrandomwriterandom_come_from_their_histograms() -> None:
+    measurement = DRIVER.parse(cell("readrandomwriterandom"), output("readrandomwriterandom"))
+    counts = {operation.operation: operation.count for operation in measurement.operations}
+    assert counts["read"] + counts["write"] == measurement.total.count
+    assert counts["read"] / measurement.total.count == pytest.approx(0.9, abs=0.01)
+    assert counts["read"] > 306_810, "the headline's own `reads:` is one thread's"
+
+
+def test_the_older_headline_gives_the_same_throughput() -> None:
+    old, new = (DRIVER.parse(cell("readrandom"), output(name)).total for name in ("readrandom-6", "readrandom"))
+    assert old == new
+
+
+def test_intervals_are_counts_from_the_report_file(tmp_path: Path) -> None:
+    shutil.copytree(OUTPUTS / "readrandom", tmp_path, dirs_exist_ok=True)
+    (tmp_path / "report.csv").write_text("secs_elapsed,interval_qps\n1,10\n2,20\n4,70\n5,3")
+    intervals = DRIVER.parse(cell("readrandom"), recorded(tmp_path)).intervals
+    assert [(i.start_s, i.seconds, i.count) for i in intervals] == [(0, 1, 10), (1, 1, 20), (2, 2, 70), (4, 1, 3)]
+
+
+def test_the_tool_s_own_warning_goes_with_the_measurement() -> None:
+    assert DRIVER.parse(cell("readrandom"), output("readrandom")).warnings == (
+        "Assertions are enabled; benchmarks unnecessarily slow",
+    )
+
+
+def test_keys_that_were_not_found_are_a_warning() -> None:
+    measurement = DRIVER.parse(cell("readrandom", measure_s=2.0), output("fewer-records"))
+    assert "found 50.0% of the keys" in measurement.warnings[-1]
+
+
+# The moment of the recording's banner and status lines.
+RECORDED_AT = 1795186006.0
+
+
+@pytest.mark.parametrize("zone_h", [0, 9, -3.5])
+def test_the_window_is_found_to_the_second_however_long_opening_and_closing_took(zone_h: float) -> None:
+    """The banner and the status lines are in the host's time zone, the job's times are not."""
+    began = RECORDED_AT - zone_h * 3600
+    made = recorded(OUTPUTS / "readrandom", started_at=began, ended_at=began + 60)
+    start, end = DRIVER.parse(cell("readrandom"), made).window
+    assert abs(start - began) <= 1
+    assert end - start == pytest.approx(3.006, abs=0.001)
+
+
+def test_the_window_lies_between_the_job_s_start_and_end() -> None:
+    made = recorded(OUTPUTS / "readrandom", started_at=RECORDED_AT + 0.4, ended_at=RECORDED_AT + 3.5)
+    start, end = DRIVER.parse(cell("readrandom"), made).window
+    assert RECORDED_AT + 0.4 <= start
+    assert end <= RECORDED_AT + 3.5
+
+
+# --- what proves nothing -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("missing-database", 0, "found none of the .* keys it looked up: the database was empty or missing"),
+        ("unknown-benchmark", 1, "ended with code 1: unknown benchmark 'nosuch'"),
+        ("unknown-option", 1, "ended with code 1: ERROR: unknown command line flag 'nosuch'"),
+        ("open-error", 1, "ended with code 1: open error: IO error: No such file or directory"),
+        ("bad-compression", 1, "ended with code 1: Cannot parse compression type 'nonsense'"),
+        ("unknown-benchmark", 0, "printed no result for readrandom: unknown benchmark"),
+        ("readrandom", -9, "ended by signal 9"),
+    ],
+)
+def test_a_failed_run_is_an_error_with_the_tool_s_own_words(name: str, code: int, said: str) -> None:
+    with pytest.raises(BadOutput, match=said):
+        DRIVER.parse(cell("readrandom"), output(name, code))
+
+
+def test_a_stopped_run_is_an_error() -> None:
+    with pytest.raises(BadOutput, match="was stopped before it ended"):
+        DRIVER.parse(cell("readrandom"), recorded(OUTPUTS / "readrandom", exit_code=None))
+
+
+def test_empty_output_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "stdout").touch()
+    (tmp_path / "stderr").touch()
+    with pytest.raises(BadOutput, match="printed no result for readrandom: it printed nothing"):
+        DRIVER.parse(cell("readrandom"), recorded(tmp_path))
+
+
+def test_missing_files_are_an_error_not_a_traceback(tmp_path: Path) -> None:
+    with pytest.raises(BadOutput, match="it printed nothing"):
+        DRIVER.parse(cell("readrandom"), recorded(tmp_path))
+
+
+def test_every_cut_of_the_output_is_an_error_or_the_whole_result(tmp_path: Path) -> None:
+    shutil.copytree(OUTPUTS / "readrandom", tmp_path, dirs_exist_ok=True)
+    whole = (OUTPUTS / "readrandom/stdout").read_text()
+    last = max(match.end() for match in re.finditer(r"\d+\.\d+%", whole))
+    expected = DRIVER.parse(cell("readrandom"), output("readrandom")).total
+    refused = 0
+    for length in range(0, len(whole), 17):
+        (tmp_path / "stdout").write_text(whole[:length])
+        try:
+            assert DRIVER.parse(cell("readrandom"), recorded(tmp_path)).total == expected
+            assert length >= last - 20
+        except BadOutput:
+            refused += 1
+    assert refused > 50
+
+
+def test_a_histogram_that_lacks_a_line_is_an_error(tmp_path: Path) -> None:
+    cut = changed("readrandom", tmp_path, r"^\(       3,.*?\n", "")
+    with pytest.raises(BadOutput, match="histogram for readrandom is missing or cut off"):
+        DRIVER.parse(cell("readrandom"), cut)
+
+
+def test_a_run_that_ended_early_is_an_error() -> None:
+    with pytest.raises(BadOutput, match=r"ended after 3\.0 s of 60 s"):
+        DRIVER.parse(cell("readrandom", measure_s=60), output("readrandom"))
+
+
+def test_an_error_on_stderr_fails_a_run_that_exits_0(tmp_path: Path) -> None:
+    shutil.copytree(OUTPUTS / "readwhilewriting", tmp_path, dirs_exist_ok=True)
+    with (tmp_path / "stderr").open("a") as stderr:
+        stderr.write("put error: IO error: No space left on device: While appending to file\n")
+    with pytest.raises(BadOutput, match="met an error: put error: IO error: No space left on device"):
+        DRIVER.parse(cell("readwhilewriting"), recorded(tmp_path))
+
+
+def test_bytes_that_are_no_text_do_not_stop_the_reading(tmp_path: Path) -> None:
+    shutil.copytree(OUTPUTS / "readrandom", tmp_path, dirs_exist_ok=True)
+    with (tmp_path / "stdout").open("ab") as stdout:
+        stdout.write(b"\xff\xfe\x00\x1b[31m\n")
+    assert DRIVER.parse(cell("readrandom"), recorded(tmp_path)).total.count == 1058098
+
+
+# --- loading -----------------------------------------------------------------------------------------------------
+
+
+def test_the_load_proves_its_count() -> None:
+    assert DRIVER.check_load(cell("readrandom"), output("load")) == 20_000
+
+
+def test_a_load_that_did_not_end_is_an_error(tmp_path: Path) -> None:
+    cut = changed("load", tmp_path, r"^fillseq .*", "fillseq   :     1.0")
+    with pytest.raises(BadOutput, match="did not finish the load"):
+        DRIVER.check_load(cell("readrandom"), cut)
+
+
+# --- commands ----------------------------------------------------------------------------------------------------
+
+
+def test_options_become_flags() -> None:
+    database = rocksdb(
+        "/data/db",
+        options_file="/etc/rocks.ini",
+        compression="none",
+        cache=8.0 * 2**20,
+        direct_io=True,
+        sync=True,
+        write_buffer=64.0e6,
+        bloom_bits=10.0,
+        wal=True,
+        max_background_jobs=4.0,
+    )
+    made = context(db_bench("readrandom"), database, tool_path="/usr/bin/db_bench", threads=16, repeat=3)
+    job = DRIVER.measure(made)
+    assert job.command.words[0] == "/usr/bin/db_bench"
+    assert {
+        "db": "/data/db",
+        "options_file": "/etc/rocks.ini",
+        "compression_type": "none",
+        "cache_size": "8388608",
+        "use_direct_reads": "1",
+        "use_direct_io_for_flush_and_compaction": "1",
+        "sync": "1",
+        "write_buffer_size": "64000000",
+        "bloom_bits": "10",
+        "disable_wal": "0",
+        "max_background_jobs": "4",
+        "threads": "16",
+        "seed": "3",
+        "duration": "2",
+        "use_existing_db": "1",
+        "num": "20000",
+    }.items() <= flags(job.command.words).items()
+    assert job.collect == ("report.csv",)
+
+
+def test_a_load_fills_every_key_once_by_one_thread_without_the_log() -> None:
+    job = DRIVER.load(context(db_bench("readrandom"), rocksdb("/data/db", sync=True), threads=16))
+    assert job
+    assert {
+        "benchmarks": "fillseq,flush,waitforcompaction",
+        "use_existing_db": "0",
+        "threads": "1",
+        "sync": "0",
+        "disable_wal": "1",
+    }.items() <= flags(job.command.words).items()
+
+
+@pytest.mark.parametrize("option", ["db", "use_existing_db", "threads", "wal_dir", "report_file"])
+def test_a_flag_of_the_driver_s_own_is_no_option(option: str) -> None:
+    with pytest.raises(RunnerError, match=f"`{option}` can't be an option"):
+        DRIVER.measure(context(db_bench("readrandom"), rocksdb("/data/db", **{option: "x"})))
+
+
+@pytest.mark.parametrize("option", ["--db", "cache size", "x=y", "", "Cache"])
+def test_a_name_that_is_no_flag_is_refused(option: str) -> None:
+    with pytest.raises(RunnerError, match="can't be an option"):
+        DRIVER.measure(context(db_bench("readrandom"), rocksdb("/data/db", **{option: "x"})))
+
+
+def test_a_benchmark_that_fills_makes_its_own_data() -> None:
+    made = context(db_bench("fillrandom"), rocksdb("/data/db"), warm_up_s=5.0)
+    assert DRIVER.load(made) is None
+    assert DRIVER.warm_up(made) is None
+    assert flags(DRIVER.measure(made).command.words)["use_existing_db"] == "0"
+
+
+def test_a_benchmark_that_runs_to_its_end_gets_no_duration() -> None:
+    assert "duration" not in flags(DRIVER.measure(cell("fillseq")).command.words)
+
+
+def test_the_warm_up_is_the_same_benchmark_with_other_keys() -> None:
+    made = context(db_bench("readrandom"), rocksdb("/data/db"), warm_up_s=5.0)
+    warm_up = DRIVER.warm_up(made)
+    assert warm_up
+    warm, measured = flags(warm_up.command.words), flags(DRIVER.measure(made).command.words)
+    assert (warm["duration"], warm["benchmarks"]) == ("5", "readrandom")
+    assert warm["seed"] != measured["seed"]
+    assert DRIVER.warm_up(cell("readrandom")) is None
+
+
+def test_phases_and_an_offered_load_are_refused() -> None:
+    with pytest.raises(RunnerError, match="can't measure phases"):
+        DRIVER.measure(context(db_bench("readrandom"), rocksdb("/data/db"), phases=2))
+    with pytest.raises(RunnerError, match="no offered load"):
+        DRIVER.measure(context(db_bench("readrandom"), rocksdb("/data/db"), target=100.0))
+    with pytest.raises(RunnerError, match=r"whole seconds, not 1\.5 s"):
+        DRIVER.measure(cell("readrandom", measure_s=1.5))
