@@ -157,7 +157,7 @@ def _processors(said: _Said) -> dict[str, str]:
 
 
 def _memory(said: _Said) -> dict[str, str]:
-    total, swap = said.number("MemTotal"), said.number("SwapTotal")
+    total, swap = said.number("MemTotal:"), said.number("SwapTotal:")
     limits = [int(text) for text in said.all("limit") if re.fullmatch(r"\d{1,18}", text)]
     facts = {"memory": _size(total * 1024)} if total else {}
     if total and limits and min(limits) < total * 1024:
@@ -238,10 +238,10 @@ def _unescaped(text: str) -> str:
 
 def _size(size: float) -> str:
     for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 10 * 1024:
+        if size < 1024:
             return f"{size:.1f} {unit}" if unit != "B" else f"{size:.0f} B"
         size /= 1024
-    return f"{size:.1f} TiB"
+    return f"{size:.2f} TiB"
 
 
 def _bytes(text: str) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from benchbrief.compiler.plan import Probe
@@ -27,8 +28,8 @@ class Cpu:
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
         header, found = readings(output)
-        counts = [line.split()[1] for line in header if line.startswith("processors ")]
-        if not counts or not counts[0].isdecimal() or int(counts[0]) == 0:
+        counts = [int(match[1]) for line in header if (match := re.fullmatch(r"processors (\d{1,6})", line))]
+        if not counts or counts[0] == 0:
             raise BadOutput(f"/proc/stat of {output.host} does not say how many processors there are")
         samples = []
         for step in steps(probe, output, found, window):
@@ -38,7 +39,7 @@ class Cpu:
             total = sum(moved)
             busy = (total - moved[_IDLE] - moved[_IOWAIT] - moved[_STEAL]) / total
             for measure, value, unit in (
-                ("cpu", busy * int(counts[0]), "cores"),
+                ("cpu", busy * counts[0], "cores"),
                 ("cpu.utilisation", busy, ""),
                 ("cpu.iowait", moved[_IOWAIT] / total, ""),
                 ("cpu.steal", moved[_STEAL] / total, ""),
