@@ -31,7 +31,7 @@ def check(path: Path, *, profile: str | None = None, params: Mapping[str, str] |
     """Compile a spec; every mistake is in `diagnostics`, in the order of the text."""
     findings = Findings()
     try:
-        loaded = load(Path(path), findings)
+        loaded = load(Path(path))
         declarations = collect(loaded, findings)
         values = parameters(declarations, params or {}, findings)
         if profile is not None:

@@ -191,9 +191,9 @@ def _hole(
             reader.findings.add(structure_errors.UnknownHole(name.span, unit.hardware.key, name.text, tuple(known)))
         case ast.Call(
             function=ast.Name(text=("env" | "secret") as kind),
-            arguments=[ast.Argument(key=None, value=ast.String() as name)],
-        ) if key == "uri" and name.plain:
-            return plan.Reference(kind="env" if kind == "env" else "secret", name=name.plain)
+            arguments=[ast.Argument(key=None, value=ast.Name() | ast.String() as value)],
+        ) if key == "uri" and (reference := value.text if isinstance(value, ast.Name) else value.plain):
+            return plan.Reference(kind="env" if kind == "env" else "secret", name=reference)
         case other:
             reader.findings.add(structure_errors.BadHole(hole.span, key, f"it is {described(other)}"))
     return None

@@ -34,6 +34,10 @@ class Entry:
     blocks: tuple[Entry, ...]
     base: ast.Expr | None
     subject: ast.Name | None = None
+    orphan: bool = False
+    """What it is from was reported as wrong."""
+    parent: str = ""
+    """The block of its kind that it is from."""
     imported: bool = False
 
     @property
@@ -157,6 +161,7 @@ def merge(below: Entry, above: Entry, *, keep_base: bool) -> Entry:
         attributes=attributes,
         blocks=tuple(blocks.values()),
         base=below.base,
+        orphan=below.orphan,
     )
 
 
@@ -174,21 +179,23 @@ def _inherit(kind: str, found: Declarations, findings: Findings) -> None:
             found.bases.add((kind, base.text))
             if not BLOCKS[kind].inherits:
                 findings.add(structure_errors.CannotInherit(base.span, kind))
-                entry = replace(entry, base=None)
+                entry = replace(entry, base=None, orphan=True)
             elif base.text not in entries:
-                findings.add(errors.UnknownBase(base.span, kind, base.text, tuple(entries)))
-                entry = replace(entry, base=None)
+                findings.add(
+                    errors.UnknownBase(base.span, kind, base.text, tuple(other for other in entries if other != name))
+                )
+                entry = replace(entry, base=None, orphan=True)
             elif any(earlier.name == base.text for earlier in (*trail, entry)):
                 chain = (*trail, entry)
                 start = next(i for i, earlier in enumerate(chain) if earlier.name == base.text)
                 findings.add(errors.InheritanceCycle(base.span, tuple(e.name for e in chain[start:]), kind))
-                entry = replace(entry, base=None)
+                entry = replace(entry, base=None, orphan=True)
             else:
                 below = resolved(base.text, (*trail, entry))
-                entry = merge(below, entry, keep_base=False)
+                entry = replace(merge(below, entry, keep_base=False), parent=base.text)
         elif base is not None and kind != "workload":
             findings.add(structure_errors.CannotInherit(base.span, kind))
-            entry = replace(entry, base=None)
+            entry = replace(entry, base=None, orphan=True)
         done[name] = entry
         return entry
 

@@ -109,7 +109,7 @@ class Misspelt(CompileProblem):
     kind: str
     word: str
     known: tuple[str, ...]
-    otherwise: ClassVar[str] = "there are {all_known}"
+    otherwise: ClassVar[str] = "{there_are} {all_known}"
     when_none: ClassVar[str] = ""
 
     @property
@@ -119,6 +119,10 @@ class Misspelt(CompileProblem):
     @property
     def all_known(self) -> str:
         return ticked(self.known, limit=30)
+
+    @property
+    def there_are(self) -> str:
+        return "there is" if len(self.known) == 1 else "there are"
 
     @property
     def a_kind(self) -> str:

@@ -26,7 +26,7 @@ _NOT_IN_THE_DATA = ("cache", "direct_io", "sync", "wal")
 def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> tuple[Cell, ...]:
     """Every cell of every experiment, in the order they are run."""
     held: dict[str, str] = {}
-    """The data set that each database holds, by its key, after the cells so far."""
+    """The data set that is in each place after the cells so far."""
     cells: list[Cell] = []
     for matrix in matrices:
         blocks = {
@@ -64,6 +64,8 @@ class _Block:
     unit: HardwareUnit
     load: Load
     digest: str
+    place: str
+    """Where its data are: two variants of one server may hold theirs in the same place."""
     dataset: Dataset | None
     load_s: float
     probes: tuple[Probe, ...]
@@ -98,6 +100,7 @@ class _Block:
             unit=unit,
             load=load,
             digest=digest,
+            place=_digest([_machines(hardware.hosts, hosts), *_place(database)]),
             dataset=_dataset(hardware, database, load, matrix.tool, hosts),
             load_s=_load_seconds(load.workload),
             probes=probes,
@@ -129,19 +132,19 @@ class _Block:
             measure_s=e.measure_s,
             phases=e.phases,
             dataset=self.dataset,
-            steps=self._steps(self._loads(database, held)),
+            steps=self._steps(self._loads(held)),
             probes=self.probes,
             locks=self.locks,
             origin=e.origin,
         )
 
-    def _loads(self, database: str, held: dict[str, str]) -> bool:
+    def _loads(self, held: dict[str, str]) -> bool:
         """Whether the cell has to load its data set, going by the cells before it."""
         if self.dataset is None:
-            held.pop(database, None)
+            held.pop(self.place, None)
             return False
-        there = held.get(database) == self.dataset.hash
-        held[database] = self.dataset.hash
+        there = held.get(self.place) == self.dataset.hash
+        held[self.place] = self.dataset.hash
         return not (there and self.dataset.reuse)
 
     def _steps(self, loads: bool) -> tuple[Step, ...]:
@@ -197,6 +200,11 @@ def _database(database: Database) -> dict[str, object]:
     return database.model_dump(
         include={"engine", "server", "uri", "path", "topology", "options", "options_file", "reset"}
     )
+
+
+def _place(database: Database) -> tuple[object, ...]:
+    place = database.model_dump(include={"engine", "server", "uri", "path"})
+    return tuple(place.values())
 
 
 def _workload(workload: Workload) -> dict[str, object]:

@@ -74,7 +74,8 @@ def read_experiments(entries: Mapping[str, Entry], world: World, reader: Reader)
         cells += matrix.cells
         if cells > MAX_CELLS:
             e = matrix.experiment
-            product = f"{len(e.hardware)} hardware x {len(e.workloads)} workloads x {len(e.points)} points x {e.repeats} repeats"
+            sizes = ((len(e.hardware), "hardware"), (len(e.workloads), "workloads"), (len(e.points), "points"))
+            product = " x ".join(f"{size} {of}" for size, of in (*sizes, (e.repeats, "repeats")))
             reader.findings.add(value_errors.TooManyCells(entry.head, entry.name, cells, MAX_CELLS, product))
             break
         matrices.append(matrix)
@@ -89,6 +90,8 @@ class _Experiment:
         self.world = world
         self.reader = reader
         self.values = reader.block(entry, EXPERIMENT)
+        self.places: dict[tuple[str, str], Span] = {}
+        """Where each hardware and each workload is named."""
 
     def matrix(self) -> Matrix | None:
         """None when anything in it was reported."""
@@ -141,13 +144,19 @@ class _Experiment:
     # --- what is named ---------------------------------------------------------------------------------------------
 
     def _hardware(self) -> tuple[HardwareUnit, ...]:
-        units: dict[str, tuple[HardwareUnit, Span]] = {}
+        units: dict[str, HardwareUnit] = {}
         for item in listed(self.reader.deref(expr) for expr in self.values.series("hardware")):
             for unit in self._units(item):
-                earlier = units.setdefault(unit.hardware.key, (unit, item.span))[1]
-                if earlier is not item.span:
-                    self.reader.findings.add(errors.NamedTwice(item.span, earlier, "hardware", unit.hardware.key))
-        return tuple(unit for unit, _ in units.values())
+                if self._first("hardware", unit.hardware.key, item.span):
+                    units[unit.hardware.key] = unit
+        return tuple(units.values())
+
+    def _first(self, kind: str, name: str, span: Span) -> bool:
+        """Whether it is named here for the first time; the second is reported."""
+        earlier = self.places.setdefault((kind, name), span)
+        if earlier is not span:
+            self.reader.findings.add(errors.NamedTwice(span, earlier, kind, name))
+        return earlier is span
 
     def _units(self, item: ast.Expr) -> list[HardwareUnit]:
         by_alias = {alias: unit for unit in self.world.hardware.values() for alias in unit.aliases}
@@ -178,17 +187,15 @@ class _Experiment:
 
     def _workloads(self) -> tuple[Load, ...]:
         """None of them when one is wrong."""
-        loads: dict[str, tuple[Load, Span]] = {}
+        loads: dict[str, Load] = {}
         whole = True
         for item in listed(self.reader.deref(expr) for expr in self.values.series("workloads")):
             load = self._load(item)
             if load is None:
                 whole = False
-                continue
-            earlier = loads.setdefault(load.workload.name, (load, item.span))[1]
-            if earlier is not item.span:
-                self.reader.findings.add(errors.NamedTwice(item.span, earlier, "workload", load.workload.name))
-        return tuple(load for load, _ in loads.values()) if whole else ()
+            elif self._first("workload", load.workload.name, item.span):
+                loads[load.workload.name] = load
+        return tuple(loads.values()) if whole else ()
 
     def _load(self, item: ast.Expr) -> Load | None:
         match item:
@@ -309,9 +316,9 @@ class _Experiment:
     ) -> tuple[Load, ...]:
         """The workloads for this database, with the records that fill its declared size."""
         findings = self.reader.findings
-        span = self.values.span("workloads")
         for load in loads:
             family = load.workload.family
+            span = self.places["workload", load.workload.name]
             if family != _FAMILY[database.engine]:
                 findings.add(
                     structure_errors.WorkloadMismatch(span, load.workload.name, family, database.name, database.engine)
@@ -323,7 +330,9 @@ class _Experiment:
         for unit in units:
             if unit.hardware.nodes > 1:
                 findings.add(
-                    structure_errors.OneHostOnly(self.values.span("hardware"), unit.hardware.key, unit.hardware.nodes)
+                    structure_errors.OneHostOnly(
+                        self.places["hardware", unit.hardware.key], unit.hardware.key, unit.hardware.nodes
+                    )
                 )
         if database.size is None:
             return loads

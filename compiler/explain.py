@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from benchbrief.compiler.estimate import estimate, seconds
 from benchbrief.compiler.layout import Page, duration, number, quantity_of_bytes
@@ -21,12 +21,14 @@ from benchbrief.compiler.plan import (
     Template,
     Workload,
 )
+from benchbrief.compiler.schema import ROCKSDB_OPTIONS, Number
 
 _ORDERS = {
-    "grouped": "hardware by hardware, then workload, {axis}, repeat",
-    "interleaved": "workload, {axis}, repeat, and at each the hardware side by side in time",
+    "grouped": "one hardware after the other, each with its workloads, {axis} and repeats",
+    "interleaved": "at each workload, {axis} and repeat, every hardware in turn",
     "random": "shuffled with seed {seed}",
 }
+_SHOWN_HOSTS = 4
 _STEPS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect", "cool_down", "tear_down")
 
 
@@ -62,14 +64,17 @@ def _title(plan: Plan, page: Page) -> None:
 
 def _hosts(plan: Plan, page: Page) -> None:
     page.heading("Hosts")
-    roles: dict[str, list[str]] = {host: [] for host in plan.hosts}
-    for hardware in plan.hardware.values():
-        for host in hardware.hosts:
-            roles[host].append(f"under test: {_called(hardware.label, hardware.key)}")
-    for client in plan.clients.values():
-        for host in client.hosts:
-            roles[host].append(f"load generator: {_called(client.label, client.name)} ({client.tool.driver})")
-    page.table((host, "; ".join(parts)) for host, parts in roles.items())
+    by_role: dict[str, list[str]] = {}
+    for host in plan.hosts:
+        tested = [_called(h.label, h.key) for h in plan.hardware.values() if host in h.hosts]
+        loading = [f"{_called(c.label, c.name)}, {c.tool.driver}" for c in plan.clients.values() if host in c.hosts]
+        roles = []
+        if tested:
+            roles.append(f"under test: {', '.join(tested)}")
+        if loading:
+            roles.append(f"load generator: {'; '.join(loading)}")
+        by_role.setdefault("; ".join(roles), []).append(host)
+    page.table((_some(hosts), role) for role, hosts in by_role.items())
 
 
 def _called(label: str, key: str) -> str:
@@ -85,7 +90,7 @@ def _experiment(plan: Plan, e: Experiment, page: Page) -> None:
     page.table(_facts(plan, e, cells))
     page.gap()
     page.table(
-        ((_called(h.label, h.key), _machines(h), _location(plan, cells, h)) for h in _chosen(plan, e)),
+        ((_called(h.label, h.key), _some(h.hosts), _location(plan, cells, h)) for h in _chosen(plan, e)),
         ("hardware", "hosts", "database"),
     )
     page.gap()
@@ -113,12 +118,25 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     if cells:
         first = cells[0]
         where = f"on client {first.client}" if first.client else "on the host under test"
+        options = plan.databases[first.database].options
+        if options:
+            yield "options", ", ".join(f"{name} = {_option(name, value)}" for name, value in options.items())
         yield "load by", f"{first.tool.driver}{f' ({first.tool.path})' if first.tool.path else ''} {where}"
     if e.phases > 1:
         yield "phases", f"{e.phases} x {duration(e.measure_s / e.phases)}"
     yield "probes", ", ".join(_probes(cells)) or "none"
     if e.max_error_share:
         yield "max errors", f"{100 * e.max_error_share:g} %"
+
+
+def _option(name: str, value: str | float | bool) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return value
+    key = ROCKSDB_OPTIONS.get(name)
+    in_bytes = key is not None and isinstance(key.shape, Number) and key.shape.unit == "B"
+    return quantity_of_bytes(value) if in_bytes else number(value)
 
 
 def _counted(count: int, one: str, many: str | None = None) -> str:
@@ -141,9 +159,10 @@ def _chosen(plan: Plan, e: Experiment) -> list[Hardware]:
     return [plan.hardware[key] for key in e.hardware]
 
 
-def _machines(hardware: Hardware) -> str:
-    shown = ", ".join(hardware.hosts[:4])
-    return shown if len(hardware.hosts) <= 4 else f"{shown} and {len(hardware.hosts) - 4} more"
+def _some(hosts: Sequence[str]) -> str:
+    """The first hosts by name, and how many more there are."""
+    shown = ", ".join(hosts[:_SHOWN_HOSTS])
+    return shown if len(hosts) <= _SHOWN_HOSTS else f"{shown} and {len(hosts) - _SHOWN_HOSTS} more"
 
 
 def _location(plan: Plan, cells: Iterable[Cell], hardware: Hardware) -> str:

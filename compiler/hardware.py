@@ -39,8 +39,10 @@ class HostTable:
             item = self.reader.deref(expr)
             if isinstance(item, ast.Name) and item.text == "local":
                 ids.append(self._add(_LOCAL, item.span))
-            elif isinstance(item, ast.String) and item.plain is not None:
-                ids.extend(self._expand(item, item.plain, settings))
+            elif isinstance(item, ast.String) and item.plain is None:
+                self.reader.findings.add(structure_errors.HoleNotAllowed(item.span, "hosts"))
+            elif isinstance(item, ast.String):
+                ids.extend(self._expand(item, item.plain or "", settings))
             else:
                 self.reader.findings.add(structure_errors.WrongType(item.span, "hosts", HOSTS.wanted, described(item)))
                 continue

@@ -36,18 +36,21 @@ class Loaded:
     hashes: Mapping[str, str]
 
 
-def load(path: Path, findings: Findings) -> Loaded:
-    """Read the spec at `path` with all that it uses. Raises SpecError for the files that can't be read or parsed."""
-    loader = _Loader(findings)
+def load(path: Path) -> Loaded:
+    """Read the spec at `path` with all that it uses.
+
+    Raises SpecError when files can't be used: every name in them would be one more mistake.
+    """
+    loader = _Loader()
     loader.read(path, str(path), ())
-    if loader.broken:
-        raise SpecError(tuple(loader.broken))
+    if loader.broken or loader.findings.failed:
+        raise SpecError((*loader.broken, *loader.findings.diagnostics()))
     return Loaded(tuple(loader.files), loader.hashes)
 
 
 @dataclass
 class _Loader:
-    findings: Findings
+    findings: Findings = field(default_factory=Findings)
     files: list[SpecFile] = field(default_factory=list)
     hashes: dict[str, str] = field(default_factory=dict)
     broken: list[Diagnostic] = field(default_factory=list)

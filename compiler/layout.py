@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+
+from benchbrief.dsl.cells import printable
 
 _INDENT = "  "
 _BOLD, _DIM, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[0m"
@@ -59,27 +62,27 @@ class Page:
         return f"{style}{text}{_RESET}" if self._color else text
 
 
-def printable(text: str) -> str:
-    """Without characters that could move a terminal's cursor."""
-    return "".join(char if char.isprintable() else " " for char in text)
-
-
 def columns(text: str) -> int:
     """How many columns of a terminal the text takes: two for wide characters, none for combining ones."""
     return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
-        for char in text
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )
 
 
+_BREAK = re.compile(r"[^,/?&@]*[,/?&@]+|[^,/?&@]+")
+
+
 def wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most `width` columns, broken between words; a longer word stays whole."""
+    """Lines of at most `width` columns, broken between words; longer words, such as addresses, within them."""
     lines = [""]
     for word in text.split(" "):
-        if lines[-1] and columns(lines[-1]) + 1 + columns(word) > width:
-            lines.append(word)
-        else:
-            lines[-1] = f"{lines[-1]} {word}" if lines[-1] else word
+        pieces = [word] if columns(word) <= width else _BREAK.findall(word)
+        for index, piece in enumerate(pieces):
+            space = " " if lines[-1] and index == 0 else ""
+            if lines[-1] and columns(lines[-1] + space + piece) > width:
+                lines.append(piece)
+            else:
+                lines[-1] += space + piece
     return lines
 
 
@@ -90,7 +93,7 @@ def duration(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.3g} s"
     whole = round(seconds)
-    parts = []
+    parts: list[str] = []
     for size, unit in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
         count, whole = divmod(whole, size)
         if count or parts:
@@ -102,9 +105,15 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.6g}"
 
 
+_SIZES = (
+    *((1e12, "TB"), (2.0**40, "TiB"), (1e9, "GB"), (2.0**30, "GiB")),
+    *((1e6, "MB"), (2.0**20, "MiB"), (1e3, "kB"), (2.0**10, "KiB")),
+)
+
+
 def quantity_of_bytes(count: float) -> str:
-    """`400 B`, `1 kB`, `64 GB`: in the largest decimal unit that needs no more than three digits after the point."""
-    for size, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+    """`400 B`, `1 kB`, `8 MiB`: in the largest unit, decimal or binary, that needs no more than three decimals."""
+    for size, unit in _SIZES:
         if count >= size and count / size == round(count / size, 3):
             return f"{count / size:g} {unit}"
     return f"{count:,.0f} B"

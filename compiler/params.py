@@ -9,26 +9,28 @@ from benchbrief.compiler.declarations import Declarations
 from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.names import names_in
 from benchbrief.dsl import ast
+from benchbrief.dsl.diagnostics import SpecError
 from benchbrief.dsl.parse import parse_expression
 from benchbrief.dsl.source import Source
 
 
 def parameters(found: Declarations, given: Mapping[str, str], findings: Findings) -> dict[str, ast.Expr]:
-    """Every parameter's expression. Raises SpecError when a given value is not one."""
+    """Every parameter's expression. Raises SpecError when a given value is not one, or when one needs itself."""
     values = {name: param.value for name, param in found.params.items()}
     for name, text in given.items():
         if name not in values:
             findings.add(errors.UnknownParam(None, "param", name, tuple(values)))
             continue
         values[name] = parse_expression(Source(f"--param {name}", text), 0, len(text))
-    for name in list(values):
+    known: set[str] = set()
+    for name in values:
         circle = _circle(name, values)
-        if circle:
+        if circle and name not in known:
             findings.add(errors.ParamCycle(found.params[name].name.span, circle))
-    if findings.failed:
-        # A parameter of a circle has no value: each use of it would be one more mistake of the same kind.
-        for name in [name for name in values if _circle(name, values)]:
-            del values[name]
+            known.update(circle)
+    if known:
+        # These parameters have no value: each use of one would be a mistake more.
+        raise SpecError(findings.diagnostics())
     return values
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchbrief.compiler import errors, structure_errors
-from benchbrief.compiler.declarations import Declarations, merge
+from benchbrief.compiler.declarations import Declarations, Entry, merge
 from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.schema import BLOCKS, OVERRIDABLE
 from benchbrief.compiler.values import Reader
@@ -34,7 +34,19 @@ def apply_profile(found: Declarations, profile: str, findings: Findings) -> None
         entries = found.blocks.get(override.subject.text, {}) if override.subject else {}
         for name in [override.name] if override.name else list(entries):
             if name in entries:
-                entries[name] = merge(entries[name], override, keep_base=True)
+                entries[name] = merge(_bared(entries[name], override), override, keep_base=True)
+
+
+def _bared(entry: Entry, override: Entry) -> Entry:
+    """The entry without what its variants say of the overridden keys: an override is the last word on them."""
+    keys = override.attributes.keys()
+
+    def bare(block: Entry) -> Entry:
+        if block.kind != "variant":
+            return block
+        return replace(block, attributes={k: v for k, v in block.attributes.items() if k not in keys})
+
+    return replace(entry, blocks=tuple(map(bare, entry.blocks)))
 
 
 def check_profiles(found: Declarations, reader: Reader) -> None:

@@ -10,6 +10,7 @@ from benchbrief.compiler.errors import NotSupported
 from benchbrief.compiler.schema import EXPERIMENT, Number
 from benchbrief.compiler.values import Constant, Reader, described
 from benchbrief.dsl import ast
+from benchbrief.dsl.source import Span
 
 MAX_POINTS = 1000
 
@@ -24,33 +25,32 @@ _SLACK = 1e-9
 """A range reaches its end although its last step falls short of it by rounding."""
 
 
+_Points = list[tuple[float, Span]]
+"""Each point with the place that it comes from."""
+
+
 def read_ramp(key: str, expr: ast.Expr, reader: Reader) -> tuple[float, ...]:
     """The points of `threads` or `target`, in base units and in the order said; none when something was reported."""
     points = _points(key, expr, reader)
     if points is None:
         return ()
     if not points:
-        reader.findings.add(
-            value_errors.EmptyRamp(expr.span, key, "the list is empty", EXPERIMENT.keys[key].shape.wanted)
-        )
-    if len(points) > MAX_POINTS:
-        reader.findings.add(value_errors.TooManyPoints(expr.span, key, float(len(points)), MAX_POINTS))
-        return ()
+        usage = EXPERIMENT.keys[key].shape.wanted
+        reader.findings.add(value_errors.EmptyRamp(expr.span, key, "the list is empty", usage))
     seen: set[float] = set()
-    for point in points:
+    for point, span in points:
         if point in seen:
-            reader.findings.add(value_errors.SamePoint(expr.span, key, f"{point:g}"))
+            reader.findings.add(value_errors.SamePoint(span, key, f"{point:g}"))
             return ()
         seen.add(point)
-    return tuple(points)
+    return tuple(point for point, _ in points)
 
 
-def _points(key: str, expr: ast.Expr, reader: Reader) -> list[float] | None:
+def _points(key: str, expr: ast.Expr, reader: Reader) -> _Points | None:
     """None when something was reported."""
     match reader.deref(expr):
-        case ast.List(items=items):
-            parts = [_points(key, item, reader) for item in items]
-            return None if None in parts else [point for part in parts if part for point in part]
+        case ast.List() as items:
+            return _listed(key, items, reader)
         case ast.Binary(operator="..") as dots:
             return _dots(key, dots, reader)
         case ast.Call(function=ast.Name(text="range")) as call:
@@ -63,18 +63,32 @@ def _points(key: str, expr: ast.Expr, reader: Reader) -> list[float] | None:
             return None
         case ast.Quantity() | ast.Unary() | ast.Binary() as number:
             constant = reader.quantity(key, number, _SHAPES[key])
-            return None if constant is None else [constant.value]
+            return None if constant is None else [(constant.value, number.span)]
         case other:
             wanted = EXPERIMENT.keys[key].shape.wanted
             reader.findings.add(structure_errors.WrongType(other.span, key, wanted, described(other)))
             return None
 
 
+def _listed(key: str, items: ast.List, reader: Reader) -> _Points | None:
+    points: _Points = []
+    whole = True
+    for item in items.items:
+        part = _points(key, item, reader)
+        whole = whole and part is not None
+        points.extend(part or ())
+        if len(points) > MAX_POINTS:
+            count = float(len(points))
+            reader.findings.add(value_errors.TooManyPoints(items.span, key, count, MAX_POINTS))
+            return None
+    return points if whole else None
+
+
 def _unsupported(expr: ast.Expr, what: str, reader: Reader) -> None:
     reader.findings.add(NotSupported(expr.span, what, "give the points: `threads = [1, 2, 4, 8, 16]`"))
 
 
-def _dots(key: str, expr: ast.Binary, reader: Reader) -> list[float] | None:
+def _dots(key: str, expr: ast.Binary, reader: Reader) -> _Points | None:
     first = reader.quantity(key, expr.left, _SHAPES[key])
     last = reader.quantity(key, expr.right, _SHAPES[key])
     if first is None or last is None:
@@ -82,7 +96,7 @@ def _dots(key: str, expr: ast.Binary, reader: Reader) -> list[float] | None:
     return _made(key, expr, first.value, last.value, last.value - first.value, lambda i: first.value + i, reader)
 
 
-def _range(key: str, call: ast.Call, reader: Reader) -> list[float] | None:
+def _range(key: str, call: ast.Call, reader: Reader) -> _Points | None:
     shape = _SHAPES[key]
     positional = [argument.value for argument in call.arguments if argument.key is None]
     named = {argument.key.text: argument.value for argument in call.arguments if argument.key is not None}
@@ -106,7 +120,7 @@ def _range(key: str, call: ast.Call, reader: Reader) -> list[float] | None:
 
 def _stepped(
     key: str, call: ast.Call, first: float, last: float, way: str, step: Constant, reader: Reader
-) -> list[float] | None:
+) -> _Points | None:
     match way:
         case "step":
             steps = (last - first) / step.value
@@ -127,7 +141,7 @@ def _made(
     steps: float,
     point: Callable[[int], float],
     reader: Reader,
-) -> list[float] | None:
+) -> _Points | None:
     """Whole points from `first` on, `steps` of them after it; those that round to the same number are one."""
     if last < first:
         why = f"it runs from {first:g} down to {last:g}"
@@ -137,4 +151,4 @@ def _made(
         reader.findings.add(value_errors.TooManyPoints(expr.span, key, math.floor(steps) + 1.0, MAX_POINTS))
         return None
     count = math.floor(steps + _SLACK) + 1
-    return list(dict.fromkeys(float(round(point(i))) for i in range(count)))
+    return [(whole, expr.span) for whole in dict.fromkeys(float(round(point(i))) for i in range(count))]

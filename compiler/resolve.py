@@ -37,9 +37,7 @@ class Model:
     whole: bool
 
 
-def resolve(
-    found: Declarations, params: Mapping[str, ast.Expr], profile: str | None, findings: Findings
-) -> Model:
+def resolve(found: Declarations, params: Mapping[str, ast.Expr], profile: str | None, findings: Findings) -> Model:
     """`params` are the values of the parameters, those of the command line in place of the declared ones."""
     reader = Reader(params, findings)
     check_profiles(found, reader)
@@ -55,7 +53,7 @@ def resolve(
     )
     matrices = read_experiments(found.blocks["experiment"], world, reader)
     loads = _loads(world, matrices, findings)
-    if not found.blocks["experiment"]:
+    if not findings.failed and not found.blocks["experiment"]:
         findings.add(errors.NoExperiment(None))
     elif not findings.failed:
         _warn_unused(found, world, matrices, findings)

@@ -12,8 +12,20 @@ from dataclasses import dataclass
 from benchbrief.compiler.units import DIMENSIONLESS, Dimension, dimension_name, parse_unit
 
 
+class _Shape:
+    @property
+    def wanted(self) -> str:
+        """What a value must be, in words."""
+        raise NotImplementedError
+
+    @property
+    def described(self) -> str:
+        """The same, with an example where it helps."""
+        return self.wanted
+
+
 @dataclass(frozen=True)
-class Text:
+class Text(_Shape):
     """A quoted string; `holes` says whether `{facts}` of the hardware may stand in it."""
 
     holes: bool = False
@@ -25,25 +37,26 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Word:
-    """One of a few words."""
+class Word(_Shape):
+    """One of a few words; `quoted` says that it is written as a text."""
 
     choices: tuple[str, ...]
+    quoted: bool = False
 
     @property
     def wanted(self) -> str:
-        return " or ".join(f"`{choice}`" for choice in self.choices)
+        return " or ".join(f'`"{choice}"`' if self.quoted else f"`{choice}`" for choice in self.choices)
 
 
 @dataclass(frozen=True)
-class Flag:
+class Flag(_Shape):
     @property
     def wanted(self) -> str:
         return "`true` or `false`"
 
 
 @dataclass(frozen=True)
-class Number:
+class Number(_Shape):
     """A number in `dimension`. `plain`: may be written without its unit. `minimum` is in base units."""
 
     unit: str
@@ -62,9 +75,15 @@ class Number:
     def wanted(self) -> str:
         return "a number" if self.dimension == DIMENSIONLESS else dimension_name(self.dimension)
 
+    @property
+    def described(self) -> str:
+        return f"{self.wanted} such as `{self.example}`"
+
     def broken_bound(self, value: float) -> str:
         """What a value that is out of bounds breaks, in words ("above 0 s"); "" for one within them."""
-        unit = f" {self.unit}" if self.unit else ""
+        if self.maximum == 1.0 and not 0 <= value <= 1:
+            return "from 0 to 100 %"
+        unit = "" if self.plain else f" {self.unit}"
         if self.above and value <= self.minimum:
             return f"above {self.minimum:,.6g}{unit}"
         if value < self.minimum:
@@ -75,18 +94,24 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Fact:
+class Fact(_Shape):
     """Anything declared about hardware: a text, a number with or without a unit, `true` or `false`."""
 
-    wanted: str = "a text, a quantity, `true` or `false`"
+    @property
+    def wanted(self) -> str:
+        return "a text, a quantity, `true` or `false`"
 
 
 @dataclass(frozen=True)
-class Special:
+class Special(_Shape):
     """A value with a reader of its own; `series` when it may have several parts (`3, interleaved`)."""
 
-    wanted: str
+    words: str
     series: bool = False
+
+    @property
+    def wanted(self) -> str:
+        return self.words
 
 
 Shape = Text | Word | Flag | Number | Fact | Special
@@ -211,7 +236,10 @@ DATABASE = BlockSchema(
 )
 
 ROCKSDB_OPTIONS: dict[str, Key] = {
-    "compression": Key(Special('"none", "snappy", "zlib", "lz4" or "zstd"'), "The compression of every level."),
+    "compression": Key(
+        Word(("none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "zstd"), quoted=True),
+        "The compression of every level.",
+    ),
     "cache": Key(_BYTES, "The block cache."),
     "block_size": Key(_BYTES, "The size of a block."),
     "write_buffer": Key(_BYTES, "The size of a memtable."),

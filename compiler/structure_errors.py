@@ -78,7 +78,7 @@ class MisplacedBlock(Misspelt):
 
     @property
     def where(self) -> str:
-        return self.a_kind if self.kind else "a spec"
+        return f"{self.a_kind} block" if self.kind else "a spec"
 
     @property
     def a_block(self) -> str:
@@ -162,7 +162,7 @@ class BadHole(CompileProblem):
     @property
     def help(self) -> str:
         if self.key == "uri":
-            return 'holes here are facts of the hardware, `{hosts}`, `{env("NAME")}` or `{secret("NAME")}`'
+            return "holes here are facts of the hardware, `{hosts}`, `{env(NAME)}` or `{secret(NAME)}`"
         return "holes here are facts of the hardware, such as `{path}` or `{mount}`"
 
 

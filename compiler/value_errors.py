@@ -235,7 +235,7 @@ class PlainSecret(CompileProblem):
 
     code = "E0415"
     says = "this address holds a password in plain text"
-    hint = 'keep it out of the spec: `mongodb://user:{{secret("MONGO_PASSWORD")}}@...` reads it when the spec is run'
+    hint = "keep it out of the spec: `mongodb://user:{{secret(MONGO_PASSWORD)}}@...` reads it when the spec is run"
 
 
 @dataclass(frozen=True)

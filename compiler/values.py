@@ -47,10 +47,14 @@ Value = str | bool | Constant | ast.String | tuple[ast.Expr, ...]
 
 @dataclass(frozen=True)
 class Values:
-    """The values of one block that were right. A key that is missing here was not said, or was reported."""
+    """The values of one block that were right. A key that is missing here was not said, or was reported.
+
+    `meant` are the keys that misspelt ones most likely stand for.
+    """
 
     entry: Entry
     found: Mapping[str, Value]
+    meant: frozenset[str | None]
 
     def span(self, key: str) -> Span:
         """Of the attribute's value, or of the block's head when it was not said."""
@@ -60,7 +64,7 @@ class Values:
         return attribute.values[0].span.to(attribute.values[-1].span)
 
     def said(self, key: str) -> bool:
-        return key in self.entry.attributes
+        return key in self.entry.attributes or key in self.meant
 
     def text(self, key: str) -> str | None:
         value = self.found.get(key)
@@ -98,14 +102,15 @@ class Reader:
     def block(self, entry: Entry, schema: BlockSchema, *, complete: bool = True) -> Values:
         """`complete` is False for what only adds to a block (an override): nothing is missing there."""
         found: dict[str, Value] = {}
+        meant: set[str | None] = set()
         for name, attribute in entry.attributes.items():
             key = schema.keys.get(name)
             if key is None and schema.open_keys is not None:
                 key = Key(schema.open_keys, "")
             if key is None:
-                self.findings.add(
-                    structure_errors.UnknownAttribute(attribute.key.span, entry.kind, name, tuple(schema.keys))
-                )
+                problem = structure_errors.UnknownAttribute(attribute.key.span, entry.kind, name, tuple(schema.keys))
+                self.findings.add(problem)
+                meant.add(problem.replacement)
                 continue
             value = self.attribute(attribute, key.shape)
             if value is not None:
@@ -123,18 +128,20 @@ class Reader:
                 self.findings.add(structure_errors.MisplacedBlock(block.head, entry.kind, block.kind, schema.blocks))
         if complete:
             for name, key in schema.keys.items():
-                if key.required and name not in entry.attributes:
+                if key.required and name not in entry.attributes and name not in meant:
                     self.findings.add(
-                        structure_errors.MissingAttribute(entry.head, entry.kind, entry.name, name, key.shape.wanted)
+                        structure_errors.MissingAttribute(entry.head, entry.kind, entry.name, name, key.shape.described)
                     )
-        return Values(entry, found)
+        return Values(entry, found, frozenset(meant))
 
     def attribute(self, attribute: ast.Attribute, shape: Shape) -> Value | None:
         key = attribute.key.text
         if attribute.label is not None:
             self.findings.add(structure_errors.StrayLabel(attribute.label.span, key))
         if len(attribute.values) > 1 and not (isinstance(shape, Special) and shape.series):
-            self.findings.add(structure_errors.WrongType(attribute.values[1].span, key, shape.wanted, "a second value"))
+            self.findings.add(
+                structure_errors.BadArgument(attribute.values[1].span, key, "takes one value", "the one that is meant")
+            )
             return None
         if isinstance(shape, Special):
             return attribute.values
@@ -175,8 +182,12 @@ class Reader:
     def _word(self, key: str, expr: ast.Expr, shape: Word) -> str | None:
         if isinstance(expr, ast.Name) and expr.text in shape.choices:
             return expr.text
+        if shape.quoted and isinstance(expr, ast.String) and expr.plain in shape.choices:
+            return expr.plain
         if isinstance(expr, ast.Name):
             self.findings.add(structure_errors.UnknownWord(expr.span, key, expr.text, shape.choices))
+        elif shape.quoted and isinstance(expr, ast.String) and expr.plain is not None:
+            self.findings.add(structure_errors.UnknownWord(expr.span, key, expr.plain, shape.choices))
         else:
             self._wrong(expr, key, shape.wanted)
         return None
@@ -214,7 +225,7 @@ class Reader:
         """A number of the wanted dimension within its bounds."""
         resolved = self.deref(expr)
         if not isinstance(resolved, ast.Quantity | ast.Unary | ast.Binary):
-            self._wrong(resolved, key, shape.wanted)
+            self._wrong(resolved, key, shape.described)
             return None
         constant = self.constant(resolved)
         if constant is None:

@@ -67,6 +67,8 @@ def _read(entry: Entry, reader: Reader, language: str) -> Load | None:
 
 def _base(entry: Entry, reader: Reader) -> tuple[str, str] | None:
     match entry.base:
+        case None if entry.orphan:
+            pass
         case None:
             reader.findings.add(structure_errors.WorkloadWithoutBase(entry.head, entry.name))
         case ast.Attr(base=ast.Name(text=family), field=field) if family in _FAMILIES:
@@ -130,7 +132,7 @@ def _ycsb(entry: Entry, values: Values, benchmark: str, reader: Reader, language
     return Load(
         workload=plan.Workload(
             name=entry.name,
-            label=entry.label if entry.label != entry.name else f"YCSB {benchmark.upper()}",
+            label=_label(entry, f"YCSB {benchmark.upper()}"),
             description=values.text("description") or core.description.get(language, core.description["en"]),
             family="ycsb",
             benchmark=benchmark,
@@ -168,7 +170,7 @@ def _db_bench(entry: Entry, values: Values, name: str, reader: Reader, language:
     return Load(
         workload=plan.Workload(
             name=entry.name,
-            label=entry.label if entry.label != entry.name else name,
+            label=_label(entry, name),
             description=values.text("description") or benchmark.description.get(language, benchmark.description["en"]),
             family="db_bench",
             benchmark=name,
@@ -182,6 +184,11 @@ def _db_bench(entry: Entry, values: Values, name: str, reader: Reader, language:
         counted=values.said("records"),
         span=entry.head,
     )
+
+
+def _label(entry: Entry, standard: str) -> str:
+    """What it is called for people: as said, or as its base is called when it is just that."""
+    return standard if entry.label == entry.name and not entry.parent else entry.label
 
 
 def _not_for(entry: Entry, key: str, only: str, actual: str) -> structure_errors.NotForThis:

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from benchbrief.compiler.hosts import MAX_HOSTS, Destination, HostPatternError, expand_hosts, parse_destination
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hosts"),
+    [
+        ("db.lab", ["db.lab"]),
+        ("eco-[1-3].lab", ["eco-1.lab", "eco-2.lab", "eco-3.lab"]),
+        ("eco-[08-11]", ["eco-08", "eco-09", "eco-10", "eco-11"]),
+        ("n[1,4-5]", ["n1", "n4", "n5"]),
+        ("r[1-2]n[1-2]", ["r1n1", "r1n2", "r2n1", "r2n2"]),
+        ("root@db-[1-2].lab:2222", ["root@db-1.lab:2222", "root@db-2.lab:2222"]),
+        ("10.0.0.[7-8]", ["10.0.0.7", "10.0.0.8"]),
+        ("bench@[fe80::1%eth0]:22", ["bench@[fe80::1%eth0]:22"]),
+        ("[7-7]", ["7"]),
+    ],
+)
+def test_a_pattern_names_its_hosts_in_order(pattern: str, hosts: list[str]) -> None:
+    assert list(expand_hosts(pattern)) == hosts
+
+
+@pytest.mark.parametrize(
+    ("host", "there"),
+    [
+        ("db.lab", Destination("db.lab")),
+        ("root@db.lab", Destination("db.lab", "root")),
+        ("root@127.0.0.1:2222", Destination("127.0.0.1", "root", 2222)),
+        ("[::1]:22", Destination("::1", None, 22)),
+        ("::1", Destination("::1")),
+    ],
+)
+def test_a_host_is_taken_apart(host: str, there: Destination) -> None:
+    assert parse_destination(host) == there
+
+
+@pytest.mark.parametrize(
+    ("pattern", "wrong", "message"),
+    [
+        ("eco-[3-1]", "[3-1]", "the range runs from 3 down to 1"),
+        ("eco-[a-c]", "[a-c]", "`[a-c]` is not a range of hosts"),
+        ("eco-[1-", "eco-[1-", "`eco-[1-` is not a host name"),
+        ("eco-[]", "[]", "`[]` is not a range of hosts"),
+        ("db.lab:0", "0", "`0` is not a port"),
+        ("db.lab:", "db.lab:", "the port is missing"),
+        ("-oProxyCommand=x", "-oProxyCommand=x", "`-oProxyCommand=x` is not a host name"),
+        ("a b", "a b", "`a b` is not a host name"),
+        ("$(reboot)@db", "$(reboot)", "`$(reboot)` is not a user name"),
+        ("db.lab\nrm", "db.lab\nrm", "`db.lab\nrm` is not a host name"),
+    ],
+)
+def test_a_wrong_pattern_names_its_wrong_part(pattern: str, wrong: str, message: str) -> None:
+    with pytest.raises(HostPatternError) as raised:
+        expand_hosts(pattern)
+    assert pattern[raised.value.start : raised.value.end] == wrong
+    assert str(raised.value) == message
+
+
+@pytest.mark.parametrize("pattern", ["n[1-1001]", "n[1-999999999999]", "n[1-100]m[1-100]r[1-999999999999]"])
+def test_too_many_hosts_are_counted_not_made(pattern: str) -> None:
+    with pytest.raises(HostPatternError, match="are more than the 1000"):
+        expand_hosts(pattern)
+    assert len(expand_hosts(f"n[1-{MAX_HOSTS}]")) == MAX_HOSTS

@@ -1,0 +1,50 @@
+"""Each spec in `plans/` with the plan that `bench plan` shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.explain import explain
+from benchbrief.compiler.layout import columns
+from tests.compiler.specs import check_fixture
+
+FOLDER = Path(__file__).parent / "plans"
+FIXTURES = sorted(FOLDER.glob("*.bench"))
+QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart.bench"
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
+def test_a_spec_is_planned_as_in_its_golden(path: Path, golden: Callable[[Path, str], None]) -> None:
+    checked = check_fixture(path)
+    assert checked.plan is not None, checked.diagnostics
+    golden(path.with_suffix(".plan"), explain(checked.plan, 100) + "\n")
+
+
+def test_the_quickstart_is_planned_as_in_its_golden(golden: Callable[[Path, str], None]) -> None:
+    checked = check_fixture(QUICKSTART)
+    assert checked.plan is not None, checked.diagnostics
+    golden(FOLDER / "quickstart.plan", explain(checked.plan, 100) + "\n")
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_a_plan_fits_the_terminal(width: int) -> None:
+    checked = check_fixture(QUICKSTART)
+    assert checked.plan is not None
+    lines = explain(checked.plan, width).splitlines()
+    # A table whose first columns leave no room for the last keeps 24 columns for it all the same.
+    assert max(map(columns, lines)) <= max(width, 100)
+    if width >= 100:
+        assert max(map(columns, lines)) <= width
+
+
+def test_colours_change_nothing_but_the_colours() -> None:
+    import re
+
+    checked = check_fixture(QUICKSTART)
+    assert checked.plan is not None
+    coloured = explain(checked.plan, 100, color=True)
+    assert "\x1b[1m" in coloured
+    assert re.sub(r"\x1b\[\d+m", "", coloured) == explain(checked.plan, 100)
