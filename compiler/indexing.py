@@ -153,7 +153,8 @@ def _point(typer: Typer, base: Term, dim: Dimension, expr: ast.Expr) -> tuple[Di
         why, instead = f"`{dim}` is fixed to a number", f"write it out, as in `{dim}: 1`"
         typer.findings.add(wrong.BadIndex(expr.span, why, instead))
         return None
-    if typed.term.unit not in (unit.dimension, DIMENSIONLESS):
+    spelled_out = parse_unit(dim).dimension if dim == "threads" else unit.dimension  # `threads: 96 threads`
+    if typed.term.unit not in (unit.dimension, spelled_out, DIMENSIONLESS):
         why = f"`{dim}` can't be {wrong.unit_words(typed.term.unit)}"
         instead = f"write it in `{unit.text}`" if unit.text else "write a plain number"
         typer.findings.add(wrong.BadIndex(expr.span, why, instead))

@@ -22,13 +22,13 @@ NAMED: tuple[Dimension, ...] = ("hardware", "workload", "operation", "experiment
 """Dimensions whose keys are words, in the order in which a bare word in an index is looked up."""
 
 AXIS_UNITS: Mapping[Dimension, str] = {
-    "threads": "threads",
+    "threads": "",
     "target": "ops/s",
     "phase": "",
     "repeat": "",
     "time": "s",
 }
-"""The unit of a dimension whose keys are numbers."""
+"""The unit of a dimension whose keys are numbers. Threads are written without one, in `threads = [8, 16]` as here."""
 
 Key = str | float
 

@@ -55,8 +55,7 @@ def _counted(measure: Measure, runs: tuple[Run, ...]) -> str:
         "FROM measure.cells AS c",
         *joins,
         f"LEFT JOIN measure.{kind.view} AS m",
-        f"  ON {_matching('m', match)}",
-        f"  AND {' AND '.join(conditions)}",
+        *_on("m", match, conditions),
         *_where(measure, runs),
     ]
     return "\n".join([*lines, f"GROUP BY {', '.join(columns)}"] if columns else lines)
@@ -87,7 +86,6 @@ def _sampled(name: str, measure: Measure, runs: tuple[Run, ...]) -> list[Table]:
         conditions.append(own)
     cell: list[Dimension] = [*(dim for dim in measure.dims if dim in _CELL and dim != "repeat"), "repeat"]
     first = [*(f"c.{dim}" for dim in cell), "s.node", *(["s.time"] if by_time else [])]
-    on = f"  ON {_matching('s', _CELL)}"
     tables = [
         (
             f"{name}_by_node",
@@ -96,7 +94,7 @@ def _sampled(name: str, measure: Measure, runs: tuple[Run, ...]) -> list[Table]:
                     f"SELECT {', '.join(first)}, {_over_time(measure, only)} AS value",
                     "FROM measure.cells AS c",
                     "LEFT JOIN measure.sample AS s",
-                    "\n".join([on, f"  AND {' AND '.join(conditions)}"] if conditions else [on]),
+                    *_on("s", _CELL, conditions),
                     *_where(measure, runs),
                     f"GROUP BY {', '.join(first)}",
                 ]
@@ -133,10 +131,11 @@ def _over_nodes(source: str, measure: Measure, cell: list[Dimension], by_time: b
     return f"SELECT {columns}, {value} AS value\nFROM (\n{indent(rows)}\n)\nGROUP BY {columns}"
 
 
-def _matching(alias: str, dims: Iterable[str]) -> str:
-    return " AND ".join(
-        f"{alias}.{dim} {'IS NOT DISTINCT FROM' if dim == 'target' else '='} c.{dim}" for dim in dims
-    )
+def _on(alias: str, dims: Iterable[str], conditions: list[str]) -> list[str]:
+    """The lines of a join's condition: the cell's dimensions, then what else is wanted."""
+    pairs = [f"{alias}.{dim} {'IS NOT DISTINCT FROM' if dim == 'target' else '='} c.{dim}" for dim in dims]
+    first, *more = [*pairs, *conditions]
+    return [f"  ON {first}", *(f"  AND {condition}" for condition in more)]
 
 
 def _where(measure: Measure, runs: tuple[Run, ...]) -> list[str]:

@@ -1,0 +1,1 @@
+"""Metrics and reports: typed, lowered to SQL, and run against generated measurements."""

@@ -1,0 +1,319 @@
+"""What an expression means, point by point, straight from the syntax tree: slow, plain, and nothing like the SQL.
+
+`value(expr, at)` is the number at one combination of keys. No tables are joined: each leaf looks its own value up.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import cast
+
+from benchbrief.compiler.scope import ExperimentKey
+from benchbrief.compiler.units import parse_unit
+from benchbrief.dsl import ast
+from tests.compiler.metrics.measured import Cell, Measured
+
+At = Mapping[str, object]
+SAMPLED = {"node", "time"}
+ON_DEMAND = {
+    "throughput": {"phase", "repeat", "operation"},
+    "latency": {"phase", "repeat", "operation"},
+    "errors": {"phase", "repeat"},
+    "sample": {"repeat", "node", "time"},
+}
+LATENCY = {"p999": "p99.9", "p9999": "p99.99"}
+
+
+class Oracle:
+    def __init__(self, measured: Measured) -> None:
+        self.m = measured
+        self.scope = measured.scope
+        self.metrics = {metric.name.text: metric.expr for metric in self.scope.metrics}
+        self.hardware = {alias: hw.key for hw in self.scope.hardware for alias in (*hw.aliases, hw.key)}
+        self.workloads = {workload.key for workload in self.scope.workloads}
+        self.operations = {op for workload in self.scope.workloads for op in workload.operations}
+
+    def table(self, expr: ast.Expr, dims: tuple[str, ...]) -> dict[tuple[object, ...], object]:
+        """Every planned combination of `dims` with its value."""
+        return {
+            tuple(at[dim] for dim in dims): self.value(expr, at)
+            for at in self.combinations(dims, {})
+            if not dims or self.planned(expr, at)
+        }
+
+    def combinations(self, dims: tuple[str, ...], at: At) -> Iterator[dict[str, object]]:
+        for keys in product(*(self.keys(dim) for dim in dims)):
+            yield {**at, **dict(zip(dims, keys, strict=True))}
+
+    def keys(self, dim: str) -> list[object]:
+        e = self.scope.experiments
+        match dim:
+            case "hardware":
+                return [hw.key for hw in self.scope.hardware]
+            case "workload":
+                return sorted(self.workloads)
+            case "operation":
+                return sorted(self.operations)
+            case "threads" | "target":
+                return sorted({point for one in e if one.axis == dim for point in one.points})
+            case "phase":
+                return list(range(1, max(one.phases for one in e) + 1))
+            case "repeat":
+                return list(range(1, max(one.repeats for one in e) + 1))
+            case "node":
+                return sorted({key[2] for key in self.m.sample})
+            case "time":
+                return sorted({key[3] for key in self.m.sample})
+            case _:
+                raise AssertionError(dim)
+
+    # --- which dimensions ---
+
+    def dims(self, expr: ast.Expr, demanded: frozenset[str] = frozenset(), fixed: frozenset[str] = frozenset()) -> set[str]:
+        match expr:
+            case ast.Quantity():
+                return set()
+            case ast.Binary():
+                return self.dims(expr.left, demanded, fixed) | self.dims(expr.right, demanded, fixed)
+            case ast.Unary():
+                return self.dims(expr.operand, demanded, fixed)
+            case ast.Index():
+                return self.dims(expr.base, demanded, fixed | set(self.fix(expr, {})))
+            case ast.Call():
+                over = {name.text for name in expr.over}
+                return self.dims(expr.arguments[0].value, demanded | over, fixed - over) - over
+            case _:
+                word = "".join(expr.span.text.split())
+                if word in self.metrics:
+                    return self.dims(self.metrics[word], demanded, fixed)
+                if word == "threads":
+                    return {"threads"} - fixed
+                if self.is_fact(word):
+                    return {"hardware"} - fixed
+                return ({"hardware", "workload", "threads"} | (demanded & ON_DEMAND[self.kind(word)])) - fixed
+
+    def is_fact(self, word: str) -> bool:
+        return word == "nodes" or any(word in hw.facts for hw in self.scope.hardware)
+
+    def kind(self, word: str) -> str:
+        stem = word.partition(".")[0]
+        return stem if stem in ON_DEMAND else "sample"
+
+    def fix(self, expr: ast.Index, at: At) -> dict[str, object]:
+        """The index's own keys over what is fixed around it."""
+        fixed = dict(at)
+        for argument in expr.arguments:
+            word = "".join(argument.value.span.text.split())
+            if argument.key is not None:
+                fixed[argument.key.text] = float(word) if word[0].isdigit() else self.hardware.get(word, word)
+            elif word in self.hardware:
+                fixed["hardware"] = self.hardware[word]
+            else:
+                fixed["workload" if word in self.workloads else "operation"] = word
+        return fixed
+
+    # --- which points ---
+
+    def experiment(self, word: str, at: At) -> ExperimentKey | None:
+        """The experiment that plans a measure at these keys."""
+        probe = word.partition(".")[0]
+        for one in self.scope.experiments:
+            workload = next(w for w in self.scope.workloads if w.key == at["workload"])
+            if at["hardware"] not in one.hardware or at["workload"] not in one.workloads:
+                continue
+            if "threads" in at and at["threads"] not in one.points:
+                continue
+            if self.kind(word) == "sample" and probe not in one.probes:
+                continue
+            if "operation" in at and self.kind(word) in ("throughput", "latency"):
+                if at["operation"] not in workload.operations:
+                    continue
+            if "phase" in at and (one.phases == 1 or cast(int, at["phase"]) > one.phases):
+                continue
+            if "repeat" in at and cast(int, at["repeat"]) > one.repeats:
+                continue
+            return one
+        return None
+
+    def planned(self, expr: ast.Expr, at: At) -> bool:
+        match expr:
+            case ast.Quantity():
+                return True
+            case ast.Binary():
+                return self.planned(expr.left, at) and self.planned(expr.right, at)
+            case ast.Unary():
+                return self.planned(expr.operand, at)
+            case ast.Index():
+                return self.planned(expr.base, self.fix(expr, at))
+            case ast.Call():
+                if not self.dims(expr, frozenset(), frozenset(at)) and not self.dims(expr) & set(at):
+                    return True  # a single number is there, be it missing
+                return any(True for _ in self.points(expr, at))
+            case _:
+                word = "".join(expr.span.text.split())
+                if word in self.metrics:
+                    return self.planned(self.metrics[word], at)
+                if word == "threads":
+                    return at["threads"] in self.keys("threads")
+                if self.is_fact(word):
+                    return word == "nodes" or self.fact(word, at) is not None
+                return self.experiment(word, at) is not None
+
+    def points(self, call: ast.Call, at: At) -> Iterator[dict[str, object]]:
+        operand = call.arguments[0].value
+        for point in self.combinations(tuple(name.text for name in call.over), at):
+            if self.planned(operand, point):
+                yield point
+
+    # --- which value ---
+
+    def value(self, expr: ast.Expr, at: At) -> object:
+        match expr:
+            case ast.Quantity():
+                return parse_unit(expr.unit).to_base(expr.value)
+            case ast.Binary():
+                return self.binary(expr.operator, self.value(expr.left, at), self.value(expr.right, at))
+            case ast.Unary():
+                inner = self.value(expr.operand, at)
+                if inner is None:
+                    return None
+                return not inner if expr.operator == "not" else -cast(float, inner)
+            case ast.Index():
+                return self.value(expr.base, self.fix(expr, at))
+            case ast.Call():
+                return self.reduced(expr, at)
+            case _:
+                word = "".join(expr.span.text.split())
+                if word in self.metrics:
+                    return self.value(self.metrics[word], at)
+                if word == "threads":
+                    return float(cast(float, at["threads"]))
+                return self.fact(word, at) if self.is_fact(word) else self.leaf(word, at)
+
+    def binary(self, operator: str, left: object, right: object) -> object:
+        if operator == "and":  # three-valued: what is known to fail decides
+            return False if left is False or right is False else None if None in (left, right) else True
+        if operator == "or":
+            return True if left is True or right is True else None if None in (left, right) else False
+        if left is None or right is None:
+            return None
+        a, b = cast(float, left), cast(float, right)
+        match operator:
+            case "+":
+                return a + b
+            case "-":
+                return a - b
+            case "*":
+                return a * b
+            case "/":
+                return a / b if b else None
+            case _:
+                return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "==": a == b, "!=": a != b}[operator]
+
+    def reduced(self, call: ast.Call, at: At) -> object:
+        over = [name.text for name in call.over]
+        if SAMPLED & set(over) and set(over) - SAMPLED:
+            inner = [name for name in call.over if name.text in SAMPLED]
+            outer = [name for name in call.over if name.text not in SAMPLED]
+            operand = call.arguments[0].value
+            values = []
+            for point in self.combinations(tuple(name.text for name in outer), at):
+                if self.planned(operand, {**point, **{name.text: self.keys(name.text)[0] for name in inner}}):
+                    nested = ast.Call(call.span, call.function, call.arguments, tuple(inner), None)
+                    values.append(self.reduced(nested, point))
+            function = "sum" if call.function.text == "count" else call.function.text
+            return None if None in values or not values else aggregate(function, cast("list[float]", values))
+        values = []
+        for point in self.points(call, at):
+            if call.when is not None:
+                holds = self.value(call.when, point)
+                if holds is None and not SAMPLED & set(over):
+                    return self.unknown(call)
+                if not holds:
+                    continue
+            values.append(self.value(call.arguments[0].value, point))
+        if SAMPLED & set(over) or call.function.text == "count":
+            values = [value for value in values if value is not None]
+        if None in values:
+            return None
+        if not values:
+            return 0.0 if call.function.text == "count" else None
+        return aggregate(call.function.text, cast("list[float]", values))
+
+    def unknown(self, call: ast.Call) -> object:
+        if call.function.text != "count":
+            return None
+        raise NotImplementedError("counting under a condition that is not known")
+
+    def fact(self, word: str, at: At) -> float | None:
+        hardware = next(hw for hw in self.scope.hardware if hw.key == at["hardware"])
+        if word == "nodes":
+            return float(hardware.nodes)
+        return hardware.facts[word].value if word in hardware.facts else None
+
+    def leaf(self, word: str, at: At) -> float | None:
+        one = self.experiment(word, at)
+        if one is None:
+            return None
+        repeats = [cast(int, at["repeat"])] if "repeat" in at else range(1, one.repeats + 1)
+        threads = int(cast(float, at["threads"]))
+        cells: list[Cell] = [
+            (one.key, cast(str, at["hardware"]), cast(str, at["workload"]), threads, None, repeat) for repeat in repeats
+        ]
+        phase = cast("int | None", at.get("phase"))
+        kind = self.kind(word)
+        if kind == "latency":
+            statistic = LATENCY.get(word.partition(".")[2], word.partition(".")[2])
+            where = (cells[0], phase, cast(str, at["operation"]), statistic)
+            return self.m.latency.get(where) if "repeat" in at else self.m.merged.get(where)
+        if kind == "throughput":
+            operation = cast(str, at.get("operation", "all"))
+            values = [self.m.throughput.get((cell, phase, operation)) for cell in cells]
+        elif kind == "errors":
+            values = [self.m.errors.get((cell, phase)) for cell in cells]
+        else:
+            values = [self.sampled(word, cell, at) for cell in cells]
+        return mean([value for value in values if value is not None])
+
+    def sampled(self, word: str, cell: Cell, at: At) -> float | None:
+        found: dict[str, dict[int, float]] = {}
+        for (measure, of, node, time), value in self.m.sample.items():
+            if measure == word and of == cell:
+                found.setdefault(node, {})[time] = value
+        if "node" in at:
+            found = {node: times for node, times in found.items() if node == at["node"]}
+        if "time" in at:
+            at_time = [times.get(cast(int, at["time"])) for times in found.values()]
+            values = [] if None in at_time else [value for value in at_time if value is not None]
+        else:
+            values = [math.fsum(times.values()) / len(times) for times in found.values()]
+        return mean(values) if word.endswith(".utilisation") else math.fsum(values) if values else None
+
+
+def mean(values: list[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
+
+
+def aggregate(function: str, values: list[float]) -> float:
+    match function:
+        case "max":
+            return max(values)
+        case "min":
+            return min(values)
+        case "sum":
+            return math.fsum(values)
+        case "mean":
+            return math.fsum(values) / len(values)
+        case "median":
+            return statistics.median(values)
+        case "first":
+            return values[0]
+        case "last":
+            return values[-1]
+        case "count":
+            return float(len(values))
+        case _:
+            raise AssertionError(function)
