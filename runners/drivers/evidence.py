@@ -19,7 +19,10 @@ _COMPLAINT = re.compile(
     r"|invalid|missing",
     re.IGNORECASE,
 )
-_STACK_FRAME = re.compile(r"\s*(at \S+\(|\.\.\. \d+ more)")
+# Tools echo their own command lines, settings and properties, which hold all sorts of words.
+_ECHOES = ("Command line:", "java ", "/", '"', "DBWrapper: report latency")
+_NOISE = re.compile(r"at \S+\(|\.\.\. \d+ more|\d{4}-\d\d-\d\d \S+ \d+ sec: ")
+"""Frames of a stack trace, and YCSB's status lines, which name its `READ-FAILED` rows."""
 
 
 def lines(path: Path) -> Iterator[str]:
@@ -44,10 +47,9 @@ def best_line(output: JobOutput) -> str:
     for path in (output.stderr, output.stdout):
         for line in lines(path):
             text = "".join(c if c.isprintable() else " " for c in line).strip()
-            if not text or _STACK_FRAME.match(line):
+            if not text or _NOISE.match(text):
                 continue
-            # Tools echo their own command lines and properties, which hold all sorts of words.
-            if _COMPLAINT.search(text) and not text.startswith(("Command line:", "java ", "/", '"')):
+            if _COMPLAINT.search(text) and not text.startswith(_ECHOES):
                 return text[:_QUOTE_LIMIT]
             last = text
     return last[:_QUOTE_LIMIT] or "it printed nothing"

@@ -144,7 +144,7 @@ def _measurement(context: CellContext, output: JobOutput, found: text.Text, logs
             for start, end in pairwise(window.edges)
         ),
         warnings=found.warnings,
-        tool_version=f"YCSB {text.version(lines(output.stderr))}".strip(),
+        tool_version=_version(output),
         properties=tuple(_disclosed(context, logs, window).items()),
     )
 
@@ -244,16 +244,25 @@ def from_rows(context: CellContext, output: JobOutput, found: text.Text) -> Meas
     if count <= 0:
         raise bad(output, "YCSB did no operations")
     seconds = found.runtime_s
-    version = text.version(lines(output.stderr))
     return Measurement(
         window=(output.ended_at - seconds, output.ended_at),
         throughput=(PhaseThroughput(None, count, errors, seconds, count / seconds),),
         operations=tuple(operations),
         warnings=found.warnings,
-        tool_version=f"YCSB {version}".strip(),
+        tool_version=_version(output),
         properties=(
             ("latency", "service"),
-            ("percentiles", "as printed by YCSB: they can't be merged with others"),
+            (
+                "percentiles",
+                "interpolated in YCSB's buckets of 1 ms"
+                if all(row.histogram for row in rows)
+                else "as printed by YCSB: they can't be merged with others",
+            ),
             ("window", "the whole run, with the threads' start"),
         ),
     )
+
+
+def _version(output: JobOutput) -> str:
+    """On standard error; up to 0.1.4 on standard output."""
+    return f"YCSB {text.version(lines(output.stderr)) or text.version(lines(output.stdout))}".strip()

@@ -19,8 +19,8 @@ OUTPUTS = Path(__file__).parent / "outputs" / "db_bench"
 DRIVER = DbBench()
 
 
-def cell(benchmark: str, measure_s: float = 3.0, **more: float) -> CellContext:
-    return context(db_bench(benchmark, **more), rocksdb("/data/db"), measure_s=measure_s, tool_path="/usr/bin/db_bench")
+def cell(benchmark: str, measure_s: float = 3.0) -> CellContext:
+    return context(db_bench(benchmark), rocksdb("/data/db"), measure_s=measure_s, tool_path="/usr/bin/db_bench")
 
 
 def output(name: str, exit_code: int = 0) -> JobOutput:
@@ -56,13 +56,14 @@ def flags(words: tuple[object, ...]) -> dict[str, str]:
     ],
 )
 def test_a_recorded_run_is_read_to_its_last_number(name: str, golden: Callable[[Path, str], None]) -> None:
-    measurement = DRIVER.parse(cell(name.split("-")[0]), output(name))
+    measurement = DRIVER.parse(cell(name.split("-", maxsplit=1)[0]), output(name))
     golden(OUTPUTS / name / "measurement.txt", rendered(measurement))
 
 
 def test_throughput_is_the_headline_s() -> None:
     total = DRIVER.parse(cell("readrandom"), output("readrandom")).total
-    assert (total.count, total.ops_per_s) == (1058098, pytest.approx(351997))
+    assert total.count == 1058098
+    assert total.ops_per_s == pytest.approx(351997)
     assert total.seconds == pytest.approx(3.006, abs=0.001)
 
 
@@ -135,7 +136,7 @@ def test_the_window_is_found_to_the_second_however_long_opening_and_closing_took
 def test_the_window_lies_between_the_job_s_start_and_end() -> None:
     made = recorded(OUTPUTS / "readrandom", started_at=RECORDED_AT + 0.4, ended_at=RECORDED_AT + 3.5)
     start, end = DRIVER.parse(cell("readrandom"), made).window
-    assert RECORDED_AT + 0.4 <= start
+    assert start >= RECORDED_AT + 0.4
     assert end <= RECORDED_AT + 3.5
 
 

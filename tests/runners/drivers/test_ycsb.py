@@ -1,0 +1,386 @@
+"""What YCSB's output proves: recorded from 0.17.0, hand-made for older ones, and with all that can go wrong."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from benchbrief.runners.drivers.ycsb import Ycsb
+from benchbrief.runners.drivers.ycsb_output import operation_of, read_hdr_logs, read_text
+from benchbrief.runners.histogram import merge, percentile
+from benchbrief.runners.seams import BadOutput, CellContext, Endpoint, JobOutput, RunnerError, Secret
+from tests.support.cells import attached, context, recorded, ycsb
+from tests.support.measurements import rendered
+
+OUTPUTS = Path(__file__).parent / "outputs" / "ycsb"
+DRIVER = Ycsb()
+URI = Secret("mongodb://user:open-sesame@db-1/ycsb", name="uri")
+DATABASE = attached("mongodb://db-1/ycsb")
+
+
+def rmw(warm_up_s: float = 2.0, measure_s: float = 4.0, phases: int = 1, max_error_share: float = 0.0) -> CellContext:
+    """The cell of the recording `read-modify-write`: 6 s, workload F."""
+    return context(
+        ycsb("f", 5000),
+        DATABASE,
+        threads=4,
+        warm_up_s=warm_up_s,
+        measure_s=measure_s,
+        phases=phases,
+        max_error_share=max_error_share,
+    )
+
+
+def offered() -> CellContext:
+    """The cell of the recording `offered-load`: 4 s at 500 ops/s, measurement.interval=both."""
+    return context(ycsb("f", 5000), DATABASE, threads=4, target=500, warm_up_s=1.0, measure_s=3.0)
+
+
+def whole_run(measure_s: float, max_error_share: float = 0.0) -> CellContext:
+    return context(ycsb("c"), DATABASE, measure_s=measure_s, max_error_share=max_error_share)
+
+
+def output(name: str, exit_code: int | None = 0) -> JobOutput:
+    return recorded(OUTPUTS / name, exit_code=exit_code)
+
+
+def copied(name: str, to: Path) -> JobOutput:
+    shutil.copytree(OUTPUTS / name, to, dirs_exist_ok=True)
+    return recorded(to)
+
+
+# --- results -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        ("read-modify-write", rmw()),
+        ("offered-load", offered()),
+        ("version-0.1.4", whole_run(10.0, max_error_share=0.01)),
+        ("millisecond-histogram", whole_run(4.0)),
+    ],
+)
+def test_a_recorded_run_is_read_to_its_last_number(
+    name: str, cell: CellContext, golden: Callable[[Path, str], None]
+) -> None:
+    golden(OUTPUTS / name / "measurement.txt", rendered(DRIVER.parse(cell, output(name))))
+
+
+def test_the_warm_up_is_cut_off_at_a_whole_second() -> None:
+    whole = DRIVER.parse(rmw(warm_up_s=0, measure_s=6), output("read-modify-write"))
+    cut = DRIVER.parse(rmw(), output("read-modify-write"))
+    assert cut.total.seconds == pytest.approx(4, abs=0.1)
+    assert cut.window[0] - whole.window[0] == pytest.approx(2, abs=0.6)
+    assert cut.window[1] == whole.window[1]
+    assert cut.total.count == sum(interval.count for interval in cut.intervals)
+    late = [interval for interval in whole.intervals if interval.start_s + whole.window[0] >= cut.window[0] - 0.01]
+    assert cut.total.count == sum(interval.count for interval in late)
+
+
+def test_a_read_modify_write_is_one_operation_of_the_throughput() -> None:
+    measurement = DRIVER.parse(rmw(warm_up_s=0, measure_s=6), output("read-modify-write"))
+    counts = {operation.operation: operation.count for operation in measurement.operations}
+    assert measurement.total.count == counts["read"] + counts["update"] - counts["read_modify_write"]
+    said = read_text((OUTPUTS / "read-modify-write/stdout").read_text().splitlines()).overall["Throughput(ops/sec)"]
+    assert measurement.total.ops_per_s == pytest.approx(said, rel=0.1)
+    assert [o.in_total for o in measurement.operations if o.operation == "read_modify_write"] == [False]
+
+
+def test_all_slices_together_are_what_the_text_says() -> None:
+    text = read_text((OUTPUTS / "read-modify-write/stdout").read_text().splitlines())
+    for name, slices in read_hdr_logs(OUTPUTS / "read-modify-write").items():
+        row = text.rows[name]
+        merged = merge(piece.histogram for piece in slices)
+        assert merged.count == row.count
+        for percent, printed in row.printed:
+            assert percentile(merged, percent) == pytest.approx(printed, rel=0.01)
+
+
+def test_phases_cut_the_window_into_parts_that_add_up() -> None:
+    measurement = DRIVER.parse(rmw(phases=2), output("read-modify-write"))
+    total, *phases = measurement.throughput
+    assert [phase.phase for phase in phases] == [1, 2]
+    assert sum(phase.count for phase in phases) == total.count
+    assert sum(phase.seconds for phase in phases) == pytest.approx(total.seconds)
+    for name in ("read", "update"):
+        parts = [o.histogram for o in measurement.operations if o.operation == name and o.phase]
+        whole = [o.histogram for o in measurement.operations if o.operation == name and o.phase is None]
+        assert [merge(part for part in parts if part)] == whole
+
+
+def test_phases_shorter_than_a_second_are_refused() -> None:
+    with pytest.raises(BadOutput, match="are too short: YCSB reports by the second"):
+        DRIVER.parse(rmw(phases=20), output("read-modify-write"))
+
+
+def test_intended_latency_stands_beside_the_service_time() -> None:
+    measurement = DRIVER.parse(offered(), output("offered-load"))
+    kinds = {(o.operation, o.kind) for o in measurement.operations}
+    assert {("read", "service"), ("read", "intended")} <= kinds
+    assert dict(measurement.properties)["latency"] == "service and intended"
+    assert not any(o.in_total for o in measurement.operations if o.kind == "intended")
+    service = sum(o.count for o in measurement.operations if o.in_total)
+    again = next(o.count for o in measurement.operations if o.operation == "read_modify_write" and o.kind == "service")
+    assert measurement.total.count == service - again
+
+
+def test_the_intervals_follow_one_another() -> None:
+    intervals = DRIVER.parse(rmw(), output("read-modify-write")).intervals
+    assert len(intervals) == 4
+    for before, after in pairwise(intervals):
+        assert before.start_s + before.seconds == pytest.approx(after.start_s)
+
+
+def test_milliseconds_of_old_versions_are_milliseconds() -> None:
+    measurement = DRIVER.parse(whole_run(10.0, max_error_share=0.01), output("version-0.1.4"))
+    read = next(o for o in measurement.operations if o.operation == "read")
+    assert (read.count, read.errors) == (9498, 2)
+    assert read.mean_s == pytest.approx(0.00725)
+    assert read.histogram
+    assert percentile(read.histogram, 99) == pytest.approx(0.055, abs=0.001)
+    assert measurement.total.ops_per_s == pytest.approx(999.8), "failed operations are no throughput"
+
+
+def test_a_percentile_that_overflowed_is_not_made_up() -> None:
+    measurement = DRIVER.parse(whole_run(4.0), output("millisecond-histogram"))
+    (read,) = measurement.operations
+    assert read.histogram
+    assert read.histogram.buckets[-1].lo == 1.0
+    assert percentile(read.histogram, 99) > 1.0, "YCSB prints no p99 here: 4 % took over a second"
+
+
+def test_without_logs_a_warm_up_can_t_be_cut_off() -> None:
+    cell = context(ycsb("c"), DATABASE, warm_up_s=5, measure_s=5)
+    with pytest.raises(BadOutput, match="neither a warm-up nor phases can be told apart"):
+        DRIVER.parse(cell, output("version-0.1.4"))
+
+
+# --- names of rows -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("row", "known"),
+    [
+        ("READ", ("read", False)),
+        ("READ-MODIFY-WRITE", ("read_modify_write", False)),
+        ("READ-FAILED", ("read", True)),
+        ("READ-NOT_FOUND", ("read", True)),
+        ("Intended-READ-MODIFY-WRITE", ("read_modify_write", False)),
+        ("Intended-UPDATE", ("update", False)),
+        ("DELETE", ("delete", False)),
+        ("CLEANUP", None),
+        ("TOTAL_GC_TIME_%", None),
+        ("OVERALL", None),
+        ("Intended-CLEANUP", None),
+    ],
+)
+def test_a_row_s_name_tells_operation_and_failure(row: str, known: tuple[str, bool] | None) -> None:
+    assert operation_of(row) == known
+
+
+def test_idle_intervals_and_half_written_lines_are_no_numbers() -> None:
+    text = read_text(
+        [
+            "[READ], AverageLatency(us), NaN",
+            "[READ], MinLatency(us), 9223372036854775807E30",
+            "[READ], Operations, 3",
+            "[READ], 99thPercentileLatency(us), \ufffd",
+            "[READ], 95thPercentileLate",
+        ]
+    )
+    row = text.rows["READ"]
+    assert (row.count, row.mean_s, row.printed, row.ok) == (3, None, (), None)
+
+
+# --- what proves nothing -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("unknown-database-class", 0, "did no operations: java.lang.ClassNotFoundException: site.ycsb.db.Nope"),
+        ("unknown-workload", 0, r"no \[OVERALL\] result: java.lang.ClassNotFoundException: site.ycsb.Nope"),
+        ("no-server", 0, "site.ycsb.DBException: cannot use the server that mongodb.url names: Timed out"),
+        ("old-histogram-jar", 1, "its HdrHistogram is too old for this Java"),
+        ("old-histogram-jar", 0, "its HdrHistogram is too old for this Java"),
+        ("read-modify-write", 143, "ended with code 143"),
+        ("read-modify-write", -9, "ended by signal 9"),
+        ("read-modify-write", None, "was stopped before it ended"),
+    ],
+)
+def test_a_failed_run_is_an_error_with_the_tool_s_own_words(name: str, code: int | None, said: str) -> None:
+    with pytest.raises(BadOutput, match=said):
+        DRIVER.parse(rmw(), output(name, code))
+
+
+def test_an_old_histogram_jar_is_named_with_its_cure() -> None:
+    with pytest.raises(BadOutput) as caught:
+        DRIVER.parse(rmw(), output("old-histogram-jar", 1))
+    assert "HdrHistogram 2.2.2" in caught.value.hint
+
+
+def test_a_server_killed_in_the_middle_fails_a_run_that_exits_0() -> None:
+    cell = context(ycsb("a"), DATABASE, warm_up_s=1.0, measure_s=3.0)
+    with pytest.raises(BadOutput, match=r"operations failed in YCSB .*: (read|update) failed: "):
+        DRIVER.parse(cell, output("server-killed"))
+
+
+def test_failures_are_accepted_up_to_the_declared_share_and_are_no_throughput() -> None:
+    cell = context(ycsb("a"), DATABASE, warm_up_s=1.0, measure_s=3.0, max_error_share=0.5)
+    total = DRIVER.parse(cell, output("server-killed")).total
+    logs = read_hdr_logs(OUTPUTS / "server-killed")
+    everything = sum(piece.histogram.count for name in ("READ", "UPDATE") for piece in logs[name])
+    assert 0 < total.count <= everything
+    assert total.errors > 0
+    assert total.ops_per_s == pytest.approx(total.count / total.seconds)
+
+
+def test_an_operation_that_hung_past_the_window_is_still_a_failure() -> None:
+    """The time-out of the last operations ended after the measured time: the window itself saw no failure then."""
+    cell = context(ycsb("a"), DATABASE, warm_up_s=3.0, measure_s=0.9, max_error_share=0.0)
+    with pytest.raises(BadOutput):
+        DRIVER.parse(cell, output("server-killed"))
+
+
+def test_empty_output_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(BadOutput, match=r"no \[OVERALL\] result: it printed nothing"):
+        DRIVER.parse(rmw(), recorded(tmp_path))
+
+
+def test_every_cut_of_the_text_is_an_error_or_the_whole_result(tmp_path: Path) -> None:
+    made = copied("read-modify-write", tmp_path)
+    whole = made.stdout.read_text()
+    expected = DRIVER.parse(rmw(), made)
+    overall = whole.index("[OVERALL], Throughput") + len("[OVERALL], Throughput(ops/sec), 3015")
+    for length in range(0, len(whole), 23):
+        made.stdout.write_text(whole[:length])
+        try:
+            # All numbers come from the logs; the text only has to prove that the run ended.
+            assert DRIVER.parse(rmw(), made).total == expected.total
+            assert length > overall
+        except BadOutput:
+            pass
+
+
+@pytest.mark.parametrize("keep", [0.3, 0.6, 0.9, 0.999])
+def test_a_log_that_was_cut_short_is_an_error(tmp_path: Path, keep: float) -> None:
+    made = copied("read-modify-write", tmp_path)
+    log = tmp_path / "READ.hdr"
+    text = log.read_text()
+    log.write_text(text[: int(len(text) * keep)])
+    with pytest.raises(BadOutput, match=r"log of YCSB is damaged: READ.hdr|its histogram log holds \d+"):
+        DRIVER.parse(rmw(), made)
+
+
+def test_a_lost_log_is_an_error(tmp_path: Path) -> None:
+    made = copied("read-modify-write", tmp_path)
+    (tmp_path / "UPDATE.hdr").unlink()
+    with pytest.raises(BadOutput, match=r"in \[UPDATE\], and its histogram log holds 0"):
+        DRIVER.parse(rmw(), made)
+
+
+def test_a_run_that_ended_early_is_an_error() -> None:
+    with pytest.raises(BadOutput, match=r"measured .* of 60 s: it ended after 6\.\d s"):
+        DRIVER.parse(rmw(measure_s=60), output("read-modify-write"))
+
+
+# --- loading -----------------------------------------------------------------------------------------------------
+
+
+def test_a_load_proves_its_count_by_return_codes() -> None:
+    assert DRIVER.check_load(rmw(), output("load-short")) == 732
+
+
+def test_a_load_without_its_insert_row_is_an_error(tmp_path: Path) -> None:
+    made = copied("load-short", tmp_path)
+    made.stdout.write_text(re.sub(r"\[INSERT\].*\n", "", made.stdout.read_text()))
+    with pytest.raises(BadOutput, match="did not finish the load"):
+        DRIVER.check_load(rmw(), made)
+
+
+def test_failed_inserts_fail_the_load(tmp_path: Path) -> None:
+    made = copied("load-short", tmp_path)
+    with made.stdout.open("a") as stdout:
+        stdout.write("[INSERT], Return=ERROR, 3\n")
+    with pytest.raises(BadOutput, match="3 of YCSB's inserts failed, 732 of 5000 succeeded"):
+        DRIVER.check_load(rmw(), made)
+
+
+# --- commands ----------------------------------------------------------------------------------------------------
+
+
+def at(cell: CellContext) -> CellContext:
+    return CellContext(cell.plan, cell.cell, "/opt/ycsb/bin/ycsb.sh", Endpoint(uri=URI))
+
+
+def test_the_uri_travels_in_the_property_file_only() -> None:
+    job = DRIVER.measure(at(offered()))
+    assert "open-sesame" not in repr(job.command)
+    (file,) = job.files
+    assert [word for word in file.content if isinstance(word, Secret)] == [URI]
+
+
+def test_the_command_speaks_the_release_s_layout() -> None:
+    job = DRIVER.measure(at(offered()))
+    assert " ".join(map(str, job.command.words)) == (
+        "/opt/ycsb/bin/ycsb.sh run mongodb -P /opt/ycsb/workloads/workloadf -P job.properties -threads 4 -target 500 -s"
+    )
+    assert job.collect == ("*.hdr",)
+
+
+def settings(cell: CellContext, verb: str = "measure") -> dict[str, str]:
+    job = DRIVER.measure(at(cell)) if verb == "measure" else DRIVER.load(at(cell))
+    assert job
+    text = "".join(word if isinstance(word, str) else word.value for word in job.files[0].content)
+    return dict(line.split("=", 1) for line in text.splitlines())
+
+
+def test_the_property_file_holds_the_workload_and_the_times() -> None:
+    assert {
+        "recordcount": "5000",
+        "operationcount": "2000000000",
+        "maxexecutiontime": "6",
+        "readproportion": "0.5",
+        "updateproportion": "0",
+        "readmodifywriteproportion": "0.5",
+        "requestdistribution": "zipfian",
+        "fieldcount": "10",
+        "fieldlength": "100",
+        "hdrhistogram.fileoutput": "true",
+        "status.interval": "1",
+        "measurement.interval": "op",
+    }.items() <= settings(rmw()).items()
+    assert settings(offered())["measurement.interval"] == "both"
+
+
+def test_a_load_has_an_operation_count_and_no_time_limit() -> None:
+    load = settings(rmw(), "load")
+    assert load["operationcount"] == "2000000000", "zipfian fails without one"
+    assert "maxexecutiontime" not in load
+
+
+def test_without_a_warm_up_the_run_has_a_second_to_spare_for_connecting() -> None:
+    assert settings(rmw(warm_up_s=0, measure_s=6))["maxexecutiontime"] == "7"
+
+
+def test_zipfian_with_inserts_keeps_the_key_space_near_the_records() -> None:
+    """YCSB lays out twice operationcount x insert share new keys, and draws again for each that is not there yet."""
+    cell = context(ycsb("e", 100_000), DATABASE, measure_s=10)
+    assert int(settings(cell)["operationcount"]) * 0.05 * 2 <= 100_000
+    assert settings(context(ycsb("d", 100_000), DATABASE))["operationcount"] == "2000000000"
+
+
+def test_declared_operations_limit_the_run() -> None:
+    assert settings(context(ycsb("a", operations=5000.0), DATABASE))["operationcount"] == "5000"
+
+
+def test_a_property_can_t_smuggle_in_another() -> None:
+    evil = Endpoint(uri=Secret("mongodb://h/ycsb\nexporter=evil"))
+    with pytest.raises(RunnerError, match="line break"):
+        DRIVER.measure(CellContext(rmw().plan, rmw().cell, "/opt/ycsb/bin/ycsb.sh", evil))
