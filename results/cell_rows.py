@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
 
 from benchbrief.results.evidence import Evidence, Problem, Verdict, check_files, first_problem
 from benchbrief.results.measured import PROBE, Measured, parse_cell, parse_probe, throughput_rows
@@ -24,6 +26,14 @@ from benchbrief.runners.rundir import cell_directory
 from benchbrief.runners.seams import RunnerError
 
 
+@dataclass(frozen=True)
+class Gap:
+    """Why a probe's job gave no samples."""
+
+    severity: Literal["warning", "error"]
+    text: str
+
+
 def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]]:
     """What was measured in a cell, and its rows. A cell that is not ok has no measurement, but says why."""
     run_id = evidence.run_id
@@ -31,7 +41,7 @@ def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]
     for job in verdict.jobs:
         problems |= check_files(evidence.run_dir, job)
     measured = parse_cell(evidence, verdict, problems) if verdict.status == "ok" else Measured({})
-    samples, unread = _samples(evidence, verdict, measured, problems) if measured.sources else ([], [])
+    samples, gaps = _samples(evidence, verdict, measured, problems) if measured.sources else ([], {})
     return measured, [
         _cell_row(run_id, verdict, measured),
         *throughput_rows(run_id, verdict, measured),
@@ -39,7 +49,7 @@ def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]
         *_property_rows(run_id, verdict, measured),
         *samples,
         *_counter_rows(run_id, verdict, measured),
-        *_note_rows(evidence, verdict, measured, [*filter(None, problems.values()), *unread]),
+        *_note_rows(evidence, verdict, measured, problems, gaps),
         *_file_rows(run_id, verdict, problems),
     ]
 
@@ -108,28 +118,38 @@ def _property_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterato
 
 def _samples(
     evidence: Evidence, verdict: Verdict, measured: Measured, problems: dict[str, Problem | None]
-) -> tuple[list[SampleRow], list[Problem]]:
-    """The tools' own intervals and the probes' samples, and which probes could not be read."""
-    run_id, cell_id, start = evidence.run_id, verdict.cell.id, measured.window[0]
+) -> tuple[list[SampleRow], dict[str, Gap]]:
+    """The tools' own intervals and the probes' samples; and why, for each probe's job that gave none."""
+    run_id, cell_id, window = evidence.run_id, verdict.cell.id, measured.window
     rows = [
         SampleRow(run_id, cell_id, "throughput", source, "", at, interval.count / interval.seconds, "ops/s")
         for source, measurement in measured.sources.items()
         for interval in measurement.intervals
-        if interval.seconds > 0 and (at := interval.start_s + measurement.window[0] - start) >= 0
+        if interval.seconds > 0 and (at := interval.start_s + measurement.window[0] - window[0]) >= 0
     ]
-    unread: list[Problem] = []
+    gaps: dict[str, Gap] = {}
     for job in verdict.jobs:
-        if not job.job.startswith(PROBE) or first_problem(problems[path] for path in _paths(job)):
+        if not job.job.startswith(PROBE):
+            continue
+        problem = first_problem(problems[path] for path in _paths(job))
+        if problem:
+            gaps[job.job] = Gap("error", problem)
             continue
         try:
-            samples = parse_probe(evidence, verdict, job, measured.window)
+            samples = parse_probe(evidence, verdict, job, window)
         except RunnerError as error:
-            unread.append(f"{job.job} gives no samples: {error}")
+            gaps[job.job] = Gap("error", f"{_named(job)} gave no samples: {error}")
             continue
-        rows += [
-            SampleRow(run_id, cell_id, s.measure, s.node, s.device, s.time - start, s.value, s.unit) for s in samples
-        ]
-    return rows, unread
+        if not samples:
+            gaps[job.job] = Gap("warning", f"{_named(job)} gave no sample inside the measured window")
+        rows += [SampleRow(run_id, cell_id, s.measure, s.node, s.device, s.time, s.value, s.unit) for s in samples]
+    return rows, gaps
+
+
+def _named(job: j.JobCollected) -> str:
+    """probe:cpu:db-1 -> the cpu probe on db-1"""
+    _, name, host = job.job.split(":", 2)
+    return f"the {name} probe on {host}"
 
 
 def _counter_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[CounterRow]:
@@ -153,11 +173,21 @@ def _delta(before: float | None, after: float | None) -> tuple[float | None, str
 
 
 def _note_rows(
-    evidence: Evidence, verdict: Verdict, measured: Measured, problems: Iterable[Problem]
+    evidence: Evidence,
+    verdict: Verdict,
+    measured: Measured,
+    problems: dict[str, Problem | None],
+    gaps: dict[str, Gap],
 ) -> Iterator[NoteRow]:
-    """What can't be trusted, remarks of the run, and warnings of the tool (once, when the journal says them too)."""
+    """What can't be trusted, remarks of the run, and warnings of the tool (once, when the journal says them too).
+
+    The origin of a note on a probe is its job, which tells the store which numbers are missing for it.
+    """
     cell = verdict.cell
-    notes = {("error", problem): str(cell.origin) for problem in problems}
+    notes: dict[tuple[str, str], str] = {(gap.severity, gap.text): job for job, gap in gaps.items()}
+    for problem in problems.values():
+        if problem:
+            notes.setdefault(("error", problem), str(cell.origin))
     if measured.problem:
         notes.setdefault(("error", measured.problem), str(cell.origin))
     if measured.apart:

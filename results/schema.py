@@ -200,7 +200,10 @@ class PropertyRow(NamedTuple):
 
 
 class NoteRow(NamedTuple):
-    """A remark for the run (`cell_id` NULL) or a cell; `severity` is info, warning or error."""
+    """A remark for the run (`cell_id` NULL) or a cell; `severity` is info, warning or error.
+
+    `origin` is a line of the spec, or what the note is about: a file, or a probe's job (`probe:cpu:db-1`).
+    """
 
     run_id: str
     cell_id: str | None
@@ -276,7 +279,8 @@ WHERE status = 'ok' AND operation = 'all';
 
 CREATE VIEW measure.sample AS
 SELECT measure, experiment, hardware, workload, threads, target, repeat, node, time,
-       CASE WHEN any_value(unit) IN ('share', 'degC', 'K', 'Hz', 'rpm') THEN avg(value) ELSE sum(value) END AS value
+       CASE WHEN any_value(unit) IN ('', '1', '%', 'share', 'degC', 'K', 'Hz', 'rpm')
+            THEN avg(value) ELSE sum(value) END AS value
 FROM (
     SELECT run_id, cell_id, measure, node, device, unit, floor(t_s)::BIGINT AS time, avg(value) AS value
     FROM main.samples

@@ -134,7 +134,12 @@ class Store:
             return f"{bad[0]['cell_id']} {bad[0]['status']}: {bad[0]['reason']}{more}"
         gaps = [gap for gap in self._gaps if _concerns(gap, known, query.sql, self._ranks)]
         named = [gap for gap in gaps if sql_text(gap["statistic"]) in query.sql]
-        return str(named[0]["reason"]) if named else "not measured"
+        if named:
+            return str(named[0]["reason"])
+        # A probe's measures begin with its name: `disk.read` is one of the probe `disk`.
+        unsampled = [gap for gap in self._unsampled if _concerns(gap, known, query.sql, self._ranks)]
+        texts = [str(gap["text"]) for gap in unsampled if f"'{gap['probe']}" in query.sql]
+        return texts[0] if texts else "not measured"
 
     @cached_property
     def _bad_cells(self) -> list[dict[str, Any]]:
@@ -149,6 +154,14 @@ class Store:
         return self._records(
             "SELECT statistic, reason, experiment, hardware, workload, threads, target, phase, repeat, operation "
             "FROM latency WHERE value_s IS NULL AND source IS NULL"
+        )
+
+    @cached_property
+    def _unsampled(self) -> list[dict[str, Any]]:
+        """The probes that gave no samples in a cell."""
+        return self._records(
+            "SELECT split_part(notes.origin, ':', 2) AS probe, text, experiment, hardware, workload, threads, target, "
+            "repeat FROM notes JOIN cells USING (run_id, cell_id) WHERE notes.origin LIKE 'probe:%'"
         )
 
     def _records(self, sql: str) -> list[dict[str, Any]]:

@@ -99,7 +99,10 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Sample:
-    """A probe's reading: `measure` such as "disk.read", in base units (bytes/s, busy cores, share, W, degrees C)."""
+    """A probe's reading: `measure` such as "disk.read", in base units (bytes/s, busy cores, share, W, degrees C).
+
+    `time` is in seconds from the start of the measured window.
+    """
 
     measure: str
     node: str

@@ -9,7 +9,7 @@ from benchbrief.compiler.plan import Probe
 from benchbrief.results.store import Store, open_store
 from benchbrief.runners import journal as j
 from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput, Sample
-from tests.results.making import HERE, T0, RunMaker, a_cell, a_plan, histogram, measurement
+from tests.results.making import HERE, T0, RunMaker, a_cell, a_plan, a_query, histogram, measurement
 
 # 90 reads in [1, 2) ms and 10 in [4, 8) ms; 50 updates in [2, 4) ms.
 READ = Operation(
@@ -299,18 +299,17 @@ def test_a_plan_changed_after_the_run_is_an_error_in_the_notes(tmp_path: Path) -
 def test_samples_count_from_the_start_of_the_window_and_devices_are_summed(tmp_path: Path) -> None:
     cell = a_cell(probes=(GAUGE,))
     run = RunMaker(tmp_path / "run", a_plan([cell]))
-    start = T0 + 100
     samples = {
         "nvme-1": [
-            Sample("disk.read", "nvme-1", "a", start - 1, 999.0, "B/s"),  # before the window
-            Sample("disk.read", "nvme-1", "a", start + 0.2, 10.0, "B/s"),
-            Sample("disk.read", "nvme-1", "a", start + 0.7, 20.0, "B/s"),
-            Sample("disk.read", "nvme-1", "b", start + 0.2, 5.0, "B/s"),
-            Sample("disk.read", "nvme-1", "a", start + 1.2, 30.0, "B/s"),
-            Sample("disk.utilisation", "nvme-1", "a", start + 0.2, 0.5, "share"),
-            Sample("disk.utilisation", "nvme-1", "b", start + 0.2, 0.3, "share"),
+            Sample("disk.read", "nvme-1", "a", -1.0, 999.0, "B/s"),  # before the window
+            Sample("disk.read", "nvme-1", "a", 0.2, 10.0, "B/s"),
+            Sample("disk.read", "nvme-1", "a", 0.7, 20.0, "B/s"),
+            Sample("disk.read", "nvme-1", "b", 0.2, 5.0, "B/s"),
+            Sample("disk.read", "nvme-1", "a", 1.2, 30.0, "B/s"),
+            Sample("disk.utilisation", "nvme-1", "a", 0.2, 0.5, ""),
+            Sample("disk.utilisation", "nvme-1", "b", 0.2, 0.3, ""),
         ],
-        "nvme-2": [Sample("disk.read", "nvme-2", "a", start + 0.2, 7.0, "B/s")],
+        "nvme-2": [Sample("disk.read", "nvme-2", "a", 0.2, 7.0, "B/s")],
     }
     run.ok(
         cell,
@@ -333,9 +332,7 @@ def test_samples_count_from_the_start_of_the_window_and_devices_are_summed(tmp_p
 def test_a_damaged_probe_output_costs_its_samples_and_not_the_throughput(tmp_path: Path) -> None:
     cell = a_cell(probes=(GAUGE,))
     run = RunMaker(tmp_path / "run", a_plan([cell]))
-    run.ok(
-        cell, {"load-1": measurement([READ])}, samples={"nvme-1": [Sample("cpu", "nvme-1", "", T0 + 101, 3.0, "cores")]}
-    )
+    run.ok(cell, {"load-1": measurement([READ])}, samples={"nvme-1": [Sample("cpu", "nvme-1", "", 1.0, 3.0, "cores")]})
     probe = next(run.run_dir.rglob("probe-gauge-nvme-1/stdout"))
     probe.write_bytes(probe.read_bytes().replace(b"3.0", b"9.0"))
     with open_store(run.run_dir) as store:
@@ -345,6 +342,31 @@ def test_a_damaged_probe_output_costs_its_samples_and_not_the_throughput(tmp_pat
         ((severity, text),) = rows(store, "SELECT severity, text FROM notes")
     assert severity == "error"
     assert "probe-gauge-nvme-1/stdout was changed" in str(text)
+
+
+def test_a_probe_without_a_sample_in_the_window_leaves_a_gap_with_its_reason(tmp_path: Path) -> None:
+    cells = [a_cell(hardware=h, probes=(GAUGE,)) for h in ("nvme", "hdd")]
+    run = RunMaker(tmp_path / "run", a_plan(cells))
+    run.ok(
+        cells[0],
+        {"load-1": measurement([READ])},
+        samples={"nvme-1": [Sample("gauge.bar", "nvme-1", "", -5.0, 1.0, "Pa")]},
+    )
+    run.ok(
+        cells[1],
+        {"load-1": measurement([READ])},
+        samples={"nvme-1": [Sample("gauge.bar", "nvme-1", "", 1.0, 1.0, "Pa")]},
+    )
+    sql = (
+        "SELECT c.hardware, any_value(s.value) AS value FROM measure.cells c LEFT JOIN measure.sample s "
+        "ON s.hardware = c.hardware AND s.measure = 'gauge.bar' GROUP BY ALL"
+    )
+    with open_store(run.run_dir) as store:
+        found = store.query(a_query(sql, "hardware"))
+        notes = rows(store, "SELECT cell_id, severity, text, origin FROM notes")
+    reason = "the gauge probe on nvme-1 gave no sample inside the measured window"
+    assert [(row.keys, row.value, row.reason) for row in found] == [(("nvme",), None, reason), (("hdd",), 1.0, None)]
+    assert notes == [(cells[0].id, "warning", reason, "probe:gauge:nvme-1")]
 
 
 def test_counters_are_differences_and_one_that_went_back_has_none(tmp_path: Path) -> None:

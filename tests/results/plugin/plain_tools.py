@@ -52,4 +52,4 @@ class Gauge:
             samples = SAMPLES.validate_json(output.stdout.read_bytes())
         except ValidationError as error:
             raise BadOutput("gauge printed no samples") from error
-        return tuple(s for s in samples if window[0] <= s.time < window[1])
+        return tuple(s for s in samples if 0 <= s.time < window[1] - window[0])
