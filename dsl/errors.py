@@ -391,7 +391,7 @@ class BarePoint(Problem):
 @dataclass(frozen=True)
 class TooDeep(Problem):
     code = "E0112"
-    says = "{what} are nested more than {limit} levels deep"
+    says = "{what} more than {limit} levels deep"
     mark = "one too many"
     hint = "give a part of it a name of its own with `metric` or `param`"
     what: str

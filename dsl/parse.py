@@ -92,7 +92,7 @@ class _Builder(Transformer[Token, Any]):
         depths = self.depths
         depth = 1 + max([depths.get(id(expr), 0) for expr in inner], default=0)
         if depth > _MAX_LEVELS:
-            raise errors.TooDeep(node.span, "operators", _MAX_LEVELS).error()
+            raise errors.TooDeep(node.span, "an expression is", _MAX_LEVELS).error()
         depths[id(node)] = depth
         return node
 

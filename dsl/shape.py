@@ -35,7 +35,7 @@ def check_depth(source: Source, start: int, end: int) -> None:
         if piece.lastgroup == "open":
             depth += 1
             if depth > MAX_DEPTH:
-                raise errors.TooDeep(_span(source, piece), "brackets", MAX_DEPTH).error()
+                raise errors.TooDeep(_span(source, piece), "brackets are nested", MAX_DEPTH).error()
         elif piece.lastgroup == "close":
             depth -= 1
 

@@ -119,10 +119,10 @@ def _argument_sign(stop: Stop) -> errors.Problem | None:
 
 def _attribute_sign(stop: Stop) -> errors.Problem | None:
     """`hosts: local` and `hosts == local` for `hosts = local`."""
-    if not stop.in_head or stop.sign not in (":", "==") or not stop.head:
+    if not stop.head or stop.bracket != "{" or stop.sign not in (":", "=="):
         return None
     sign = stop.matches(r":=|:|==")
-    if sign is None or (stop.head[0].text in DECLARATIONS and stop.bracket == ""):
+    if sign is None:
         return None
     return errors.WrongSign(stop.span(*sign.span()), sign[0], "=", "an attribute is written `name = value`")
 
