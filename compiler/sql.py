@@ -96,25 +96,27 @@ class _Tables:
     def _spread(self, term: Spread, source: str | None) -> str:
         keys = f"(VALUES {', '.join(f'({key_literal(key)})' for key in term.keys)}) AS keys ({term.dim})"
         columns = [f"keys.{dim}" if dim == term.dim else f"{source}.{dim}" for dim in term.dims]
-        value = f"{source}.value" if source else self._scalar(term.operand, {})
+        value = f"{source}.value" if source else f"CAST({self._scalar(term.operand, {})} AS DOUBLE)"
         lines = [f"SELECT {', '.join([*columns, f'{value} AS value'])}", f"FROM {keys}"]
         return "\n".join([*lines, f"CROSS JOIN {source}"] if source else lines)
 
     def _reduction(self, term: Reduction) -> str:
+        guarded = not SAMPLED.intersection(term.over)
         if term.when is None:
             source = self._table(term.operand)
             missing = "value IS NULL"
+            guarded = guarded and term.function != "count"
         else:
             source = self._name("points")
             rows = self._select(term.operand.dims, [("value", term.operand), ("holds", term.when)])
             columns = ", ".join([*term.operand.dims, "CASE WHEN holds THEN value END AS value"])
             # A condition that can't be known leaves the point's part in the answer unknown.
-            unknown = "holds IS NULL OR (holds AND value IS NULL) AS missing"
-            self._bodies.append((source, f"SELECT {columns}, {unknown}\nFROM (\n{indent(rows)}\n)"))
+            unknown = "holds IS NULL" if term.function == "count" else "holds IS NULL OR (holds AND value IS NULL)"
+            self._bodies.append((source, f"SELECT {columns}, {unknown} AS missing\nFROM (\n{indent(rows)}\n)"))
             missing = "missing"
         columns = ", ".join(term.dims)
         value = _aggregate(term.function, term.over)
-        if not SAMPLED.intersection(term.over) and term.function != "count":
+        if guarded:
             value = f"CASE WHEN NOT bool_or({missing}) THEN {value} END"
         select = f"SELECT {columns + ', ' if columns else ''}{value} AS value\nFROM {source}"
         return f"{select}\nGROUP BY {columns}" if columns else select
@@ -201,7 +203,7 @@ def _output(expression: str, term: Term, factor: float, alias: str) -> str:
         scale = f"* {number_literal(inverse)}" if exact else f"/ {number_literal(factor)}"
         needs_parentheses = isinstance(term, Operation) and term.operator in "+-"
         expression = f"({expression}) {scale}" if needs_parentheses else f"{expression} {scale}"
-    if isinstance(term, Number):
+    if not any(_sources(term)):
         expression = f"CAST({expression} AS DOUBLE)"
     return expression if expression == alias else f"{expression} AS {alias}"
 

@@ -41,7 +41,16 @@ CREATE TABLE measure.sample (
 """
 STATISTICS = ("mean", "min", "max", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99")
 _K = TypeVar("_K")
-SAMPLED = ("cpu", "cpu.utilisation", "disk.read", "disk.write", "disk.reads", "disk.writes", "disk.utilisation", "power")
+SAMPLED = (
+    "cpu",
+    "cpu.utilisation",
+    "disk.read",
+    "disk.write",
+    "disk.reads",
+    "disk.writes",
+    "disk.utilisation",
+    "power",
+)
 
 
 def scope_of(path: Path, params: Mapping[str, str] | None = None) -> Scope:

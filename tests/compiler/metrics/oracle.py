@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import cast
 
@@ -17,6 +17,7 @@ from benchbrief.dsl import ast
 from tests.compiler.metrics.measured import Cell, Measured
 
 At = Mapping[str, object]
+Names = frozenset[str]
 SAMPLED = {"node", "time"}
 ON_DEMAND = {
     "throughput": {"phase", "repeat", "operation"},
@@ -48,7 +49,7 @@ class Oracle:
         for keys in product(*(self.keys(dim) for dim in dims)):
             yield {**at, **dict(zip(dims, keys, strict=True))}
 
-    def keys(self, dim: str) -> list[object]:
+    def keys(self, dim: str) -> Sequence[object]:
         e = self.scope.experiments
         match dim:
             case "hardware":
@@ -72,7 +73,7 @@ class Oracle:
 
     # --- which dimensions ---
 
-    def dims(self, expr: ast.Expr, demanded: frozenset[str] = frozenset(), fixed: frozenset[str] = frozenset()) -> set[str]:
+    def dims(self, expr: ast.Expr, demanded: Names = frozenset(), fixed: Names = frozenset()) -> set[str]:
         match expr:
             case ast.Quantity():
                 return set()
@@ -128,9 +129,9 @@ class Oracle:
                 continue
             if self.kind(word) == "sample" and probe not in one.probes:
                 continue
-            if "operation" in at and self.kind(word) in ("throughput", "latency"):
-                if at["operation"] not in workload.operations:
-                    continue
+            by_operation = "operation" in at and self.kind(word) in ("throughput", "latency")
+            if by_operation and at["operation"] not in workload.operations:
+                continue
             if "phase" in at and (one.phases == 1 or cast(int, at["phase"]) > one.phases):
                 continue
             if "repeat" in at and cast(int, at["repeat"]) > one.repeats:
@@ -231,7 +232,7 @@ class Oracle:
             if call.when is not None:
                 holds = self.value(call.when, point)
                 if holds is None and not SAMPLED & set(over):
-                    return self.unknown(call)
+                    return None
                 if not holds:
                     continue
             values.append(self.value(call.arguments[0].value, point))
@@ -242,11 +243,6 @@ class Oracle:
         if not values:
             return 0.0 if call.function.text == "count" else None
         return aggregate(call.function.text, cast("list[float]", values))
-
-    def unknown(self, call: ast.Call) -> object:
-        if call.function.text != "count":
-            return None
-        raise NotImplementedError("counting under a condition that is not known")
 
     def fact(self, word: str, at: At) -> float | None:
         hardware = next(hw for hw in self.scope.hardware if hw.key == at["hardware"])

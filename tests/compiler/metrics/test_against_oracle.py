@@ -107,6 +107,9 @@ CASES = [
     "min(throughput over threads, when not (latency.p99[read] > 500 s or errors < 200))",
     "sum(throughput over threads, when threads > 1 and threads < 8)",
     "max(throughput[eco] over threads, when threads > 1000)",
+    "count(throughput over threads, when throughput > 500 ops/s)",
+    "count(throughput over threads, when latency.p99[read] > 500 s)",
+    "count(cpu over time, when cpu > 500 cores)",
     "mean(throughput over repeat)",
     "max(throughput over repeat) - min(throughput over repeat)",
     "max(latency.p99[read] over repeat)",
@@ -199,7 +202,7 @@ def expressions(draw: st.DrawFn, unit: str, depth: int = 3) -> Shape:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
-    shape=st.sampled_from(sorted(ATOMS)).flatmap(lambda unit: expressions(unit)),
+    shape=st.sampled_from(sorted(ATOMS)).flatmap(expressions),
     seed=st.integers(0, 7),
     missing=st.sampled_from([0.0, 0.0, 0.2]),
 )
