@@ -98,8 +98,9 @@ if [ ! -d "$root" ] || [ -L "$root" ] || [ ! -O "$root" ]; then echo "unsafe $ro
 chmod 700 -- "$root"
 d="$root/{id}"
 failed() {{
-    if head -c 65536 /dev/zero >"$d/room" 2>/dev/null; then echo failed; else echo "full $root"; fi
-    rm -rf -- "$d"
+    why=$(LC_ALL=C; export LC_ALL; {{ head -c 65536 /dev/zero >"$root/room"; }} 2>&1)
+    case $why in *"No space left"*|*"quota exceeded"*) echo "full $root";; *) echo failed; echo "$why" >&2;; esac
+    rm -rf -- "$d" "$root/room"
     exit 1
 }}
 if [ -s "$d/pid" ]; then echo "started $d"; exit 0; fi

@@ -153,6 +153,7 @@ class SshTransport:
         self._config = config
         self._connection: fabric.Connection | None = None
         self._was_connected = False
+        self._closed = False
         self._connecting = threading.Lock()
         self._files = threading.Lock()
         self._idle: list[WarmShell] = []
@@ -311,6 +312,8 @@ class SshTransport:
     # --- the connection ---
 
     def close(self) -> None:
+        """For good: who still waits for a job here must not connect again."""
+        self._closed = True
         self._forget()
 
     def _forget(self) -> None:
@@ -321,6 +324,8 @@ class SshTransport:
 
     def _transport(self) -> paramiko.Transport:
         with self._connecting:
+            if self._closed:
+                raise HostError(f"{self.host.id}: its connection was closed")
             if self._connection is None or not self._connection.is_connected:
                 _close(self._connection)
                 self._connection = None
