@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from threading import RLock
@@ -223,7 +224,13 @@ class _Builder(Transformer[Token, Any]):
         return self._deeper(ast.List(self._span(opener, closer), tuple(items)), *items)
 
     def group(self, children: Children) -> ast.Expr:
-        return cast(ast.Expr, children[1])
+        """What is in brackets; an operation's span takes them in, so that `(a + b) * c` is underlined whole."""
+        opener, inner, closer = children
+        if not isinstance(inner, ast.Binary | ast.Unary):
+            return cast(ast.Expr, inner)
+        whole = replace(inner, span=self._span(opener, closer))
+        self.depths[id(whole)] = self.depths.pop(id(inner))
+        return whole
 
     def call(self, children: Children) -> ast.Call:
         function, _, arguments, closer = children
