@@ -243,11 +243,15 @@ class Metric(Node):
 
 
 class Expect(Node):
-    """A condition: `query` gives `value` 1.0 (holds), 0.0 (does not) or NULL (can't be known) for each of its dims."""
+    """A condition: `query` gives `value` 1.0 (holds), 0.0 (does not) or NULL (can't be known) for each of its dims.
+
+    `sides` are what a comparison compares, so that a verdict can tell the numbers; empty for other conditions.
+    """
 
     text: str
     label: str
     query: Query
+    sides: tuple[Query, ...] = ()
     origin: Origin
 
 

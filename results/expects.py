@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchbrief.compiler.plan import Expect, Plan
-from benchbrief.results.store import Row, Store
+from benchbrief.compiler.plan import Dimension, Expect, Plan, Query
+from benchbrief.results.store import Key, Row, Store
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ def evaluate(plan: Plan, store: Store) -> list[Verdict]:
 def _verdict(expect: Expect, store: Store) -> Verdict:
     rows = store.query(expect.query)
     holds = _holds(rows)
-    return Verdict(expect.text, expect.label, holds, _detail(expect, rows, holds), str(expect.origin))
+    sides = [(side, store.query(side)) for side in expect.sides]
+    return Verdict(expect.text, expect.label, holds, _detail(expect, rows, holds, sides), str(expect.origin))
 
 
 def _holds(rows: Sequence[Row]) -> bool | None:
@@ -39,20 +40,40 @@ def _holds(rows: Sequence[Row]) -> bool | None:
     return True
 
 
-def _detail(expect: Expect, rows: Sequence[Row], holds: bool | None) -> str:
-    dims = expect.query.dims
+Sides = Sequence[tuple[Query, Sequence[Row]]]
+
+
+def _detail(expect: Expect, rows: Sequence[Row], holds: bool | None, sides: Sides) -> str:
+    """How many of the rows decide the verdict, and the first three of them with their numbers."""
     if not rows:
         return "there is no result to judge it by"
-    if not dims:
-        return {True: "holds", False: "does not hold", None: rows[0].reason or "not measured"}[holds]
-    if holds:
-        return f"holds for all {len(rows)} of {', '.join(dims)}"
-    of_interest = [row for row in rows if (row.value == 0 if holds is False else row.value is None)]
-    places = [", ".join(f"{d} {_text(k)}" for d, k in zip(dims, row.keys, strict=True)) for row in of_interest[:3]]
-    more = f" and {len(of_interest) - 3} more" if len(of_interest) > 3 else ""
-    where = f"{len(of_interest)} of {len(rows)}: {'; '.join(places)}{more}"
-    return f"not for {where}" if holds is False else f"not known for {where} ({of_interest[0].reason})"
+    dims = expect.query.dims
+    deciding = [row for row in rows if (row.value == 0 if holds is False else (row.value is None) == (holds is None))]
+    told = [_told(dims, row, sides) for row in deciding[:3]]
+    more = f"; and {len(deciding) - 3} more" if len(deciding) > 3 else ""
+    words = {True: "holds", False: "does not hold", None: "can't be known"}[holds]
+    count = f" for {len(deciding)} of {len(rows)}" if dims else ""
+    listed = "; ".join(text for text in told if text)
+    return f"{words}{count}: {listed}{more}" if listed else words + count
 
 
-def _text(key: object) -> str:
-    return f"{key:g}" if isinstance(key, float) else str(key)
+def _told(dims: Sequence[Dimension], row: Row, sides: Sides) -> str:
+    """`hardware nvme, threads 4: throughput is 12.5 ops/s, limit is 15 ops/s`, or why it is not known."""
+    keys = dict(zip(dims, row.keys, strict=True))
+    place = ", ".join(f"{dim} {_number(key)}" for dim, key in keys.items())
+    numbers = [text for query, found in sides if (text := _side(query, found, keys))]
+    said = row.reason if row.value is None else ", ".join(numbers)
+    return ": ".join(part for part in (place, said) if part)
+
+
+def _side(query: Query, found: Sequence[Row], keys: dict[Dimension, Key]) -> str:
+    """A side that is a number as it stands in the spec says nothing new."""
+    wanted = [keys.get(dim) for dim in query.dims]
+    value = next((row.value for row in found if list(row.keys) == wanted), None)
+    if value is None or query.text[:1].isdigit():
+        return ""
+    return f"{query.text} is {_number(value)}" + (f" {query.unit}" if query.unit not in ("", "1") else "")
+
+
+def _number(key: Key) -> str:
+    return f"{key:,.6g}" if isinstance(key, float) else str(key)

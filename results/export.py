@@ -164,7 +164,8 @@ def to_parquet(store: Store, sql: str, path: Path) -> int:
                     rows += batch.num_rows
         temporary.replace(path)
     except OSError as error:
-        raise ResultsError(f"{path} can't be written: {error.strerror}", "choose another place for the file") from error
+        why = os.strerror(error.errno) if error.errno else str(error)  # Arrow's own text is a paragraph
+        raise ResultsError(f"{path} can't be written: {why}", "choose another place for the file") from error
     finally:
         temporary.unlink(missing_ok=True)
     return rows

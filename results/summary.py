@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -67,7 +68,9 @@ def summarise(run_dir: Path) -> RunStatus:
         failed=sum(cell.status == "failed" for cell in cells),
         total=len(cells),
         elapsed_s=_elapsed(evidence, now),
-        remaining_s=_remaining(evidence.plan.cells, cells),
+        remaining_s=remaining_s(
+            (planned, cell.status, cell.seconds) for planned, cell in zip(evidence.plan.cells, cells, strict=True)
+        ),
         cells=cells,
     )
 
@@ -111,19 +114,24 @@ def _state(verdict: Verdict, run: RunState) -> CellState:
     return "running" if run == "running" else "interrupted"
 
 
-def _remaining(planned: tuple[Cell, ...], cells: tuple[CellStatus, ...]) -> float | None:
-    """The longest time that any host is still needed for: cells that share a host run one after another."""
-    expected = {cell.id: sum(step.seconds for step in cell.steps) for cell in planned}
-    finished = [c for c in cells if c.status == "ok" and c.seconds is not None]
-    plan_s = sum(expected[c.cell_id] for c in finished)
-    factor = sum(c.seconds or 0.0 for c in finished) / plan_s if plan_s > 0 else 1.0
+def remaining_s(states: Iterable[tuple[Cell, CellState, float | None]]) -> float | None:
+    """Seconds that any host is still needed for, at most: cells that share a host run one after another.
+
+    Each cell comes with its state and with the seconds that it took, or has taken so far. The plan's estimates are
+    corrected by how long finished cells took. None when nothing is left.
+    """
+    planned = list(states)
+    expected = {cell.id: sum(step.seconds for step in cell.steps) for cell, *_ in planned}
+    finished = [(expected[cell.id], seconds) for cell, state, seconds in planned if state == "ok" and seconds]
+    plan_s = sum(estimate for estimate, _ in finished)
+    factor = sum(seconds for _, seconds in finished) / plan_s if plan_s > 0 else 1.0
     hosts: dict[str, float] = {}
-    for cell, state in zip(planned, cells, strict=True):
-        if state.status in ("ok", "failed"):
+    for cell, state, seconds in planned:
+        if state in ("ok", "failed"):
             continue
         left = expected[cell.id] * factor
-        if state.status == "running":
-            left = max(0.0, left - (state.seconds or 0.0))
+        if state == "running":
+            left = max(0.0, left - (seconds or 0.0))
         for host in cell.locks:
             hosts[host] = hosts.get(host, 0.0) + left
     return max(hosts.values(), default=None)

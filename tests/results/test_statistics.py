@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from benchbrief.compiler.plan import Dimension, Expect
+from benchbrief.compiler.plan import Dimension, Expect, Query
 from benchbrief.results.expects import Verdict, evaluate
 from benchbrief.results.statistics import t_interval
 from benchbrief.results.store import open_store
@@ -64,12 +64,16 @@ print([name for name in ("scipy", "pyarrow", "numpy") if name in sys.modules])
     assert done.stdout.strip() == "[]"
 
 
-def verdict(tmp_path: Path, sql: str, *dims: Dimension) -> Verdict:
+TOTAL = "FROM measure.throughput WHERE operation = 'all'"
+RATE = a_query(f"SELECT threads, value {TOTAL}", "threads")
+LIMIT = a_query("SELECT 15.0 AS value", text="15 ops/s")
+
+
+def verdict(tmp_path: Path, sql: str, *dims: Dimension, sides: tuple[Query, ...] = ()) -> Verdict:
     """100, 200 and 300 reads in ten seconds by 1, 2 and 3 threads; 4 threads failed."""
     cells = [a_cell(threads=t) for t in (1, 2, 3, 4)]
-    expect = Expect(
-        text="throughput > 15 ops/s", label="", query=a_query(sql, *dims, text="throughput > 15 ops/s"), origin=HERE
-    )
+    text = "throughput > 15 ops/s"
+    expect = Expect(text=text, label="", query=a_query(sql, *dims, text=text), sides=sides, origin=HERE)
     plan = a_plan(cells, [expect])
     run = RunMaker(tmp_path / "run", plan)
     for cell in cells[:3]:
@@ -77,21 +81,19 @@ def verdict(tmp_path: Path, sql: str, *dims: Dimension) -> Verdict:
     run.failed(cells[3], "gone")
     with open_store(run.run_dir) as store:
         (found,) = evaluate(plan, store)
-    assert (found.text, found.origin) == ("throughput > 15 ops/s", "brief.bench:7:3")
+    assert (found.text, found.origin) == (text, "brief.bench:7:3")
     return found
-
-
-TOTAL = "FROM measure.throughput WHERE operation = 'all'"
 
 
 def test_an_expectation_that_holds_everywhere_holds(tmp_path: Path) -> None:
     found = verdict(tmp_path, f"SELECT threads, (value > 5)::DOUBLE AS value {TOTAL}", "threads")
-    assert (found.holds, found.detail) == (True, "holds for all 3 of threads")
+    assert (found.holds, found.detail) == (True, "holds for 3 of 3: threads 1; threads 2; threads 3")
 
 
-def test_an_expectation_that_fails_somewhere_says_where(tmp_path: Path) -> None:
-    found = verdict(tmp_path, f"SELECT threads, (value > 15)::DOUBLE AS value {TOTAL}", "threads")
-    assert (found.holds, found.detail) == (False, "not for 1 of 3: threads 1")
+def test_an_expectation_that_fails_somewhere_says_where_and_by_which_numbers(tmp_path: Path) -> None:
+    sql = f"SELECT threads, (value > 15)::DOUBLE AS value {TOTAL}"
+    found = verdict(tmp_path, sql, "threads", sides=(RATE, LIMIT))
+    assert (found.holds, found.detail) == (False, "does not hold for 1 of 3: threads 1: throughput is 10 ops/s")
 
 
 def test_an_expectation_without_a_result_is_not_known_and_says_why(tmp_path: Path) -> None:
@@ -99,9 +101,9 @@ def test_an_expectation_without_a_result_is_not_known_and_says_why(tmp_path: Pat
         "SELECT threads, (value > 5)::DOUBLE AS value FROM measure.cells LEFT JOIN "
         "(FROM measure.throughput WHERE operation = 'all') USING (threads)"
     )
-    found = verdict(tmp_path, sql, "threads")
+    found = verdict(tmp_path, sql, "threads", sides=(RATE, LIMIT))
     assert found.holds is None
-    assert found.detail == "not known for 1 of 4: threads 4 (ramp/nvme/a/threads=4/repeat=1 failed: gone)"
+    assert found.detail == "can't be known for 1 of 4: threads 4: ramp/nvme/a/threads=4/repeat=1 failed: gone"
 
 
 def test_an_expectation_of_no_rows_is_not_known(tmp_path: Path) -> None:
@@ -109,7 +111,20 @@ def test_an_expectation_of_no_rows_is_not_known(tmp_path: Path) -> None:
     assert (found.holds, found.detail) == (None, "there is no result to judge it by")
 
 
-@pytest.mark.parametrize(("limit", "holds"), [(5, True), (50, False)])
-def test_an_expectation_of_one_number_holds_or_not(tmp_path: Path, limit: int, holds: bool) -> None:
-    found = verdict(tmp_path, f"SELECT (min(value) > {limit})::DOUBLE AS value {TOTAL}")
-    assert found.holds is holds
+@pytest.mark.parametrize(
+    ("limit", "holds", "detail"),
+    [(5, True, "holds: least is 10 ops/s"), (50, False, "does not hold: least is 10 ops/s")],
+)
+def test_an_expectation_of_one_number_holds_or_not(tmp_path: Path, limit: int, holds: bool, detail: str) -> None:
+    least = a_query(f"SELECT min(value) AS value {TOTAL}", text="least")
+    found = verdict(tmp_path, f"SELECT (min(value) > {limit})::DOUBLE AS value {TOTAL}", sides=(least, LIMIT))
+    assert (found.holds, found.detail) == (holds, detail)
+
+
+def test_only_the_first_places_are_listed(tmp_path: Path) -> None:
+    cells = [a_cell(threads=t) for t in range(1, 6)]
+    query = a_query("SELECT threads, 0.0 AS value FROM measure.cells", "threads")
+    plan = a_plan(cells, [Expect(text="x", label="x", query=query, origin=HERE)])
+    with open_store(RunMaker(tmp_path / "run", plan).run_dir) as store:
+        (found,) = evaluate(plan, store)
+    assert found.detail == "does not hold for 5 of 5: threads 1; threads 2; threads 3; and 2 more"
