@@ -391,10 +391,10 @@ def test_a_command_whose_connection_is_cut_is_an_error_and_the_next_one_connects
 
 
 def test_a_host_that_stays_away_is_an_error_in_the_end(
-    monkeypatch: pytest.MonkeyPatch, opened: list[Transport]
+    monkeypatch: pytest.MonkeyPatch, opened: list[Transport], tmp_path: Path
 ) -> None:
     monkeypatch.setattr("benchbrief.runners.jobs._RETRY_AFTER_S", (0.05, 0.05))
-    with sshd() as server:
+    with sshd(config=f"SetEnv TMPDIR={tmp_path}") as server:
         monkeypatch.setenv("HOME", str(server.home))
         transport = open_transport(server.host)
         opened.append(transport)
