@@ -82,10 +82,11 @@ def read_attributes(
 
 def split_options(
     typer: Typer, values: Sequence[ast.Expr], known: tuple[str, ...]
-) -> tuple[tuple[ast.Expr, ...], dict[str, ast.Option]]:
-    """The expressions of a series, and its options (`color hardware`) by their words."""
+) -> tuple[tuple[ast.Expr, ...], dict[str, ast.Option], bool]:
+    """The expressions of a series, its options (`color hardware`) by their words, and whether all options are known."""
     exprs: list[ast.Expr] = []
     options: dict[str, ast.Option] = {}
+    good = True
     for value in values:
         option = value
         if isinstance(value, ast.Name) and value.text in ("dashed", "band") and exprs and value.text in known:
@@ -94,12 +95,13 @@ def split_options(
             exprs.append(value)
         elif option.word.text not in known:
             typer.findings.add(wrong.UnknownOption(option.word.span, "option", option.word.text, known))
+            good = False
         elif option.word.text in options:
             earlier = options[option.word.text].word.span
             typer.findings.add(DuplicateAttribute(option.word.span, earlier, option.word.text))
         else:
             options[option.word.text] = option
-    return tuple(exprs), options
+    return tuple(exprs), options, good
 
 
 def option_title(typer: Typer, options: Mapping[str, ast.Option], word: str, place: Place) -> str | None:

@@ -83,6 +83,13 @@ class Typed:
         return Unit(dimension, 1.0, base_unit(dimension))
 
 
+def taken(name: str) -> str:
+    """What a name means in every spec, so that no metric can have it; "" for all others."""
+    if name in KINDS or name in FAMILIES or name == "nodes":
+        return "a measure"
+    return "a dimension" if name in DIMENSIONS else ""
+
+
 def text_of(expr: ast.Expr) -> str:
     """The expression as written, on one line."""
     return " ".join(re.sub(r"#[^\n]*", "", expr.span.text).split())
@@ -95,7 +102,9 @@ class Typer:
         self.scope = scope
         self.findings = findings
         self.runs = planned_runs(scope)
-        self.metrics: Mapping[str, ast.Metric] = {metric.name.text: metric for metric in scope.metrics}
+        self.metrics: Mapping[str, ast.Metric] = {
+            metric.name.text: metric for metric in scope.metrics if not taken(metric.name.text)
+        }
         self._typed_metrics: dict[tuple[str, Demanded], Typed | None] = {}
         self._open: list[str] = []
         self._depth = 0
@@ -167,7 +176,7 @@ class Typer:
                 return False
         empty = without_points(typed.term)
         if empty is not None:
-            name = empty.kind.name if isinstance(empty, Measure) else text_of(expr)
+            name = _called(empty) if isinstance(empty, Measure) else text_of(expr)
             self.findings.add(wrong.NothingPlanned(expr.span, name, where))
         return empty is None
 
@@ -483,6 +492,11 @@ def mention(expr: ast.Expr, measure: str) -> Span:
         if span is not part.span or dotted(part) == measure:
             return span
     return expr.span
+
+
+def _called(measure: Measure) -> str:
+    operation = dict(measure.fixed).get("operation")
+    return f"{measure.kind.name}[{operation}]" if operation else measure.kind.name
 
 
 def _folded(operator: str, left: Term, right: Term, unit: UnitDimension) -> Term:

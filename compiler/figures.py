@@ -121,12 +121,12 @@ def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement |
 def _series(typer: Typer, attribute: ast.Attribute, place: Place, logs: set[str]) -> list[_Drawn] | None:
     """What one attribute draws; None after a mistake."""
     word = attribute.key.text
-    exprs, options = split_options(typer, attribute.values, _OPTIONS)
+    exprs, options, known = split_options(typer, attribute.values, _OPTIONS)
     log = option_word(typer, options, "log", ("x", "y"))
     logs.update([log] if log else [])
     label = option_title(typer, options, "label", place)
     color = _color(typer, options)
-    if ("label" in options and label is None) or ("color" in options and color is None):
+    if not known or ("label" in options and label is None) or ("color" in options and color is None):
         return None
     by = exprs[-1] if exprs and isinstance(exprs[-1], ast.By) else None
     wanted = {"curve": "along", "mark": None}.get(word, "by")
@@ -135,7 +135,7 @@ def _series(typer: Typer, attribute: ast.Attribute, place: Place, logs: set[str]
         return None
     if by is not None and len(by.dimensions) > 1:
         first, second = by.dimensions[:2]
-        typer.findings.add(wrong.TwoAxes(second.span, f"`{second.text}`", f"`{first.text}`", first.span))
+        typer.findings.add(wrong.TwoAxes(second.span, second.text, first.text, first.span))
         return None
     along = by.dimensions[0] if by else None
     if along is not None and not _is_dimension(typer, along):
@@ -211,7 +211,8 @@ def _one_axis(typer: Typer, drawn: list[_Drawn]) -> bool:
         if first is None or one.along is None or first.along is None:
             continue
         if one.along.text != first.along.text or (one.mark == "curve") != (first.mark == "curve"):
-            here, there = (f"{'a curve of ' if d.mark == 'curve' else ''}`{d.x_dim}`" for d in (one, first))
+            mixed = (one.mark == "curve") != (first.mark == "curve")
+            here, there = ("" if mixed and d.mark == "curve" else str(d.x_dim) for d in (one, first))
             typer.findings.add(wrong.TwoAxes(one.along.span, here, there, first.along.span))
             return False
     good = True

@@ -11,7 +11,7 @@ from benchbrief.compiler.indexing import index
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.queries import (
     Place,
-    example_key,
+    examples,
     key_label,
     label_of,
     query,
@@ -54,8 +54,8 @@ def formula(typer: Typer, block: ast.Block, place: Place) -> plan.FormulaElement
         return None
     typed, left = settled(typed, ())
     if left:
-        example = example_key(typer, typed.term, left[0])
-        typer.findings.add(wrong.DimensionsLeft((block.base or block.keyword).span, left, example))
+        keys = examples(typer, typed.term, left)
+        typer.findings.add(wrong.DimensionsLeft((block.base or block.keyword).span, left, keys))
         return None
     worked = _Worked(typer, place)
     text = _text(worked, metric.expr, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from benchbrief.compiler import metric_errors as wrong
@@ -26,16 +27,11 @@ def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | Non
     term = base
     failed = False
     for argument in sorted(expr.arguments, key=_is_numeric):
-        found = _argument(typer, term, argument, base_text)
+        found = None if _is_second(typer, argument, keys) else _argument(typer, term, argument, base_text)
         if found is None:
             failed = True
             continue
         dim, key = found
-        if dim in keys:
-            instead = "an index fixes each dimension once"
-            typer.findings.add(wrong.BadIndex(argument.span, f"`{dim}` is fixed twice", instead))
-            failed = True
-            continue
         keys[dim] = key
         term = fix(term, dim, key)
     if failed:
@@ -84,6 +80,20 @@ def _is_numeric(argument: ast.Argument) -> bool:
     return argument.key is not None and argument.key.text in AXIS_UNITS
 
 
+def _is_second(typer: Typer, argument: ast.Argument, before: Mapping[Dimension, Key]) -> bool:
+    """Whether the argument fixes a dimension that one before it has fixed; this is reported."""
+    if argument.key is not None:
+        dims = {argument.key.text}
+    else:
+        word = word_of(argument.value)
+        dims = {dim for dim in NAMED if word is not None and scope_key(typer.scope, dim, word) is not None}
+    twice = [dim for dim in before if dims == {dim}]
+    for dim in twice:
+        instead = "an index fixes each dimension once"
+        typer.findings.add(wrong.BadIndex(argument.span, f"`{dim}` is fixed twice", instead))
+    return bool(twice)
+
+
 def _argument(typer: Typer, base: Term, argument: ast.Argument, base_text: str) -> tuple[Dimension, Key] | None:
     if argument.key is None:
         return _positional(typer, base, argument.value, base_text)
@@ -99,7 +109,8 @@ def _argument(typer: Typer, base: Term, argument: ast.Argument, base_text: str) 
         return _point(typer, base, dim, argument.value)
     word = word_of(argument.value)
     if word is None:
-        _not_a_key(typer, base, argument.value)
+        text = " ".join(argument.value.span.text.split())
+        typer.findings.add(wrong.BadIndex(argument.value.span, f"`{text}` is no {dim}", "write a name"))
         return None
     if dim == "node":  # only the results know the nodes
         return dim, word
@@ -132,7 +143,7 @@ def _positional(typer: Typer, base: Term, expr: ast.Expr, base_text: str) -> tup
         else:
             typer.findings.add(wrong.DimensionAbsent(expr.span, base_text, dim, base.dims))
     else:
-        known = tuple(str(key) for dim in NAMED for key in offered_keys(base, dim))
+        known = tuple(dict.fromkeys(str(key) for dim in NAMED for key in offered_keys(base, dim)))
         typer.findings.add(wrong.UnknownKey(expr.span, "key", word, known, base_text))
     return None
 

@@ -28,7 +28,7 @@ class UnknownQuantity(Misspelt):
     code = "E0701"
     says = "unknown metric or measure `{word}`"
     mark = "not a metric, a measure or a declared fact"
-    otherwise = "measures are {all_known}"
+    otherwise = "write a metric, a measure such as `throughput` or `latency.p99[read]`, or a declared quantity"
 
 
 @dataclass(frozen=True)

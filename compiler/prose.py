@@ -14,7 +14,7 @@ from benchbrief.compiler.indexing import scope_key
 from benchbrief.compiler.measures import KINDS, NAMED
 from benchbrief.compiler.metric_errors import unit_words
 from benchbrief.compiler.plan import Dimension
-from benchbrief.compiler.queries import Place, example_key, key_label, query, settled, typed_at
+from benchbrief.compiler.queries import Place, examples, key_label, query, settled, typed_at
 from benchbrief.compiler.units import DIMENSIONLESS, Unit
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
@@ -123,7 +123,8 @@ def _words(typer: Typer, hole: ast.Hole, subject: _Subject, place: Place) -> str
     fields = _fields(typer, dim, str(key))
     if field not in fields:
         span = hole.expr.field.span if isinstance(hole.expr, ast.Attr) else hole.expr.span
-        typer.findings.add(wrong.UnknownField(span, f"{dim} `{key}`", field, tuple(fields)))
+        what = f"{dim} `{key}`" if named else f"a {dim}"
+        typer.findings.add(wrong.UnknownField(span, what, field, tuple(fields)))
         return None
     return fields[field]
 
@@ -188,6 +189,6 @@ def _one_number(typer: Typer, expr: ast.Expr, place: Place) -> Typed | None:
         return None
     typed, left = settled(typed, ())
     if left:
-        typer.findings.add(wrong.DimensionsLeft(expr.span, left, example_key(typer, typed.term, left[0])))
+        typer.findings.add(wrong.DimensionsLeft(expr.span, left, examples(typer, typed.term, left)))
         return None
     return typed

@@ -73,9 +73,12 @@ def query(typer: Typer, term: Term, unit: Unit, text: str) -> plan.Query:
 
 def example_key(typer: Typer, term: Term, dim: Dimension) -> str:
     """An index that would fix `dim`: `nvme`, `threads: 96`."""
-    keys = planned_keys(term, dim) or runs_keys(typer.runs, dim)
-    key = _plain(keys[-1]) if keys else "..."
-    return key if dim in NAMED else f"{dim}: {key}"
+    keys = planned_keys(term, dim) or runs_keys(typer.runs, dim) or ("...",)
+    return _plain(keys[0]) if dim in NAMED else f"{dim}: {_plain(keys[-1])}"
+
+
+def examples(typer: Typer, term: Term, dims: Iterable[Dimension]) -> tuple[str, ...]:
+    return tuple(example_key(typer, term, dim) for dim in dims)
 
 
 def runs_keys(runs: Iterable[Run], dim: Dimension) -> tuple[Key, ...]:

@@ -9,10 +9,9 @@ from benchbrief.compiler import metric_errors, plan
 from benchbrief.compiler import report_errors as wrong
 from benchbrief.compiler.bodies import Body, read_attributes
 from benchbrief.compiler.errors import CompileProblem, Findings
-from benchbrief.compiler.expressions import LATER, REDUCTIONS, Typer, text_of
+from benchbrief.compiler.expressions import Typer, taken, text_of
 from benchbrief.compiler.figures import figure
 from benchbrief.compiler.formulas import formula
-from benchbrief.compiler.measures import DIMENSIONS, FAMILIES, KINDS
 from benchbrief.compiler.prose import prose, title
 from benchbrief.compiler.queries import Place, dimension, origin, query, runs_at, runs_keys
 from benchbrief.compiler.scope import Scope
@@ -55,11 +54,11 @@ def lower(scope: Scope) -> Lowered:
 
 def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
     name = metric.name.text
-    what = _taken(name)
-    if what:
+    if what := taken(name):
         typer.findings.add(metric_errors.ShadowsMeasure(metric.name.span, name, what))
+        return None
     typed = typer.metric(name)
-    if typed is None or what or not typer.is_complete(typed, metric.expr):
+    if typed is None or not typer.is_complete(typed, metric.expr):
         return None
     return plan.Metric(
         name=name,
@@ -68,15 +67,6 @@ def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
         query=query(typer, typed.term, typed.unit, text_of(metric.expr)),
         origin=origin(metric.span),
     )
-
-
-def _taken(name: str) -> str:
-    """What a name already means in expressions."""
-    if name in KINDS or name in FAMILIES or name == "nodes":
-        return "a measure"
-    if name in DIMENSIONS:
-        return "a dimension"
-    return "a function" if name in (*REDUCTIONS, "range") or name in LATER else ""
 
 
 def _expect(typer: Typer, expect: ast.Expect) -> plan.Expect | None:

@@ -12,20 +12,25 @@ from benchbrief.dsl.source import Span
 
 @dataclass(frozen=True)
 class DimensionsLeft(CompileProblem):
-    """A number for a text or a cell that is still a table. `example` is a key of the first dimension left."""
+    """A number for a text or a cell that is still a table. `keys` are examples for the dimensions left."""
 
     code = "E0730"
     says = "this is not one number: it still has {left}"
+    hint = "reduce it, as in `max(... over {over})`, or fix it with `[{index}]`"
     dims: tuple[str, ...]
-    example: str
+    keys: tuple[str, ...]
 
     @property
     def left(self) -> str:
         return ticked(self.dims)
 
     @property
-    def help(self) -> str:
-        return f"reduce it, as in `max(... over {self.dims[0]})`, or fix it with `[{self.example}]`"
+    def over(self) -> str:
+        return ", ".join(self.dims)
+
+    @property
+    def index(self) -> str:
+        return ", ".join(self.keys)
 
 
 @dataclass(frozen=True)
@@ -89,18 +94,23 @@ class AxisUnits(CompileProblem):
 
 @dataclass(frozen=True)
 class TwoAxes(CompileProblem):
-    """Series of one figure along different dimensions, or curves beside lines."""
+    """Series of one figure along different dimensions, or a curve beside lines: `axis` is "" for a curve."""
 
     code = "E0735"
-    says = "one figure can't go along {first_axis} and {axis}"
     hint = "make two figures"
     axis: str
     first_axis: str
     first_span: Span
 
     @property
+    def summary(self) -> str:
+        if self.axis and self.first_axis:
+            return f"one figure can't go along `{self.first_axis}` and `{self.axis}`"
+        return "one figure can't show a curve and bars or lines"
+
+    @property
     def notes(self) -> tuple[Note, ...]:
-        return (Note(f"along {self.first_axis} here", self.first_span),)
+        return (Note(f"along `{self.first_axis}` here" if self.first_axis else "a curve here", self.first_span),)
 
 
 @dataclass(frozen=True)
@@ -153,7 +163,7 @@ class NotFixedHere(CompileProblem):
     """`{workload.label}` where no one workload is meant."""
 
     code = "E0741"
-    says = "no one {dim} is meant here"
+    says = "no single {dim} is meant here"
     hint = "put this inside `each {dim} {{ }}`, or name it"
     dim: str
 

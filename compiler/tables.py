@@ -73,7 +73,8 @@ def callout(typer: Typer, block: ast.Block, place: Place) -> plan.CalloutElement
     heading = title(typer, block.label, place, "title") if block.label else ""
     has_table = body.said("rows", "columns", "column")
     if not has_table and not body.said("text"):
-        typer.findings.add(wrong.EmptyElement(block.keyword.span, "callout", f'`text = "..."`, or {_USAGE}'))
+        usage = '`text = "..."`, or `rows = workload  column "Gain" = "{gain:.0%}"`'
+        typer.findings.add(wrong.EmptyElement(block.keyword.span, "callout", usage))
         return None
     inner = _table(typer, block, body, place) if has_table else None
     text, note = _prose(typer, body, "text", place), _prose(typer, body, "note", place)
@@ -93,8 +94,8 @@ def _prose(typer: Typer, body: Body, key: str, place: Place) -> plan.Prose | Non
 def _table(typer: Typer, block: ast.Block, body: Body, place: Place) -> plan.TableElement | None:
     """The table without its title."""
     kind = block.keyword.text
-    rows, row_options = split_options(typer, body.values("rows"), ("label", "format"))
-    columns, column_options = split_options(typer, body.values("columns"), ("label", "format"))
+    rows, row_options, rows_known = split_options(typer, body.values("rows"), ("label", "format"))
+    columns, column_options, columns_known = split_options(typer, body.values("columns"), ("label", "format"))
     transposed = _dimension(rows) is None and _dimension(columns) is not None
     along, across = (columns, rows) if transposed else (rows, columns)
     along_options, across_options = (
@@ -108,6 +109,8 @@ def _table(typer: Typer, block: ast.Block, body: Body, place: Place) -> plan.Tab
     if not across and not body.said("column"):
         usage = '`columns = throughput by hardware`, or `column "Gain" = gain`'
         typer.findings.add(wrong.EmptyElement(block.keyword.span, kind, usage))
+        return None
+    if not rows_known or not columns_known:
         return None
     format_ = option_title(typer, across_options, "format", place) or ""
     lines = _lines(_Table(typer, place, dim, format_), across)
@@ -161,10 +164,10 @@ def _lines(table: _Table, exprs: Sequence[ast.Expr]) -> list[_Line | None]:
 
 
 def _column(typer: Typer, attribute: ast.Attribute, dim: Dimension, place: Place) -> list[_Line | None]:
-    exprs, options = split_options(typer, attribute.values, ("format",))
+    exprs, options, known = split_options(typer, attribute.values, ("format",))
     format_ = option_title(typer, options, "format", place) or ""
     label = title(typer, attribute.label, place, "column's label") if attribute.label else ""
-    lines = [_line(_Table(typer, place, dim, format_), expr) for expr in exprs]
+    lines = [_line(_Table(typer, place, dim, format_), expr) if known else None for expr in exprs]
     if not attribute.label:
         return lines
     return [replace(line, label=label) if line and label is not None else None for line in lines]
@@ -215,9 +218,12 @@ def _lines_by(table: _Table, expr: ast.Expr, by: ast.By, *, labelled: bool) -> l
     typed = typed_at(typer, expr, table.place, (table.dim, across))
     if typed is None:
         return [None]
-    if across not in typed.term.dims or across == table.dim:
-        dims = tuple(dim for dim in typed.term.dims if dim != table.dim)
-        typer.findings.add(metric_errors.DimensionAbsent(name.span, text_of(expr), across, dims))
+    if across == table.dim:
+        why, usage = f"has `{across}` on both sides", "another dimension after `by`, or leave it out"
+        typer.findings.add(wrong.TableShape(name.span, "table", why, usage))
+        return [None]
+    if across not in typed.term.dims:
+        typer.findings.add(metric_errors.DimensionAbsent(name.span, text_of(expr), across, typed.term.dims))
         return [None]
     lines: list[_Line | None] = []
     for key in ordered(typer, across, planned_keys(typed.term, across) or ()):
