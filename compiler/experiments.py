@@ -109,6 +109,7 @@ class _Experiment:
         if tool is None:
             return None
         loads = self._fitting(loads, database, units)
+        self._one_load_host(client, units)
         self._tool_limits(tool, axis, phases)
         if not points or measure_s is None:
             return None
@@ -310,6 +311,19 @@ class _Experiment:
                 structure_errors.ToolMismatch(self.values.span("client"), client.tool.driver, database.engine, tools)
             )
         return client, client.tool
+
+    def _one_load_host(self, client: plan.Client | None, units: tuple[HardwareUnit, ...]) -> None:
+        """Several load generators for one cell need a common start and a split target, which is not built yet."""
+        if client is None:
+            for unit in units:
+                if len(unit.hardware.hosts) > 1:
+                    span = self.places[("hardware", unit.hardware.key)]
+                    what = f"a library engine on several hosts at once (`{unit.hardware.key}` has {unit.hardware.nodes})"
+                    self.reader.findings.add(errors.NotSupported(span, what, "declare one hardware group for each host"))
+        elif len(client.hosts) > 1:
+            span = self.values.span("client") if self.values.said("client") else self.entry.head
+            what = f"load from several hosts at once (client `{client.name}` has {len(client.hosts)})"
+            self.reader.findings.add(errors.NotSupported(span, what, "give the client one host"))
 
     def _fitting(
         self, loads: tuple[Load, ...], database: DatabaseSpec, units: tuple[HardwareUnit, ...]
