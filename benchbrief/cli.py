@@ -6,12 +6,13 @@ Each subcommand is a module in `commands/`, imported when it is called, so that 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from typing import NoReturn
 
 import click
 
-from benchbrief.terminal import ExitCode, show_error
+from benchbrief.terminal import ExitCode, Stop, show_error
 
 COMMANDS = {
     "init": "Write a commented starter spec.",
@@ -52,6 +53,14 @@ class _Commands(click.Group):
             ctx.fail(f"no command `{args[0]}`; {hint}")
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # The reader of our output has gone (`bench query ... | head`): end as silently as SIGPIPE would.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise Stop(ExitCode.OUTPUT_CLOSED) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -91,8 +100,6 @@ def group() -> None:
 
 def main() -> NoReturn:
     """The console command. Never lets a traceback out for something a user can mend."""
-    from benchbrief.terminal import Stop
-
     try:
         group.main(standalone_mode=False, prog_name="bench")
     except Stop as stop:
@@ -107,10 +114,6 @@ def main() -> NoReturn:
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         code = ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has gone (`bench query ... | head`): not a mistake of the user's.
-        sys.stderr.close()
-        code = ExitCode.DONE
     except Exception as error:
         code = show_error(error)
     else:

@@ -49,12 +49,12 @@ def run_plan(run_dir: Path, progress: Progress, *, report: bool = True) -> Finis
 
     An interrupted run is stored but not rendered: a partial result is not to be taken for a whole one.
     """
-    from benchbrief.runners.executor import execute
+    from benchbrief.runners.executor import execute, finished_cells
     from benchbrief.runners.rundir import PLAN, load_plan
 
     plan = load_plan(run_dir)
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
-    with _stop_on_signals() as stopping, progress.of(plan):
+    with _stop_on_signals() as stopping, progress.of(plan, finished_cells(run_dir)):
         outcome = execute(plan, digest, run_dir, listener=progress.record, stopping=stopping)
     verdicts = store(run_dir, plan)
     finished = Finished(run_dir, outcome.status, outcome.message, dict(outcome.failed), verdicts)
@@ -88,9 +88,16 @@ def render_all(run_dir: Path, plan: Plan, to: Path | None = None, *, pdf: bool =
 
 @contextmanager
 def _stop_on_signals() -> Iterator[threading.Event]:
-    """An event that the first SIGINT or SIGTERM sets; a second one ends the process at once, as usual."""
+    """An event that the first SIGINT, SIGTERM or SIGHUP sets; a second one ends the process at once, as usual.
+
+    A signal that is ignored stays so: `nohup` means to outlive the terminal.
+    """
     stopping = threading.Event()
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {
+        number: handler
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if (handler := signal.getsignal(number)) is not signal.SIG_IGN
+    }
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         stopping.set()

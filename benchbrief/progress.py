@@ -1,12 +1,12 @@
-"""Progress of a run: a live line on a terminal, one plain line a finished cell elsewhere."""
+"""Progress of a run: live lines on a terminal, one plain line a finished cell elsewhere."""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,13 +15,17 @@ from benchbrief.terminal import printable, use_colour
 
 if TYPE_CHECKING:
     from benchbrief.compiler.plan import Plan
-    from benchbrief.runners.journal import AnyRecord, CellEnded
+    from benchbrief.results.summary import CellState
+    from benchbrief.runners import journal as j
+
+_BAR = 30
 
 
 class Progress:
     """Listens to the journal and tells the user: what runs now, what each cell gave, and how long it will take.
 
-    All goes to standard error, so that standard output stays free for results.
+    All goes to standard error, so that standard output stays free for results. When nobody can read it any more, the
+    run goes on in silence.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -29,114 +33,135 @@ class Progress:
         self._stream = sys.stderr
         self._paint = use_colour(self._stream)
         self._lock = threading.Lock()
-        self._began = 0.0
-        self._estimates: dict[str, float] = {}
-        self._labels: dict[str, str] = {}
-        self._total = 0
-        self._finished = 0
-        self._spent_estimate = 0.0
-        self._cell_began: dict[str, float] = {}
-        self._now: dict[str, str] = {}
+        self._told: set[str] = set()
         self._live: Any = None
+        self._began = time.monotonic()
+        self._plan: Plan | None = None
+        self._width = 0
+        self._states: dict[str, CellState] = {}
+        self._steps: dict[str, str] = {}
+        self._started: dict[str, float] = {}
+        self._seconds: dict[str, float] = {}
 
     @contextmanager
-    def of(self, plan: Plan) -> Iterator[None]:
-        """Show the progress of this plan while the block runs."""
+    def of(self, plan: Plan, done: Collection[str] = ()) -> Iterator[None]:
+        """Show the progress of this plan while the block runs. Cells that are `done` already count as finished."""
         self._began = time.monotonic()
-        self._total = len(plan.cells)
-        self._estimates = {cell.id: sum(step.seconds for step in cell.steps) for cell in plan.cells}
-        self._plan_estimate = plan.estimate_s
-        if self._quiet:
-            yield
-            return
-        if not self._stream.isatty():
+        self._plan = plan
+        self._width = max((len(cell.id) for cell in plan.cells), default=0)
+        self._states = {cell.id: "ok" if cell.id in done else "waiting" for cell in plan.cells}
+        if self._quiet or not self._stream.isatty():
             yield
             return
         from rich.console import Console
         from rich.live import Live
 
         console = Console(file=self._stream, highlight=False, no_color=not self._paint)
-        with Live(console=console, refresh_per_second=4, get_renderable=self._render, transient=True) as live:
-            self._live = live
-            try:
-                yield
-            finally:
-                self._live = None
+        live = Live(console=console, refresh_per_second=4, get_renderable=self._render, transient=True)
+        with suppress(OSError):  # the terminal has gone
+            live.start()
+        self._live = live
+        try:
+            yield
+        finally:
+            self._live = None
+            with suppress(OSError):
+                live.stop()
 
-    def record(self, record: AnyRecord) -> None:
+    def record(self, record: j.AnyRecord) -> None:
         """Take note of a journal record. Called from the lanes' threads."""
         with self._lock:
             handler = getattr(self, f"_on_{record.type}", None)
             if handler:
                 handler(record)
 
-    def _on_cell_started(self, record: Any) -> None:
-        self._cell_began[record.cell] = time.monotonic()
+    def _on_run_started(self, record: j.RunStarted) -> None:
+        left = duration(self.remaining_s() or 0)
+        before = f", {self._finished()} done before" if record.resumed else ""
+        self._say(f"run {record.run_id}: {len(self._states)} cells{before}, about {left}")
 
-    def _on_step_started(self, record: Any) -> None:
-        self._now[record.cell] = record.step.replace("_", " ")
-
-    def _on_run_started(self, record: Any) -> None:
-        self._say(f"run {record.run_id}: {self._total} cells, about {duration(self._plan_estimate)}")
-
-    def _on_engine_facts(self, record: Any) -> None:
+    def _on_engine_facts(self, record: j.EngineFacts) -> None:
         if sentence := record.facts.get("stand_in"):
-            self._say(self._style(f"note: {sentence}", "yellow"))
+            self._once("note", sentence)
 
-    def _on_remark(self, record: Any) -> None:
-        key = f"{record.severity}:{record.text}"
-        if key not in self._labels:  # each remark is told once, however many cells repeat it
-            self._labels[key] = record.text
-            self._say(self._style(f"{record.severity}: {record.text}", "yellow"))
+    def _on_remark(self, record: j.Remark) -> None:
+        self._once("note" if record.severity == "info" else record.severity, record.text)
 
-    def _on_cell_ended(self, record: CellEnded) -> None:
-        self._finished += 1
-        self._spent_estimate += self._estimates.get(record.cell, 0.0)
-        self._now.pop(record.cell, None)
-        seconds = time.monotonic() - self._cell_began.pop(record.cell, time.monotonic())
-        count = f"[{self._finished:>{len(str(self._total))}}/{self._total}]"
+    def _on_cell_started(self, record: j.CellStarted) -> None:
+        self._states[record.cell] = "running"
+        self._started[record.cell] = time.monotonic()
+
+    def _on_step_started(self, record: j.StepStarted) -> None:
+        self._steps[record.cell] = record.step.replace("_", " ")
+
+    def _on_cell_ended(self, record: j.CellEnded) -> None:
+        self._states[record.cell] = record.status
+        self._steps.pop(record.cell, None)
+        seconds = self._seconds[record.cell] = time.monotonic() - self._started.pop(record.cell, time.monotonic())
+        total = len(self._states)
+        head = f"[{self._finished():>{len(str(total))}}/{total}] {record.cell:<{self._width}}"
         if record.status == "ok":
-            verdict = f"{record.ops_per_s or 0:>12,.0f} ops/s  {seconds:6.1f} s  {self._left()}"
+            left = self.remaining_s()
+            more = f"  about {duration(left)} left" if left else ""
+            self._say(printable(f"{head} {record.ops_per_s or 0:>12,.0f} ops/s  {seconds:6.1f} s{more}"))
         else:
-            verdict = self._style("FAILED", "red") + f"  {record.origin}\n      {record.reason}"
-        self._say(f"{count} {record.cell:<44} {verdict}")
+            self._say(f"{printable(head)} {self._style('FAILED', 'red')}  {printable(record.origin)}")
+            self._say(f"    {printable(record.reason)}")
 
-    def _left(self) -> str:
-        remaining = self.remaining_s()
-        return f"about {duration(remaining)} left" if remaining else ""
+    def _finished(self) -> int:
+        return sum(state in ("ok", "failed") for state in self._states.values())
 
-    def remaining_s(self) -> float:
-        """Estimated seconds left: the plan's estimate, corrected by how long the finished cells really took."""
-        total = sum(self._estimates.values())
-        if not total or not self._spent_estimate:
-            return self._plan_estimate
-        elapsed = time.monotonic() - self._began
-        return max(0.0, (total - self._spent_estimate) * elapsed / self._spent_estimate)
+    def remaining_s(self) -> float | None:
+        """Estimated seconds left."""
+        from benchbrief.results.summary import remaining_s
+
+        cells = self._plan.cells if self._plan else ()
+        now = time.monotonic()
+        return remaining_s(
+            (
+                cell,
+                self._states[cell.id],
+                now - self._started[cell.id] if cell.id in self._started else self._seconds.get(cell.id),
+            )
+            for cell in cells
+        )
 
     def _render(self) -> Any:
         from rich.text import Text
 
         with self._lock:
-            share = self._finished / self._total if self._total else 1.0
-            bar = "━" * round(30 * share)
-            gone = duration(time.monotonic() - self._began)
-            left = duration(self.remaining_s())
-            lines = [f"{bar:<30} {self._finished}/{self._total} cells  {gone} gone, about {left} left"]
-            lines += [
-                f"  {cell}  {step}  {time.monotonic() - self._cell_began.get(cell, time.monotonic()):.0f} s"
-                for cell, step in self._now.items()
-            ]
-        return Text("\n".join(printable(line) for line in lines), no_wrap=True, overflow="ellipsis")
+            finished, total, now = self._finished(), len(self._states), time.monotonic()
+            full = round(_BAR * finished / total) if total else _BAR
+            left = self.remaining_s()
+            text = Text(no_wrap=True, overflow="ellipsis")
+            text.append("━" * full, "green")
+            text.append("━" * (_BAR - full) if self._paint else " " * (_BAR - full), "dim")
+            text.append(f"  {finished}/{total} cells  {duration(now - self._began)} gone")
+            text.append(f", about {duration(left)} left" if left else ", almost done")
+            for cell, step in self._steps.items():
+                text.append(f"\n  {printable(cell):<{self._width}}  {step}")
+                text.append(f"  {now - self._started.get(cell, now):.0f} s", "dim")
+        return text
+
+    def _once(self, kind: str, text: str) -> None:
+        """A remark is told once, however many cells repeat it."""
+        line = f"{kind}: {text}"
+        if line not in self._told:
+            self._told.add(line)
+            self._say(self._style(f"{kind}:", "yellow") + f" {printable(text)}")
 
     def _say(self, line: str) -> None:
         if self._quiet:
             return
-        if self._live is not None:
-            from rich.text import Text
+        try:
+            if self._live is not None:
+                from rich.text import Text
 
-            self._live.console.print(Text.from_ansi(line))
-        else:
-            click.echo(line, file=self._stream, color=self._paint)
+                self._live.console.print(Text.from_ansi(line), soft_wrap=True)
+            else:
+                click.echo(line, file=self._stream, color=self._paint)
+        except OSError:  # who read it has gone
+            self._quiet = True
 
     def _style(self, text: str, colour: str) -> str:
         return click.style(printable(text), fg=colour) if self._paint else printable(text)

@@ -17,6 +17,7 @@ class ExitCode(enum.IntEnum):
     CELL_FAILED = 3
     EXPECT_FAILED = 4
     INTERRUPTED = 130
+    OUTPUT_CLOSED = 141
 
 
 class Stop(Exception):

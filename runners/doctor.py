@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,13 @@ from benchbrief.runners import tools
 from benchbrief.runners.commands import shell_line
 from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.plugins import driver, engine_class
-from benchbrief.runners.seams import Hosts, RunnerError
+from benchbrief.runners.seams import Command, Hosts, RunnerError
+
+_FREE = """\
+p=$1
+while [ ! -e "$p" ]; do p=$(dirname -- "$p"); done
+[ -d "$p" ] && [ -w "$p" ] && df -Ph -- "$p" | tail -n 1
+"""
 
 
 @dataclass(frozen=True)
@@ -60,22 +65,17 @@ def _directories(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
     for key, database in plan.databases.items():
         if not database.path or host_id not in plan.hardware[key.partition("@")[2]].hosts:
             continue
-        path = shlex.quote(database.path)
-        done = hosts[host_id].run(
-            shell_line(
-                f'p={path}; while [ ! -e "$p" ]; do p=$(dirname -- "$p"); done; [ -w "$p" ] && df -Ph -- "$p" | tail -n 1'
-            )
-        )
-        if done.exit_code == 0 and len(columns := done.stdout.split()) >= 4:
+        done = hosts[host_id].run(Command(("sh", "-c", _FREE, "sh", database.path)))
+        columns = done.stdout.split()
+        if done.exit_code == 0 and len(columns) >= 4 and columns[3] != "0":
             yield Finding(host_id, database.path, True, f"{columns[3]} free")
-        else:
-            yield Finding(
-                host_id,
-                database.path,
-                False,
-                "can't be written",
-                f"make it writable for the user that logs in; it is the path of database {database.name} at {database.origin}",
-            )
+            continue
+        problem = "has no free space" if done.exit_code == 0 else "can't be written"
+        hint = (
+            "make it writable, with room, for the user that logs in; "
+            f"it is the path of database {database.name} at {database.origin}"
+        )
+        yield Finding(host_id, database.path, False, problem, hint)
 
 
 def _servers(plan: Plan, hosts: Hosts) -> Iterator[Finding]:

@@ -54,7 +54,7 @@ def execute(
     resumed = (run_dir / JOURNAL).exists()
     journal = Journal(run_dir, listener)
     try:
-        done, attempts = progress(run_dir) if resumed else (set(), {})
+        attempts = _attempts(run_dir)
         journal.write(
             j.RunStarted(
                 at=time.time(),
@@ -67,7 +67,7 @@ def execute(
                 resumed=resumed,
             )
         )
-        run = _Run(plan, run_dir, journal, stopping or threading.Event(), done, attempts)
+        run = _Run(plan, run_dir, journal, stopping or threading.Event(), finished_cells(run_dir), attempts)
         with HostPool(plan, config=config) as hosts:
             run.all_lanes(hosts)
         outcome = run.outcome()
@@ -77,16 +77,23 @@ def execute(
         journal.close()
 
 
-def progress(run_dir: Path) -> tuple[set[str], dict[str, int]]:
-    """Cells whose last verdict is good, and how many attempts each cell has had."""
+def finished_cells(run_dir: Path) -> set[str]:
+    """Cells whose last verdict is good. Raises RunnerError when the journal can't be read."""
     done: set[str] = set()
-    attempts: dict[str, int] = {}
-    for record in read_journal(run_dir / JOURNAL):
-        if isinstance(record, j.CellStarted):
-            attempts[record.cell] = record.attempt
-        elif isinstance(record, j.CellEnded):
+    for record in _records(run_dir):
+        if isinstance(record, j.CellEnded):
             (done.add if record.status == "ok" else done.discard)(record.cell)
-    return done, attempts
+    return done
+
+
+def _attempts(run_dir: Path) -> dict[str, int]:
+    """How many attempts each cell has had."""
+    return {record.cell: record.attempt for record in _records(run_dir) if isinstance(record, j.CellStarted)}
+
+
+def _records(run_dir: Path) -> list[j.AnyRecord]:
+    journal = run_dir / JOURNAL
+    return read_journal(journal) if journal.exists() else []
 
 
 def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:

@@ -82,7 +82,8 @@ def _reports() -> Iterator[Finding]:
                 what,
                 False,
                 str(error).splitlines()[0],
-                "Debian: apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0; macOS: brew install pango",
+                "Debian: apt-get install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0; "
+                "macOS: brew install pango",
             )
         else:
             yield Finding("controller", what, True, f"{module} {getattr(found, '__version__', '')}".strip())

@@ -9,6 +9,7 @@ import click
 from benchbrief.pipeline import OUT
 from benchbrief.run_output import run_and_tell
 from benchbrief.spec_options import compile_or_stop, spec_options
+from benchbrief.terminal import ExitCode, fail
 
 
 @click.command(
@@ -37,5 +38,7 @@ def command(
     from benchbrief.runners.rundir import create_run
 
     checked = compile_or_stop(spec, profile, params)
+    if not checked.plan.cells:
+        raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)
     run_dir = create_run(out, checked.plan, {name: Path(name).read_bytes() for name in checked.plan.spec.files})
     run_and_tell(run_dir, report=not no_report, quiet=quiet, as_json=as_json)

@@ -1,0 +1,142 @@
+"""What holds for every command: it is documented, it helps, and what is typed wrongly gets one clear line."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from benchbrief.cli import COMMANDS, group
+from tests.cli.specs import SMALL
+from tests.support.bench import Bench
+from tests.support.tools import REPOSITORY
+
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
+def examples(text: str) -> list[str]:
+    """The `bench ...` lines of a help text, without what explains them."""
+    lines = (line.strip() for line in text.splitlines())
+    return [re.split(r"\s{3,}|\s[|>]\s", line)[0] for line in lines if line.startswith("bench ")]
+
+
+def test_every_module_of_the_commands_is_listed() -> None:
+    modules = {path.stem for path in (REPOSITORY / "benchbrief" / "commands").glob("*.py")} - {"__init__"}
+    assert modules == set(COMMANDS)
+
+
+def test_every_command_and_no_other_is_in_the_readme() -> None:
+    rows = re.findall(r"^\| `bench ([a-z]+)` \| (.+) \|$", README, re.MULTILINE)
+    assert [name for name, _ in rows] == list(COMMANDS)
+    assert all(len(what) > 10 for _, what in rows)
+
+
+def test_help_lists_every_command_and_exit_code(bench: Bench) -> None:
+    done = bench("--help")
+    assert done.code == 0
+    for name, what in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(what.split(',')[0][:30])}", done.out, re.MULTILINE), name
+    for code in ("0 done", "1 the spec is wrong", "2 usage", "3 a cell failed", "130 interrupted"):
+        assert code in done.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command_has_examples(bench: Bench, name: str) -> None:
+    done = bench(name, "--help")
+    assert done.code == 0
+    assert f"Usage: bench {name}" in done.out
+    found = examples(done.out.partition("Examples:")[2])
+    assert found or name == "completion", done.out
+    if name == "completion":
+        assert "bench completion bash" in done.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_example_uses_options_that_exist(name: str) -> None:
+    with click.Context(group) as ctx:
+        command = group.get_command(ctx, name)
+        assert isinstance(command, click.Command)
+        for line in examples(command.epilog or ""):
+            _, said, *words = shlex.split(line)
+            assert said == name
+            known = {text for param in command.params for text in (*param.opts, *param.secondary_opts)}
+            assert {word for word in words if word.startswith("-")} <= known, line
+
+
+def test_no_command_at_all_shows_the_help(bench: Bench) -> None:
+    done = bench()
+    assert done.code == 2
+    assert "Usage: bench" in done.text
+    assert "Commands" in done.text
+
+
+def test_the_version_is_told(bench: Bench) -> None:
+    done = bench("--version")
+    assert done.code == 0
+    assert re.fullmatch(r"bench \d+\.\d+\.\d+\S*\n", done.out)
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("rnu", "run"), ("chekc", "check"), ("reprot", "report")])
+def test_a_misspelt_command_gets_a_guess(bench: Bench, typed: str, meant: str) -> None:
+    done = bench(typed, "brief.bench")
+    assert done.code == 2
+    assert f"no command `{typed}`; did you mean `bench {meant}`?" in done.err
+
+
+def test_a_word_that_is_like_no_command_gets_the_way_to_the_list(bench: Bench) -> None:
+    done = bench("xyzzy")
+    assert done.code == 2
+    assert "no command `xyzzy`; `bench --help` lists the commands" in done.err
+
+
+@pytest.mark.parametrize("command", ["check", "plan", "run"])
+@pytest.mark.parametrize("param", ["records", "=10k", " =1"])
+def test_a_param_without_name_and_value_is_a_usage_error(bench: Bench, command: str, param: str) -> None:
+    spec = bench.spec(SMALL)
+    done = bench(command, spec.name, "--param", param)
+    assert done.code == 2
+    assert f"`{param}` is not NAME=VALUE, as in --param records=10k" in done.err
+
+
+@pytest.mark.parametrize("words", [["status"], ["report"], ["resume"], ["rebuild"], ["query", "SELECT 1"]])
+def test_without_any_run_the_next_step_is_told(bench: Bench, words: list[str]) -> None:
+    done = bench(*words)
+    assert done.code == 2
+    assert done.err.startswith("error: no run in bench-out\n  help: start one with `bench run SPEC`")
+    assert done.out == ""
+
+
+@pytest.mark.parametrize("command", ["check", "plan", "run", "doctor"])
+def test_a_spec_that_is_not_there_is_named(bench: Bench, command: str) -> None:
+    done = bench(command, "nowhere.bench")
+    assert done.code == 1
+    assert "nowhere.bench" in done.err
+    assert "E00" in done.err
+    assert not bench.run_dirs()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_script_is_printed(bench: Bench, shell: str) -> None:
+    done = bench("completion", shell)
+    assert done.code == 0
+    assert "_BENCH_COMPLETE" in done.out
+
+
+def test_the_completion_completes_commands(bench: Bench) -> None:
+    words = {"_BENCH_COMPLETE": "bash_complete", "COMP_WORDS": "bench re", "COMP_CWORD": "1"}
+    done = bench(env=words)
+    assert done.out.split() == ["plain,resume", "plain,report", "plain,rebuild"]
+
+
+def test_another_shell_is_refused_with_the_ones_there_are(bench: Bench) -> None:
+    done = bench("completion", "tcsh")
+    assert done.code == 2
+    assert all(shell in done.err for shell in ("bash", "zsh", "fish"))
+
+
+def test_no_path_of_the_readme_is_missing() -> None:
+    for path in re.findall(r"\b(?:examples|tools|benchmarks)/[\w.-]+\.\w+", README):
+        assert (REPOSITORY / Path(path)).exists(), path

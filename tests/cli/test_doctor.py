@@ -1,0 +1,74 @@
+"""`bench doctor`: what is missing, and how to get it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.specs import SMALL
+from tests.support.bench import Bench
+from tests.support.tools import built_tool, system_tool
+
+
+def test_this_machine_has_all_that_a_brief_and_the_tools_need(bench: Bench) -> None:
+    system_tool("db_bench")
+    built_tool("ycsb")
+    built_tool("mongo-stand-in")
+    built_tool("go-ycsb")
+    done = bench("doctor")
+    assert done.code == 0, done.out
+    assert done.out.endswith("nothing is missing\n")
+    for what in ("PDF writer", "charts", "store", "db_bench", "ycsb", "go_ycsb", "MongoDB stand-in"):
+        assert any(line.startswith("ok") and what in line for line in done.out.splitlines()), what
+
+
+def test_findings_as_json(bench: Bench) -> None:
+    findings = bench("doctor", "--json").json
+    assert {"host", "what", "ok", "detail", "hint"} == findings[0].keys()
+    (tool,) = [each for each in findings if each["what"] == "db_bench"]
+    assert tool["ok"]
+    assert tool["detail"].endswith(f"at {system_tool('db_bench').resolve()}")
+
+
+def test_a_spec_is_looked_at_with_its_hosts_tools_and_directories(bench: Bench) -> None:
+    bench.spec(SMALL)
+    done = bench("doctor", "brief.bench")
+    assert done.code == 0, done.out
+    lines = [line.split() for line in done.out.splitlines()]
+    assert ["ok", "local", "reachable", "local"] in lines
+    assert any(line[:3] == ["ok", "local", "db_bench"] for line in lines)
+    assert any(line[:3] == ["ok", "local", str(bench.folder / "data" / "one")] and line[-1] == "free" for line in lines)
+    assert not (bench.folder / "data").exists(), "doctor changes nothing"
+
+
+@pytest.mark.parametrize("path", ["/opt/no-such-tool", "/etc/hostname"])
+def test_a_missing_tool_is_named_with_the_way_to_get_it(bench: Bench, path: str) -> None:
+    bench.spec(SMALL.replace("engine = rocksdb", f'engine = rocksdb\n  tool = db_bench("{path}")'))
+    done = bench("doctor", "brief.bench")
+    assert done.code == 3
+    missing, hint = next(
+        (line, done.out.splitlines()[index + 1])
+        for index, line in enumerate(done.out.splitlines())
+        if line.startswith("missing")
+    )
+    assert path in missing
+    assert "install it" in hint
+    assert "nothing is missing" not in done.out
+
+
+def test_without_tools_on_the_path_each_missing_one_has_a_hint(bench: Bench) -> None:
+    done = bench("doctor", "--json", env={"PATH": "/nowhere:/bin", "JAVA_HOME": "/nowhere"})
+    missing = [each for each in done.json if not each["ok"]]
+    assert done.code == (3 if missing else 0)
+    assert all(each["hint"] for each in missing)
+
+
+@pytest.mark.parametrize(
+    ("parent", "problem"), [("/etc/hostname", "can't be written"), ("/sys/fs/cgroup", "has no free space")]
+)
+def test_a_directory_that_can_not_be_written_is_missing(bench: Bench, parent: str, problem: str) -> None:
+    bench.spec(SMALL, DATA=parent)
+    done = bench("doctor", "brief.bench")
+    assert done.code == 3
+    (line,) = [line for line in done.out.splitlines() if line.startswith("missing") and f"{parent}/one" in line]
+    assert line.endswith(problem)
+    assert "the path of database rocks at brief.bench:6:1" in done.out

@@ -1,0 +1,144 @@
+"""A run that is stopped, by a user or by force, and gone on with."""
+
+from __future__ import annotations
+
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.cli.specs import ONE_FOLDER
+from tests.support import wrapped
+from tests.support.bench import Bench, Started
+from tests.support.waiting import until
+
+SPEC = ONE_FOLDER.replace("[1, 2]", "[1, 2, 3]").replace(
+    "engine = rocksdb", 'engine = rocksdb\n  tool = db_bench("@TOOL@")'
+)
+FIRST, SECOND, THIRD = (f"ramp/one/rr/threads={number}" for number in (1, 2, 3))
+
+
+@pytest.fixture
+def slow_bench(bench: Bench) -> Bench:
+    """Its second cell takes half a minute, until there is a file `hurry`."""
+    tool = wrapped.db_bench(
+        bench.folder / "slow", f'*--threads=2*) [ -e {bench.folder}/hurry ] || set -- "$@" --duration=30;;'
+    )
+    bench.spec(SPEC, TOOL=tool)
+    return bench
+
+
+def wait_for_the_second_cell(bench: Bench, run: Started) -> None:
+    run.until_it_says("[1/3]")
+    until(lambda: any("--duration=30" in line for line in bench.strays().values()), 30)
+
+
+def cells(bench: Bench) -> list[tuple[str, str, int]]:
+    return [(cell.partition("/repeat")[0], *verdict) for cell, verdict in bench.verdicts().items()]
+
+
+def job_directories(bench: Bench) -> list[Path]:
+    return [path for root in bench.tmp.iterdir() for path in root.iterdir()]
+
+
+def test_ctrl_c_stops_the_tools_and_resume_runs_only_the_rest(slow_bench: Bench) -> None:
+    bench = slow_bench
+    with bench.started("run", "brief.bench") as run:
+        wait_for_the_second_cell(bench, run)
+        run.signal(signal.SIGINT)
+        ended = run.wait(30)
+        assert ended.code == 130, ended.text
+        assert bench.strays() == {}
+    assert job_directories(bench) == []
+    assert f"go on with: bench resume {bench.run_dir.name}" in ended.text
+    assert "PDF" not in ended.text
+    assert cells(bench) == [(FIRST, "ok", 1)]
+
+    status = bench("status")
+    assert re.search(r"interrupted +1/3 cells done, 0 failed", status.out)
+    assert [line.split()[0] for line in status.out.splitlines()[1:4]] == ["ok", "interrupted", "waiting"]
+
+    (bench.folder / "hurry").touch()
+    resumed = bench("resume")
+    assert resumed.code == 0, resumed.err
+    assert cells(bench) == [(FIRST, "ok", 1), (SECOND, "ok", 2), (THIRD, "ok", 1)]
+    assert re.findall(r"^\[(\d/\d)\]", resumed.err, re.MULTILINE) == ["2/3", "3/3"]
+    rows = bench("query", "SELECT threads, attempt, status FROM cells ORDER BY threads", "--json").json
+    assert [(row["threads"], row["attempt"], row["status"]) for row in rows] == [
+        (1, 1, "ok"),
+        (2, 2, "ok"),
+        (3, 1, "ok"),
+    ]
+
+
+def test_a_killed_controller_loses_nothing_and_what_it_left_running_disturbs_nobody(slow_bench: Bench) -> None:
+    bench = slow_bench
+    with bench.started("run", "brief.bench") as run:
+        wait_for_the_second_cell(bench, run)
+        run.process.kill()
+        run.process.wait(10)
+        left = bench.strays()
+        assert left, "a job outlives its controller"
+        assert cells(bench) == [(FIRST, "ok", 1)]
+        assert re.search(r"interrupted +1/3 cells done", bench("status").out)
+
+        (bench.folder / "hurry").touch()
+        resumed = bench("resume")
+        assert resumed.code == 0, resumed.text
+        assert not left.keys() & bench.strays().keys()
+    assert "was still running" in resumed.err
+    assert cells(bench) == [(FIRST, "ok", 1), (SECOND, "ok", 2), (THIRD, "ok", 1)]
+    assert job_directories(bench) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_a_controller_asked_to_end_stops_its_tools(slow_bench: Bench, number: signal.Signals) -> None:
+    with slow_bench.started("run", "brief.bench") as run:
+        wait_for_the_second_cell(slow_bench, run)
+        run.signal(number)
+        ended = run.wait(30)
+        assert ended.code == 130, ended.text
+        assert slow_bench.strays() == {}
+
+
+def test_a_run_that_goes_on_is_shown_and_not_driven_twice(slow_bench: Bench) -> None:
+    bench = slow_bench
+    with bench.started("run", "brief.bench") as run:
+        wait_for_the_second_cell(bench, run)
+        status = bench("status")
+        assert re.search(r"running +1/3 cells done, 0 failed, \d+ s, about \d+ s left", status.out), status.out
+        assert status.out.splitlines()[2].split()[0] == "running"
+        assert status.out.splitlines()[2].split()[-1] == "measure"
+
+        rows = bench("query", "SELECT status FROM cells ORDER BY threads", "--json").json
+        assert [row["status"] for row in rows] == ["ok", "missing", "missing"]
+
+        twice = bench("resume", bench.run_dir.name)
+        assert twice.code == 2
+        assert "is being run by another process" in twice.err
+        assert "wait for it, or look at it with `bench status`" in twice.err
+        assert run.process.poll() is None
+
+
+def test_a_second_ctrl_c_ends_at_once(slow_bench: Bench) -> None:
+    with slow_bench.started("run", "brief.bench") as run:
+        wait_for_the_second_cell(slow_bench, run)
+        run.signal(signal.SIGINT)
+        run.signal(signal.SIGINT)
+        assert run.wait(30).code == 130
+
+
+def test_resume_without_anything_to_go_on_with_says_so(copied_run: Bench) -> None:
+    done = copied_run("resume")
+    assert done.code == 2
+    assert done.err.startswith("error: no run in bench-out was interrupted")
+    assert copied_run.run_dir.name in done.err
+
+
+def test_resume_of_a_finished_run_by_name_runs_no_cell_again(copied_run: Bench) -> None:
+    before = copied_run.journal("cell_ended")
+    done = copied_run("resume", copied_run.run_dir.name, "--no-report")
+    assert done.code == 0
+    assert copied_run.journal("cell_ended") == before
+    assert copied_run.journal("run_ended")[-1]["status"] == "done"

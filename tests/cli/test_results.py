@@ -1,0 +1,211 @@
+"""The commands that look at a finished run: query, status, report, rebuild."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.cli.conftest import FinishedRun
+from tests.cli.specs import SMALL
+from tests.support.bench import Bench
+
+THROUGHPUT = (
+    "SELECT hardware, threads, value FROM measure.throughput WHERE phase IS NULL AND operation = 'all' ORDER BY ALL"
+)
+POINTS = [("one", 1), ("one", 2), ("two", 1), ("two", 2)]
+
+
+# --- query ---
+
+
+def test_a_query_is_answered_as_a_table(finished_run: FinishedRun) -> None:
+    done = finished_run.bench("query", THROUGHPUT)
+    assert done.code == 0, done.err
+    head, rule, *rows = done.out.splitlines()
+    assert head.split() == ["hardware", "threads", "value"]
+    assert set(rule) == {"─", " "}
+    assert [tuple(row.split()[:2]) for row in rows] == [(name, str(threads)) for name, threads in POINTS]
+
+
+def test_a_query_is_answered_as_json_csv_and_parquet_alike(finished_run: FinishedRun, tmp_path: Path) -> None:
+    bench = finished_run.bench
+    rows = bench("query", THROUGHPUT, "--json").json
+    assert [(row["hardware"], row["threads"]) for row in rows] == POINTS
+    assert all(row["value"] > 1000 for row in rows)
+
+    text = bench("query", THROUGHPUT, "--csv").out
+    found = list(csv.DictReader(io.StringIO(text)))
+    assert [float(row["value"]) for row in found] == [row["value"] for row in rows]
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+
+    path = tmp_path / "answer.parquet"
+    done = bench("query", THROUGHPUT, "--parquet", path)
+    assert done.out == f"{path}: 4 rows\n"
+    assert pq.read_table(path).to_pylist() == rows
+
+
+def test_the_numbers_of_the_run_are_those_of_the_query(finished_run: FinishedRun) -> None:
+    rows = finished_run.bench("query", THROUGHPUT, "--json").json
+    told = {record["cell"]: record["ops_per_s"] for record in finished_run.bench.journal("cell_ended")}
+    asked = finished_run.bench(
+        "query",
+        "SELECT cell_id, ops_per_s FROM cells JOIN throughput USING (run_id, cell_id) "
+        "WHERE phase IS NULL AND operation = 'all'",
+        "--json",
+    ).json
+    assert {row["cell_id"]: row["ops_per_s"] for row in asked} == told
+    assert sorted(told.values()) == sorted(row["value"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["SELEC 1", "SELECT nothing FROM cells", "FROM nowhere", "DROP TABLE cells", "SELECT 1; SELECT 2", "",
+     "COPY cells TO 'x.csv'", "FROM read_csv('/etc/passwd')"],
+)  # fmt: skip
+def test_a_bad_query_gets_one_clear_line_and_the_next_step(finished_run: FinishedRun, sql: str) -> None:
+    done = finished_run.bench("query", sql)
+    assert done.code == 2
+    assert done.out == ""
+    message, hint = done.err.splitlines()
+    assert message.startswith("error: ")
+    assert hint.startswith("  help: ")
+
+
+def test_a_parquet_file_that_can_not_be_written_is_named(finished_run: FinishedRun) -> None:
+    done = finished_run.bench("query", "FROM cells", "--parquet", "no/such/folder/x.parquet")
+    assert done.code == 2
+    assert "error: no/such/folder/x.parquet can't be written: No such file or directory" in done.err
+
+
+# --- status ---
+
+
+def test_status_shows_the_last_run_and_each_of_its_cells(finished_run: FinishedRun) -> None:
+    done = finished_run.bench("status")
+    assert done.code == 0
+    head, *cells = done.out.splitlines()
+    assert re.match(rf"{finished_run.bench.run_dir.name}  done +4/4 cells done, 0 failed, \d+ s$", head)
+    assert [line.split()[0] for line in cells] == ["ok"] * 4
+    assert all(line.endswith("ops/s") for line in cells)
+
+
+def test_status_of_a_run_by_the_start_of_its_name_and_as_json(finished_run: FinishedRun) -> None:
+    run_id = finished_run.bench.run_dir.name
+    status = finished_run.bench("status", run_id[:9], "--json").json
+    assert (status["run_id"], status["status"], status["done"], status["total"]) == (run_id, "done", 4, 4)
+    assert [cell["status"] for cell in status["cells"]] == ["ok"] * 4
+    done = finished_run.bench("status", "1999")
+    assert done.code == 2
+    assert done.err.startswith("error: no run 1999 in bench-out")
+    assert run_id in done.err
+
+
+def test_status_of_all_runs_has_one_line_for_each(copied_run: Bench) -> None:
+    first = copied_run.run_dir
+    shutil.copytree(first, first.with_name(first.name + "-2"))
+    done = copied_run("status", "--all")
+    assert [line.split()[1] for line in done.out.splitlines()] == ["done", "done"]
+    assert len(copied_run("status", "--all", "--json").json) == 2
+    assert Bench(copied_run.folder / "elsewhere")("status", "--all").out == ""
+
+
+# --- report ---
+
+
+def test_a_report_is_rendered_again_and_elsewhere(finished_run: FinishedRun, tmp_path: Path) -> None:
+    done = finished_run.bench("report", "--to", tmp_path / "copy")
+    assert done.code == 0, done.err
+    pdf, html = map(Path, done.out.split())
+    assert (pdf.suffix, html.suffix) == (".pdf", ".html")
+    assert pdf.read_bytes().startswith(b"%PDF-")
+    original = finished_run.bench.run_dir / "reports" / html.name
+    assert html.read_text() == original.read_text()
+
+
+def test_a_report_takes_changed_prose_and_metrics_from_the_spec(copied_run: Bench) -> None:
+    text = SMALL.replace("The best throughput was", "At its very best, it did").replace("- 1, higher", "- 2, higher")
+    copied_run.spec(text, "newer.bench")
+    done = copied_run("report", "--spec", "newer.bench", "--html-only", "--json")
+    assert done.code == 0, done.err
+    ((name, (html,)),) = done.json.items()
+    assert name == "brief"
+    page = (copied_run.folder / html).read_text(encoding="utf-8")
+    assert "At its very best, it did" in page
+    assert "The best throughput was" not in page
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("records = 2k", "records = 3k"), ("threads   = [1, 2]", "threads = [1, 4]"), ("cache = 1 MiB", "cache = 2 MiB")],
+)
+def test_a_spec_whose_cells_were_not_measured_is_refused(copied_run: Bench, old: str, new: str) -> None:
+    assert old in SMALL
+    copied_run.spec(SMALL.replace(old, new), "newer.bench")
+    done = copied_run("report", "--spec", "newer.bench", "--html-only")
+    assert done.code == 2
+    assert re.search(r"error: \d of the 4 cells of newer.bench were not measured, first ramp/", done.err), done.err
+    assert "run the spec again" in done.err
+
+
+def test_a_spec_with_more_or_fewer_labels_only_is_taken(copied_run: Bench) -> None:
+    copied_run.spec(SMALL.replace('"Second folder"', '"A roomy folder"'), "newer.bench")
+    done = copied_run("report", "--spec", "newer.bench", "--html-only")
+    assert done.code == 0, done.err
+    assert "A roomy folder" in (copied_run.folder / done.out.strip()).read_text(encoding="utf-8")
+
+
+def test_a_report_says_which_expectation_does_not_hold(copied_run: Bench) -> None:
+    copied_run.spec(SMALL + "expect min(throughput over threads, hardware) > 900G ops/s\n", "newer.bench")
+    done = copied_run("report", "--spec", "newer.bench", "--html-only")
+    assert done.code == 4
+    assert "warning: expect does not hold: min(throughput over threads, hardware) > 900G ops/s" in done.err
+    assert "newer.bench:" in done.err
+
+
+def test_a_run_without_a_report_says_how_to_get_one(copied_run: Bench) -> None:
+    plan = copied_run.run_dir / "plan.json"
+    plan.write_text(json.dumps({**json.loads(plan.read_text()), "reports": []}))
+    done = copied_run("report")
+    assert done.code == 2
+    assert "has no `report` block" in done.err
+    assert "bench report --spec FILE" in done.err
+
+
+# --- rebuild ---
+
+
+def test_rebuild_gives_the_same_tables_again(copied_run: Bench) -> None:
+    before = copied_run("query", THROUGHPUT, "--csv").out
+    store = copied_run.run_dir / "store"
+    shutil.rmtree(store)
+    done = copied_run("rebuild")
+    assert done.code == 0
+    assert done.out.strip() == str(store.relative_to(copied_run.folder))
+    assert copied_run("query", THROUGHPUT, "--csv").out == before
+
+
+def test_rebuild_does_not_count_a_raw_output_that_was_changed(copied_run: Bench) -> None:
+    path = next((copied_run.run_dir / "raw").rglob("measure-local/stdout"))
+    path.write_text(path.read_text().replace("ops/sec", "ops/sec "))
+    assert copied_run("rebuild").code == 0
+    rows = copied_run("query", "SELECT status, reason FROM cells ORDER BY status", "--json").json
+    assert [row["status"] for row in rows] == ["failed", "ok", "ok", "ok"]
+    assert "stdout" in rows[0]["reason"]
+
+
+def test_a_damaged_journal_is_named_with_its_line(copied_run: Bench) -> None:
+    path = copied_run.run_dir / "journal.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    lines[2] = "not a record\n"
+    path.write_text("".join(lines))
+    done = copied_run("rebuild")
+    assert done.code == 2
+    assert re.search(r"error: \S+journal.jsonl:3 is not a journal record", done.err)

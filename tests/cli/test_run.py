@@ -1,0 +1,163 @@
+"""`bench run` with real db_bench, as a user sees it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import FinishedRun
+from tests.cli.specs import ONE_FOLDER, SMALL
+from tests.support.bench import PROGRAM, Bench
+from tests.support.tools import system_tool
+from tests.support.waiting import until
+
+ONE_CELL = ONE_FOLDER.replace("[1, 2]", "[1]") + "expect min(throughput over threads, hardware) > 0\n"
+
+
+def test_a_run_ends_with_the_paths_of_a_pdf_and_an_html_brief(finished_run: FinishedRun) -> None:
+    done = finished_run.ended
+    assert done.code == 0, done.err
+    pdf, html = (re.search(rf"^{kind} +(\S+)$", done.out, re.MULTILINE) for kind in ("PDF", "HTML"))
+    assert pdf
+    assert html
+    folder = finished_run.bench.folder
+    assert (folder / pdf[1]).read_bytes().startswith(b"%PDF-")
+    page = (folder / html[1]).read_text(encoding="utf-8")
+    assert "What a second folder buys" in page
+    assert "operations per second" in page
+
+
+def test_progress_is_one_plain_line_a_cell_on_standard_error(finished_run: FinishedRun) -> None:
+    done = finished_run.ended
+    run_id = finished_run.bench.run_dir.name
+    assert re.search(rf"^run {run_id}: 4 cells, about \d+ ", done.err, re.MULTILINE)
+    lines = re.findall(r"^\[(\d)/4\] (\S+) +([\d,]+) ops/s +[\d.]+ s +(.*)$", done.err, re.MULTILINE)
+    assert [number for number, *_ in lines] == ["1", "2", "3", "4"]
+    assert [cell for _, cell, *_ in lines] == [cell["cell"] for cell in finished_run.bench.journal("cell_ended")]
+    assert all(int(rate.replace(",", "")) > 1000 for _, _, rate, _ in lines)
+    assert all("left" in left for *_, left in lines[:-1])
+    assert "[1/4]" not in done.out
+
+
+def test_a_run_keeps_plan_spec_journal_raw_outputs_and_tables(finished_run: FinishedRun) -> None:
+    run_dir = finished_run.bench.run_dir
+    assert json.loads((run_dir / "plan.json").read_text())["format"] == "benchbrief-plan"
+    (kept,) = (run_dir / "spec").iterdir()
+    assert kept.read_bytes() == finished_run.spec.read_bytes()
+    for record in finished_run.bench.journal("job_collected"):
+        for name in record["files"]:
+            assert (run_dir / record["directory"] / name).is_file()
+    assert (run_dir / "store" / "results.duckdb").is_file()
+    assert (run_dir / "store" / "cells.parquet").is_file()
+    assert all(status == "ok" for status, _ in finished_run.bench.verdicts().values())
+
+
+def test_a_run_leaves_no_process_and_no_job_directory_behind(finished_run: FinishedRun) -> None:
+    assert finished_run.bench.strays() == {}
+    assert [path for root in finished_run.bench.tmp.iterdir() for path in root.iterdir()] == []
+
+
+def test_the_outcome_as_json(bench: Bench) -> None:
+    system_tool("db_bench")
+    bench.spec(ONE_CELL)
+    done = bench("run", "brief.bench", "--json", "--quiet")
+    assert done.code == 0, done.err
+    assert "[1/1]" not in done.err
+    outcome = done.json
+    assert outcome["status"] == "done"
+    assert outcome["exit_code"] == 0
+    assert outcome["failed"] == []
+    assert [(each["expect"], each["holds"]) for each in outcome["expects"]] == [
+        ("min(throughput over threads, hardware) > 0", True)
+    ]
+    assert (bench.folder / outcome["directory"]).samefile(bench.run_dir)
+
+
+def test_an_expectation_that_fails_gives_code_4_and_is_named_with_its_line(bench: Bench) -> None:
+    system_tool("db_bench")
+    spec = bench.spec(ONE_CELL.replace("hardware) > 0", "hardware) > 900G ops/s"))
+    done = bench("run", "brief.bench")
+    assert done.code == 4, done.err
+    number = next(i for i, line in enumerate(spec.read_text().splitlines(), start=1) if line.startswith("expect"))
+    assert "expect does not hold: min(throughput over threads, hardware) > 900G ops/s" in done.out
+    assert f"brief.bench:{number}:" in done.out
+    assert bench.journal("run_ended")[-1]["status"] == "done"
+
+
+def test_params_and_profiles_change_what_is_run(bench: Bench) -> None:
+    system_tool("db_bench")
+    bench.spec(
+        "param records = 1k\n"
+        + ONE_CELL.replace("records = 2k", "records = records")
+        + "profile two { override experiment { threads = [2] } }\n"
+    )
+    done = bench("run", "brief.bench", "--profile", "two", "--param", "records=3k", "--quiet")
+    assert done.code == 0, done.err
+    plan = json.loads((bench.run_dir / "plan.json").read_text())
+    assert (plan["spec"]["profile"], plan["spec"]["params"]) == ("two", {"records": "3k"})
+    (cell,) = plan["cells"]
+    assert cell["threads"] == 2
+    assert cell["dataset"]["records"] == 3000
+    command = next((bench.run_dir / "raw").rglob("measure-local/command.txt")).read_text()
+    assert "--num=3000" in command
+    assert "--compression_type=none" in command
+    assert "--threads=2" in command
+
+
+def test_a_wrong_spec_runs_nothing(bench: Bench) -> None:
+    bench.spec(SMALL.replace("[rr]", "[rrr]"))
+    done = bench("run", "brief.bench")
+    assert done.code == 1
+    assert "did you mean `rr`?" in done.err
+    assert not (bench.folder / "bench-out").exists()
+
+
+def test_a_folder_that_can_not_be_written_is_named(bench: Bench) -> None:
+    bench.spec(ONE_FOLDER)
+    (bench.folder / "taken").write_text("a file")
+    done = bench("run", "brief.bench", "--out", "taken")
+    assert done.code == 2
+    assert done.err.startswith("error: taken can't be written: ")
+    assert "choose another folder with --out" in done.err
+
+
+def test_a_reader_that_goes_away_early_is_no_error(finished_run: FinishedRun) -> None:
+    bench = finished_run.bench
+    script = f'set -o pipefail; {PROGRAM} query "FROM range(200000)" --csv | head -n 2; echo "code $?"'
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=bench.folder, env=bench.env, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.splitlines()[:2] == ["range", "0"]
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[2] == "code 141"  # as any program that SIGPIPE ends
+
+
+def test_a_run_goes_on_when_nobody_reads_its_progress_any_more(bench: Bench) -> None:
+    system_tool("db_bench")
+    bench.spec(ONE_FOLDER)
+    script = f"{PROGRAM} run brief.bench 2>&1 | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=bench.folder, env=bench.env, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.startswith("run ")
+    until(lambda: not bench.strays(), 30)
+    assert [status for status, _ in bench.verdicts().values()] == ["ok", "ok"]
+    assert bench.journal("run_ended")[-1]["status"] == "done"
+
+
+@pytest.mark.parametrize("words", [["plan", "brief.bench"], ["check", "brief.bench"], ["status"], ["--help"]])
+def test_a_closed_output_is_no_error(finished_run: FinishedRun, words: list[str], tmp_path: Path) -> None:
+    bench = finished_run.bench
+    errors = tmp_path / "errors"
+    with errors.open("wb") as err:
+        process = subprocess.Popen(
+            [PROGRAM, *words], cwd=bench.folder, env=bench.env, stdout=subprocess.PIPE, stderr=err
+        )
+        assert process.stdout is not None
+        process.stdout.close()
+        process.wait(30)
+    assert errors.read_text() == ""

@@ -1,0 +1,74 @@
+"""What a user sees on a real terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+from pathlib import Path
+
+import pytest
+
+from tests.cli.specs import ONE_FOLDER
+from tests.support.bench import PROGRAM, Bench
+from tests.support.tools import system_tool
+
+COLUMNS, ROWS = 100, 30
+
+
+def on_a_terminal(bench: Bench, *words: str | Path, env: dict[str, str] | None = None) -> tuple[int, str]:
+    """Exit code, and all that was written to the terminal."""
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    process = subprocess.Popen(
+        [PROGRAM, *map(str, words)],
+        cwd=bench.folder,
+        env={**bench.env, "TERM": "xterm-256color", **(env or {})},
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+    )
+    os.close(terminal)
+    said = b""
+    try:
+        while piece := os.read(controller, 1 << 16):
+            said += piece
+    except OSError:  # EIO: nobody has the terminal open any more
+        pass
+    finally:
+        os.close(controller)
+    return process.wait(60), said.decode()
+
+
+@pytest.mark.timeout(60)
+def test_a_run_shows_live_progress_and_leaves_one_line_a_cell(bench: Bench) -> None:
+    system_tool("db_bench")
+    bench.spec(ONE_FOLDER)
+    code, said = on_a_terminal(bench, "run", "brief.bench")
+    assert code == 0, said
+    assert re.search(r"0/2 cells  \d+ s gone, about \d+ s left", said)
+    assert re.search(r"ramp/one/rr/threads=1\S*  measure", said)
+    assert re.search(r"\[1/2\] ramp/one/rr/threads=1\S* +[\d,]+ ops/s", said)
+    assert "\x1b[?25h" in said, "the cursor is shown again"
+    assert "\x1b[32m" in said, "the verdict is green"
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
+def test_colour_is_left_out_where_it_is_not_wanted(bench: Bench, env: dict[str, str]) -> None:
+    bench.spec(ONE_FOLDER.replace("[rr]", "[rrr]"))
+    code, said = on_a_terminal(bench, "check", "brief.bench", env=env)
+    assert code == 1
+    assert "did you mean `rr`?" in said
+    assert not re.search(r"\x1b\[\d*(;\d+)*m", said)
+
+
+def test_errors_are_coloured_on_a_terminal(bench: Bench) -> None:
+    bench.spec(ONE_FOLDER.replace("[rr]", "[rrr]"))
+    code, said = on_a_terminal(bench, "check", "brief.bench")
+    assert code == 1
+    assert "\x1b[" in said

@@ -1,0 +1,180 @@
+"""The installed `bench`, run as a user runs it: from a folder of its own, with a home of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from tests.support.waiting import until
+
+PROGRAM = Path(sys.executable).with_name("bench")
+_MARK = "BENCHBRIEF_TEST"
+_ANSI = re.compile(r"\x1b\[")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended: its exit code, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def text(self) -> str:
+        return self.out + self.err
+
+    def plainly(self) -> Ended:
+        """Itself, when it shows neither a traceback nor colours nor a mistake of ours."""
+        assert "Traceback" not in self.text, self.text
+        assert "internal error" not in self.text, self.text
+        assert not _ANSI.search(self.text), self.text
+        return self
+
+
+class Bench:
+    """`bench` with its working directory. All that it starts, however detached, is known by a mark of ours."""
+
+    def __init__(self, folder: Path, **env: str) -> None:
+        self.folder = folder
+        self.home = folder / "home"
+        self.tmp = folder / "tmp"
+        self.data = folder / "data"
+        for each in (self.home, self.tmp):
+            each.mkdir(parents=True, exist_ok=True)
+        self.mark = uuid.uuid4().hex
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "HOME": str(self.home),
+            "TMPDIR": str(self.tmp),
+            _MARK: self.mark,
+            **env,
+        }
+
+    def __call__(self, *words: str | Path, timeout: float = 60, env: Mapping[str, str] | None = None) -> Ended:
+        done = subprocess.run(
+            [PROGRAM, *map(str, words)],
+            cwd=self.folder,
+            env={**self.env, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+        )
+        return Ended(done.returncode, done.stdout.decode(), done.stderr.decode()).plainly()
+
+    @contextmanager
+    def started(self, *words: str | Path, env: Mapping[str, str] | None = None) -> Iterator[Started]:
+        """A command that goes on while the block runs; what is left of it is killed at the end."""
+        with (self.folder / f"out-{uuid.uuid4().hex}").open("w+b") as out:
+            process = subprocess.Popen(
+                [PROGRAM, *map(str, words)],
+                cwd=self.folder,
+                env={**self.env, **(env or {})},
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
+            try:
+                yield Started(process, out)
+            finally:
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+                self.end_strays()
+
+    def spec(self, text: str, name: str = "brief.bench", **values: object) -> Path:
+        """Write a spec, with `@NAME@` replaced by a value, and @DATA@ by a folder for the databases."""
+        for key, value in {"DATA": self.data, **values}.items():
+            text = text.replace(f"@{key}@", str(value))
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def run_dirs(self) -> list[Path]:
+        return sorted(path.parent for path in (self.folder / "bench-out").glob("*/plan.json"))
+
+    @property
+    def run_dir(self) -> Path:
+        """The folder of the only run."""
+        (found,) = self.run_dirs()
+        return found
+
+    def journal(self, kind: str | None = None) -> list[dict[str, Any]]:
+        """The whole records of the only run's journal."""
+        text = (self.run_dir / "journal.jsonl").read_text(encoding="utf-8")
+        records = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+        return [record for record in records if kind in (None, record["type"])]
+
+    def verdicts(self) -> dict[str, tuple[str, int]]:
+        """The last verdict on each cell, and its attempt."""
+        return {record["cell"]: (record["status"], record["attempt"]) for record in self.journal("cell_ended")}
+
+    def strays(self) -> dict[int, str]:
+        """Processes that `bench` started, by their pid, and that still run."""
+        mark = f"{_MARK}={self.mark}".encode()
+        found = {}
+        for path in Path("/proc").glob("[0-9]*"):
+            try:
+                if mark in (path / "environ").read_bytes().split(b"\0"):
+                    found[int(path.name)] = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+            except OSError:  # it has ended, or is not ours to look at
+                continue
+        return found
+
+    def processes(self, name: str) -> list[int]:
+        """Pids of those whose program has this name."""
+        return [pid for pid, line in self.strays().items() if line.split(" ")[0].rpartition("/")[2] == name]
+
+    def end_strays(self) -> None:
+        for pid in self.strays():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+@contextmanager
+def fresh_bench(folder: Path) -> Iterator[Bench]:
+    """A `bench` of a test's own; the test fails when anything that it started is still running at the end."""
+    bench = Bench(folder)
+    yield bench
+    left = bench.strays()
+    bench.end_strays()
+    assert not left, f"left behind: {left}"
+
+
+@dataclass(frozen=True)
+class Started:
+    """A command that goes on."""
+
+    process: subprocess.Popen[bytes]
+    output: IO[bytes]
+
+    @property
+    def said(self) -> str:
+        return Path(self.output.name).read_text(encoding="utf-8", errors="replace")
+
+    def until_it_says(self, text: str, within_s: float = 60) -> None:
+        until(lambda: text in self.said or self.process.poll() is not None, within_s)
+        assert text in self.said, self.said
+
+    def signal(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    def wait(self, timeout: float = 60) -> Ended:
+        code = self.process.wait(timeout)
+        return Ended(code, self.said, "").plainly()
