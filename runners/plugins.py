@@ -39,7 +39,7 @@ def _load(kind: Kind, name: str) -> object:
     if not found:
         raise RunnerError(
             f"there is no {kind.removesuffix('s')} named `{name}`",
-            f"installed are: {', '.join(names(kind)) or 'none'}; others are packages with an entry point in {_group(kind)}",
+            f"there are: {', '.join(names(kind)) or 'none'}; packages add more by an entry point in {_group(kind)}",
         )
     if len(found) > 1:
         raise RunnerError(

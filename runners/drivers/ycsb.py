@@ -21,7 +21,8 @@ from benchbrief.runners.seams import BadOutput, CellContext, Command, Job, JobOu
 
 _BINDING = "mongodb"
 _SPARE_S = 1
-"""Without a warm-up, connecting falls into the run's first second, which would be missing from the measured time."""
+_CONNECTING_S = 2.0
+"""A JVM may take so long to its first operation, which a shorter warm-up would take from the measured time."""
 
 _JAVA = '"${JAVA_HOME:+$JAVA_HOME/bin/}java"'
 _CORE_CHECK = 'cd -- "$1/lib" && set -- core-*.jar && [ -f "$1" ] && echo "$1"'
@@ -93,8 +94,9 @@ class Ycsb:
 
     def measure(self, context: CellContext) -> Job:
         cell = context.cell
+        spare = _SPARE_S if cell.warm_up_s < _CONNECTING_S else 0
         own = {
-            "maxexecutiontime": str(ceil(cell.warm_up_s + cell.measure_s) + (0 if cell.warm_up_s else _SPARE_S)),
+            "maxexecutiontime": str(ceil(cell.warm_up_s + cell.measure_s) + spare),
             "measurementtype": "hdrhistogram",
             "hdrhistogram.fileoutput": "true",
             "hdrhistogram.output.path": "",

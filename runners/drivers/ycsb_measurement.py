@@ -24,10 +24,14 @@ Logs = Mapping[str, tuple[text.Slice, ...]]
 
 @dataclass(frozen=True)
 class _Window:
-    """The measured part: `edges` are the ends of one-second slices, the first of them where the measurement begins."""
+    """The measured part: `edges` are the ends of one-second slices, the first of them where the measurement begins.
+
+    `cut_s` of the process were cut off before it. `late`: the warm-up was over before the first operation.
+    """
 
     edges: tuple[float, ...]
     cut_s: float
+    late: bool
 
     @property
     def start(self) -> float:
@@ -93,15 +97,11 @@ def _window(context: CellContext, output: JobOutput, found: text.Text, logs: Log
     # The last slice, from the last full second to the end, is a few milliseconds of threads winding down.
     pieces = [piece for piece in reference if piece.end - piece.start >= 0.5]
     run_start = max(pieces[-1].end for pieces in logs.values() if pieces) - found.runtime_s
-    if cell.warm_up_s:
-        due = run_start + cell.warm_up_s - _SNAP_S
-        start = next((piece.end for piece in pieces if piece.end >= due), None)
-    else:
-        # The first operation: connecting, which comes before it, is not the server's throughput.
-        start = pieces[0].start if pieces else None
-    edges = (
-        [] if start is None else [start, *(p.end for p in pieces if start < p.end <= start + cell.measure_s + _SNAP_S)]
-    )
+    cuts = [pieces[0].start, *(piece.end for piece in pieces)] if pieces else []
+    # Without a warm-up, the first operation: connecting, which comes before it, is not the server's throughput.
+    due = run_start + cell.warm_up_s - _SNAP_S if cell.warm_up_s else float("-inf")
+    start = next((cut for cut in cuts if cut >= due), None)
+    edges = [] if start is None else [cut for cut in cuts if start <= cut <= start + cell.measure_s + _SNAP_S]
     measured = edges[-1] - edges[0] if len(edges) > 1 else 0.0
     limited = "operations" in context.workload.properties
     if (
@@ -117,7 +117,8 @@ def _window(context: CellContext, output: JobOutput, found: text.Text, logs: Log
                 "did it run out of operations? declare more `operations`",
             )
         raise bad(output, ended)
-    return _Window(tuple(edges), start - run_start)
+    late = bool(cell.warm_up_s) and start == cuts[0]
+    return _Window(tuple(edges), start - run_start, late)
 
 
 def _measurement(context: CellContext, output: JobOutput, found: text.Text, logs: Logs, window: _Window) -> Measurement:
@@ -143,7 +144,7 @@ def _measurement(context: CellContext, output: JobOutput, found: text.Text, logs
             Interval(start - window.start, end - start, _tally(logs, start, end).count)
             for start, end in pairwise(window.edges)
         ),
-        warnings=found.warnings,
+        warnings=(*found.warnings, *_remarks(context, window)),
         tool_version=_version(output),
         properties=tuple(_disclosed(context, logs, window).items()),
     )
@@ -195,6 +196,16 @@ def _operations(logs: Logs, phase: int | None, start: float, end: float) -> list
     # An operation that only ever failed has no log of successes.
     done += [Operation(operation=name, count=0, errors=number, phase=phase) for name, number in errors.items()]
     return done
+
+
+def _remarks(context: CellContext, window: _Window) -> tuple[str, ...]:
+    if not window.late:
+        return ()
+    text = (
+        f"YCSB's first operation came {window.cut_s:.1f} s after its start, when the {context.cell.warm_up_s:g} s of "
+        "warm-up were over: the measurement begins cold"
+    )
+    return (text,)
 
 
 def _disclosed(context: CellContext, logs: Logs, window: _Window) -> dict[str, str]:

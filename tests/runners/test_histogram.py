@@ -14,7 +14,8 @@ from benchbrief.runners.histogram import decode_hdr, from_counts, mean, merge, p
 from benchbrief.runners.measurement import Bucket, Histogram
 
 # Bucket limits of RocksDB's histogram, in microseconds.
-LIMITS = (0, 1, 2, 3, 4, 6, 10, 15, 22, 34, 51, 76, 110, 170, 250, 380, 580, 870, 1300, 1900, 2900, 4400, 6600, 9900, 14000)
+SHORT = (0, 1, 2, 3, 4, 6, 10, 15, 22, 34, 51, 76, 110, 170, 250, 380, 580, 870)
+LIMITS = (*SHORT, 1300, 1900, 2900, 4400, 6600, 9900, 14000)
 
 latencies = st.lists(st.integers(1, 14_000), min_size=1, max_size=300)
 percents = st.floats(0.1, 100)

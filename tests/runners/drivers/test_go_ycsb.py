@@ -129,6 +129,14 @@ def test_its_profiler_is_kept_off_the_network() -> None:
     assert "debug.pprof=127.0.0.1:0\n" in str(file.content[0])
 
 
+def test_only_keys_that_were_loaded_are_asked_for() -> None:
+    """Its zipfian choice draws one key more than there are."""
+    assert "recordcount=999\n" in str(DRIVER.measure(cell(1000)).files[0].content[0])
+    load = DRIVER.load(cell(1000))
+    assert load
+    assert "recordcount=1000\n" in str(load.files[0].content[0])
+
+
 def test_a_database_of_another_name_is_refused() -> None:
     with pytest.raises(RunnerError, match="go-ycsb always uses the database `ycsb`, and the URI names `shop`"):
         DRIVER.measure(cell(uri="mongodb://h:1,h:2/shop?w=1"))

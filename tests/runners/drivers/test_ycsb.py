@@ -365,7 +365,7 @@ def test_a_load_has_an_operation_count_and_no_time_limit() -> None:
     assert "maxexecutiontime" not in load
 
 
-def test_without_a_warm_up_the_run_has_a_second_to_spare_for_connecting() -> None:
+def test_with_little_warm_up_the_run_has_a_second_to_spare_for_connecting() -> None:
     assert settings(rmw(warm_up_s=0, measure_s=6))["maxexecutiontime"] == "7"
 
 
