@@ -109,7 +109,7 @@ class _Experiment:
         if tool is None:
             return None
         loads = self._fitting(loads, database, units)
-        self._one_load_host(client, units)
+        self._one_load_host(client)
         self._tool_limits(tool, axis, phases)
         if not points or measure_s is None:
             return None
@@ -312,15 +312,9 @@ class _Experiment:
             )
         return client, client.tool
 
-    def _one_load_host(self, client: plan.Client | None, units: tuple[HardwareUnit, ...]) -> None:
+    def _one_load_host(self, client: plan.Client | None) -> None:
         """Several load generators for one cell need a common start and a split target, which is not built yet."""
-        if client is None:
-            for unit in units:
-                if len(unit.hardware.hosts) > 1:
-                    span = self.places[("hardware", unit.hardware.key)]
-                    what = f"a library engine on several hosts at once (`{unit.hardware.key}` has {unit.hardware.nodes})"
-                    self.reader.findings.add(errors.NotSupported(span, what, "declare one hardware group for each host"))
-        elif len(client.hosts) > 1:
+        if client is not None and len(client.hosts) > 1:
             span = self.values.span("client") if self.values.said("client") else self.entry.head
             what = f"load from several hosts at once (client `{client.name}` has {len(client.hosts)})"
             self.reader.findings.add(errors.NotSupported(span, what, "give the client one host"))
