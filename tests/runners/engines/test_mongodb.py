@@ -1,0 +1,319 @@
+"""MongoDB: the embedded stand-in and attached servers; what no real server can be had for here says `scripted`."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pymongo
+import pytest
+
+from benchbrief.compiler.plan import Database, Reference
+from benchbrief.runners.engines.mongodb import MongoDB
+from benchbrief.runners.hosts import HostPool
+from benchbrief.runners.seams import CellContext, Endpoint, LoadShort, RunnerError, ServerFailed
+from tests.support import cells
+from tests.support.mongo import running_stand_in
+from tests.support.mongo_peer import HELLO, scripted_mongod
+from tests.support.tools import built_tool, tools_dir
+from tests.support.waiting import until
+
+Make = Callable[..., tuple[MongoDB, CellContext]]
+
+
+@pytest.fixture
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    """Makes engines, and stops them at the end."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("BENCHBRIEF_TOOLS", str(tools_dir()))
+    started: list[MongoDB] = []
+
+    def made(database: Database, records: int = 3) -> tuple[MongoDB, CellContext]:
+        context = cells.context(cells.ycsb("a", records), database)
+        engine = MongoDB(context.plan, database, context.hardware, HostPool(context.plan))
+        started.append(engine)
+        return engine, context
+
+    yield made
+    for engine in started:
+        engine.stop()
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    """The address of a stand-in that is attached to."""
+    built_tool("mongo-stand-in")
+    with running_stand_in(tools_dir()) as (host, port):
+        yield f"{host}:{port}"
+
+
+def client(endpoint: Endpoint) -> pymongo.MongoClient[dict[str, Any]]:
+    assert endpoint.uri
+    return pymongo.MongoClient(endpoint.uri.value, serverSelectionTimeoutMS=5000)
+
+
+def fill(endpoint: Endpoint, records: int) -> None:
+    with client(endpoint) as connection:
+        connection.get_default_database()["usertable"].insert_many([{"_id": f"user{i}"} for i in range(records)])
+
+
+# --- the embedded stand-in ---------------------------------------------------------------------------------------
+
+
+def test_the_embedded_server_is_started_disclosed_and_stopped(make: Make) -> None:
+    built_tool("mongo-stand-in")
+    engine, _ = make(cells.embedded())
+    endpoint = engine.start()
+    assert endpoint.uri
+    assert endpoint.uri.value.startswith("mongodb://127.0.0.1:")
+    assert endpoint.uri.value.endswith("/ycsb")
+    assert engine.start() == endpoint, "starting twice is starting once"
+    facts = engine.describe()
+    assert facts["server"].startswith("mongo-java-server")
+    assert "not MongoDB but a stand-in" in facts["stand_in"]
+    assert "in memory" in facts["stand_in"]
+    assert facts["topology"] == "standalone"
+    engine.stop()
+    with pytest.raises(pymongo.errors.PyMongoError), client(endpoint) as connection:
+        connection.admin.command("ping")
+
+
+def test_a_load_is_counted_remembered_and_dropped(make: Make) -> None:
+    built_tool("mongo-stand-in")
+    engine, context = make(cells.embedded())
+    endpoint = engine.start()
+    engine.reset(context.cell)
+    fill(endpoint, 2)
+    with pytest.raises(LoadShort, match=r"3 records were to be loaded; the load generator says 3, and .* holds 2"):
+        engine.loaded(context.cell, 3)
+    assert not engine.holds(context.cell)
+    engine.reset(context.cell)
+    fill(endpoint, 3)
+    engine.loaded(context.cell, 3)
+    assert engine.holds(context.cell)
+    with client(endpoint) as connection:
+        connection["ycsb"]["usertable"].insert_one({"_id": "one more"})
+    assert not engine.holds(context.cell), "the last cell added records"
+    with pytest.raises(RunnerError, match="holds 4 documents after 3 were loaded"):
+        engine.loaded(context.cell, 3)
+    engine.reset(context.cell)
+    with client(endpoint) as connection:
+        assert connection["ycsb"]["usertable"].count_documents({}) == 0
+
+
+def test_counters_rise_with_the_operations(make: Make) -> None:
+    built_tool("mongo-stand-in")
+    engine, _ = make(cells.embedded())
+    endpoint = engine.start()
+    before = engine.counters()
+    fill(endpoint, 5)
+    after = engine.counters()
+    assert after["opcounters.insert"] - before["opcounters.insert"] == 5
+
+
+def test_a_server_that_died_is_told_with_its_name(make: Make, tmp_path: Path) -> None:
+    built_tool("mongo-stand-in")
+    engine, _ = make(cells.embedded(tmp_path / "data"))
+    engine.start()
+    engine.healthy()
+    os.kill(int((tmp_path / "data/server.pid").read_text()), signal.SIGKILL)
+    with pytest.raises(ServerFailed, match="server of database mongo can't be reached"):
+        until(engine.healthy, within_s=20)
+
+
+def test_data_on_disk_outlive_the_server(make: Make, tmp_path: Path) -> None:
+    built_tool("mongo-stand-in")
+    engine, context = make(cells.embedded(tmp_path / "data"))
+    fill(engine.start(), 3)
+    engine.loaded(context.cell, 3)
+    assert "in a file" in engine.describe()["stand_in"]
+    engine.stop()
+    again, context = make(cells.embedded(tmp_path / "data"))
+    again.start()
+    assert again.holds(context.cell)
+
+
+def test_a_server_left_behind_by_a_killed_controller_is_replaced(make: Make, tmp_path: Path) -> None:
+    """The orphan keeps the data locked; it is known by its number and its data directory."""
+    built_tool("mongo-stand-in")
+    orphaned, _ = make(cells.embedded(tmp_path / "data"))
+    fill(orphaned.start(), 3)
+    orphan = int((tmp_path / "data/server.pid").read_text())
+    engine, _ = make(cells.embedded(tmp_path / "data"))
+    endpoint = engine.start()
+    assert not Path(f"/proc/{orphan}").exists()
+    with client(endpoint) as connection:
+        assert connection["ycsb"]["usertable"].count_documents({}) == 3
+
+
+def test_a_number_that_another_process_has_now_is_left_alone(make: Make, tmp_path: Path) -> None:
+    built_tool("mongo-stand-in")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/server.pid").write_text(str(os.getpid()))
+    make(cells.embedded(tmp_path / "data"))[0].start()
+
+
+def test_a_data_directory_that_can_t_be_used_is_told_with_the_server_s_words(make: Make, tmp_path: Path) -> None:
+    built_tool("mongo-stand-in")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/stand-in.mv").mkdir()
+    with pytest.raises(ServerFailed, match=r"embedded MongoDB server on local ended at once: .*cannot open the data"):
+        make(cells.embedded(tmp_path / "data"))[0].start()
+
+
+# --- an attached server ------------------------------------------------------------------------------------------
+
+
+def test_an_attached_server_is_left_running(make: Make, server: str) -> None:
+    engine, _ = make(cells.attached(f"mongodb://{server}/shop?w=1"))
+    endpoint = engine.start()
+    assert endpoint.uri
+    assert endpoint.uri.value == f"mongodb://{server}/shop?w=1"
+    fill(endpoint, 3)
+    engine.stop()
+    with client(endpoint) as connection:
+        assert connection["shop"]["usertable"].count_documents({}) == 3
+
+
+def test_a_uri_without_a_database_names_ycsb_for_every_client(make: Make, server: str) -> None:
+    """YCSB's release would take `test`, go-ycsb `ycsb`."""
+    endpoint = make(cells.attached(f"mongodb://{server}"))[0].start()
+    assert endpoint.uri
+    assert endpoint.uri.value == f"mongodb://{server}/ycsb"
+
+
+def test_an_attached_stand_in_is_disclosed_too(make: Make, server: str) -> None:
+    engine, _ = make(cells.attached(f"mongodb://{server}/ycsb"))
+    engine.start()
+    assert "not MongoDB but a stand-in" in engine.describe()["stand_in"]
+
+
+def test_references_are_read_from_the_environment(make: Make, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    template = ("mongodb://", Reference(kind="secret", name="MY_SERVER"), "/ycsb")
+    database = cells.attached("").model_copy(update={"uri": template})
+    with pytest.raises(RunnerError, match="needs the secret MY_SERVER, which is not set") as caught:
+        make(database)[0].start()
+    assert "export MY_SERVER=" in caught.value.hint
+    monkeypatch.setenv("MY_SERVER", server)
+    endpoint = make(database)[0].start()
+    assert endpoint.uri
+    assert endpoint.uri.value == f"mongodb://{server}/ycsb"
+    assert server not in repr(endpoint)
+
+
+@pytest.mark.parametrize(
+    ("uri", "said"),
+    [
+        ("http://h/", "is not a MongoDB connection string"),
+        ("mongodb://user:open-sesame@", "is not a MongoDB connection string"),
+        ("mongodb://h:port/", "a port in the database's uri is not a number"),
+        ("mongodb://h/ycsb?w=1&wtimeoutMS=open-sesame", "uri of database mongo|can't be reached|refuses"),
+    ],
+)
+def test_a_bad_uri_is_one_clear_message_without_its_secrets(
+    make: Make, uri: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchbrief.runners.engines.mongodb._SELECT_TIMEOUT_MS", 300)
+    with pytest.raises(RunnerError, match=said) as caught:
+        make(cells.attached(uri))[0].start()
+    assert "open-sesame" not in f"{caught.value} {caught.value.hint}"
+
+
+def test_nobody_listening_is_a_failed_server(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchbrief.runners.engines.mongodb._SELECT_TIMEOUT_MS", 300)
+    with pytest.raises(ServerFailed, match=r"no server of database mongo can be written to: .*Connection refused"):
+        make(cells.attached("mongodb://user:open-sesame@127.0.0.1:1/ycsb"))[0].start()
+
+
+def test_a_standalone_server_is_not_the_declared_replica_set(make: Make, server: str) -> None:
+    with pytest.raises(RunnerError, match=r"declared as replica_set\(rs0\), and the server is standalone"):
+        make(cells.attached(f"mongodb://{server}/ycsb", topology="replica_set(rs0)"))[0].start()
+
+
+# --- scripted peers ----------------------------------------------------------------------------------------------
+
+STATUS: dict[str, Any] = {"uptimeMillis": 60_000.0, "opcounters": {"insert": 1}}
+
+
+def test_the_primary_of_a_scripted_replica_set_is_found_among_its_members(make: Make) -> None:
+    member = {**HELLO, "setName": "rs0", "hosts": ["a", "b", "c"], "ismaster": False, "secondary": True}
+    primary = {**member, "ismaster": True, "isWritablePrimary": True, "secondary": False}
+    answers: dict[str, Any] = {"serverStatus": STATUS, "buildInfo": {"version": "7.0.5"}}
+    with (
+        scripted_mongod({"isMaster": member, **answers}) as (_, first),
+        scripted_mongod({"isMaster": primary, **answers, "serverStatus": {**STATUS, "network": {"bytesIn": 7}}}) as (
+            _,
+            second,
+        ),
+    ):
+        uri = f"mongodb://127.0.0.1:{first},127.0.0.1:{second}/ycsb?replicaSet=rs0"
+        engine, _ = make(cells.attached(uri, topology="replica_set(rs0)"))
+        endpoint = engine.start()
+        assert endpoint.uri
+        assert endpoint.uri.value == uri, "load generators find the primary themselves"
+        assert engine.describe()["topology"] == "replica_set(rs0), 3 members"
+        assert "stand_in" not in engine.describe()
+        assert engine.counters()["network.bytesIn"] == 7
+        engine.stop()
+
+
+def test_a_scripted_replica_set_without_a_primary_is_a_failed_server(make: Make) -> None:
+    member = {**HELLO, "setName": "rs0", "hosts": ["a"], "ismaster": False, "secondary": True}
+    with (
+        scripted_mongod({"isMaster": member}) as (_, port),
+        pytest.raises(ServerFailed, match="answers, and is not the primary"),
+    ):
+        make(cells.attached(f"mongodb://127.0.0.1:{port}/ycsb"))[0].start()
+
+
+def test_a_scripted_router_is_a_sharded_cluster(make: Make) -> None:
+    answers = {"isMaster": {**HELLO, "msg": "isdbgrid"}, "serverStatus": STATUS, "buildInfo": {"version": "7.0.5"}}
+    with scripted_mongod(answers) as (_, port):
+        engine, _ = make(cells.attached(f"mongodb://127.0.0.1:{port}/ycsb", topology="sharded"))
+        engine.start()
+        assert engine.describe()["topology"] == "sharded"
+        engine.stop()
+
+
+def test_a_scripted_server_s_wiredtiger_counters_are_kept(make: Make) -> None:
+    status = {
+        **STATUS,
+        "storageEngine": {"name": "wiredTiger"},
+        "connections": {"current": 5, "totalCreated": 9},
+        "wiredTiger": {"cache": {"bytes read into cache": 1234, "other": 5}},
+    }
+    with scripted_mongod({"isMaster": HELLO, "serverStatus": status, "buildInfo": {"version": "7.0.5"}}) as (_, port):
+        engine, _ = make(cells.attached(f"mongodb://127.0.0.1:{port}/ycsb"))
+        engine.start()
+        assert engine.counters() == {
+            "opcounters.insert": 1,
+            "connections.totalCreated": 9,
+            "wiredtiger.cache.read_bytes": 1234,
+        }
+        assert engine.describe()["storage engine"] == "wiredTiger"
+        engine.stop()
+
+
+def test_a_scripted_server_that_was_restarted_meanwhile_is_a_failed_server(make: Make) -> None:
+    status = dict(STATUS)
+    answers = {"isMaster": HELLO, "serverStatus": status}
+    with scripted_mongod(answers) as (_, port):
+        engine, _ = make(cells.attached(f"mongodb://127.0.0.1:{port}/ycsb"))
+        engine.start()
+        engine.healthy()
+        status["uptimeMillis"] = 400.0
+        with pytest.raises(ServerFailed, match="was restarted 0 s ago"):
+            engine.healthy()
+        engine.stop()
+
+
+def test_a_scripted_refusal_names_what_to_do(make: Make) -> None:
+    with (
+        scripted_mongod({"isMaster": HELLO}) as (_, port),
+        pytest.raises(ServerFailed, match="refuses: no such command: 'serverStatus'") as caught,
+    ):
+        make(cells.attached(f"mongodb://127.0.0.1:{port}/ycsb"))[0].start()
+    assert "credentials" in caught.value.hint

@@ -1,0 +1,176 @@
+"""A RocksDB directory is made, emptied and reused only when it is certain to be ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbrief.runners.engines.rocksdb import RocksDB
+from benchbrief.runners.hosts import HostPool
+from benchbrief.runners.seams import CellContext, Endpoint, LoadShort, RunnerError, ServerFailed
+from tests.support import cells
+from tests.support.tools import system_tool
+
+
+def opened(path: Path | str, records: int = 1000, **more: str) -> tuple[RocksDB, CellContext]:
+    options_file = more.pop("options_file", None)
+    context = cells.context(cells.db_bench("readrandom", records), cells.rocksdb(path, options_file), **more)  # type: ignore[arg-type]  # only `reuse` and the like
+    return RocksDB(context.plan, context.database, context.hardware, HostPool(context.plan)), context
+
+
+def made_database(path: Path, identity: str = "id-1") -> None:
+    """The files by which a RocksDB database is known, as a load leaves them."""
+    (path / "CURRENT").write_text("MANIFEST-000005\n")
+    (path / "IDENTITY").write_text(identity)
+    (path / "000012.sst").write_bytes(b"x" * 10_000)
+
+
+def test_a_new_directory_is_made_and_marked(tmp_path: Path) -> None:
+    engine, _ = opened(tmp_path / "a/b/db")
+    assert engine.start() == Endpoint(path=str(tmp_path / "a/b/db"))
+    assert (tmp_path / "a/b/db/BENCHBRIEF").exists()
+    assert engine.start() == Endpoint(path=str(tmp_path / "a/b/db")), "starting twice is starting once"
+
+
+def test_an_empty_directory_and_a_fresh_file_system_are_taken(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "mount/lost+found").mkdir(parents=True)
+    for name in ("empty", "mount"):
+        opened(tmp_path / name)[0].start()
+
+
+@pytest.mark.parametrize("content", ["precious.txt", "CURRENT", ".hidden"])
+def test_a_directory_with_anything_of_others_is_refused_and_left_alone(tmp_path: Path, content: str) -> None:
+    (tmp_path / content).write_text("keep me")
+    engine, context = opened(tmp_path)
+    with pytest.raises(RunnerError, match=r"is not empty .* and was not made by benchbrief"):
+        engine.start()
+    with pytest.raises(RunnerError, match="refusing to empty the directory"):
+        engine.reset(context.cell)
+    assert (tmp_path / content).read_text() == "keep me"
+
+
+@pytest.mark.parametrize("path", ["/", "//", "/tmp/..", "/proc/none/db"])
+def test_the_root_and_unwritable_places_are_refused(path: str) -> None:
+    with pytest.raises(RunnerError, match=r"can't be used: .*(the root directory|can't be made|can't be written)"):
+        opened(path)[0].start()
+
+
+def test_a_home_directory_is_refused_even_when_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path.parent / "link").unlink(missing_ok=True)
+    (tmp_path.parent / "link").symlink_to(tmp_path)
+    for path in (tmp_path, tmp_path.parent / "link"):
+        with pytest.raises(RunnerError, match="is a home directory"):
+            opened(path)[0].start()
+
+
+def test_a_name_is_never_a_command(tmp_path: Path) -> None:
+    odd = tmp_path / "db $(touch ran); touch ran '\""
+    engine, context = opened(odd)
+    engine.start()
+    engine.reset(context.cell)
+    assert odd.is_dir()
+    assert not list(tmp_path.rglob("ran"))
+
+
+def test_a_reset_empties_a_directory_of_ours_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "beside").write_text("keep me")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").write_text("keep me")
+    engine, context = opened(tmp_path / "db")
+    engine.start()
+    made_database(tmp_path / "db")
+    (tmp_path / "db/link").symlink_to(outside)
+    (tmp_path / "db/.hidden").mkdir()
+    engine.reset(context.cell)
+    assert [entry.name for entry in (tmp_path / "db").iterdir()] == ["BENCHBRIEF"]
+    assert (outside / "file").read_text() == "keep me"
+    assert (tmp_path / "beside").read_text() == "keep me"
+
+
+def test_a_proven_load_is_remembered_by_the_next_run(tmp_path: Path) -> None:
+    engine, context = opened(tmp_path / "db")
+    engine.start()
+    assert not engine.holds(context.cell)
+    made_database(tmp_path / "db")
+    assert not engine.holds(context.cell), "a load that was not proven is no load"
+    engine.loaded(context.cell, 1000)
+    again, context = opened(tmp_path / "db")
+    again.start()
+    assert again.holds(context.cell)
+
+
+def test_a_short_load_is_an_error_and_not_remembered(tmp_path: Path) -> None:
+    engine, context = opened(tmp_path / "db")
+    engine.start()
+    made_database(tmp_path / "db")
+    with pytest.raises(LoadShort, match=r"1000 records were to be loaded .* and 999 were"):
+        engine.loaded(context.cell, 999)
+    assert not engine.holds(context.cell)
+
+
+def test_a_load_that_left_no_database_is_an_error(tmp_path: Path) -> None:
+    engine, context = opened(tmp_path / "db")
+    engine.start()
+    with pytest.raises(LoadShort, match="left no database"):
+        engine.loaded(context.cell, 1000)
+
+
+def test_another_data_set_a_reset_and_a_database_made_anew_are_not_reused(tmp_path: Path) -> None:
+    engine, context = opened(tmp_path / "db")
+    engine.start()
+    made_database(tmp_path / "db")
+    engine.loaded(context.cell, 1000)
+    dataset = context.cell.dataset
+    assert dataset
+    other = context.cell.model_copy(update={"dataset": dataset.model_copy(update={"hash": "other"})})
+    always = context.cell.model_copy(update={"dataset": dataset.model_copy(update={"reuse": False})})
+    assert engine.holds(context.cell)
+    assert not engine.holds(other)
+    assert not engine.holds(always)
+    (tmp_path / "db/IDENTITY").write_text("id-2")
+    assert not engine.holds(context.cell), "a benchmark that fills made the database anew"
+    (tmp_path / "db/IDENTITY").write_text("id-1")
+    engine.reset(context.cell)
+    made_database(tmp_path / "db")
+    assert not engine.holds(context.cell)
+
+
+def test_a_load_without_room_is_refused_before_it_begins(tmp_path: Path) -> None:
+    engine, context = opened(tmp_path / "db", records=10**15)
+    engine.start()
+    with pytest.raises(RunnerError, match=r"the load needs about \d+\.\d GB .*, and \d+\.\d GB are free"):
+        engine.reset(context.cell)
+
+
+def test_a_directory_that_went_away_is_a_failed_server(tmp_path: Path) -> None:
+    engine, _ = opened(tmp_path / "db")
+    engine.start()
+    made_database(tmp_path / "db")
+    engine.healthy()
+    (tmp_path / "db/CURRENT").unlink()
+    with pytest.raises(ServerFailed, match="has gone"):
+        engine.healthy()
+
+
+def test_a_missing_options_file_is_told_at_the_start(tmp_path: Path) -> None:
+    engine, _ = opened(tmp_path / "db", options_file="/nowhere/rocks.ini")
+    with pytest.raises(RunnerError, match=r"options file /nowhere/rocks\.ini can't be read"):
+        engine.start()
+
+
+def test_the_disclosure_names_version_size_and_options_file(tmp_path: Path) -> None:
+    system_tool("db_bench")
+    (tmp_path / "rocks.ini").write_text("[Version]\n")
+    engine, _ = opened(tmp_path / "db", options_file=str(tmp_path / "rocks.ini"))
+    engine.start()
+    assert "size on disk" not in engine.describe(), "an empty directory is no data set"
+    made_database(tmp_path / "db")
+    facts = engine.describe()
+    assert facts["version"].count(".") == 2
+    assert facts["size on disk"].endswith(" B")
+    assert facts["options file"].startswith(f"{tmp_path / 'rocks.ini'} (SHA-256 ")
+    assert len(facts["options file"].split()[-1]) == 65
