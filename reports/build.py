@@ -13,9 +13,10 @@ from benchbrief.reports import disclosure as d
 from benchbrief.reports import prose
 from benchbrief.reports.axes import text_width
 from benchbrief.reports.charts import draw
-from benchbrief.reports.facts import fact_groups
+from benchbrief.reports.facts import contradictions, fact_groups
 from benchbrief.reports.figures import drawing, fits_half
-from benchbrief.reports.source import Results, Store
+from benchbrief.reports.labels import readable
+from benchbrief.reports.source import Key, Results, Store
 from benchbrief.reports.values import (
     Scale,
     decimals_for,
@@ -111,9 +112,9 @@ class _Builder:
             case p.FactsElement():
                 self.tables += 1
                 groups = fact_groups(element.hardware, self.results)
-                return FactsView(self.tables, element.title, groups)
+                return FactsView(self.tables, element.title or self.words["configuration"], groups)
             case p.DisclosureElement():
-                return d.disclosure(self.results)
+                return d.disclosure(self.results, facts_shown=_has_facts(self.report.elements))
             case p.SectionElement():
                 self.sections += 1
                 anchor = f"section-{self.sections}"
@@ -138,9 +139,14 @@ class _Builder:
         high = self.results.at(value.high) if value.high else None
         if low is None or (value.high and high is None):
             reason = self.results.why_missing(value.query if low is None or not value.high else value.high)
-            return prose.Inserted(self.words["missing"], value.query.text, self.note(reason))
-        text = in_prose(low, high, value.format, value.query.unit, follows, self.words["to"])
-        return prose.Inserted(text, value.query.text)
+            text, note = self.words["missing"], self.note(reason)
+        else:
+            text, note = in_prose(low, high, value.format, value.query.unit, follows, self.words["to"]), None
+        return prose.Inserted(text, value.query.text, self.cells([value.query]), note)
+
+    def cells(self, queries: Iterable[p.Query], **where: Key) -> str:
+        found = (cell.cell_id for query in queries for cell in self.results.cells_behind(query, **where))
+        return " ".join(dict.fromkeys(found))
 
     def optional_prose(self, text: p.Prose | None) -> Markup | None:
         return prose.inline(text, self.insert) if text else None
@@ -167,7 +173,7 @@ class _Builder:
         return TableView(
             self.tables,
             element.title,
-            element.dim_label,
+            element.dim_label or self.words.get(element.dim, element.dim),
             tuple(columns),
             tuple(rows),
             self.notes(),
@@ -193,24 +199,22 @@ class _Builder:
     ) -> tuple[Head, tuple[Cell, ...]]:
         if line.query is None:
             numeric = any(not isinstance(part, str) for text in line.texts for part in text.parts)
-            cells = []
-            for key, text in zip(element.keys, line.texts, strict=True):
-                html = prose.inline(text, self.insert)
-                cells.append(Cell(html, numeric, key.label, missing='class="num missing"' in html))
-            return Head(line.label, unit_text(line.unit), numeric), tuple(cells)
+            cells = [Cell(prose.inline(text, self.insert), numeric) for text in line.texts]
+            return Head(readable(line.label, self.words), unit_text(line.unit), numeric), tuple(cells)
         values = [self.results.at(line.query, **{element.dim: key.value}) for key in element.keys]
         unit = line.query.unit
         scale, decimals = (Scale(1.0, unit_text(unit)), 0) if line.format else shared[unit]
         found = []
         for key, value in zip(element.keys, values, strict=True):
+            where = {element.dim: key.value}
             if value is None:
-                number = self.note(self.results.why_missing(line.query, **{element.dim: key.value}))
-                found.append(Cell(_reference(self.words["missing"], number), True, key.label, missing=True))
+                html = _reference(self.words["missing"], self.note(self.results.why_missing(line.query, **where)))
             else:
                 shown = formatted(value, line.format, unit) if line.format else fixed(scale(value), decimals)
-                found.append(Cell(Markup(escape(shown)), True, key.label))  # noqa: S704  # escaped here
+                html = Markup(escape(shown))  # noqa: S704  # escaped here
+            found.append(Cell(html, True, self.cells([line.query], **where)))
         shown_unit = "" if line.format.endswith("%") else scale.unit
-        return Head(line.label, shown_unit), tuple(found)
+        return Head(readable(line.label, self.words), shown_unit), tuple(found)
 
     def callout(self, element: p.CalloutElement) -> CalloutView:
         table = self.table(element.table, numbered=False) if element.table else None
@@ -244,6 +248,7 @@ class _Builder:
         for text in found.notes:
             self.note(text)
         note = self.optional_prose(element.note)
+        queries = [q for s in element.series for q in (s.query, s.x_query) if q]
         return FigureView(
             self.figures,
             element.title,
@@ -255,7 +260,8 @@ class _Builder:
             found.data,
             self.notes(),
             note,
-            tuple(_sources(q for s in element.series for q in (s.query, s.x_query) if q)),
+            self.cells(queries),
+            tuple(_sources(queries)),
         )
 
     def formula(self, element: p.FormulaElement) -> FormulaView:
@@ -263,9 +269,9 @@ class _Builder:
         numbers = _operators(element.text.format(*(self.amount(term.query) for term in element.terms)))
         result = self.amount(element.result)
         queries = [*(term.query for term in element.terms), element.result]
-        return FormulaView(
-            element.name, element.for_label, (words, numbers, result), self.notes(), tuple(_sources(queries))
-        )
+        steps = (words, numbers, result)
+        cells, sources = self.cells(queries), tuple(_sources(queries))
+        return FormulaView(element.name, element.for_label, steps, self.notes(), cells, sources)
 
     def amount(self, query: p.Query) -> str:
         value = self.results.at(query)
@@ -273,6 +279,12 @@ class _Builder:
             self.note(self.results.why_missing(query))
             return self.words["missing"]
         return quantity(value, query.unit)
+
+
+def _has_facts(elements: Sequence[p.Element]) -> bool:
+    return any(
+        isinstance(e, p.FactsElement) or (isinstance(e, p.SectionElement) and _has_facts(e.elements)) for e in elements
+    )
 
 
 def _card_size(cards: Sequence[Card]) -> float:
@@ -347,12 +359,9 @@ def _notices(results: Results) -> Iterable[Notice]:
         yield Notice(words["notice_status"], text, "error")
     if failed := d.failed_expects(results):
         yield Notice(words["notice_expect"], words["semicolon"].join(failed), "error")
-    groups = fact_groups(list(results.plan.hardware), results)
-    lines = [(group.label, line) for group in groups for line in group.lines if line.differs]
-    if lines:
-        facts = words["semicolon"].join(
-            f"{where}, {line.name}{words['colon']}{line.declared} / {line.observed}" for where, line in lines
-        )
+    remarks = [text for hardware in results.plan.hardware.values() for text in contradictions(hardware, results)]
+    if remarks:
+        facts = words["semicolon"].join(dict.fromkeys(remarks))
         yield Notice(words["notice_differs"], words["notice_differs_body"].format(facts=facts), "warning")
 
 

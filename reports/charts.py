@@ -25,7 +25,6 @@ from benchbrief.reports.layout import (
     Plot,
     Text,
     Trace,
-    readable,
     texts,
 )
 
@@ -218,15 +217,19 @@ def _bar_text(value: float | None) -> str:
 
 
 def _rule(plot: Plot, trace: Trace, y: Any) -> list[Any]:
+    """A line across the plot area, or, for an upright point, one that stands on the x axis."""
     alt = _altair()
     layers = []
+    look = {"color": trace.paint, "strokeWidth": 1.5, "strokeDash": [5, 3]}
     for point in trace.points:
-        if point.y is not None:
-            base = alt.Chart(alt.Data(values=[{"y": point.y}])).encode(y=y)
-            layers.append(base.mark_rule(color=trace.paint, strokeWidth=1.5, strokeDash=[5, 3]))
-            if not plot.direct and not plot.legend:
-                name = base.mark_text(align="right", dy=-7, color=readable(trace.paint), fontSize=TEXT)
-                layers.append(name.encode(text=alt.TextValue(trace.name), x=alt.XValue(plot.width)))
+        if point.y is None:
+            continue
+        if point.upright:
+            rule = alt.Chart(alt.Data(values=[{}])).mark_rule(**look)
+            x = alt.XValue(plot.x_pixel()(point.x))
+            layers.append(rule.encode(x=x, y=alt.YValue(0), y2=alt.Y2Value(plot.height)))
+        else:
+            layers.append(alt.Chart(alt.Data(values=[{"y": point.y}])).mark_rule(**look).encode(y=y))
     return layers
 
 

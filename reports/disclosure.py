@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 
 from benchbrief.compiler import plan as p
-from benchbrief.reports.facts import fact_name, readable
+from benchbrief.reports.facts import fact_name
 from benchbrief.reports.source import Fact, Results
 from benchbrief.reports.values import duration, points
 from benchbrief.reports.view import CellLine, DisclosureGroup, DisclosureView, Item
 
 
-def disclosure(results: Results) -> DisclosureView:
+def disclosure(results: Results, *, facts_shown: bool) -> DisclosureView:
+    """`facts_shown`: the report has a table of the hosts' facts, which need not be told twice."""
     words = results.words
     made = [
         DisclosureGroup(words["d_run"], tuple(_run(results))),
@@ -23,7 +24,7 @@ def disclosure(results: Results) -> DisclosureView:
         DisclosureGroup(words["d_load"], tuple(_tools(results))),
         DisclosureGroup(words["d_settings"], tuple(_settings(results))),
         DisclosureGroup(words["d_workloads"], tuple(_workloads(results))),
-        DisclosureGroup(words["d_hosts"], tuple(_hosts(results))),
+        DisclosureGroup(words["d_hosts"], tuple(_hosts(results, brief=facts_shown))),
         DisclosureGroup(words["d_method"], tuple(_method(results))),
         DisclosureGroup(words["d_expects"], tuple(_expects(results))),
         DisclosureGroup(words["d_warnings"], tuple(_warnings(results))),
@@ -119,10 +120,10 @@ def _common(facts: list[Fact], nodes: list[str], results: Results) -> dict[str, 
     texts = {}
     for name, values in found.items():
         if len(values) == 1:
-            texts[name] = readable(name, next(iter(values)))
+            texts[name] = next(iter(values))
         else:
             groups = {v: ", ".join(_hardware_label(n, results) for n in where) for v, where in values.items()}
-            texts[name] = ", ".join(f"{readable(name, v)} ({where})" for v, where in groups.items())
+            texts[name] = ", ".join(f"{v} ({where})" for v, where in groups.items())
     return texts
 
 
@@ -175,9 +176,13 @@ def _workloads(results: Results) -> Iterable[Item]:
         yield Item(workload.label, f"{workload.family} {workload.benchmark}: {settings}")
 
 
-def _hosts(results: Results) -> Iterable[Item]:
+_BRIEF = ("os", "kernel", "cpu", "memory", "memory_limit")
+
+
+def _hosts(results: Results, *, brief: bool) -> Iterable[Item]:
     for host in results.plan.hosts.values():
-        facts = {f.name: readable(f.name, f.value) for f in results.observed if f.kind == "host" and f.node == host.id}
+        facts = {f.name: f.value for f in results.observed if f.kind == "host" and f.node == host.id}
+        facts = {k: v for k, v in facts.items() if k in _BRIEF or (not brief and k != "block_devices")}
         how = results.words["d_local"] if host.transport == "local" else f"ssh {host.name}"
         shown = [how, *(f"{fact_name(k, results.words)} {v}" for k, v in facts.items())]
         yield Item(host.id, results.words["semicolon"].join(shown))

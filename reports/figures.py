@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from benchbrief.compiler import plan
+from benchbrief.reports.labels import readable
 from benchbrief.reports.layout import Chart, Point, Trace, XAxis, XKind
 from benchbrief.reports.source import Key, Results
 from benchbrief.reports.values import Scale, automatic, decimals_for, fixed, scale_for, with_unit
@@ -47,6 +48,11 @@ def fits_half(figure: plan.FigureElement) -> bool:
 
 def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     """Everything about a figure but its place on the page."""
+    series = tuple(
+        s.model_copy(update={"label": readable(s.label, results.words), "x_label": readable(s.x_label, results.words)})
+        for s in figure.series
+    )
+    figure = figure.model_copy(update={"keys": _all_keys(figure, results), "series": series})
     notes: list[str] = []
     x_dim = next((s.x_dim for s in figure.series if s.x_dim), None)
     kind = _x_kind(figure, x_dim)
@@ -81,6 +87,21 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
 # --- traces ------------------------------------------------------------------------------------------------------
 
 
+def _all_keys(figure: plan.FigureElement, results: Results) -> dict[str, tuple[plan.Key, ...]]:
+    """The figure's keys, and those that only the results know: of time and of nodes."""
+    keys = dict(figure.keys)
+    for series in figure.series:
+        for dim in (series.x_dim, series.color_dim):
+            if dim and dim not in figure.keys and dim in series.query.dims:
+                place = series.query.dims.index(dim)
+                found = {row[place] for row in results.rows(series.query)} | {k.value for k in keys.get(dim, ())}
+                keys[dim] = tuple(
+                    plan.Key(value=v, label=v if isinstance(v, str) else f"{v:g}")
+                    for v in sorted(found, key=lambda v: (isinstance(v, str), v))
+                )
+    return keys
+
+
 def _keys(figure: plan.FigureElement, dim: str | None) -> tuple[plan.Key, ...]:
     return figure.keys.get(dim, ()) if dim else ()
 
@@ -102,7 +123,7 @@ def _x_kind(figure: plan.FigureElement, dim: str | None) -> XKind:
 
 
 def _traces(
-    figure: plan.FigureElement, series: plan.Series, kind: str, results: Results, notes: list[str]
+    figure: plan.FigureElement, series: plan.Series, kind: XKind, results: Results, notes: list[str]
 ) -> Iterable[_Drawn]:
     coloured = sum(1 for s in figure.series if s.color_dim)
     plain = [s for s in figure.series if not s.color_dim]
@@ -113,10 +134,13 @@ def _traces(
         else:
             name = key.label if coloured == 1 else f"{series.label}, {key.label}"
             color, where = _color(results, series.color_dim or "", key, index), {series.color_dim or "": key.value}
-        keys = _keys(figure, series.x_dim) or (plan.Key(value=0.0, label=""),)
+        keys = () if series.mark == "rule" else _keys(figure, series.x_dim)
+        keys = keys or (plan.Key(value=0.0, label=""),)
         points = [_point(series, i, k, where, kind, results) for i, k in enumerate(keys)]
         _explain(points, keys, series, where, results, notes)
         loose = series.mark == "line" and any(isinstance(k.value, str) for k in keys)
+        if series.mark == "rule" and series.x_dim:
+            points = [_standing(point, figure, series.x_dim, kind) for point in points]
         trace = Trace(name, series.mark, tuple(points), color, series.axis == "right", series.dashed, loose)
         yield _Drawn(series, trace, tuple(k.label for k in keys))
 
@@ -127,8 +151,10 @@ def _color(results: Results, dim: str, key: plan.Key, index: int) -> int:
     return known.index(str(key.value)) if key.value in known else index
 
 
-def _point(series: plan.Series, index: int, key: plan.Key, where: dict[str, Key], kind: str, results: Results) -> Point:
-    at = {**where, series.x_dim: key.value} if series.x_dim else where
+def _point(
+    series: plan.Series, index: int, key: plan.Key, where: dict[str, Key], kind: XKind, results: Results
+) -> Point:
+    at = {**where, series.x_dim: key.value} if series.x_dim and series.mark != "rule" else where
     x = float(index) if kind == "category" else float(key.value)
     if series.mark == "curve" and series.x_query:
         x_value, y = results.at(series.x_query, **at), results.at(series.query, **at)
@@ -137,6 +163,15 @@ def _point(series: plan.Series, index: int, key: plan.Key, where: dict[str, Key]
     if "repeat" in series.query.dims and series.x_dim != "repeat" and "repeat" not in where:
         return _mean(x, results.spread(series.query, **at), band=series.band)
     return Point(x, results.at(series.query, **at))
+
+
+def _standing(point: Point, figure: plan.FigureElement, dim: str, kind: XKind) -> Point:
+    """A mark on the x axis: its value is the place, between two categories where the axis has those."""
+    x = point.y
+    if x is not None and kind == "category":
+        pairs = enumerate(pairwise(float(k.value) for k in _keys(figure, dim)))
+        x = next((i + (x - a) / (b - a) for i, (a, b) in pairs if a <= x <= b), None)
+    return Point(x if x is not None else 0.0, point.y if x is not None else None, upright=True)
 
 
 def _mean(x: float, values: Sequence[float], *, band: bool) -> Point:
@@ -164,12 +199,15 @@ def _explain(
     """Footnotes for gaps, and for a band that was asked for."""
     missing = [k for p, k in zip(points, keys, strict=True) if p.y is None]
     if missing:
-        places = [{**where, series.x_dim: k.value} if series.x_dim else where for k in missing]
+        along = series.x_dim if series.mark != "rule" else None
+        places = [{**where, along: k.value} if along else where for k in missing]
         reasons = dict.fromkeys(results.why_missing(series.query, **place) for place in places)
         text = results.words["semicolon"].join(reasons)
         notes.append(results.words["gap"].format(n=len(missing), total=len(points), reasons=text))
     if series.band:
-        notes.append(results.words["band" if any(p.low is not None for p in points) else "no_band"])
+        repeated = any(e.repeats > 1 for e in results.plan.experiments.values())
+        known = "band" if any(p.low is not None for p in points) else "band_unknown" if repeated else "no_band"
+        notes.append(results.words[known])
 
 
 def _without_non_positive(drawn: list[_Drawn], results: Results, notes: list[str]) -> list[_Drawn]:
@@ -188,17 +226,25 @@ def _without_non_positive(drawn: list[_Drawn], results: Results, notes: list[str
 
 
 def _scale(drawn: Sequence[_Drawn]) -> Scale:
-    units = {d.series.query.unit for d in drawn}
+    """Of the values on an axis; a mark on the x axis has no part in it."""
+    units = {d.series.query.unit for d in drawn if not _upright(d)}
     if len(units) != 1:
         return Scale(1.0, "")
-    return scale_for([p.y for d in drawn for p in d.trace.points], units.pop())
+    return scale_for([p.y for d in drawn for p in d.trace.points if not p.upright], units.pop())
+
+
+def _upright(drawn: _Drawn) -> bool:
+    return any(p.upright for p in drawn.trace.points)
 
 
 def _scaled(drawn: _Drawn, y: Scale, x: Scale) -> _Drawn:
     def opt(value: float | None) -> float | None:
         return None if value is None else y(value)
 
-    points = tuple(Point(x(p.x), opt(p.y), p.label, opt(p.low), opt(p.high)) for p in drawn.trace.points)
+    points = tuple(
+        replace(p, x=x(p.x), y=p.y if p.upright else opt(p.y), low=opt(p.low), high=opt(p.high))
+        for p in drawn.trace.points
+    )
     return replace(drawn, trace=replace(drawn.trace, points=points))
 
 
@@ -207,6 +253,7 @@ def _with_unit(label: str, unit: str) -> str:
 
 
 def _title(drawn: Sequence[_Drawn], scale: Scale) -> str:
+    drawn = [d for d in drawn if not _upright(d)]
     main = [d for d in drawn if d.series.color_dim] or drawn
     labels = list(dict.fromkeys(d.series.label for d in main))
     if len(labels) > 1 and scale.unit:  # the legend names the series; the axis says what it counts
@@ -229,7 +276,7 @@ def _alt(chart: Chart, drawn: Sequence[_Drawn], results: Results, x_dim: str | N
     if chart.right and chart.left:
         sentences.append(words["alt_right"].format(y=chart.right))
     for d in drawn:
-        unit = (right if d.trace.right else left).unit
+        unit = d.series.query.unit if _upright(d) else (right if d.trace.right else left).unit
         shown = [(automatic(p.y), label) for p, label in zip(d.trace.points, d.labels, strict=True) if p.y is not None]
         name = d.trace.name
         if not shown:
@@ -252,7 +299,7 @@ def _data(drawn: Sequence[_Drawn], left: Scale, right: Scale, *, curve: bool) ->
     for d in drawn:
         y_text = _column([p.y for p in d.trace.points])
         x_text = _column([p.x if p.y is not None else None for p in d.trace.points])
-        unit = (right if d.trace.right else left).unit
+        unit = d.series.query.unit if _upright(d) else (right if d.trace.right else left).unit
         for point, label in zip(d.trace.points, d.labels, strict=True):
             shown = "–" if point.y is None else with_unit(y_text(point.y), unit)
             x = ["–" if point.y is None else x_text(point.x)] if curve else []

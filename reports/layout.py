@@ -25,13 +25,17 @@ XKind = Literal["category", "steps", "log", "linear"]
 
 @dataclass(frozen=True)
 class Point:
-    """`x` is a number, or the index of a category. `y` None is a gap. `low` and `high`: a confidence interval."""
+    """`x` is a number, or the index of a category. `y` None is a gap. `low` and `high`: a confidence interval.
+
+    An `upright` point is the place of a rule that stands on the x axis.
+    """
 
     x: float
     y: float | None
     label: str = ""
     low: float | None = None
     high: float | None = None
+    upright: bool = False
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,8 @@ class Plot:
 
     @property
     def x_values(self) -> list[float]:
-        return [p.x for t in self.chart.traces if t.mark != "rule" for p in t.points if p.y is not None or p.x]
+        drawn = [(t.mark, p) for t in self.chart.traces for p in t.points]
+        return [p.x for mark, p in drawn if p.upright or (mark != "rule" and (p.y is not None or mark != "curve"))]
 
     @property
     def x_ticks(self) -> tuple[float, ...]:
@@ -188,7 +193,8 @@ class Plot:
     def _direct_labels_fit(self) -> bool:
         """Names at the right ends of lines, where they are few, short and apart."""
         traces = self.chart.traces
-        if self.y_right or len(traces) < 2 or any(t.mark not in ("line", "rule") for t in traces):
+        upright = any(p.upright for t in traces for p in t.points)
+        if self.y_right or upright or len(traces) < 2 or any(t.mark not in ("line", "rule") for t in traces):
             return False
         if max(text_width(t.name, TEXT) for t in traces) > 0.26 * self.outer_width:
             return False
@@ -215,7 +221,7 @@ class Plot:
 
 
 def _extent(traces: Sequence[Trace]) -> list[float]:
-    return [v for t in traces for p in t.points for v in (p.y, p.low, p.high) if v is not None]
+    return [v for t in traces for p in t.points if not p.upright for v in (p.y, p.low, p.high) if v is not None]
 
 
 def _wrap(text: str, width: float, lines: int = 3) -> list[str]:

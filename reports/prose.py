@@ -25,10 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inserted:
-    """A computed number as it is printed. `note` is the number of the footnote that says why it is missing."""
+    """A computed number as it is printed, with the expression and the cells (their ids, blanks between) behind it.
+
+    `note` is the number of the footnote that says why it is missing.
+    """
 
     text: str
     expression: str
+    cells: str = ""
     note: int | None = None
 
 
@@ -92,6 +96,7 @@ def _render(tokens: list[Token], numbers: list[Inserted]) -> Markup:
     def as_html(match: re.Match[str]) -> str:
         found = numbers[int(match.group(1))]
         data = f' data-expression="{escape(found.expression)}"'
+        data += f' data-cells="{escape(found.cells)}"' if found.cells else ""
         if found.note is None:
             return f'<span class="num"{data}>{escape(found.text)}</span>'
         return (

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from benchbrief.compiler.plan import Plan, Query
+from benchbrief.reports.provenance import fixed_keys
 from benchbrief.reports.values import number
 
 Key = str | float
@@ -81,11 +82,22 @@ class Results:
         rows = self.rows(query)
         return [v for keys in _matching(query, rows, where) if (v := rows[keys]) is not None]
 
+    def cells_behind(self, query: Query, **where: Key) -> tuple[CellRow, ...]:
+        """The cells that the values where the dims have these values are computed from."""
+        allowed = list(fixed_keys(query.sql))
+        dims = [dim for dim in where if dim in CellRow._fields]
+        return tuple(
+            cell
+            for cell in self.cells
+            if all(_key(getattr(cell, dim)) == _key(where[dim]) for dim in dims)
+            and any(all(_key(getattr(cell, dim)) in keys for dim, keys in fixed.items()) for fixed in allowed)
+        )
+
     def why_missing(self, query: Query, **where: Key) -> str:
         """Why there is no value where the dims have these values: cells that failed there, or the store's reason."""
         reasons: dict[str, None] = {}
-        for cell in self.bad_cells:
-            if all(_key(getattr(cell, dim)) == _key(v) for dim, v in where.items() if dim in CellRow._fields):
+        for cell in self.cells_behind(query, **where):
+            if cell.status != "ok":
                 template = self.words["failed_cell" if cell.status == "failed" else "missing_cell"]
                 reasons[template.format(reason=cell.reason or self.words["no_reason"])] = None
         if not reasons:
@@ -122,6 +134,12 @@ class Results:
     @cached_property
     def bad_cells(self) -> tuple[CellRow, ...]:
         return tuple(cell for cell in self.cells if cell.status != "ok")
+
+    @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        """What the run remarked on itself, apart from its cells."""
+        rows = self.store.sql("SELECT DISTINCT text FROM notes WHERE cell_id IS NULL ORDER BY text").rows
+        return tuple(str(text) for (text,) in rows)
 
     @cached_property
     def observed(self) -> tuple[Fact, ...]:

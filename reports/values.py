@@ -8,9 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 NBSP = "\u00a0"
-COUNT_NOUNS = frozenset({"", "1", "nodes", "cores", "records", "ops", "op", "documents"})
-"""Units that are words of the sentence: an author writes `{n:.0f} legacy nodes`, so none is added."""
-
 _STEPS: dict[str, tuple[tuple[float, str], ...]] = {
     "s": ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")),
     "B": ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB")),
@@ -92,7 +89,10 @@ def formatted(value: float, spec: str, unit: str) -> str:
         return automatic(value)
     if spec.endswith("%") and unit == "%":
         value /= 100
-    return format(value, spec).replace("-", "−")
+    text = format(value, spec)
+    if not re.search("[1-9]", text):
+        text = text.lstrip("+-")  # what rounds to zero is neither more nor less
+    return text.replace("-", "−")
 
 
 def with_unit(text: str, unit: str) -> str:
@@ -110,20 +110,22 @@ def quantity(value: float, unit: str) -> str:
 def in_prose(value: float, high: float | None, spec: str, unit: str, follows: str, to: str) -> str:
     """A computed number, or a range, as it stands in a sentence that goes on with `follows`.
 
-    The unit is added unless the author wrote it, or it is a counted noun. What is joined to a range without a blank
+    It is printed as `spec` says, or, without one, scaled and with its unit. What is joined to a range without a blank
     belongs to both ends: `{range(x):.0f}X` prints "28X to 37X".
     """
-    if not spec:
-        scale = scale_for([value, high], unit)
-        value, high, unit = scale(value), None if high is None else scale(high), scale.unit
-    texts = [formatted(v, spec, unit) for v in (value, high) if v is not None]
+    values = [v for v in (value, high) if v is not None]
+    unit_after = ""
+    if spec:
+        texts = [formatted(v, spec, unit) for v in values]
+    else:
+        scale = scale_for(values, unit)
+        decimals = decimals_for([scale(v) for v in values])
+        texts, unit_after = [fixed(scale(v), decimals) for v in values], scale.unit
     if len(texts) == 2 and texts[0] == texts[1]:
         texts.pop()  # a range with equal ends as printed is one number
     joined = _JOINED.match(follows)
     suffix = joined.group() if joined and len(texts) == 2 else ""
-    text = f"{suffix}{to}".join(texts)
-    named = unit in COUNT_NOUNS or spec.endswith("%") or follows.lstrip().startswith(unit) or joined is not None
-    return text if named else with_unit(text, unit)
+    return with_unit(f"{suffix}{to}".join(texts), unit_after)
 
 
 _JOINED = re.compile(r"(?:[A-Za-z%×]{1,3}(?![A-Za-z])|-fold\b|倍)")

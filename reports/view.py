@@ -45,12 +45,11 @@ class Head:
 
 @dataclass(frozen=True)
 class Cell:
-    """`key` names the value of the table's dimension, so that a number can be followed back."""
+    """`cells` are the ids of the plan's cells behind a number, blanks between, so that it can be followed back."""
 
     html: Markup
     numeric: bool
-    key: str
-    missing: bool = False
+    cells: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,6 +111,7 @@ class FigureView:
     data: tuple[tuple[str, ...], ...]
     notes: tuple[Note, ...]
     note: Markup | None
+    cells: str
     sources: tuple[Source, ...]
     kind: Literal["figure"] = "figure"
 
@@ -136,6 +136,7 @@ class FormulaView:
     for_label: str
     steps: tuple[str, ...]
     notes: tuple[Note, ...]
+    cells: str
     sources: tuple[Source, ...]
     kind: Literal["formula"] = "formula"
 

@@ -49,27 +49,28 @@ def sql_text(value: str | float) -> str:
 
 
 def where(fixed: Mapping[str, str | float]) -> str:
-    return "".join(f" AND {dim} = {sql_text(value)}" for dim, value in fixed.items())
+    return "\nWHERE " + " AND ".join(f"c.{d} = {sql_text(v)}" for d, v in fixed.items()) if fixed else ""
+
+
+def measured(view: str, match: str, conditions: str, value: str, dims: Sequence[str], fixed: Mapping[str, Any]) -> str:
+    """A base measure at every planned point, NULL where a cell is missing; in the compiler's form."""
+    columns = "".join(f"c.{dim}, " for dim in dims)
+    on = " AND ".join(f"m.{dim} = c.{dim}" for dim in match.split())
+    return (
+        f"SELECT {columns}{value} AS value\nFROM measure.cells AS c\nLEFT JOIN measure.{view} AS m\n"
+        f"  ON {on} AND {conditions}{where(fixed)}\nGROUP BY ALL"
+    )
 
 
 def throughput(*dims: str, text: str = "throughput", **fixed: str | float) -> p.Query:
-    """The mean over repeats at every planned point, NULL where a cell is missing."""
-    columns = "".join(f"{dim}, " for dim in dims)
-    sql = (
-        f"SELECT {columns}avg(value) AS value FROM measure.cells LEFT JOIN (FROM measure.throughput "
-        "WHERE phase IS NULL AND operation = 'all') AS m "
-        f"USING (experiment, hardware, workload, threads, repeat) WHERE true{where(fixed)} GROUP BY ALL"
-    )
-    return query(sql, dims, "ops/s", text)
+    """The mean over repeats."""
+    match, conditions = "experiment hardware workload threads repeat", "m.phase IS NULL AND m.operation = 'all'"
+    return query(measured("throughput", match, conditions, "avg(m.value)", dims, fixed), dims, "ops/s", text)
 
 
 def latency(*dims: str, statistic: str = "p99", operation: str = "read", **fixed: str | float) -> p.Query:
-    columns = "".join(f"{dim}, " for dim in dims)
-    sql = (
-        f"SELECT {columns}any_value(value) AS value FROM measure.cells LEFT JOIN (FROM measure.latency WHERE repeat IS "
-        f"NULL AND phase IS NULL AND operation = '{operation}' AND statistic = '{statistic}') AS m "
-        f"USING (experiment, hardware, workload, threads) WHERE true{where(fixed)} GROUP BY ALL"
-    )
+    conditions = f"m.repeat IS NULL AND m.phase IS NULL AND m.operation = '{operation}' AND m.statistic = '{statistic}'"
+    sql = measured("latency", "experiment hardware workload threads", conditions, "any_value(m.value)", dims, fixed)
     return query(sql, dims, "s", f"latency.{statistic}[{operation}]")
 
 
@@ -144,6 +145,7 @@ class World:
     failed: dict[str, str] = field(default_factory=dict)
     """Reasons by cell id."""
     stand_in: bool = False
+    remarks: tuple[str, ...] = ()
     ops: Callable[[str, str, int], float] = lambda _hardware, _workload, threads: 1000.0 * threads
     p99: Callable[[str, str, int], float] = lambda _hardware, _workload, threads: 0.0004 * threads
     expects: tuple[p.Expect, ...] = ()
@@ -310,6 +312,7 @@ class World:
                             None,
                         )
                     )
+        found += [s.NoteRow(RUN, None, "warning", text, "brief.bench:1:1") for text in self.remarks]
         warning = "WARNING: Assertions are enabled; benchmarks unnecessarily slow"
         found += [s.NoteRow(RUN, c.id, "warning", warning, "db_bench") for c in self.plan().cells]
         return found

@@ -1,0 +1,56 @@
+"""Generated results for any plan: each cell measured, each probe sampled, with numbers that stay the same."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from benchbrief.compiler.plan import Cell, Plan
+from benchbrief.results import schema as s
+
+RUN = "20260314-091500-generated"
+STATISTICS = ("mean", "min", "max", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99")
+OPERATIONS = ("read", "update", "insert", "scan", "read_modify_write", "write")
+SAMPLED = {"disk.read": "B/s", "disk.write": "B/s", "disk.utilisation": "share", "cpu": "cores", "power": "W"}
+
+
+def rows_for(plan: Plan) -> Iterator[tuple[Any, ...]]:
+    """Rows of the store's tables, as a run without failures would leave them."""
+    at = datetime(2026, 3, 14, 9, 15)  # noqa: DTZ001  # the store's times are UTC without a zone
+    yield s.RunRow(RUN, plan.spec.name, plan.spec.profile, 1, "0.1.0", at, at, "done", None)
+    for cell in plan.cells:
+        yield from _cell(cell, at)
+    for cell in {(c.experiment, c.hardware, c.workload, c.threads, c.target): c for c in plan.cells}.values():
+        for operation in OPERATIONS:
+            for rank, statistic in enumerate(STATISTICS, 1):
+                value = 0.0001 * rank * cell.threads**0.5 * _wobble(cell, operation)
+                yield s.LatencyRow(
+                    RUN, cell.experiment, cell.hardware, cell.workload, cell.threads, cell.target, None, None, None,
+                    operation, "service", statistic, value, "histogram", cell.repeat, None,
+                )  # fmt: skip
+
+
+def _cell(cell: Cell, at: datetime) -> Iterator[tuple[Any, ...]]:
+    yield s.CellRow(
+        RUN, cell.id, cell.hash, cell.experiment, cell.hardware, cell.database, cell.workload, cell.threads,
+        cell.target, cell.repeat, "ok", None, 1, at, cell.measure_s, cell.warm_up_s, f"raw/{cell.id}/1",
+        str(cell.origin),
+    )  # fmt: skip
+    rate = 9000.0 * cell.threads / (1 + cell.threads / 40) * _wobble(cell, "ops")
+    for phase in (None, *range(1, cell.phases + 1)) if cell.phases > 1 else (None,):
+        for operation in ("all", *OPERATIONS):
+            yield s.ThroughputRow(
+                RUN, cell.id, phase, operation, rate * (1 + 0.1 * (phase or 0)), 1000, 0, cell.measure_s, None
+            )
+    for measure, unit in SAMPLED.items():
+        for second in range(3):
+            value = {"B/s": 4e7, "share": 0.4, "cores": 1.4, "W": 130.0}[unit] * _wobble(cell, measure)
+            yield s.SampleRow(RUN, cell.id, measure, cell.locks[0], "d0", float(second), value, unit)
+
+
+def _wobble(cell: Cell, what: str) -> float:
+    """Between 0.7 and 1.3, by the names."""
+    text = f"{cell.hardware} {cell.workload} {what}"
+    return 0.7 + 0.6 * (zlib.crc32(text.encode()) % 1000) / 1000
