@@ -5,11 +5,13 @@ E00xx reading a file, E01xx syntax. The compiler's rooms hold the rest, on the s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from benchbrief.dsl.diagnostics import Diagnostic, Note, Severity, SpecError, Suggestion
 from benchbrief.dsl.source import Span
+
+_LONGEST = 600  # characters of a message
 
 
 @dataclass(frozen=True)
@@ -66,12 +68,12 @@ class Problem:
         return Diagnostic(
             code=self.code,
             severity=self.severity,
-            summary=self.summary,
+            summary=_brief(self.summary),
             span=self.span,
-            label=self.label,
+            label=_brief(self.label),
             context=self.context,
-            notes=self.notes,
-            help=self.help,
+            notes=tuple(replace(note, text=_brief(note.text)) for note in self.notes),
+            help=_brief(self.help),
             suggestion=self.suggestion,
         )
 
@@ -81,6 +83,11 @@ class Problem:
 
     def _filled(self, template: str) -> str:
         return template.format_map(_Fields(self)) if template else ""
+
+
+def _brief(text: str) -> str:
+    """The text, cut in its middle when a word of the spec makes it endless."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}...{text[-_LONGEST // 2 :]}"
 
 
 class _Fields(dict[str, object]):

@@ -22,7 +22,6 @@ Children = Sequence[Any]  # tokens, nodes and None, as the rule in bench.lark ha
 
 _MULTIPLIERS = {"k": 3, "M": 6, "G": 9, "T": 12}
 _QUANTITY = re.compile(r"([\d_.]+)(?:[eE]([+-]?)0*(\d{1,9})\d*)?(?:([kMGT])(?!\w))?\s*(.*)")
-_MAX_LEVELS = 100  # of an expression
 _LOCK = RLock()  # the tree builder holds the source that is being read
 
 
@@ -92,8 +91,8 @@ class _Builder(Transformer[Token, Any]):
         """The node, if it is not so deep that whoever walks the tree would run out of stack."""
         depths = self.depths
         depth = 1 + max([depths.get(id(expr), 0) for expr in inner], default=0)
-        if depth > _MAX_LEVELS:
-            raise errors.TooDeep(node.span, "an expression is", _MAX_LEVELS).error()
+        if depth > shape.MAX_LEVELS:
+            raise errors.TooDeep(node.span, "an expression is", shape.MAX_LEVELS).error()
         depths[id(node)] = depth
         return node
 

@@ -13,12 +13,14 @@ from benchbrief.dsl import errors
 from benchbrief.dsl.source import Source, Span
 
 MAX_DEPTH = 64
+MAX_LEVELS = 100  # of an expression, brackets and operators taken together
 
 _PIECE = re.compile(
     r"(?P<comment>\#[^\r\n]*)"
-    r'|(?P<text>"""(?>(?:[^"\\]|\\[\s\S]|"(?!""))*)(?P<text_end>""")?)'
-    r'|(?P<string>"(?>(?:[^"\\\r\n]|\\.)*)(?P<string_end>")?)'
+    r'|(?P<text>"""(?>[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*)(?P<text_end>""")?)'
+    r'|(?P<string>"(?>[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)(?P<string_end>")?)'
     r"|(?P<open>[(\[{])|(?P<close>[)\]}])"
+    rf"|(?P<signs>(?:(?:-|\bnot\b)(?>(?:\s+|\#[^\r\n]*)*)){{{MAX_LEVELS}}})"
 )
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
 
@@ -29,7 +31,7 @@ def comments(source: Source) -> tuple[Span, ...]:
 
 
 def check_depth(source: Source, start: int, end: int) -> None:
-    """Raise SpecError when brackets are nested too deeply to be meant."""
+    """Raise SpecError when brackets, `-` or `not` are nested too deeply to be meant."""
     depth = 0
     for piece in _pieces(source, start, end):
         if piece.lastgroup == "open":
@@ -38,6 +40,9 @@ def check_depth(source: Source, start: int, end: int) -> None:
                 raise errors.TooDeep(_span(source, piece), "brackets are nested", MAX_DEPTH).error()
         elif piece.lastgroup == "close":
             depth -= 1
+        elif piece.lastgroup == "signs":
+            # The parser would first read all of them: they apply from the last to the first.
+            raise errors.TooDeep(_span(source, piece), "an expression is", MAX_LEVELS).error()
 
 
 def open_bracket(source: Source, start: int, offset: int) -> Span | None:

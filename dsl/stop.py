@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,7 +20,7 @@ INNER_BLOCKS = (
 )  # fmt: skip
 
 _PIECE = re.compile(
-    r'(?P<blank>\s+|\#[^\r\n]*)|(?P<string>"""(?>(?:[^"\\]|\\[\s\S]|"(?!""))*)"""|"(?>(?:[^"\\\r\n]|\\.)*)")'
+    r'(?P<blank>(?>(?:\s+|\#[^\r\n]*)+))|(?P<string>"""(?>[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*)"""|"(?>[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)")'
     r"|(?P<number>\d+(?:[\d_]*\d)?(?:\.\d+)?[A-Za-z%]*)|(?P<word>[^\W\d]\w*)|(?P<sign>[=!<>]=|\.\.|[\s\S])"
 )
 _AFTER_VALUE = {"PLUS", "COMPARE", "AND", "OR", "RPAR", "RSQB"}
@@ -66,12 +66,13 @@ class Stop:
     def before(self) -> tuple[Piece, ...]:
         """The nearest pieces before the place, the nearest last, none from outside the open bracket."""
         start = self.opener.end if self.opener else self.start
-        return tuple(deque(self._pieces(start, self.at), _BEFORE))
+        nearest = deque(_PIECE.finditer(self.source.text, start, self.at), 2 * _BEFORE)
+        return tuple(self._pieces(nearest))[-_BEFORE:]
 
     @cached_property
     def found(self) -> Piece | None:
         """The piece at the place; None at the end."""
-        return next(self._pieces(self.at, self.end), None)
+        return next(self._pieces(_PIECE.finditer(self.source.text, self.at, self.end)), None)
 
     @property
     def sign(self) -> str:
@@ -128,7 +129,7 @@ class Stop:
     def _starts(piece: Piece, earlier: Piece) -> bool:
         return piece.text in DECLARATIONS or piece.text in INNER_BLOCKS or piece.span.line != earlier.span.line
 
-    def _pieces(self, start: int, end: int) -> Iterator[Piece]:
-        for piece in _PIECE.finditer(self.source.text, start, end):
+    def _pieces(self, found: Iterable[re.Match[str]]) -> Iterator[Piece]:
+        for piece in found:
             if piece.lastgroup and piece.lastgroup != "blank":
                 yield Piece(piece.lastgroup, self.span(piece.start(), piece.end()))

@@ -14,7 +14,7 @@ ParseHole = Callable[[Source, int, int], Expr]
 """Parses the expression in [start, end) of a source."""
 
 _SPECIAL = re.compile(r"\\[\s\S]|\{\{|\}\}|\{|\}")
-_IN_HOLE = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|[()\[\]{}:]')
+_IN_HOLE = re.compile(r'"(?>[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)"|[()\[\]{}:]')
 _PLAIN = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\", "{{": "{", "}}": "}"}
 
 
@@ -28,7 +28,7 @@ def read_string(source: Source, start: int, end: int, parse_hole: ParseHole) -> 
     newline: re.Pattern[str] | None = None
     if text.startswith('"""', start) and end - start >= 6:
         at, stop, margin = _trim(text, start + 3, end - 3)
-        newline = re.compile(rf"\r?\n(?:{re.escape(margin)}|[ \t]*(?=\r?\n))?")
+        newline = re.compile(rf"\r?\n(?:{margin})?")
     else:
         at, stop = start + 1, end - 1
 
@@ -91,18 +91,22 @@ def _filled(source: Source, start: int, expr_end: int, end: int, parse_hole: Par
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int, str]:
-    """Where the lines of a text begin and end once blank first and last lines are gone, and their common margin."""
+    """Where the lines of a text begin and end once blank first and last lines are gone, and a pattern for their margin.
+
+    A line of blanks is all margin.
+    """
     first, newline, rest = text[start:end].partition("\n")
     if not newline:
         return start, end, ""
     lines = rest.split("\n")
     margins = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines if line.strip()]
-    margin = os.path.commonprefix(margins)  # noqa: RUF071  # character by character is what is wanted
+    common = os.path.commonprefix(margins)  # noqa: RUF071  # character by character is what is wanted
+    margin = rf"[ \t]*(?=\r?\n)|{re.escape(common)}"
     if not lines[-1].strip():
         end -= len(lines[-1]) + (2 if text[: end - len(lines[-1])].endswith("\r\n") else 1)
     if first.strip():
         return start, end, margin
     start = min(start + len(first) + 1, max(end, start))
-    if text.startswith(margin, start, end):
-        start += len(margin)
+    if outside := re.compile(margin).match(text, start, end):
+        start = outside.end()
     return start, max(start, end), margin

@@ -127,12 +127,12 @@ BODIES = {
     'a = 5 column "Gain" = 3': "a = 5; column <'Gain'> = 3;",
     "options { a = 1 }": "options { a = 1; }",
     "a = 1 TB options { b = 1 }": "a = 1:TB; options { b = 1; }",
-    "a = b, color hardware figure \"B\" { c = 1 }": "a = b | option(color hardware); figure <'B'> { c = 1; }",
+    'a = b, color hardware figure "B" { c = 1 }': "a = b | option(color hardware); figure <'B'> { c = 1; }",
     "a = 5 formula gain for b": "a = 5; formula gain from gain[b] { }",
     "a = 5 options { b = 1 }": "a = 5; options { b = 1; }",
     'a = 5 variant hdd "HDD" { b = 1 }': "a = 5; variant hdd <'HDD'> { b = 1; }",
     "a = 10 min\n options { b = 1 }": "a = 10:min; options { b = 1; }",
-    "a = x, dashed\n figure \"B\" { c = 1 }": "a = x | dashed; figure <'B'> { c = 1; }",
+    'a = x, dashed\n figure "B" { c = 1 }': "a = x | dashed; figure <'B'> { c = 1; }",
     'a = x, dashed figure "B" { c = 1 }': "a = x | dashed; figure <'B'> { c = 1; }",
     "repeats = 3, interleaved probes = [a]": "repeats = 3 | interleaved; probes = [a];",
     "each workload { a = 1 }": "each of workload { a = 1; }",
@@ -140,7 +140,7 @@ BODIES = {
     "override hardware eco { cores = 2 }": "override eco of hardware { cores = 2; }",
     "formula gain for a, b, threads: 4": "formula gain from gain[a, b, threads: 4] { }",
     "formula gain": "formula gain from gain { }",
-    "formula gain for a\n figure \"B\" { }": "formula gain from gain[a] { } figure <'B'> { }",
+    'formula gain for a\n figure "B" { }': "formula gain from gain[a] { } figure <'B'> { }",
     'figure "A" { each workload { section "B" { } } }': "figure <'A'> { each of workload { section <'B'> { } } }",
 }
 

@@ -1,0 +1,234 @@
+"""Texts that were made to hurt: each ends, in good time, in a tree or in a clear message."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from benchbrief.dsl import ast
+from benchbrief.dsl.diagnostics import SpecError
+from benchbrief.dsl.parse import parse, parse_expression
+from benchbrief.dsl.read import decode
+from benchbrief.dsl.render import render_all
+from benchbrief.dsl.shape import comments
+from benchbrief.dsl.source import Source
+from tests.dsl.trees import walk
+
+MIB = 1 << 20
+QUICKSTART = (Path(__file__).resolve().parents[2] / "examples" / "quickstart.bench").read_text(encoding="utf-8")
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """CPU seconds: other work on the machine does not count."""
+    start = time.process_time()
+    yield
+    assert time.process_time() - start < seconds
+
+
+def refused(text: str) -> str:
+    """The code of the one message, which can be rendered."""
+    with pytest.raises(SpecError) as raised:
+        parse(Source("t.bench", text))
+    (diagnostic,) = raised.value.diagnostics
+    rendered = render_all([diagnostic])
+    assert len(rendered) < 3000
+    rendered.encode()
+    return diagnostic.code
+
+
+@pytest.mark.parametrize("bracket", ["(", "[", "{", "([{", "f(", "a[", "{ a {"])
+def test_megabytes_of_brackets(bracket: str) -> None:
+    with within(2):
+        assert refused("param p = " + bracket * (10 * MIB // len(bracket))) == "E0112"
+
+
+@pytest.mark.parametrize(
+    "nested",
+    ["({})", "[{}]", "f({})", "a[{}]", "-({})", "max({} over a)", "(({}))", "f(a, b: {})"],
+)
+def test_expressions_of_any_depth(nested: str) -> None:
+    """Either read, and shallow enough for a recursive reader, or refused."""
+    for depth in (1, 10, 30, 60, 64, 65, 100, 1000):
+        text = "1"
+        for _ in range(depth):
+            text = nested.replace("{}", text)
+        with within(2):
+            try:
+                tree = parse(Source("t.bench", f"param p = {text}"))
+            except SpecError as error:
+                assert error.diagnostics[0].code == "E0112"
+                assert depth > 30
+            else:
+                assert sum(1 for _ in walk(tree)) > (3 if nested in ("({})", "(({}))") else depth)
+                assert depth <= 64
+
+
+@pytest.mark.parametrize("chain", ["-", "not ", "- #\n", "1 + ", "a - ", "a.", "a and ", "2 x ", "f(a) / "])
+def test_megabytes_of_operators(chain: str) -> None:
+    with within(4):
+        assert refused("param p = " + chain * (MIB // len(chain)) + "a") == "E0112"
+
+
+def test_blocks_of_any_depth() -> None:
+    assert parse(Source("t", "a { " * 60 + "} " * 60))
+    assert refused("a { " * 70 + "} " * 70) == "E0112"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"' * MIB,
+        '"""' + "a" * MIB,
+        'param p = "' + "a" * MIB,
+        'param p = "' + "{a}" * 20_000 + "{",
+        'param p = "' + "{" * (MIB + 1) + '"',
+        'param p = "' + "}" * (MIB + 1) + '"',
+        'param p = "' + "\\" * (MIB + 1) + '"',
+        'param p = "{' + "(" * MIB + '}"',
+        "'" * MIB,
+        "'" + "a" * MIB,
+        "a" * MIB,
+        "a " * MIB,
+        'a "" ' * (MIB // 4),
+        "," * MIB,
+        "a = " * MIB,
+        "1 " * MIB,
+        "1" * MIB,
+        "param p = 1" + "_1" * MIB + "x",
+        "param p = [1" + ",1" * 10_000,
+        "use " * MIB,
+        "a " + " " * MIB + "a",
+        "a { b = 1," + " " * MIB + "; }",
+        "a { b = 1," + "# c\n" * MIB + "; }",
+        "a { b = c," + " d" * MIB,
+        "\n" * MIB + ";",
+        "\r" * MIB + ";",
+        "param p = a" + "/a" * 90 + "\\" * MIB,
+        "param p = 5 a" + "/a" * MIB + "(",
+        "metric m in a" + "/a" * MIB,
+        "\x0b\x0c\x1c\u2028" * (MIB // 4) + "\x00",
+        "\x00" * MIB,
+        "\ud800",
+        'param p = "\udfff\ud800" ;',
+        "param \ud800 = 3",
+        "\ufeffparam p = 3",
+        "－" * MIB,
+    ],
+    ids=lambda text: ascii(text[:12]),
+)
+def test_megabytes_of_nonsense(text: str) -> None:
+    with within(6):
+        refused(text)
+
+
+@pytest.mark.parametrize("number", ["1e999", "9" * 400, "1e" + "9" * 5000, "9" * 100_000, "1" * 308 + "T", "1e-999"])
+def test_numbers_that_cannot_be_held(number: str) -> None:
+    with within(1):
+        assert refused(f"param p = {number}") == "E0111"
+
+
+@pytest.mark.parametrize("number", ["0e999", "0.0e-5000", "1e308", "5e-324", "0" * 100_000 + "1", "1." + "0" * 100_000])
+def test_numbers_that_only_look_dangerous(number: str) -> None:
+    with within(1):
+        (param,) = parse(Source("t", f"param p = {number}")).declarations
+    assert isinstance(param, ast.Param)
+    assert isinstance(param.value, ast.Quantity)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    _read_or_refuse(lambda: parse(decode(data, "t.bench")))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(st.characters(), max_size=100))
+@example("\ud800")
+def test_any_text_is_read_or_refused(text: str) -> None:
+    _read_or_refuse(lambda: parse(Source("t.bench", text)))
+    _read_or_refuse(lambda: parse_expression(Source("t.bench", text), 0, len(text)))
+    comments(Source("t.bench", text))
+
+
+_PIECES = st.sampled_from(
+    [
+        *"()[]{},=:.;+-*/'\"<>&|!#%\\\n\t", " ", "  ", "\r\n", '"""', "==", "..", "//", "&&", "a", "b", "hosts", "x",
+        "over", "by", "every", "when", "in", "from", "is", "better", "metric", "expect", "param", "use", "hardware",
+        "each", "override", "formula", "for", "and", "not", "1", "5 min", "2.5k", "1e999", "ops/s", '"text"',
+        '"{a:.1f}"', '"{', '}"', "figure", "日", "\u00a0", "\x1b",
+    ]
+)  # fmt: skip
+
+
+@settings(max_examples=600, deadline=None)
+@given(st.lists(_PIECES, max_size=25).map("".join), st.lists(_PIECES, max_size=25).map(" ".join))
+def test_any_words_of_the_language_are_read_or_refused(tight: str, loose: str) -> None:
+    for text in (
+        tight,
+        loose,
+        f"report r {{ {loose} }}",
+        f"metric m = {tight}",
+        f'report r {{ text = "{{{loose}}}" }}',
+    ):
+        _read_or_refuse(lambda text=text: parse(Source("t.bench", text)))  # type: ignore[misc]  # binds the loop's text
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, len(QUICKSTART)), st.integers(0, 12), _PIECES)
+def test_any_edit_of_a_spec_is_read_or_refused(at: int, gone: int, new: str) -> None:
+    _read_or_refuse(lambda: parse(Source("t.bench", QUICKSTART[:at] + new + QUICKSTART[at + gone :])))
+
+
+def _read_or_refuse(read) -> None:  # type: ignore[no-untyped-def]  # any function without arguments
+    try:
+        read()
+    except SpecError as error:
+        (diagnostic,) = error.diagnostics
+        assert diagnostic.code.startswith("E0")
+        assert diagnostic.summary
+        if diagnostic.span:
+            source = diagnostic.span.source
+            assert 0 <= diagnostic.span.start <= diagnostic.span.end <= len(source.text)
+        assert render_all(error.diagnostics, colour=True).encode()
+
+
+def test_ten_thousand_lines_take_less_than_two_seconds() -> None:
+    text = QUICKSTART * (10_000 // QUICKSTART.count("\n") + 1)
+    parse(Source("warm.bench", QUICKSTART))
+    with within(2):
+        tree = parse(Source("t.bench", text))
+    assert len(tree.declarations) > 1000
+
+
+def test_the_first_spec_is_parsed_quickly() -> None:
+    """Importing the parser and building it, in a process of its own; the best of a few, as others may be at work."""
+    program = (
+        "import time; start = time.process_time()\n"
+        "from benchbrief.dsl.parse import parse\n"
+        "from benchbrief.dsl.source import Source\n"
+        "parse(Source('t', 'param p = 1'))\n"
+        "print(time.process_time() - start)"
+    )
+    runs = [
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True) for _ in range(3)
+    ]
+    assert min(float(run.stdout) for run in runs) < 0.3
+
+
+def test_parsing_works_from_several_threads_at_once() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    texts = [f'param p{number} = "{{a{number}}}"' for number in range(200)]
+    with ThreadPoolExecutor(8) as pool:
+        trees = list(pool.map(lambda text: parse(Source(text, text)), texts))
+    for text, tree in zip(texts, trees, strict=True):
+        assert {node.span.source.text for node in walk(tree)} == {text}
