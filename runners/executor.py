@@ -6,7 +6,9 @@ order, and lanes run side by side. One cell's failure does not stop the others.
 
 from __future__ import annotations
 
+import hashlib
 import os
+import socket
 import threading
 import time
 import traceback
@@ -67,8 +69,8 @@ def execute(
                 resumed=resumed,
             )
         )
-        run = _Run(plan, run_dir, journal, stopping or threading.Event(), finished_cells(run_dir), attempts)
-        with HostPool(plan, config=config) as hosts:
+        run = _Run(plan, run_dir, journal, stopping or threading.Event(), finished_cells(run_dir), attempts, resumed)
+        with HostPool(plan, config, owner=_owner(run_dir)) as hosts:
             run.all_lanes(hosts)
         outcome = run.outcome()
         journal.write(j.RunEnded(at=time.time(), status=outcome.status, message=outcome.message))
@@ -89,6 +91,11 @@ def finished_cells(run_dir: Path) -> set[str]:
 def _attempts(run_dir: Path) -> dict[str, int]:
     """How many attempts each cell has had."""
     return {record.cell: record.attempt for record in _records(run_dir) if isinstance(record, j.CellStarted)}
+
+
+def _owner(run_dir: Path) -> str:
+    """What the run's jobs are known by on every host: the same when it is resumed, another for any other run."""
+    return hashlib.sha256(f"{socket.gethostname()}:{run_dir.resolve()}".encode()).hexdigest()[:16]
 
 
 def _records(run_dir: Path) -> list[j.AnyRecord]:
@@ -124,6 +131,7 @@ class _Run:
     stopping: threading.Event
     done: set[str]
     attempts: dict[str, int]
+    resumed: bool
     failed: list[tuple[str, str]] = field(default_factory=list)
     fatal: list[RunnerError] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -191,6 +199,9 @@ class _Lane:
                 path for cell in cells if host_id in cell.locks and (path := plan.databases[cell.database].path)
             )
             try:
+                if self._run.resumed and (left := self._hosts[host_id].end_leftovers()):
+                    jobs = f"{left} job{'s' if left > 1 else ''} of the interrupted run"
+                    self.remark("info", f"{jobs} still ran on {host_id}, and had to be stopped first")
                 found = facts.observe(self._hosts[host_id], list(paths))
             except HostError as error:
                 self._lost[host_id] = error

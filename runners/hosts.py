@@ -15,12 +15,13 @@ from benchbrief.runners.transports import open_transport
 class HostPool:
     """The transports by host id; safe to use from several threads.
 
-    `config` is an SSH client configuration to use in place of ~/.ssh/config.
+    `config` is an SSH client configuration to use in place of ~/.ssh/config; `owner` is whose jobs are started.
     """
 
-    def __init__(self, plan: Plan, config: Path | None = None) -> None:
+    def __init__(self, plan: Plan, config: Path | None = None, owner: str = "anyone") -> None:
         self._hosts = plan.hosts
         self._config = config
+        self._owner = owner
         self._open: dict[str, Transport] = {}
         self._lock = threading.Lock()
 
@@ -30,7 +31,7 @@ class HostPool:
             if host_id not in self._open:
                 if host_id not in self._hosts:
                     raise HostError(f"no host {host_id!r} in the plan")
-                self._open[host_id] = open_transport(self._hosts[host_id], self._config)
+                self._open[host_id] = open_transport(self._hosts[host_id], self._config, self._owner)
             return self._open[host_id]
 
     def reachable(self, host_id: str) -> bool:

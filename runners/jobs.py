@@ -2,7 +2,7 @@
 
 A job outlives the connection that started it. It lives on its host in a directory of its own, mode 0700:
 
-    ${TMPDIR:-/tmp}/benchbrief-<uid>/<id>/
+    ${TMPDIR:-/tmp}/benchbrief-<uid>/<owner>-<id>/
         run             the script that runs the job, in a session and process group of its own
         lock            held (flock) by `run` for as long as it lives: who waits for the job waits for the
                         lock, in the kernel, and a killed `run` releases it too
@@ -69,9 +69,13 @@ def entry(name: str, mode: int, size: int) -> Entry:
 
 
 class JobHost(Protocol):
-    """What jobs need of a transport. Each may raise ConnectionLost, and connects again when called again."""
+    """What jobs need of a transport. Each may raise ConnectionLost, and connects again when called again.
+
+    `owner` is in the names of the jobs' directories, so that a run that is resumed knows its own.
+    """
 
     host: Host
+    owner: str
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed: ...
 
@@ -144,7 +148,7 @@ kill -KILL -$$
 
 def start(host: JobHost, job: Job) -> DetachedJob:
     """Start a job, once, even when the connection breaks while it is started. Raises DiskFull or HostError."""
-    identity = uuid.uuid4().hex
+    identity = f"{host.owner}-{uuid.uuid4().hex}"
     command = job.command
     check = ""
     if command.cwd is not None:
@@ -195,6 +199,16 @@ def _inside(name: str) -> str:
     return quote(f"./{name}")
 
 
+def end_leftovers(host: JobHost) -> int:
+    """Stop and remove the owner's jobs, which an earlier controller left behind; how many were still running.
+
+    What they have not yet told is lost: the cell that they belong to is to be run again.
+    """
+    script = _END_LEFTOVERS.format(owner=quote(host.owner), stop=_STOP.format(d='"$d"', grace=f"{_STOP_GRACE_S:.0f}"))
+    said = _persistently(lambda: sh(host, script, 120)).stdout.strip()
+    return int(said) if said.isdigit() else 0
+
+
 # --- a started job ------------------------------------------------------------------------------------------
 
 _STOP = """\
@@ -212,6 +226,20 @@ flock -w {grace} -s lock true || {{ echo immortal; exit 0; }}
 date +%s.%N >end
 head -c 65536 /dev/zero >room && rm room && echo stopped >rc
 echo stopped
+"""
+
+_END_LEFTOVERS = """\
+root="${{TMPDIR:-/tmp}}/benchbrief-$(id -u)"
+running=0
+for d in "$root"/{owner}-*; do
+    [ -d "$d" ] && [ -O "$d" ] || continue
+    flock -n -s "$d/lock" true || running=$((running + 1))
+    (
+{stop}
+    ) >/dev/null 2>&1
+    rm -rf -- "$d"
+done
+echo "$running"
 """
 
 _STATE = """\

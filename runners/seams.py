@@ -254,6 +254,10 @@ class Transport(Protocol):
 
     def start(self, job: Job) -> RunningJob: ...
 
+    def end_leftovers(self) -> int:
+        """Stop and remove the jobs that an earlier controller of the same run left here; how many still ran."""
+        ...
+
     def put(self, content: bytes, path: str) -> None:
         """Write a file (mode 0600), making its directory."""
         ...

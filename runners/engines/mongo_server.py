@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import tempfile
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from benchbrief.runners import tools
 from benchbrief.runners.seams import Command, Job, RunningJob, ServerFailed, Transport
@@ -42,7 +44,10 @@ class EmbeddedServer:
         return self.job.tail(400).strip() or "it said nothing"
 
     def stop(self) -> None:
+        """End it, and leave nothing of it on its host."""
         self.job.stop()
+        with tempfile.TemporaryDirectory() as unread:
+            self.job.collect(Path(unread))
 
 
 def start(transport: Transport, bind: str, data: str | None) -> EmbeddedServer:

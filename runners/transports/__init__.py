@@ -8,12 +8,12 @@ from benchbrief.compiler.plan import Host
 from benchbrief.runners.seams import Transport
 
 
-def open_transport(host: Host, ssh_config: Path | None = None) -> Transport:
-    """The transport of a host. An SSH one connects on first use."""
+def open_transport(host: Host, ssh_config: Path | None = None, owner: str = "anyone") -> Transport:
+    """The transport of a host, for the jobs of `owner`. An SSH one connects on first use."""
     if host.transport == "local":
         from benchbrief.runners.transports.local import LocalTransport
 
-        return LocalTransport(host)
+        return LocalTransport(host, owner)
     from benchbrief.runners.transports.ssh import SshTransport
 
-    return SshTransport(host, ssh_config)
+    return SshTransport(host, ssh_config, owner)

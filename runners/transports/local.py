@@ -32,8 +32,9 @@ _PIECE = 1 << 20
 class LocalTransport:
     """Runs commands on the controller itself; see `seams.Transport`."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, owner: str = "anyone") -> None:
         self.host = host
+        self.owner = owner
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
         started = time.monotonic()
@@ -69,6 +70,9 @@ class LocalTransport:
 
     def start(self, job: Job) -> RunningJob:
         return jobs.start(self, job)
+
+    def end_leftovers(self) -> int:
+        return jobs.end_leftovers(self)
 
     def put(self, content: bytes, path: str) -> None:
         target = Path(path)

@@ -148,8 +148,9 @@ def _paths(setting: str | None, default: list[Path]) -> list[Path]:
 class SshTransport:
     """Runs commands on a host over SSH; see `seams.Transport`. Connects on first use, and again after a break."""
 
-    def __init__(self, host: Host, config: Path | None = None) -> None:
+    def __init__(self, host: Host, config: Path | None = None, owner: str = "anyone") -> None:
         self.host = host
+        self.owner = owner
         self._config = config
         self._connection: fabric.Connection | None = None
         self._was_connected = False
@@ -175,6 +176,9 @@ class SshTransport:
 
     def start(self, job: Job) -> RunningJob:
         return jobs.start(self, job)
+
+    def end_leftovers(self) -> int:
+        return jobs.end_leftovers(self)
 
     @contextmanager
     def _shell(self) -> Iterator[WarmShell]:

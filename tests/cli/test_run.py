@@ -35,7 +35,7 @@ def test_progress_is_one_plain_line_a_cell_on_standard_error(finished_run: Finis
     done = finished_run.ended
     run_id = finished_run.bench.run_dir.name
     assert re.search(rf"^run {run_id}: 4 cells, about \d+ ", done.err, re.MULTILINE)
-    lines = re.findall(r"^\[(\d)/4\] (\S+) +([\d,]+) ops/s +[\d.]+ s +(.*)$", done.err, re.MULTILINE)
+    lines = re.findall(r"^\[(\d)/4\] (\S+) +([\d,]+) ops/s +[\d.]+ s(?:  (.*))?$", done.err, re.MULTILINE)
     assert [number for number, *_ in lines] == ["1", "2", "3", "4"]
     assert [cell for _, cell, *_ in lines] == [cell["cell"] for cell in finished_run.bench.journal("cell_ended")]
     assert all(int(rate.replace(",", "")) > 1000 for _, _, rate, _ in lines)
@@ -101,7 +101,6 @@ def test_params_and_profiles_change_what_is_run(bench: Bench) -> None:
     assert (plan["spec"]["profile"], plan["spec"]["params"]) == ("two", {"records": "3k"})
     (cell,) = plan["cells"]
     assert cell["threads"] == 2
-    assert cell["dataset"]["records"] == 3000
     command = next((bench.run_dir / "raw").rglob("measure-local/command.txt")).read_text()
     assert "--num=3000" in command
     assert "--compression_type=none" in command

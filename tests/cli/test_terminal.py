@@ -51,8 +51,8 @@ def test_a_run_shows_live_progress_and_leaves_one_line_a_cell(bench: Bench) -> N
     code, said = on_a_terminal(bench, "run", "brief.bench")
     assert code == 0, said
     assert re.search(r"0/2 cells  \d+ s gone, about \d+ s left", said)
-    assert re.search(r"ramp/one/rr/threads=1\S*  measure", said)
-    assert re.search(r"\[1/2\] ramp/one/rr/threads=1\S* +[\d,]+ ops/s", said)
+    assert re.search(r"ramp/one/fill/threads=1\S*  measure", said)
+    assert re.search(r"\[1/2\] ramp/one/fill/threads=1\S* +[\d,]+ ops/s", said)
     assert "\x1b[?25h" in said, "the cursor is shown again"
     assert "\x1b[32m" in said, "the verdict is green"
 
@@ -60,15 +60,15 @@ def test_a_run_shows_live_progress_and_leaves_one_line_a_cell(bench: Bench) -> N
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
 def test_colour_is_left_out_where_it_is_not_wanted(bench: Bench, env: dict[str, str]) -> None:
-    bench.spec(ONE_FOLDER.replace("[rr]", "[rrr]"))
+    bench.spec(ONE_FOLDER.replace("[fill]", "[fil]"))
     code, said = on_a_terminal(bench, "check", "brief.bench", env=env)
     assert code == 1
-    assert "did you mean `rr`?" in said
+    assert "did you mean `fill`?" in said
     assert not re.search(r"\x1b\[\d*(;\d+)*m", said)
 
 
 def test_errors_are_coloured_on_a_terminal(bench: Bench) -> None:
-    bench.spec(ONE_FOLDER.replace("[rr]", "[rrr]"))
+    bench.spec(ONE_FOLDER.replace("[fill]", "[fil]"))
     code, said = on_a_terminal(bench, "check", "brief.bench")
     assert code == 1
     assert "\x1b[" in said

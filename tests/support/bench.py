@@ -142,9 +142,10 @@ class Bench:
         return [pid for pid, line in self.strays().items() if line.split(" ")[0].rpartition("/")[2] == name]
 
     def end_strays(self) -> None:
-        for pid in self.strays():
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        while strays := self.strays():  # one may start another meanwhile
+            for pid in strays:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
 
 @contextmanager
