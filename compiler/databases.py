@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from benchbrief.compiler import plan, structure_errors, value_errors
@@ -13,7 +13,7 @@ from benchbrief.compiler.errors import NotSupported
 from benchbrief.compiler.hardware import HardwareUnit, origin
 from benchbrief.compiler.schema import DATABASE, ROCKSDB_OPTIONS, BlockSchema, Fact, Text
 from benchbrief.compiler.tools import ENGINE_TOOLS, read_tool
-from benchbrief.compiler.values import Constant, Reader, Values, check_path, described
+from benchbrief.compiler.values import Constant, Reader, Value, Values, check_path, described
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 
@@ -34,7 +34,9 @@ class DatabaseSpec:
     path: ast.String | None
     topology: str | None
     size: float | None
-    options: dict[str, str | float | bool]
+    options: dict[str, plan.Option]
+    open_options: dict[str, ast.Hole]
+    """Options that are a fact of the hardware: `cache = "{cache}"`."""
     options_file: str | None
     reset: Literal["drop_and_load", "reuse"]
     tool: plan.Tool | None
@@ -74,6 +76,7 @@ def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
                 )
             )
     reset = values.text("reset") or ("drop_and_load" if engine == "mongodb" else "reuse")
+    options, open_options = _open_options(entry.one("options"))
     return DatabaseSpec(
         name=entry.name,
         label=entry.label,
@@ -83,7 +86,8 @@ def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
         path=values.string("path"),
         topology=_topology(values, reader),
         size=values.number("size"),
-        options=_options(entry.one("options"), engine, reader),
+        options=_options(options, engine, reader),
+        open_options=open_options,
         options_file=values.text("options_file"),
         reset="reuse" if reset == "reuse" else "drop_and_load",
         tool=tool,
@@ -105,7 +109,23 @@ def _topology(values: Values, reader: Reader) -> str | None:
     return None
 
 
-def _options(entry: Entry | None, engine: str, reader: Reader) -> dict[str, str | float | bool]:
+def _open_options(entry: Entry | None) -> tuple[Entry | None, dict[str, ast.Hole]]:
+    """The block without those of its options that are filled in by hardware, and those."""
+    if entry is None:
+        return None, {}
+    found = {
+        key: attribute.values[0].parts[0]
+        for key, attribute in entry.attributes.items()
+        if len(attribute.values) == 1
+        and isinstance(attribute.values[0], ast.String)
+        and len(attribute.values[0].parts) == 1
+        and isinstance(attribute.values[0].parts[0], ast.Hole)
+    }
+    rest = {key: attribute for key, attribute in entry.attributes.items() if key not in found}
+    return replace(entry, attributes=rest), found
+
+
+def _options(entry: Entry | None, engine: str, reader: Reader) -> dict[str, plan.Option]:
     if entry is None:
         return {}
     if engine != "rocksdb":
@@ -117,12 +137,30 @@ def _options(entry: Entry | None, engine: str, reader: Reader) -> dict[str, str 
             )
         )
         return {}
-    options: dict[str, str | float | bool] = {}
-    for key, value in reader.block(entry, _OPTIONS).found.items():
-        if isinstance(value, Constant):
-            options[key] = value.value
-        elif isinstance(value, str | bool):
-            options[key] = value
+    found = reader.block(entry, _OPTIONS).found
+    return {key: option for key, value in found.items() if (option := _option(value)) is not None}
+
+
+def _option(value: Value | None) -> plan.Option | None:
+    if isinstance(value, Constant):
+        return value.value
+    return value if isinstance(value, str | bool) else None
+
+
+def _filled_options(spec: DatabaseSpec, unit: HardwareUnit, reader: Reader) -> dict[str, plan.Option]:
+    """The options as this hardware has them."""
+    options = dict(spec.options)
+    for key, hole in spec.open_options.items():
+        if not isinstance(hole.expr, ast.Name) or hole.format:
+            reader.findings.add(structure_errors.BadHole(hole.span, key, "only the name of a fact can stand here"))
+        elif hole.expr.text not in unit.said:
+            known = tuple(unit.said)
+            reader.findings.add(structure_errors.UnknownHole(hole.expr.span, unit.hardware.key, hole.expr.text, known))
+        else:
+            shape = ROCKSDB_OPTIONS[key].shape if key in ROCKSDB_OPTIONS else Fact()
+            option = _option(reader.value(key, unit.said[hole.expr.text], shape))
+            if option is not None:
+                options[key] = option
     return options
 
 
@@ -147,7 +185,7 @@ def fill(spec: DatabaseSpec, unit: HardwareUnit, table: Mapping[str, plan.Host],
         path=path,
         topology=spec.topology,
         size_bytes=spec.size,
-        options=spec.options,
+        options=_filled_options(spec, unit, reader),
         options_file=spec.options_file,
         reset=spec.reset,
         origin=origin(spec.span),

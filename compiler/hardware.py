@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from benchbrief.compiler import plan, structure_errors, value_errors
 from benchbrief.compiler.declarations import Entry
-from benchbrief.compiler.errors import NotSupported
+from benchbrief.compiler.errors import NothingNamed, NotSupported
 from benchbrief.compiler.hosts import HostPatternError, expand_hosts, parse_destination
 from benchbrief.compiler.schema import CLIENT, HARDWARE, HOSTS, SSH, VARIANT, Text
 from benchbrief.compiler.tools import read_tool
@@ -30,12 +31,16 @@ class HostTable:
     reader: Reader
     hosts: dict[str, plan.Host] = field(default_factory=dict)
     spans: dict[str, Span] = field(default_factory=dict)
+    machines: dict[tuple[str, int], str] = field(default_factory=dict)
 
     def read(self, exprs: tuple[ast.Expr, ...], ssh: Entry | None) -> tuple[str, ...]:
         """The ids of the hosts that `hosts = ...` names. Wrong ones are reported and left out."""
         settings = self.reader.block(ssh, SSH) if ssh else None
         ids: list[str] = []
-        for expr in listed(self.reader.deref(expr) for expr in exprs):
+        items = listed(self.reader.deref(expr) for expr in exprs)
+        if exprs and not items:
+            self.reader.findings.add(NothingNamed(exprs[0].span, "hosts", HOSTS.wanted))
+        for expr in items:
             item = self.reader.deref(expr)
             if isinstance(item, ast.Name) and item.text == "local":
                 ids.append(self._add(_LOCAL, item.span))
@@ -79,7 +84,15 @@ class HostTable:
         earlier = self.spans.setdefault(host.id, span)
         if known != host:
             self.reader.findings.add(structure_errors.HostConflict(span, earlier, host.id))
+        other = self.machines.setdefault(_machine(host), host.id)
+        if other != host.id:
+            self.reader.findings.add(structure_errors.SameMachine(span, self.spans[other], host.id, other))
         return host.id
+
+
+def _machine(host: plan.Host) -> tuple[str, int]:
+    """What tells machines apart; behind one address, another port may be another machine."""
+    return ("127.0.0.1" if host.name in ("localhost", "::1") else host.name, host.port or 22)
 
 
 @dataclass(frozen=True)
@@ -92,6 +105,8 @@ class HardwareUnit:
     name: str
     """The short name of the variant, or the group's."""
     imported: bool
+    said: Mapping[str, ast.Expr]
+    """What each fact was said to be, for the options of a database that name it."""
 
 
 def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, HardwareUnit]:
@@ -118,6 +133,7 @@ def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, Hard
                 entry.head,
                 entry.name,
                 entry.imported,
+                _said(entry),
             )
         for variant in variants:
             own = table.reader.block(variant, VARIANT)
@@ -129,8 +145,13 @@ def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, Hard
                 variant.head,
                 variant.name,
                 entry.imported,
+                {**_said(entry), **_said(variant)},
             )
     return units
+
+
+def _said(entry: Entry) -> dict[str, ast.Expr]:
+    return {name: attribute.values[0] for name, attribute in entry.attributes.items()}
 
 
 def _hardware(

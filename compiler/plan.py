@@ -84,13 +84,17 @@ class Hardware(Node):
     origin: Origin
 
 
+Option = str | float | bool
+"""A setting of a tool or an engine; amounts in base units."""
+
+
 class Tool(Node):
     """A load generator: `driver` is the entry point's name (ycsb, go_ycsb, db_bench), `path` where the spec says it is
     (None: looked for in the usual places, see `runners/tools.py`)."""
 
     driver: str
     path: str | None = None
-    options: dict[str, str | float | bool] = {}
+    options: dict[str, Option] = {}
 
 
 class Client(Node):
@@ -116,7 +120,7 @@ class Database(Node):
     path: str | None = None
     topology: str | None = None
     size_bytes: float | None = None
-    options: dict[str, str | float | bool] = {}
+    options: dict[str, Option] = {}
     options_file: str | None = None
     reset: Literal["drop_and_load", "reuse"]
     origin: Origin
