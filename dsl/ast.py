@@ -141,7 +141,10 @@ class Every:
 
 @dataclass(frozen=True)
 class By:
-    """`throughput by threads`, `curve = a, b along threads`: `keyword` is "by" or "along"."""
+    """`throughput by threads`, `a by workload and hardware`, `curve = a, b along threads`.
+
+    `keyword` is "by" or "along"; `subject` is the last item before it (`b`), the others stand in the series.
+    """
 
     span: Span
     subject: Expr
@@ -179,7 +182,8 @@ class Block:
     """`hardware eco "5100 ECO" { ... }`, `workload b "Tagging" from ycsb.b { ... }`, `each workload { ... }`,
     `options { ... }`, `override experiment { ... }`, `formula legacy_nodes for a`, `profile smoke { ... }`.
 
-    `subject` is the dimension of `each`, the kind of `override`, the key of `formula ... for`.
+    `subject` is the dimension of `each` and the kind of `override`. A `formula` has the metric as its `name`, and as
+    its `base` the same metric, indexed when it has keys: `formula m for a, threads: 4` has the base `m[a, threads: 4]`.
     """
 
     span: Span
