@@ -169,36 +169,46 @@ def _inherit(kind: str, found: Declarations, findings: Findings) -> None:
     """Replace each entry that is from another of its kind by what it says in the end."""
     entries = found.blocks[kind]
     done: dict[str, Entry] = {}
-
-    def resolved(name: str, trail: tuple[Entry, ...]) -> Entry:
-        if name in done:
-            return done[name]
-        entry = entries[name]
-        base = entry.base
-        if isinstance(base, ast.Name):
-            found.bases.add((kind, base.text))
-            if not BLOCKS[kind].inherits:
-                findings.add(structure_errors.CannotInherit(base.span, kind))
-                entry = replace(entry, base=None, orphan=True)
-            elif base.text not in entries:
-                findings.add(
-                    errors.UnknownBase(base.span, kind, base.text, tuple(other for other in entries if other != name))
-                )
-                entry = replace(entry, base=None, orphan=True)
-            elif any(earlier.name == base.text for earlier in (*trail, entry)):
-                chain = (*trail, entry)
-                start = next(i for i, earlier in enumerate(chain) if earlier.name == base.text)
-                findings.add(errors.InheritanceCycle(base.span, tuple(e.name for e in chain[start:]), kind))
-                entry = replace(entry, base=None, orphan=True)
-            else:
-                below = resolved(base.text, (*trail, entry))
-                entry = replace(merge(below, entry, keep_base=False), parent=base.text)
-        elif base is not None and kind != "workload":
-            findings.add(structure_errors.CannotInherit(base.span, kind))
-            entry = replace(entry, base=None, orphan=True)
-        done[name] = entry
-        return entry
-
     for name in entries:
-        resolved(name, ())
-    entries.update(done)
+        line: dict[str, Entry] = {}
+        """From this entry up to one that is done, or stands alone."""
+        above: str | None = name
+        while above is not None and above not in done:
+            line[above] = entries[above]
+            above = _parent(kind, line, entries, found, findings)
+        for child, entry in reversed(line.items()):
+            base = entry.base
+            if isinstance(base, ast.Name):
+                done[child] = replace(merge(done[base.text], entry, keep_base=False), parent=base.text)
+            else:
+                done[child] = entry
+    entries.update({name: done[name] for name in entries})
+
+
+def _parent(
+    kind: str, line: dict[str, Entry], entries: Mapping[str, Entry], found: Declarations, findings: Findings
+) -> str | None:
+    """What the last entry of the line is from, if it may be; else the entry is made an orphan."""
+    name, entry = next(reversed(line.items()))
+    base = entry.base
+    problem: errors.CompileProblem
+    match base:
+        case ast.Name(text=parent) if BLOCKS[kind].inherits:
+            found.bases.add((kind, parent))
+            if parent in entries and parent not in line:
+                return parent
+            if parent in line:
+                chain = list(line)
+                problem = errors.InheritanceCycle(base.span, tuple(chain[chain.index(parent) :]), kind)
+            else:
+                known = tuple(other for other in entries if other != name)
+                problem = errors.UnknownBase(base.span, kind, parent, known)
+        case ast.Attr() if kind == "workload":
+            return None
+        case None:
+            return None
+        case other:
+            problem = structure_errors.CannotInherit(other.span, kind)
+    findings.add(problem)
+    line[name] = replace(entry, base=None, orphan=True)
+    return None

@@ -260,6 +260,17 @@ class NamedTwice(Again):
 
 
 @dataclass(frozen=True)
+class NothingNamed(CompileProblem):
+    """An empty list of hosts, hardware or workloads."""
+
+    code = "E0211"
+    says = "`{key}` names nothing"
+    hint = "write {wanted}"
+    key: str
+    wanted: str
+
+
+@dataclass(frozen=True)
 class NotAName(CompileProblem):
     """A word in a value that is no parameter."""
 

@@ -146,11 +146,18 @@ class _Experiment:
 
     def _hardware(self) -> tuple[HardwareUnit, ...]:
         units: dict[str, HardwareUnit] = {}
-        for item in listed(self.reader.deref(expr) for expr in self.values.series("hardware")):
+        for item in self._items("hardware"):
             for unit in self._units(item):
                 if self._first("hardware", unit.hardware.key, item.span):
                     units[unit.hardware.key] = unit
         return tuple(units.values())
+
+    def _items(self, key: str) -> tuple[ast.Expr, ...]:
+        series = self.values.series(key)
+        items = listed(self.reader.deref(expr) for expr in series)
+        if series and not items:
+            self.reader.findings.add(errors.NothingNamed(series[0].span, key, EXPERIMENT.keys[key].shape.wanted))
+        return tuple(self.reader.deref(item) for item in items)
 
     def _first(self, kind: str, name: str, span: Span) -> bool:
         """Whether it is named here for the first time; the second is reported."""
@@ -190,7 +197,7 @@ class _Experiment:
         """None of them when one is wrong."""
         loads: dict[str, Load] = {}
         whole = True
-        for item in listed(self.reader.deref(expr) for expr in self.values.series("workloads")):
+        for item in self._items("workloads"):
             load = self._load(item)
             if load is None:
                 whole = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from benchbrief.compiler import errors
 from benchbrief.compiler.declarations import Declarations
@@ -15,35 +15,44 @@ from benchbrief.dsl.source import Source
 
 
 def parameters(found: Declarations, given: Mapping[str, str], findings: Findings) -> dict[str, ast.Expr]:
-    """Every parameter's expression. Raises SpecError when a given value is not one, or when one needs itself."""
+    """Every parameter's expression, each after those that it needs.
+
+    Raises SpecError when a given value is no expression, or when a parameter needs itself.
+    """
     values = {name: param.value for name, param in found.params.items()}
     for name, text in given.items():
         if name not in values:
             findings.add(errors.UnknownParam(None, "param", name, tuple(values)))
             continue
         values[name] = parse_expression(Source(f"--param {name}", text), 0, len(text))
-    known: set[str] = set()
+    ordered: dict[str, ast.Expr] = {}
+    circles: list[tuple[str, ...]] = []
     for name in values:
-        circle = _circle(name, values)
-        if circle and name not in known:
-            findings.add(errors.ParamCycle(found.params[name].name.span, circle))
-            known.update(circle)
-    if known:
+        _visit(name, values, ordered, circles)
+    for circle in circles:
+        findings.add(errors.ParamCycle(found.params[circle[0]].name.span, circle))
+    if circles:
         # These parameters have no value: each use of one would be a mistake more.
         raise SpecError(findings.diagnostics())
-    return values
+    return ordered
 
 
-def _circle(name: str, values: Mapping[str, ast.Expr]) -> tuple[str, ...]:
-    """The parameters from `name` back to `name`, or none."""
-    trails: list[tuple[str, ...]] = [(name,)]
-    seen: set[str] = set()
-    while trails:
-        trail = trails.pop()
-        for used in names_in(values[trail[-1]]):
-            if used.text == name:
-                return trail
-            if used.text in values and used.text not in seen:
-                seen.add(used.text)
-                trails.append((*trail, used.text))
-    return ()
+def _visit(
+    name: str, values: Mapping[str, ast.Expr], ordered: dict[str, ast.Expr], circles: list[tuple[str, ...]]
+) -> None:
+    """Append a parameter to `ordered` after all that it needs; a chain of them may be long."""
+    trail: dict[str, Iterator[ast.Name]] = {}
+    start: str | None = name
+    while start is not None or trail:
+        if start is not None:
+            if start in trail:
+                chain = list(trail)
+                circles.append(tuple(chain[chain.index(start) :]))
+            elif start not in ordered:
+                trail[start] = names_in(values[start])
+        start = (
+            next((used.text for used in trail[next(reversed(trail))] if used.text in values), None) if trail else None
+        )
+        if start is None and trail:
+            done, _ = trail.popitem()
+            ordered[done] = values[done]

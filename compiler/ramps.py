@@ -74,6 +74,11 @@ def _listed(key: str, items: ast.List, reader: Reader) -> _Points | None:
     points: _Points = []
     whole = True
     for item in items.items:
+        if isinstance(reader.deref(item), ast.List):
+            # Lists of lists of lists, each twice the next, would be a ramp without end.
+            wanted = EXPERIMENT.keys[key].shape.wanted
+            reader.findings.add(structure_errors.WrongType(item.span, key, wanted, "a list in a list"))
+            return None
         part = _points(key, item, reader)
         whole = whole and part is not None
         points.extend(part or ())

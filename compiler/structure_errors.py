@@ -141,6 +141,18 @@ class HostConflict(Again):
 
 
 @dataclass(frozen=True)
+class SameMachine(Again):
+    """One machine under two names: its cells would not wait for each other."""
+
+    code = "E0530"
+    says = "`{host}` and `{other}` are one machine"
+    remark = "`{other}` is named here"
+    hint = "name it in one way everywhere, so that what runs on it is run in turn"
+    host: str
+    other: str
+
+
+@dataclass(frozen=True)
 class UnknownHole(Misspelt):
     """A hole in a path or a URI that no fact of the hardware fills."""
 

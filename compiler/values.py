@@ -97,7 +97,11 @@ class Reader:
     def __init__(self, params: Mapping[str, ast.Expr], findings: Findings) -> None:
         self._params = params
         self.findings = findings
-        self.used_params: set[str] = set()
+        self._constants: dict[str, Constant | None] = {}
+        for name, expr in params.items():
+            # In their order each is computed once, from those before it.
+            if isinstance(expr, ast.Quantity | ast.Unary | ast.Binary) and not _is_range(expr):
+                self._constants[name] = self.constant(expr)
 
     def block(self, entry: Entry, schema: BlockSchema, *, complete: bool = True) -> Values:
         """`complete` is False for what only adds to a block (an override): nothing is missing there."""
@@ -172,7 +176,6 @@ class Reader:
     def deref(self, expr: ast.Expr) -> ast.Expr:
         """What a parameter's name stands for; any other expression as it is."""
         while isinstance(expr, ast.Name) and expr.text in self._params:
-            self.used_params.add(expr.text)
             expr = self._params[expr.text]
         return expr
 
@@ -227,7 +230,7 @@ class Reader:
         if not isinstance(resolved, ast.Quantity | ast.Unary | ast.Binary):
             self._wrong(resolved, key, shape.described)
             return None
-        constant = self.constant(resolved)
+        constant = self._computed(expr)
         if constant is None:
             return None
         if constant.dimension != shape.dimension:
@@ -255,21 +258,31 @@ class Reader:
             return False
         return not bound
 
+    def _computed(self, expr: ast.Expr) -> Constant | None:
+        """The constant, at the place of the number itself when it is a parameter's."""
+        while isinstance(expr, ast.Name) and expr.text in self._params:
+            if expr.text in self._constants:
+                return self._constants[expr.text]
+            expr = self._params[expr.text]
+        return self.constant(expr)
+
     def constant(self, expr: ast.Expr) -> Constant | None:
         """A number computed from literals and parameters, in base units; None when it was reported."""
         match expr:
             case ast.Quantity():
                 return self._literal(expr)
-            case ast.Name() if expr.text in self._params:
-                inner = self.constant(self.deref(expr))
+            case ast.Name() if expr.text in self._constants:
+                inner = self._constants[expr.text]
                 return inner and Constant(inner.value, inner.dimension, inner.text, expr.span, inner.bare)
+            case ast.Name() if expr.text in self._params:
+                return self.constant(self.deref(expr))
             case ast.Name():
                 self.findings.add(errors.NotAName(expr.span, expr.text, tuple(self._params)))
                 return None
             case ast.Unary(operator="-"):
                 inner = self.constant(expr.operand)
                 return inner and Constant(-inner.value, inner.dimension, f"-{inner.text}", expr.span, inner.bare)
-            case ast.Binary(operator="+" | "-" | "*" | "/" | "x"):
+            case ast.Binary(operator="+" | "-" | "*" | "/"):
                 return self._binary(expr)
             case _:
                 self.findings.add(value_errors.NotConstant(expr.span, described(expr)))
@@ -322,6 +335,11 @@ class Reader:
         unit = base_unit(dimension)
         text = f"{value:,.6g} {unit}".strip()
         return Constant(value, dimension, text, expr.span, left.bare and right.bare)
+
+
+def _is_range(expr: ast.Expr) -> bool:
+    """`1..16` and `6 x 10 min` are for the attributes that want them, not numbers."""
+    return isinstance(expr, ast.Binary) and expr.operator in ("..", "x")
 
 
 def described(expr: ast.Expr) -> str:
