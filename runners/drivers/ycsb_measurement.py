@@ -26,7 +26,7 @@ Logs = Mapping[str, tuple[text.Slice, ...]]
 class _Window:
     """The measured part: `edges` are the ends of one-second slices, the first of them where the measurement begins.
 
-    `cut_s` of the process were cut off before it. `late`: the warm-up was over before the first operation.
+    `cut_s` of the process were cut off before it. `late`: the warm-up was over when the first operation came.
     """
 
     edges: tuple[float, ...]
@@ -202,8 +202,8 @@ def _remarks(context: CellContext, window: _Window) -> tuple[str, ...]:
     if not window.late:
         return ()
     text = (
-        f"YCSB's first operation came {window.cut_s:.1f} s after its start, when the {context.cell.warm_up_s:g} s of "
-        "warm-up were over: the measurement begins cold"
+        f"YCSB's first operation came {window.cut_s:.1f} s after its start, so its {context.cell.warm_up_s:g} s of "
+        "warm-up warmed nothing up: declare a longer one"
     )
     return (text,)
 

@@ -7,6 +7,7 @@ host when that is another machine. Load generators use the URI as it was given.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -218,12 +219,21 @@ class MongoDB:
         from pymongo import MongoClient
 
         with self._reaching():
-            client: Client = MongoClient(
-                uri.text,
-                appname="benchbrief",
-                serverSelectionTimeoutMS=_SELECT_TIMEOUT_MS,
-                socketTimeoutMS=_SOCKET_TIMEOUT_MS,
-            )
+            # It only warns of an option that it does not know or can't read, and goes on without it.
+            with warnings.catch_warnings(record=True) as ignored:
+                warnings.simplefilter("always")
+                client: Client = MongoClient(
+                    uri.text,
+                    appname="benchbrief",
+                    serverSelectionTimeoutMS=_SELECT_TIMEOUT_MS,
+                    socketTimeoutMS=_SOCKET_TIMEOUT_MS,
+                )
+            if ignored:
+                client.close()
+                raise RunnerError(
+                    f"the uri of database {self._database.name}: {ignored[0].message}",
+                    f"mend the uri's options ({self._database.origin})",
+                )
             client.admin.command("ping")
         return client
 

@@ -83,6 +83,13 @@ def test_the_warm_up_is_cut_off_at_a_whole_second() -> None:
     assert cut.total.count == sum(interval.count for interval in late)
 
 
+def test_a_warm_up_that_passed_in_connecting_is_a_warning() -> None:
+    """The recording's first operation came 0.3 s after its start."""
+    early = DRIVER.parse(rmw(warm_up_s=0.4, measure_s=5), output("read-modify-write"))
+    assert "so its 0.4 s of warm-up warmed nothing up" in early.warnings[0]
+    assert not DRIVER.parse(rmw(), output("read-modify-write")).warnings
+
+
 def test_a_read_modify_write_is_one_operation_of_the_throughput() -> None:
     measurement = DRIVER.parse(rmw(warm_up_s=0, measure_s=6), output("read-modify-write"))
     counts = {operation.operation: operation.count for operation in measurement.operations}
