@@ -21,7 +21,7 @@ _Node = TypeVar("_Node", bound=ast.Expr)
 Children = Sequence[Any]  # tokens, nodes and None, as the rule in bench.lark has them
 
 _MULTIPLIERS = {"k": 3, "M": 6, "G": 9, "T": 12}
-_QUANTITY = re.compile(r"([\d_.]+)(?:[eE]([+-]?)0*(\d{1,9})\d*)?(?:([kMGT])(?!\w))?\s*(.*)")
+_QUANTITY = re.compile(r"([0-9_.]+)(?:[eE]([+-]?)0*([0-9]{1,9})[0-9]*)?(?:([kMGT])(?!\w))?\s*(.*)")
 _LOCK = RLock()  # the tree builder holds the source that is being read
 
 
@@ -40,7 +40,8 @@ def _parse(rule: str, source: Source, start: int, end: int) -> Any:
     with _LOCK:
         parser, builder = _parser()
         outer = builder.source, builder.offset, builder.depths
-        builder.source, builder.offset, builder.depths = source, start, {}
+        depths = builder.depths if builder.source is source else {}  # a hole is as deep as its string, and deeper
+        builder.source, builder.offset, builder.depths = source, start, depths
         try:
             return parser.parse(source.text[start:end], start=rule)
         except UnexpectedInput as error:
@@ -215,7 +216,8 @@ class _Builder(Transformer[Token, Any]):
 
     def string(self, children: Children) -> ast.String:
         span = self._span(children[0], children[0])
-        return read_string(self.source, span.start, span.end, parse_expression)
+        string = read_string(self.source, span.start, span.end, parse_expression)
+        return self._deeper(string, *(part.expr for part in string.parts if isinstance(part, ast.Hole)))
 
     def list(self, children: Children) -> ast.List:
         opener, *items, closer = children

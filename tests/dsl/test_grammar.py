@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from benchbrief.dsl import ast
 from benchbrief.dsl.diagnostics import SpecError
 from benchbrief.dsl.parse import parse, parse_expression
 from benchbrief.dsl.source import Source
+from benchbrief.dsl.stop import DECLARATIONS as DECLARATION_WORDS
+from benchbrief.dsl.stop import INNER_BLOCKS
 from tests.dsl.trees import series, shown, tree, value, walk
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -89,7 +92,8 @@ EXPRESSIONS = {
 }
 
 NO_EXPRESSIONS = [
-    "", "+", "a +", "* a", "a b", "(a", "a)", "a.", "a.5", "5.", ".5", "f(", "f(a b)", "f(,)", "a[]", "[,]", "[1 2]",
+    "", "+", "a +", "٥", "５ min",
+    "* a", "a b", "(a", "a)", "a.", "a.5", "5.", ".5", "f(", "f(a b)", "f(,)", "a[]", "[,]", "[1 2]",
     "max(a over)", "max(over over)x", "a < b < c", "a..b..c", "a not b", "1 2", "{a}", "a every 1 s", "a by b", "5.min",
     "[a].b", "'a'", "a = b", "a && b", "f(a = 1)",
 ]  # fmt: skip
@@ -280,6 +284,13 @@ def test_a_whole_number_is_told_from_one_with_a_fraction() -> None:
         return node.is_integer
 
     assert [whole(text) for text in ("96", "1.5M", "1e3", "1.6 TB", "0.5")] == [True, True, True, False, False]
+
+
+def test_the_grammar_and_the_messages_know_the_same_keywords() -> None:
+    grammar = (REPOSITORY / "dsl" / "bench.lark").read_text(encoding="utf-8")
+    listed = [set(words.split("|")) for words in re.findall(r"\(\?:([a-z_|]{40,})\)\\b", grammar)]
+    assert set(INNER_BLOCKS) in listed
+    assert set(DECLARATION_WORDS) in listed
 
 
 def test_comments_can_be_found() -> None:

@@ -77,6 +77,12 @@ def test_megabytes_of_operators(chain: str) -> None:
         assert refused("param p = " + chain * (MIB // len(chain)) + "a") == "E0112"
 
 
+def test_a_hole_in_a_text_in_a_hole_is_as_deep_as_all_three() -> None:
+    inner = "-" * 90 + "a"
+    assert parse(Source("t", f'param p = "{{{inner}}}"')).declarations
+    assert refused(f'param p = """{{{"-" * 90} f("{{{inner}}}")}}"""') == "E0112"
+
+
 def test_blocks_of_any_depth() -> None:
     assert len(list(walk(parse(Source("t", "a { " * 60 + "} " * 60))))) > 60
     assert refused("a { " * 70 + "} " * 70) == "E0112"
