@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -12,6 +12,7 @@ from benchbrief.reports.labels import readable
 from benchbrief.reports.layout import Chart, Point, Trace, XAxis, XKind
 from benchbrief.reports.source import Key, Results
 from benchbrief.reports.values import Scale, automatic, decimals_for, fixed, scale_for, with_unit
+from benchbrief.results.statistics import t_interval
 
 UNIT_OF_DIM = {"target": "ops/s", "time": "s"}
 
@@ -178,14 +179,10 @@ def _mean(x: float, values: Sequence[float], *, band: bool) -> Point:
     """The mean over repeats with Student's 95 % interval."""
     if not values:
         return Point(x, None)
-    mean = math.fsum(values) / len(values)
-    if not band or len(values) < 2:
-        return Point(x, mean)
-    from scipy.special import stdtrit
-
-    variance = math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1)
-    half = float(stdtrit(len(values) - 1, 0.975)) * math.sqrt(variance / len(values))
-    return Point(x, mean, low=mean - half, high=mean + half)
+    mean = statistics.fmean(values)
+    sd = statistics.stdev(values) if band and len(values) > 1 else None
+    low, high = t_interval(len(values), mean, sd)
+    return Point(x, mean, low=low, high=high)
 
 
 def _explain(
