@@ -29,6 +29,7 @@ _ORDERS = {
     "random": "shuffled with seed {seed}",
 }
 _SHOWN_HOSTS = 4
+_SHOWN_POINTS = 20
 _STEPS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect", "cool_down", "tear_down")
 
 
@@ -110,23 +111,39 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         _counted(e.repeats, "repeat", "repeats"),
     )
     yield "matrix", f"{' x '.join(counts)} = {_counted(len(cells), 'cell', 'cells')}"
-    unit = " ops/s" if e.axis == "target" else ""
-    yield e.axis, ", ".join(number(point) for point in e.points) + unit
-    if e.axis == "target" and cells:
-        yield "threads", number(cells[0].threads)
+    first = cells[0]
+    if e.axis == "target":
+        yield "target", f"{_points(e.points)} ops/s"
+        yield "threads", number(first.threads)
+    else:
+        yield "threads", _points(e.points)
     yield "order", f"{e.order}: " + _ORDERS[e.order].format(axis=e.axis, seed=e.seed)
-    if cells:
-        first = cells[0]
-        where = f"on client {first.client}" if first.client else "on the host under test"
-        options = plan.databases[first.database].options
-        if options:
-            yield "options", ", ".join(f"{name} = {_option(name, value)}" for name, value in options.items())
-        yield "load by", f"{first.tool.driver}{f' ({first.tool.path})' if first.tool.path else ''} {where}"
+    shared = _shared_options(plan, cells)
+    if shared:
+        yield "options", ", ".join(shared)
+    where = f"on client {first.client}" if first.client else "on the host under test"
+    yield "load by", f"{first.tool.driver}{f' ({first.tool.path})' if first.tool.path else ''} {where}"
     if e.phases > 1:
         yield "phases", f"{e.phases} x {duration(e.measure_s / e.phases)}"
     yield "probes", ", ".join(_probes(cells)) or "none"
     if e.max_error_share:
         yield "max errors", f"{100 * e.max_error_share:g} %"
+
+
+def _points(points: Sequence[float]) -> str:
+    if len(points) <= _SHOWN_POINTS:
+        return ", ".join(map(number, points))
+    return ", ".join((*map(number, points[: _SHOWN_POINTS - 2]), "...", number(points[-1])))
+
+
+def _shared_options(plan: Plan, cells: Iterable[Cell]) -> list[str]:
+    """The database's options that are the same on all hardware."""
+    every = [_options(plan.databases[key]) for key in dict.fromkeys(cell.database for cell in cells)]
+    return [option for option in every[0] if all(option in options for options in every)]
+
+
+def _options(database: Database) -> list[str]:
+    return [f"{name} = {_option(name, value)}" for name, value in database.options.items()]
 
 
 def _option(name: str, value: str | float | bool) -> str:
@@ -165,12 +182,11 @@ def _some(hosts: Sequence[str]) -> str:
     return shown if len(hosts) <= _SHOWN_HOSTS else f"{shown} and {len(hosts) - _SHOWN_HOSTS} more"
 
 
-def _location(plan: Plan, cells: Iterable[Cell], hardware: Hardware) -> str:
-    key = next((cell.database for cell in cells if cell.hardware == hardware.key), None)
-    if key is None:
-        return ""
-    database = plan.databases[key]
-    parts = [_called(database.label, database.name), *_where(database)]
+def _location(plan: Plan, cells: Sequence[Cell], hardware: Hardware) -> str:
+    database = plan.databases[next(cell.database for cell in cells if cell.hardware == hardware.key)]
+    shared = _shared_options(plan, cells)
+    own = [option for option in _options(database) if option not in shared]
+    parts = [_called(database.label, database.name), *_where(database), *own]
     parts.append("loaded once and kept" if database.reset == "reuse" else "loaded again for each cell")
     return ", ".join(parts)
 
