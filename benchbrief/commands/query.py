@@ -27,14 +27,14 @@ Examples:
 @click.option("--parquet", type=click.Path(path_type=Path), metavar="FILE", help="Write the rows to a Parquet file.")
 def command(sql: str, run: str | None, out: Path, form: str | None, parquet: Path | None) -> None:
     """Ask the results of a run in SQL (DuckDB's). Read-only; latencies are in seconds, sizes in bytes."""
-    from benchbrief.results import export
+    from benchbrief.results.export import to_csv, to_json, to_parquet, to_text
     from benchbrief.results.store import fresh_store
 
     with fresh_store(chosen_run(out, run)) as results:
         if parquet is not None:
-            rows = export.to_parquet(results, sql, parquet)
+            rows = to_parquet(results, sql, parquet)
             click.echo(f"{parquet}: {rows} rows")
             return
         table = results.sql(sql)
-    render = {"json": export.to_json, "csv": export.to_csv, None: export.to_text}[form]
+    render = {"json": to_json, "csv": to_csv, None: to_text}[form]
     click.echo(render(table), nl=form != "csv")
