@@ -61,7 +61,7 @@ LATER = {
 }
 """Words of the language that are not supported yet, and what to write meanwhile."""
 
-_DEEPEST, _LARGEST = 200, 2000
+_DEEPEST, _LARGEST = 120, 2000
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 Demanded = frozenset[Dimension]
 _NOTHING: Demanded = frozenset()
@@ -119,8 +119,9 @@ class Typer:
             typed = self._typed(expr, demanded)
         finally:
             self._depth -= 1
-        if typed is not None and typed.term.size > _LARGEST:
-            self.findings.add(wrong.TooComplex(expr.span, f"more than {_LARGEST} parts"))
+        if typed is not None and (typed.term.size > _LARGEST or typed.term.depth > _DEEPEST):
+            what = f"{_LARGEST} parts" if typed.term.size > _LARGEST else f"{_DEEPEST} levels"
+            self.findings.add(wrong.TooComplex(expr.span, f"more than {what}"))
             return None
         return typed
 

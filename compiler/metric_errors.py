@@ -170,6 +170,7 @@ class UnknownKey(Misspelt):
     code = "E0710"
     says = "`{base}` has no {kind} `{word}`"
     otherwise = "it has {all_known}"
+    when_none = "it has nothing to fix: leave the index out"
     base: str
 
 

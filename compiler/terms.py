@@ -30,6 +30,7 @@ class Number:
     unit: UnitDimension
     dims: ClassVar[Dims] = ()
     size: ClassVar[int] = 1
+    depth: ClassVar[int] = 1
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Measure:
     demanded: frozenset[Dimension]
     fixed: Fixed = ()
     size: ClassVar[int] = 1
+    depth: ClassVar[int] = 1
 
     @property
     def unit(self) -> UnitDimension:
@@ -87,6 +89,7 @@ class Fact:
     values: tuple[tuple[str, float], ...]
     dims: ClassVar[Dims] = ("hardware",)
     size: ClassVar[int] = 1
+    depth: ClassVar[int] = 1
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ class AxisValue:
     unit: UnitDimension
     points: tuple[float, ...]
     size: ClassVar[int] = 1
+    depth: ClassVar[int] = 1
 
     @property
     def dims(self) -> Dims:
@@ -118,6 +122,10 @@ class Operation:
     @cached_property
     def size(self) -> int:
         return 1 + sum(operand.size for operand in self.operands)
+
+    @cached_property
+    def depth(self) -> int:
+        return 1 + max(operand.depth for operand in self.operands)
 
 
 @dataclass(frozen=True)
@@ -141,6 +149,10 @@ class Reduction:
     def size(self) -> int:
         return 1 + self.operand.size + (self.when.size if self.when else 0)
 
+    @cached_property
+    def depth(self) -> int:
+        return 1 + max(self.operand.depth, self.when.depth if self.when else 0)
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -161,6 +173,10 @@ class Spread:
     @cached_property
     def size(self) -> int:
         return 1 + self.operand.size
+
+    @property
+    def depth(self) -> int:
+        return 1 + self.operand.depth
 
 
 Term: TypeAlias = Number | Measure | Fact | AxisValue | Operation | Reduction | Spread
@@ -278,6 +294,8 @@ def without_points(term: Term) -> Measure | Fact | AxisValue | None:
             case Measure() if not leaf.runs:
                 return leaf
             case Fact() if not leaf.values:
+                return leaf
+            case AxisValue() if not leaf.points and leaf.dim != "time":
                 return leaf
             case _:
                 pass

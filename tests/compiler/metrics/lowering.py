@@ -1,0 +1,57 @@
+"""Lowering a few lines beside the declarations of `world.bench`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from benchbrief.compiler import plan
+from benchbrief.compiler.report import lower
+from benchbrief.compiler.scope import Scope
+from benchbrief.dsl import ast
+from benchbrief.dsl.parse import parse
+from benchbrief.dsl.source import Source
+
+WORLD = Path(__file__).parent / "world.bench"
+
+
+@cache
+def world() -> Scope:
+    from tests.compiler.metrics.measured import scope_of
+
+    return scope_of(WORLD)
+
+
+def lowered(text: str, scope: Scope | None = None) -> tuple[dict[str, plan.Query], tuple[plan.Report, ...], list[str]]:
+    """Metrics by name, reports, and the codes of what is wrong."""
+    tree = parse(Source("<test>", text))
+    scope = scope or world()
+    scope = replace(
+        scope,
+        metrics=(*scope.metrics, *(found for found in tree.declarations if isinstance(found, ast.Metric))),
+        reports=tuple(found for found in tree.declarations if isinstance(found, ast.Block)),
+    )
+    metrics, _, reports, diagnostics = lower(scope)
+    return {metric.name: metric.query for metric in metrics}, reports, [found.code for found in diagnostics]
+
+
+def metric(expr: str, scope: Scope | None = None) -> plan.Query:
+    """The query of a correct metric: `expr`, or `in unit = expr`."""
+    text = expr if expr.startswith("in ") else f"= {expr}"
+    metrics, _, codes = lowered(f"metric it {text}", scope)
+    assert not [code for code in codes if code.startswith("E")], codes
+    return metrics["it"]
+
+
+def element(body: str, scope: Scope | None = None, warns: tuple[str, ...] = ()) -> plan.Element:
+    """The only element of a correct report."""
+    found = report(body, scope, warns).elements
+    assert len(found) == 1
+    return found[0]
+
+
+def report(body: str, scope: Scope | None = None, warns: tuple[str, ...] = ()) -> plan.Report:
+    _, reports, codes = lowered(f'report it "It" {{\n{body}\n}}', scope)
+    assert tuple(codes) == warns
+    return reports[0]

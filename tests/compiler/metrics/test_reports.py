@@ -1,0 +1,291 @@
+"""What the elements of a report become in the plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler import plan
+from tests.compiler.metrics.lowering import element, lowered, report
+from tests.compiler.metrics.measured import generate, run, scope_of
+
+OFFERED = scope_of(Path(__file__).parent / "specs" / "offered_load.bench")
+
+
+def text(body: str) -> plan.Prose:
+    found = element(f'text = "{body}"')
+    assert isinstance(found, plan.TextElement)
+    return found.prose
+
+
+def value(body: str) -> plan.Value:
+    (found,) = text(body).parts
+    assert isinstance(found, plan.Value)
+    return found
+
+
+def table(body: str) -> plan.TableElement:
+    found = element(body)
+    assert isinstance(found, plan.TableElement)
+    return found
+
+
+def figure(body: str, warns: tuple[str, ...] = ()) -> plan.FigureElement:
+    found = element(body, warns=warns)
+    assert isinstance(found, plan.FigureElement)
+    return found
+
+
+def labels(keys: tuple[plan.Key, ...]) -> list[str]:
+    return [key.label for key in keys]
+
+
+# --- prose ---
+
+
+def test_names_in_a_text_become_their_labels() -> None:
+    assert text("{eco} and {a}, {a.name}, {one.label}").parts == ("Eco and Store, a, one",)
+
+
+def test_a_label_can_not_break_out_into_markdown() -> None:
+    scope = scope_of(Path(__file__).parent / "specs" / "rocksdb_ssds.bench")
+    found = element('text = "On {solidigm_p5430}."', scope)
+    assert isinstance(found, plan.TextElement)
+    assert found.prose.parts == (r"On Solidigm D5\-P5430.",)
+
+
+def test_declared_facts_stand_in_a_text_as_written() -> None:
+    found = element('text = "{r5.cpu} with {r5.memory}"', OFFERED)
+    assert isinstance(found, plan.TextElement)
+    assert found.prose.parts == ("64 vCPU with 256 GiB",)
+
+
+def test_a_number_is_in_its_declared_unit() -> None:
+    found = value("{max(gain over threads, workload):.0f}")
+    assert (found.query.unit, found.query.dims, found.format, found.high) == ("%", (), ".0f", None)
+
+
+def test_a_share_printed_in_per_cent_is_multiplied_once() -> None:
+    shown, plain = value("{max(gain over threads, workload):+.0%}"), value("{max(gain over threads, workload):.6f}")
+    with generate(scope_of(Path(__file__).parent / "world.bench"), seed=4).connect() as connection:
+        share, per_cent = run(connection, shown.query)[()], run(connection, plain.query)[()]
+    assert (shown.query.unit, plain.query.unit) == ("", "%")
+    assert share is not None
+    assert per_cent == pytest.approx(share * 100)
+
+
+def test_a_format_that_ends_in_u_appends_the_unit() -> None:
+    number, unit = text("{throughput[eco, a, threads: 1]:,.0fu}").parts
+    assert isinstance(number, plan.Value)
+    assert (number.format, unit) == (",.0f", "\N{NO-BREAK SPACE}ops/s")
+
+
+def test_a_range_has_two_ends() -> None:
+    found = value("{range(gain[a] over threads):.0f}")
+    assert found.high is not None
+    with generate(scope_of(Path(__file__).parent / "world.bench"), seed=4).connect() as connection:
+        low, high = run(connection, found.query)[()], run(connection, found.high)[()]
+    assert low is not None
+    assert high is not None
+    assert low < high
+
+
+def test_a_dimension_with_a_single_point_needs_no_index() -> None:
+    assert value("{max(throughput[f, eco] over threads):.0f}").query.dims == ()
+    assert value("{mean(throughput[two, eco] over threads):.0f}").query.dims == ()
+
+
+# --- tables ---
+
+
+def test_rows_by_columns() -> None:
+    found = table('table "T" { rows = workload  columns = throughput[threads: 2] by hardware }')
+    assert (found.dim, labels(found.keys), found.transposed) == ("workload", ["Store", "Cache", "Books"], False)
+    assert [line.label for line in found.lines] == ["Eco", "Old", "Third"]
+    assert {(line.unit, line.query.dims if line.query else None) for line in found.lines} == {("ops/s", ("workload",))}
+
+
+def test_metrics_in_rows_make_a_transposed_table() -> None:
+    found = table('table "T" { columns = workload  rows = [best[eco], gain[threads: 2]], format ".1f"  note = "N" }')
+    assert found.transposed
+    assert [(line.label, line.unit, line.format) for line in found.lines] == [
+        ("Best, Eco", "ops/s", ".1f"),
+        ("Gain", "%", ".1f"),
+    ]
+    assert found.note == plan.Prose(parts=("N",))
+
+
+def test_a_column_template_is_a_text_for_each_key() -> None:
+    found = table('table "T" { rows = workload  column "Best" = "{workload.label}: {best[eco]:.0f}" }')
+    assert labels(found.keys) == ["Store", "Cache", "Books"]
+    (line,) = found.lines
+    assert line.label == "Best"
+    assert [prose.parts[0] for prose in line.texts] == ["Store: ", "Cache: ", "Books: "]
+    assert all(isinstance(prose.parts[1], plan.Value) for prose in line.texts)
+
+
+def test_a_table_shows_the_keys_that_are_planned() -> None:
+    found = table('table "T" { rows = workload  column "p99" = "{max(latency.p99[eco, update] over threads):.3f}" }')
+    assert labels(found.keys) == ["Store", "Books"]
+
+
+def test_facts_of_the_hardware_are_shown_as_declared() -> None:
+    found = element('table "T" { rows = hardware  columns = [cpu, memory, cost] }', OFFERED)
+    assert isinstance(found, plan.TableElement)
+    facts = [[prose.parts for prose in line.texts] for line in found.lines[:2]]
+    assert facts == [[("64 vCPU",), ("64 vCPU",)], [("256 GiB",), ("512 GiB",)]]
+    assert found.lines[2].query is not None
+
+
+def test_rows_of_numbers() -> None:
+    found = table('table "T" { rows = threads, label "Clients"  columns = [throughput[eco, a], throughput[old, a]] }')
+    assert (found.dim, found.dim_label, labels(found.keys)) == ("threads", "Clients", ["1", "2", "4"])
+    assert [line.label for line in found.lines] == ["throughput, Eco, Store", "throughput, Old, Store"]
+
+
+def test_the_test_configuration() -> None:
+    assert element('table "T" { rows = facts }') == plan.FactsElement(title="T", hardware=("eco", "old", "third"))
+
+
+def test_a_callout_of_text() -> None:
+    found = element('callout "C" { text = "{eco}"  note = "N" }')
+    text_, note = plan.Prose(parts=("Eco",)), plan.Prose(parts=("N",))
+    assert found == plan.CalloutElement(title="C", prose=text_, note=note)
+
+
+# --- figures ---
+
+
+def test_a_figure_gives_each_channel_its_keys() -> None:
+    found = figure('figure "F" { line = throughput[a] by threads, color hardware, band confidence, log x }')
+    (series,) = found.series
+    assert (series.mark, series.x_dim, series.color_dim, series.band) == ("line", "threads", "hardware", True)
+    assert {dim: labels(keys) for dim, keys in found.keys.items()} == {
+        "threads": ["1", "2", "4"],
+        "hardware": ["Eco", "Old", "Third"],
+    }
+    assert (found.log_x, found.log_y) == (True, False)
+
+
+def test_two_axes_have_a_unit_each() -> None:
+    found = figure('figure "F" { bars = throughput[a, eco] by threads  line = gain[a] by threads, axis right, dashed }')
+    assert [(s.mark, s.axis, s.query.unit, s.dashed) for s in found.series] == [
+        ("bar", "left", "ops/s", False),
+        ("line", "right", "%", True),
+    ]
+
+
+def test_series_of_one_axis_are_shown_in_the_unit_of_the_first() -> None:
+    ratio = "throughput[a, old] / throughput[a, eco]"
+    found = figure(f'figure "F" {{ line = gain[a] by threads  line = {ratio} by threads }}')
+    assert [series.query.unit for series in found.series] == ["%", "%"]
+
+
+def test_a_curve_has_two_measures() -> None:
+    found = figure('figure "F" { curve = throughput[a], latency.p99[read, a] along threads, color hardware }')
+    (series,) = found.series
+    assert series.x_query is not None
+    assert (series.x_query.unit, series.query.unit) == ("ops/s", "s")
+    assert (series.x_query.dims, series.query.dims) == (("hardware", "threads"), ("hardware", "threads"))
+    assert (series.label, series.x_label, series.x_dim) == ("latency.p99[read], Store", "throughput, Store", "threads")
+
+
+def test_a_constant_beside_a_ramp_is_a_level_line() -> None:
+    found = figure('figure "F" { line = throughput[a, eco] by threads  line = best[a, eco] by threads, label "best" }')
+    level = found.series[1]
+    assert (level.label, level.query.dims) == ("best", ("threads",))
+    with generate(scope_of(Path(__file__).parent / "world.bench"), seed=4).connect() as connection:
+        points = run(connection, level.query)
+    assert set(points) == {(1,), (2,), (4,)}
+    assert len(set(points.values())) == 1
+
+
+def test_a_mark_stands_level_or_upright_by_its_unit() -> None:
+    level = figure('figure "F" { line = latency.p99[read, a, eco] by threads  mark = 10 ms, label "agreed" }').series[1]
+    assert (level.mark, level.x_dim, level.query.unit, level.query.dims) == ("rule", None, "s", ())
+    upright = element('figure "F" { line = latency.p99[read, offered, r5] by target  mark = 40k ops/s }', OFFERED)
+    assert isinstance(upright, plan.FigureElement)
+    assert (upright.series[1].x_dim, upright.series[1].query.unit) == ("target", "ops/s")
+
+
+def test_samples_over_time_have_keys_that_only_the_results_know() -> None:
+    found = figure('figure "F" { line = cpu[a, threads: 4] by time, color hardware }')
+    assert found.series[0].query.dims == ("hardware", "time")
+    assert set(found.keys) == {"hardware"}
+
+
+def test_phases_are_an_axis() -> None:
+    found = figure('figure "F" { line = throughput[threads: 4] by phase, color hardware }')
+    assert labels(found.keys["phase"]) == ["1", "2", "3"]
+    assert found.series[0].query.dims == ("hardware", "phase")
+
+
+# --- each, formulas, the head ---
+
+
+def test_each_is_unrolled_to_what_is_planned_there() -> None:
+    sections = report(
+        """each workload { section "{workload.label}" {
+          text = "{workload.description}"
+          figure "By hardware" { line = throughput by threads, color hardware }
+        } }"""
+    ).elements
+    assert [section.title for section in sections if isinstance(section, plan.SectionElement)] == [
+        "Store",
+        "Cache",
+        "Books",
+    ]
+    keys = [
+        {dim: len(found) for dim, found in inner.keys.items()}
+        for section in sections
+        if isinstance(section, plan.SectionElement)
+        for inner in section.elements
+        if isinstance(inner, plan.FigureElement)
+    ]
+    assert keys == [{"threads": 3, "hardware": 3}, {"threads": 3, "hardware": 2}, {"threads": 2, "hardware": 2}]
+
+
+def test_each_inside_each_goes_over_what_both_plan() -> None:
+    found = report('each hardware { each workload { text = "{hardware} {workload}" } }').elements
+    texts = [one.prose.parts[0] for one in found if isinstance(one, plan.TextElement)]
+    assert texts == [
+        *("Eco Store", "Eco Cache", "Eco Books"),
+        *("Old Store", "Old Cache", "Old Books"),
+        "Third Store",
+    ]
+
+
+def test_an_explicit_index_goes_before_what_each_fixes() -> None:
+    found = report('each hardware { text = "{max(throughput[eco, a] over threads):.0f}" }').elements
+    parts = [part for one in found if isinstance(one, plan.TextElement) for part in one.prose.parts]
+    assert len(parts) == 3
+    assert len({part.query.sql for part in parts if isinstance(part, plan.Value)}) == 1
+
+
+def test_a_part_of_each_without_measurements_is_left_out_with_a_warning() -> None:
+    found = report('each workload { text = "{best[third]:.0f}" }', warns=("W0704", "W0704")).elements
+    assert len(found) == 1
+
+
+def test_a_formula_keeps_the_order_of_its_arithmetic() -> None:
+    _, reports, codes = lowered(
+        """metric it "It" = throughput[eco] - (throughput[old] - 2 * throughput[third]) / (1 + 3)
+        report r "R" { formula it for a, threads: 2 }"""
+    )
+    assert not codes
+    (found,) = reports[0].elements
+    assert isinstance(found, plan.FormulaElement)
+    assert (found.name, found.for_label) == ("It", "Store, threads: 2")
+    assert found.text == "{0} − ({1} − 2 × {2}) / (1 + 3)"
+    assert [term.text for term in found.terms] == ["throughput, Eco", "throughput, Old", "throughput, Third"]
+
+
+def test_the_head_of_a_report() -> None:
+    found = report(
+        """template = white_paper  subtitle = "Sub {eco}"  language = ja
+        author = "A"  legal = "L"  disclosure = automatic"""
+    )
+    assert (found.title, found.subtitle, found.template, found.language) == ("It", "Sub Eco", "white_paper", "ja")
+    assert (found.author, found.legal) == ("A", plan.Prose(parts=("L",)))
+    assert found.elements == (plan.DisclosureElement(),)

@@ -1,0 +1,95 @@
+"""Whatever an expression or a report says, it is lowered to SQL that runs, or explained: nothing else happens."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import duckdb
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from benchbrief.compiler.measures import DIMENSIONS
+from benchbrief.compiler.report import lower
+from benchbrief.compiler.scope import Scope
+from benchbrief.dsl import ast
+from benchbrief.dsl.diagnostics import SpecError
+from benchbrief.dsl.parse import parse
+from benchbrief.dsl.source import Source
+from tests.compiler.metrics.measured import generate, run, scope_of
+from tests.compiler.metrics.plans import queries
+
+WORLD = Path(__file__).parent / "world.bench"
+
+WORDS = st.sampled_from(
+    [
+        *("throughput", "latency.p99", "latency.mean", "errors", "cpu", "disk.read", "disk.utilisation", "power"),
+        *("energy", "nodes", "price", "threads", "target", "phase", "repeat", "time", "node", "hardware", "gain"),
+        *("best", "eco", "old", "a", "c", "f", "read", "update", "one", "two", "nope", "latency", "disk"),
+    ]
+)
+DIMS = st.sampled_from([*DIMENSIONS, "nope"])
+NUMBERS = st.sampled_from(["0", "1", "2", "96", "5 %", "3 ms", "10 ops/s", "2 USD/h", "1 furlong", "1e300"])
+
+
+def _compound(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    operators = st.sampled_from("+ - * / < > == and or".split())  # noqa: SIM905
+    arguments = st.one_of(WORDS, NUMBERS, st.builds("{}: {}".format, DIMS, st.one_of(WORDS, NUMBERS)))
+    functions = st.sampled_from("max min mean sum median first last count range knee nope".split())  # noqa: SIM905
+    return st.one_of(
+        st.builds("({} {} {})".format, inner, operators, inner),
+        st.builds("-{}".format, inner),
+        st.builds("(not {})".format, inner),
+        st.builds("({})[{}]".format, inner, arguments),
+        st.builds("({})[{}, {}]".format, inner, arguments, arguments),
+        st.builds("{}({} over {})".format, functions, inner, DIMS),
+        st.builds("{}({} over {}, {})".format, functions, inner, DIMS, DIMS),
+        st.builds("{}({} over {}, when {})".format, functions, inner, DIMS, inner),
+    )
+
+
+EXPRESSIONS = st.recursive(st.one_of(WORDS, NUMBERS), _compound, max_leaves=6)
+OPTIONS = st.sampled_from(
+    ["", ", color hardware", ", color workload", ", axis right", ", dashed", ", log x", ', label "x"']
+)
+ELEMENTS = st.one_of(
+    st.builds('text = "{{{}:.1f}}"'.format, EXPRESSIONS),
+    st.builds('text = "{{range({} over threads):.0%}}"'.format, EXPRESSIONS),
+    st.builds('figure "F" {{ line = {} by {}{} }}'.format, EXPRESSIONS, DIMS, OPTIONS),
+    st.builds('figure "F" {{ bars = [{}, {}] by {}{} }}'.format, EXPRESSIONS, EXPRESSIONS, DIMS, OPTIONS),
+    st.builds('figure "F" {{ curve = {}, {} along {}{} }}'.format, EXPRESSIONS, EXPRESSIONS, DIMS, OPTIONS),
+    st.builds('figure "F" {{ line = throughput[eco, a] by threads mark = {} }}'.format, EXPRESSIONS),
+    st.builds('table "T" {{ rows = {} columns = {} by {} }}'.format, DIMS, EXPRESSIONS, DIMS),
+    st.builds('table "T" {{ rows = [{}, {}] columns = {} }}'.format, EXPRESSIONS, EXPRESSIONS, DIMS),
+    st.builds('callout "C" {{ rows = {} column "X" = "{{{}:.1f}}" }}'.format, DIMS, EXPRESSIONS),
+    st.builds("formula it for {}".format, WORDS),
+)
+REPORTS = st.builds(
+    'metric it = {}\nreport r "R" {{\n each {} {{ {} }}\n {}\n}}'.format, EXPRESSIONS, DIMS, ELEMENTS, ELEMENTS
+)
+
+
+@cache
+def world() -> tuple[Scope, duckdb.DuckDBPyConnection]:
+    scope = scope_of(WORLD)
+    return scope, generate(scope, seed=1, missing=0.1, zeros=0.05, seconds=2).connect()
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(REPORTS)
+def test_any_report_is_lowered_or_explained(text: str) -> None:
+    scope, connection = world()
+    try:
+        tree = parse(Source("<test>", text))
+    except SpecError:
+        return
+    metrics = [found for found in tree.declarations if isinstance(found, ast.Metric)]
+    reports = [found for found in tree.declarations if isinstance(found, ast.Block)]
+    lowered = lower(replace(scope, metrics=(*scope.metrics, *metrics), reports=tuple(reports)))
+    for query in queries(lowered[:3]):
+        run(connection, query)
+    for diagnostic in lowered[3]:
+        assert diagnostic.summary
+        assert diagnostic.help
+        assert diagnostic.span is not None
