@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from pypdf import PdfReader
 
+import benchbrief.reports
 from benchbrief.compiler import plan as p
 from benchbrief.reports.errors import ReportError
 from benchbrief.reports.page import TEMPLATES
@@ -151,6 +152,14 @@ def test_the_pdf_embeds_every_font_it_uses(tmp_path: Path) -> None:
             assert {"/FontFile2", "/FontFile3"} & set(descriptor)
             names.add(str(descriptor["/FontName"]))
     assert any("Noto-Sans-CJK" in name or "NotoSansCJK" in name for name in names)
+
+
+def test_nothing_is_see_through_on_paper() -> None:
+    """The PDF writer draws such elements apart, where they lose their tags: PDF/UA-1, 7.1."""
+    templates = Path(next(iter(benchbrief.reports.__path__))) / "templates"
+    styles = {path.name: path.read_text() for path in templates.rglob("*.css")}
+    assert "style.css" in styles
+    assert [name for name, style in styles.items() if "opacity" in style] == []
 
 
 def test_every_figure_has_an_alternative_text_with_its_numbers(tmp_path: Path) -> None:
