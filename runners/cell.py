@@ -31,6 +31,7 @@ from benchbrief.runners.seams import (
     JobOutput,
     RunnerError,
     RunningJob,
+    ServerFailed,
 )
 
 _SLICE_S = 0.5
@@ -75,8 +76,20 @@ class CellRun:
         with self._step("measure"):
             output = self._measure(context, host)
         with self._step("collect"):
+            try:
+                measurement = self.driver.parse(context, output)
+            except BadOutput as error:
+                self._blame_the_server(error)
+                raise
             self.engine().healthy()
-            return self.driver.parse(context, output)
+            return measurement
+
+    def _blame_the_server(self, error: BadOutput) -> None:
+        """Raises ServerFailed when the bad output has that reason: a server that died says why its client failed."""
+        try:
+            self.engine().healthy()
+        except ServerFailed as failure:
+            raise ServerFailed(f"{failure}; {error}", failure.hint) from error
 
     def _prepare(self) -> None:
         from benchbrief.runners.commands import shell_line
