@@ -32,8 +32,13 @@ def disclosure(results: Results, *, facts_shown: bool) -> DisclosureView:
     lines = tuple(
         CellLine(c.cell_id, words.get(f"status_{c.status}", c.status), c.reason, c.raw_dir) for c in results.cells
     )
-    bad = tuple(line for line, c in zip(lines, results.cells, strict=True) if c.status != "ok")
-    return DisclosureView(tuple(group for group in made if group.items), bad, lines)
+    bad: dict[str, list[str]] = {}
+    for line, cell in zip(lines, results.cells, strict=True):
+        if cell.status != "ok":
+            bad.setdefault(f"{line.status}{words['colon']}{line.reason or words['no_reason']}", []).append(line.id)
+    told = tuple(Item(text, ", ".join(ids), emphasis=True) for text, ids in bad.items())
+    groups = (DisclosureGroup(g.title, tuple(item for item in g.items if item.text)) for g in made)
+    return DisclosureView(tuple(group for group in groups if group.items), told, lines)
 
 
 def plan_sha256(plan: p.Plan) -> str:

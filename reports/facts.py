@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from benchbrief.compiler.plan import Fact, Hardware, Quantity
 from benchbrief.reports.source import Results
 from benchbrief.reports.view import FactGroup, FactLine
 
 _UNTOLD = frozenset({"block_devices"})  # for checks, and of no use to a reader
+_ORDER = (
+    "hostname", "os", "kernel", "virtualization", "cpu", "sockets", "cores", "threads", "usable_threads", "numa_nodes",
+    "governor", "clock_source", "memory", "memory_limit", "swap", "transparent_huge_pages", "filesystem",
+)  # fmt: skip
 
 
 def fact_groups(hardware: Sequence[str], results: Results) -> tuple[FactGroup, ...]:
@@ -34,11 +38,29 @@ def _lines(hardware: Hardware, results: Results) -> list[FactLine]:
     observed = _observed(hardware, results)
     lines = [FactLine(words["nodes"], str(hardware.nodes), "", differs=False)]
     lines.append(FactLine(words["hosts"], ", ".join(hardware.hosts), "", differs=False))
-    for name in [*declared, *(n for n in observed if n not in declared)]:
+    for name in [*declared, *(n for n in _ordered(observed) if n not in declared)]:
         text = declared.get(name, "")
         differs = any(remark.endswith(text) for remark in contradictions(hardware, results)) if text else False
         lines.append(FactLine(fact_name(name, words), text, observed.get(name, ""), differs))
-    return lines
+    return [*lines, *_paths(hardware, results)]
+
+
+def _ordered(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
+
+
+def _paths(hardware: Hardware, results: Results) -> list[FactLine]:
+    """A line for the group's data paths that lie on the same storage: its file system, device, mount, free space."""
+    own = {d.path for key, d in results.plan.databases.items() if key.endswith(f"@{hardware.key}") and d.path}
+    found: dict[str, dict[str, str]] = {}
+    for name, value in _observed(hardware, results, of_paths=True).items():
+        what, _, path = name.partition(" of ")
+        if path in own:
+            found.setdefault(path, {})[what] = f"{fact_name(what, results.words)} {value}"
+    together: dict[str, list[str]] = {}
+    for path, facts in found.items():
+        together.setdefault(", ".join(facts[what] for what in sorted(facts)), []).append(path)
+    return [FactLine(", ".join(paths), "", text, differs=False) for text, paths in together.items()]
 
 
 def contradictions(hardware: Hardware, results: Results) -> list[str]:
@@ -66,12 +88,13 @@ def fact_text(fact: Fact, words: Mapping[str, str]) -> str:
     return fact
 
 
-def _observed(hardware: Hardware, results: Results) -> dict[str, str]:
-    """One text for each fact; where hosts of a group differ, each host's own."""
+def _observed(hardware: Hardware, results: Results, *, of_paths: bool = False) -> dict[str, str]:
+    """One text for each fact (of the hosts, or of paths on them); where hosts of a group differ, each host's own."""
     found: dict[str, dict[str, list[str]]] = {}
     for fact in results.observed:
         of_group = fact.hardware == hardware.key or (fact.node or "") in hardware.hosts
-        if fact.kind == "host" and fact.name not in _UNTOLD and of_group:
+        wanted = fact.name not in _UNTOLD and (" of /" in fact.name) == of_paths
+        if fact.kind == "host" and wanted and of_group:
             nodes = found.setdefault(fact.name, {}).setdefault(fact.value, [])
             if fact.node and fact.node not in nodes:
                 nodes.append(fact.node)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from benchbrief.compiler import plan
@@ -26,6 +26,22 @@ class Drawing:
     data_head: tuple[str, ...]
     data: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
+
+
+@dataclass
+class _Remarks:
+    """What a figure's footnotes are made of, gathered over its traces."""
+
+    notes: dict[str, None] = field(default_factory=dict)
+    missing: int = 0
+    points: int = 0
+    reasons: dict[str, None] = field(default_factory=dict)
+
+    def texts(self, words: Mapping[str, str]) -> tuple[str, ...]:
+        if not self.missing:
+            return tuple(self.notes)
+        reasons = words["semicolon"].join(self.reasons)
+        return (words["gap"].format(n=self.missing, total=self.points, reasons=reasons), *self.notes)
 
 
 @dataclass(frozen=True)
@@ -54,13 +70,13 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
         for s in figure.series
     )
     figure = figure.model_copy(update={"keys": _all_keys(figure, results), "series": series})
-    notes: list[str] = []
+    remarks = _Remarks()
     x_dim = next((s.x_dim for s in figure.series if s.x_dim), None)
     kind = _x_kind(figure, x_dim)
-    drawn = [d for s in figure.series for d in _traces(figure, s, kind, results, notes)]
+    drawn = [d for s in figure.series for d in _traces(figure, s, kind, results, remarks)]
     log_y = figure.log_y and all(s.mark != "bar" for s in figure.series)
     if log_y:
-        drawn = _without_non_positive(drawn, results, notes)
+        drawn = _without_non_positive(drawn, results, remarks)
     left = [d for d in drawn if not d.trace.right]
     right = [d for d in drawn if d.trace.right]
     y_scale, y_right = _scale(left), _scale(right)
@@ -81,7 +97,7 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
         _alt(chart, scaled, results, x_dim, y_scale, y_right),
         _data_head(chart, results, x_dim, curve=curve is not None),
         tuple(_data(scaled, y_scale, y_right, curve=curve is not None)),
-        tuple(dict.fromkeys(notes)),
+        remarks.texts(results.words),
     )
 
 
@@ -124,7 +140,7 @@ def _x_kind(figure: plan.FigureElement, dim: str | None) -> XKind:
 
 
 def _traces(
-    figure: plan.FigureElement, series: plan.Series, kind: XKind, results: Results, notes: list[str]
+    figure: plan.FigureElement, series: plan.Series, kind: XKind, results: Results, remarks: _Remarks
 ) -> Iterable[_Drawn]:
     coloured = sum(1 for s in figure.series if s.color_dim)
     plain = [s for s in figure.series if not s.color_dim]
@@ -138,7 +154,7 @@ def _traces(
         keys = () if series.mark == "rule" else _keys(figure, series.x_dim)
         keys = keys or (plan.Key(value=0.0, label=""),)
         points = [_point(series, i, k, where, kind, results) for i, k in enumerate(keys)]
-        _explain(points, keys, series, where, results, notes)
+        _explain(points, keys, series, where, results, remarks)
         loose = series.mark == "line" and any(isinstance(k.value, str) for k in keys)
         if series.mark == "rule" and series.x_dim:
             points = [_standing(point, figure, series.x_dim, kind) for point in points]
@@ -191,23 +207,23 @@ def _explain(
     series: plan.Series,
     where: dict[str, Key],
     results: Results,
-    notes: list[str],
+    remarks: _Remarks,
 ) -> None:
     """Footnotes for gaps, and for a band that was asked for."""
-    missing = [k for p, k in zip(points, keys, strict=True) if p.y is None]
-    if missing:
-        along = series.x_dim if series.mark != "rule" else None
-        places = [{**where, along: k.value} if along else where for k in missing]
-        reasons = dict.fromkeys(results.why_missing(series.query, **place) for place in places)
-        text = results.words["semicolon"].join(reasons)
-        notes.append(results.words["gap"].format(n=len(missing), total=len(points), reasons=text))
+    along = series.x_dim if series.mark != "rule" else None
+    for point, key in zip(points, keys, strict=True):
+        remarks.points += 1
+        if point.y is None:
+            place = {**where, along: key.value} if along else where
+            remarks.missing += 1
+            remarks.reasons[results.why_missing(series.query, **place)] = None
     if series.band:
         repeated = any(e.repeats > 1 for e in results.plan.experiments.values())
         known = "band" if any(p.low is not None for p in points) else "band_unknown" if repeated else "no_band"
-        notes.append(results.words[known])
+        remarks.notes[results.words[known]] = None
 
 
-def _without_non_positive(drawn: list[_Drawn], results: Results, notes: list[str]) -> list[_Drawn]:
+def _without_non_positive(drawn: list[_Drawn], results: Results, remarks: _Remarks) -> list[_Drawn]:
     dropped = 0
     found = []
     for d in drawn:
@@ -215,7 +231,7 @@ def _without_non_positive(drawn: list[_Drawn], results: Results, notes: list[str
         dropped += sum(1 for a, b in zip(keep, d.trace.points, strict=True) if a is not b)
         found.append(replace(d, trace=replace(d.trace, points=tuple(keep))))
     if dropped:
-        notes.append(results.words["not_positive"].format(n=dropped))
+        remarks.notes[results.words["not_positive"].format(n=dropped)] = None
     return found
 
 

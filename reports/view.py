@@ -192,10 +192,10 @@ class CellLine:
 
 @dataclass(frozen=True)
 class DisclosureView:
-    """`bad_cells` are those that failed or are missing; `cells` are all, for the HTML only."""
+    """`bad_cells` are those that failed or are missing, by what they have in common; `cells` are all, for the HTML."""
 
     groups: tuple[DisclosureGroup, ...]
-    bad_cells: tuple[CellLine, ...]
+    bad_cells: tuple[Item, ...]
     cells: tuple[CellLine, ...]
     kind: Literal["disclosure"] = "disclosure"
 

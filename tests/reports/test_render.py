@@ -212,7 +212,7 @@ def test_a_missing_number_is_a_dash_with_its_reason_below_and_never_zero(tmp_pat
     assert of_b is not None
     assert "YCSB ended" not in of_b[0]  # the reason of another cell
     assert re.search(
-        r"1 of 3 points are missing and left as gaps \(the measurement failed: the server went away\)", html
+        r"1 of 6 points are missing and left as gaps \(the measurement failed: the server went away\)", html
     )
 
 
