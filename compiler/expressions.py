@@ -6,93 +6,26 @@ All mistakes go to the findings; an expression with one is None, and what is bui
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import cast
 
 from benchbrief.compiler import metric_errors as wrong
-from benchbrief.compiler.errors import Findings, NotSupported
-from benchbrief.compiler.indexing import index, reachable_words
-from benchbrief.compiler.measures import (
-    AXIS_UNITS,
-    DIMENSIONS,
-    FAMILIES,
-    KINDS,
-    ORDERED,
-    SAMPLED,
-    planned_runs,
-    unique,
-)
-from benchbrief.compiler.plan import Dimension
+from benchbrief.compiler.errors import Findings
+from benchbrief.compiler.indexing import index
+from benchbrief.compiler.lookups import look_up, look_up_dotted, taken
+from benchbrief.compiler.measures import planned_runs
+from benchbrief.compiler.reductions import reduction
 from benchbrief.compiler.scope import Scope
-from benchbrief.compiler.terms import (
-    AxisValue,
-    Fact,
-    Measure,
-    Number,
-    Operation,
-    Reduction,
-    Term,
-    leaves,
-    offered_keys,
-    without_points,
-)
-from benchbrief.compiler.units import (
-    DIMENSIONLESS,
-    Unit,
-    UnknownUnitError,
-    base_unit,
-    divide,
-    multiply,
-    parse_unit,
-)
+from benchbrief.compiler.terms import Measure, Number, Operation, Term, leaves, offered_keys, without_points
+from benchbrief.compiler.typed import Demanded, Typed, mention, text_of
+from benchbrief.compiler.units import DIMENSIONLESS, Unit, UnknownUnitError, divide, multiply, parse_unit
 from benchbrief.compiler.units import Dimension as UnitDimension
 from benchbrief.compiler.value_errors import NotFinite, UnknownUnit
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 
-REDUCTIONS = ("max", "min", "mean", "sum", "median", "first", "last", "count")
-LATER = {
-    "knee": "choose the point yourself, as in `throughput[threads: 96]`",
-    "saturation": "use `max(throughput over target)`",
-    "time_to_steady": "compare the phases in a figure: `line = throughput by phase`",
-    "steady": "name the phases instead: `when phase > 1`",
-}
-"""Words of the language that are not supported yet, and what to write meanwhile."""
-
 _DEEPEST, _LARGEST = 120, 2000
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
-Demanded = frozenset[Dimension]
 _NOTHING: Demanded = frozenset()
-
-
-@dataclass(frozen=True)
-class Typed:
-    """A term, and the unit to show it in when the text says one (a metric's `in unit`)."""
-
-    term: Term
-    display: Unit | None = None
-
-    @property
-    def unit(self) -> Unit:
-        """To show a number in: the declared one, or the base unit."""
-        if self.display is not None:
-            return self.display
-        dimension = self.term.unit or DIMENSIONLESS
-        return Unit(dimension, 1.0, base_unit(dimension))
-
-
-def taken(name: str) -> str:
-    """What a name means in every spec, so that no metric can have it; "" for all others."""
-    if name in KINDS or name in FAMILIES or name == "nodes":
-        return "a measure"
-    return "a dimension" if name in DIMENSIONS else ""
-
-
-def text_of(expr: ast.Expr) -> str:
-    """The expression as written, on one line."""
-    return " ".join(re.sub(r"#[^\n]*", "", expr.span.text).split())
 
 
 class Typer:
@@ -188,15 +121,15 @@ class Typer:
             case ast.Quantity():
                 return self._quantity(expr)
             case ast.Name():
-                return self._name(expr, demanded)
+                return look_up(self, expr, demanded)
             case ast.Attr():
-                return self._dotted(expr, demanded)
+                return look_up_dotted(self, expr, demanded)
             case ast.Index():
                 base = self.typed(expr.base, demanded)
                 at_keys = base and index(self, base.term, expr)
                 return Typed(at_keys[0], base.display) if base and at_keys else None
             case ast.Call():
-                return self._call(expr, demanded)
+                return reduction(self, expr, demanded)
             case ast.Unary():
                 return self._unary(expr, demanded)
             case ast.Binary(operator="+" | "-" | "*" | "/"):
@@ -231,97 +164,6 @@ class Typer:
         start = span.start + error.start
         part = Span(span.source, start, start + len(error.part))
         self.findings.add(UnknownUnit(part, error.part, error.hint))
-
-    def _name(self, name: ast.Name, demanded: Demanded) -> Typed | None:
-        word = name.text
-        if word in self.metrics:
-            return self.metric(word, demanded)
-        if word in KINDS:
-            return self._measure(name.span, word, demanded)
-        if word in AXIS_UNITS:
-            dim = cast(Dimension, word)
-            points = unique(key for run in self.runs for key in run.keys(dim))
-            return Typed(AxisValue(dim, parse_unit(AXIS_UNITS[dim]).dimension, cast("tuple[float, ...]", points)))
-        fact = self._fact(name)
-        if fact is not None:
-            return Typed(fact)
-        if word in self.scope.params:
-            return self.typed(self.scope.params[word], demanded)
-        self._explain(name)
-        return None
-
-    def _fact(self, name: ast.Name) -> Fact | None:
-        word = name.text
-        if word == "nodes":
-            unit = parse_unit("nodes").dimension
-            return Fact(word, unit, tuple((hardware.key, float(hardware.nodes)) for hardware in self.scope.hardware))
-        found = {hw.key: hw.facts[word] for hw in self.scope.hardware if word in hw.facts}
-        units = {parse_unit(quantity.unit).dimension for quantity in found.values()}
-        if len(units) != 1:  # undeclared, or said in two kinds of units, which `_explain` names
-            return None
-        return Fact(word, units.pop(), tuple((key, quantity.value) for key, quantity in found.items()))
-
-    def _explain(self, name: ast.Name) -> None:
-        """Says why a name is not a number."""
-        word = name.text
-        scope = self.scope
-        if word in LATER:
-            self.findings.add(NotSupported(name.span, f"`{word}`", LATER[word]))
-            return
-        what = ""
-        if word in FAMILIES:
-            what, instead = "a family of measures", f"write one of `{'`, `'.join(FAMILIES[word])}`"
-        elif any(word in (hw.key, *hw.aliases) for hw in scope.hardware):
-            what, instead = "hardware", f"to fix it, write it in an index: `throughput[{word}]`"
-        elif any(word == workload.key for workload in scope.workloads):
-            what, instead = "a workload", f"to fix it, write it in an index: `throughput[{word}]`"
-        elif any(word == experiment.key for experiment in scope.experiments):
-            what, instead = "an experiment", f"to fix it, write it in an index: `throughput[{word}]`"
-        elif word in DIMENSIONS:
-            what, instead = "a dimension", f"reduce over it, as in `max(throughput over {word})`"
-        elif any(word in hw.texts for hw in scope.hardware):
-            what, instead = "a declared text", f"in prose, write `{{{scope.hardware[0].key}.{word}}}`"
-        elif any(word in hw.facts for hw in scope.hardware):
-            what, instead = "declared in units of different kinds", "declare it in one kind for all hardware"
-        if what:
-            self.findings.add(wrong.NotANumber(name.span, word, what, instead))
-        else:
-            self.findings.add(wrong.UnknownQuantity(name.span, "measure", word, reachable_words(self)))
-
-    def _dotted(self, expr: ast.Attr, demanded: Demanded) -> Typed | None:
-        word = dotted(expr)
-        if word in KINDS:
-            return self._measure(expr.span, word, demanded)
-        family = word.partition(".")[0]
-        known = tuple(kind for kind in KINDS if kind.startswith(f"{family}."))
-        if isinstance(expr.base, ast.Name) and expr.field.text in LATER:
-            self.findings.add(NotSupported(expr.span, f"`{expr.field.text}`", LATER[expr.field.text]))
-        elif known:
-            self.findings.add(wrong.UnknownQuantity(expr.span, "measure", word, known))
-        else:
-            self.findings.add(wrong.NotAnExpression(expr.span, f"`{word}`"))
-        return None
-
-    def _measure(self, span: Span, name: str, demanded: Demanded) -> Typed | None:
-        kind = KINDS[name]
-        runs = self.runs
-        if kind.probe:
-            runs = tuple(run for run in runs if kind.probe in run.probes)
-            declared = None if runs else self._fact(ast.Name(span, name))
-            if declared is not None:
-                return Typed(declared)  # `power = 250 W`: declared, and never sampled
-            if not runs:
-                experiments = tuple(experiment.key for experiment in self.scope.experiments)
-                self.findings.add(wrong.NeedsProbe(span, name, kind.probe, experiments))
-                return None
-        if "phase" in demanded:
-            if kind.view == "sample":
-                self.findings.add(wrong.NotByPhase(span, name))
-                return None
-            runs = tuple(run for run in runs if run.phases > 1) or runs
-            if all(run.phases == 1 for run in runs):
-                demanded = demanded - {"phase"}
-        return Typed(Measure(kind, runs, self.scope.experiment_visible, demanded & kind.on_demand))
 
     def _unary(self, expr: ast.Unary, demanded: Demanded) -> Typed | None:
         if expr.operator == "not":
@@ -373,78 +215,6 @@ class Typer:
         )
         return None
 
-    def _call(self, expr: ast.Call, demanded: Demanded) -> Typed | None:
-        function = expr.function.text
-        if function in LATER:
-            self.findings.add(NotSupported(expr.function.span, f"`{function}`", LATER[function]))
-            return None
-        if function == "range":
-            advice = "use `min` and `max`; `range` stands by itself in a hole, as in `{range(gain over threads):.0f}`"
-            self.findings.add(wrong.BadReduction(expr.span, function, "gives two numbers", advice))
-            return None
-        if function not in REDUCTIONS:
-            self.findings.add(wrong.UnknownFunction(expr.function.span, "function", function, (*REDUCTIONS, "range")))
-            return None
-        over = self._over(expr)
-        if over is None:
-            return None
-        inner = demanded | set(over)
-        operand = self.number(expr.arguments[0].value, inner)
-        when = self.condition(expr.when, inner) if expr.when else None
-        if operand is None or (expr.when and when is None):
-            return None
-        return self._reduced(expr, operand, over, when.term if when else None)
-
-    def _over(self, expr: ast.Call) -> tuple[Dimension, ...] | None:
-        function = expr.function.text
-        why = ""
-        if len(expr.arguments) != 1 or expr.arguments[0].key is not None:
-            why = "takes one expression"
-        elif not expr.over:
-            why = "does not say over what"
-        elif function in ("first", "last") and len(expr.over) > 1:
-            why = "goes along one dimension"
-        if why:
-            usage = f"write `{function}(throughput over threads)`"
-            self.findings.add(wrong.BadReduction(expr.span, function, why, usage))
-            return None
-        for name in expr.over:
-            if name.text not in DIMENSIONS:
-                self.findings.add(wrong.UnknownDimension(name.span, "dimension", name.text, DIMENSIONS))
-                return None
-            if function in ("first", "last") and name.text not in ORDERED:
-                why = f"needs a dimension with an order, and `{name.text}` has none"
-                self.findings.add(wrong.BadReduction(name.span, function, why, "use `min` or `max`"))
-                return None
-        return cast("tuple[Dimension, ...]", tuple(dict.fromkeys(name.text for name in expr.over)))
-
-    def _reduced(self, expr: ast.Call, operand: Typed, over: tuple[Dimension, ...], when: Term | None) -> Typed | None:
-        function, inner = expr.function.text, expr.arguments[0].value
-        term = operand.term
-        for name in expr.over:
-            if name.text not in term.dims:
-                self.findings.add(wrong.DimensionAbsent(name.span, text_of(inner), name.text, term.dims))
-                return None
-        if when is not None and expr.when is not None and set(when.dims) - set(term.dims):
-            extra = tuple(dim for dim in when.dims if dim not in term.dims)
-            self.findings.add(wrong.ConditionDimension(expr.when.span, extra, text_of(inner)))
-            return None
-        if function in ("mean", "sum", "median") and term.unit != DIMENSIONLESS and _holds_percentiles(term):
-            self.findings.add(wrong.MeanOfPercentiles(expr.span, function, over))
-        display = operand.display if function != "count" else None
-        sampled, planned = [d for d in over if d in SAMPLED], [d for d in over if d not in SAMPLED]
-        if not sampled or not planned:
-            return Typed(Reduction(function, term, over, when), display)
-        # Samples first: a gap in them is skipped, while a planned point without a value leaves the result unknown.
-        if function == "median" or when is not None:
-            first, then = ", ".join(sampled), ", ".join(planned)
-            advice = f"reduce one after the other: `{function}({function}(... over {first}) over {then})`"
-            why = "can't reduce samples and planned points at once"
-            self.findings.add(wrong.BadReduction(expr.span, function, why, advice))
-            return None
-        within = Reduction(function, term, tuple(sampled), None)
-        return Typed(Reduction("sum" if function == "count" else function, within, tuple(planned), None), display)
-
     def _in_declared_unit(self, metric: ast.Metric, typed: Typed) -> Typed | None:
         if metric.unit is None:
             return typed
@@ -468,33 +238,6 @@ class Typer:
         return Typed(typed.term, unit)
 
 
-def dotted(expr: ast.Expr) -> str:
-    """`latency.p99` as one word; other expressions as they are written."""
-    return f"{dotted(expr.base)}.{expr.field.text}" if isinstance(expr, ast.Attr) else text_of(expr)
-
-
-def mention(expr: ast.Expr, measure: str) -> Span:
-    """Where in the expression a measure is named; the whole of it when that is inside a metric."""
-    match expr:
-        case ast.Attr() if dotted(expr) == measure:
-            return expr.span
-        case ast.Binary():
-            parts: tuple[ast.Expr, ...] = (expr.left, expr.right)
-        case ast.Unary():
-            parts = (expr.operand,)
-        case ast.Call():
-            parts = (*(argument.value for argument in expr.arguments), *([expr.when] if expr.when else []))
-        case ast.Index():
-            parts = (expr.base,)
-        case _:
-            parts = ()
-    for part in parts:
-        span = mention(part, measure)
-        if span is not part.span or dotted(part) == measure:
-            return span
-    return expr.span
-
-
 def _called(measure: Measure) -> str:
     operation = dict(measure.fixed).get("operation")
     return f"{measure.kind.name}[{operation}]" if operation else measure.kind.name
@@ -511,15 +254,3 @@ def _folded(operator: str, left: Term, right: Term, unit: UnitDimension) -> Term
 
 def _is_zero(term: Term) -> bool:
     return isinstance(term, Number) and term.value == 0 and term.unit == DIMENSIONLESS
-
-
-def _holds_percentiles(term: Term) -> bool:
-    match term:
-        case Measure():
-            return term.kind.is_percentile
-        case Operation():
-            return any(_holds_percentiles(operand) for operand in term.operands)
-        case Reduction(function="max" | "min" | "first" | "last" | "median"):
-            return _holds_percentiles(term.operand)
-        case _:
-            return False

@@ -10,7 +10,7 @@ from typing import Literal, cast
 from benchbrief.compiler import metric_errors, plan
 from benchbrief.compiler import report_errors as wrong
 from benchbrief.compiler.bodies import option_title, option_word, read_body, split_options
-from benchbrief.compiler.expressions import Typed, Typer, text_of
+from benchbrief.compiler.expressions import Typer
 from benchbrief.compiler.measures import AXIS_UNITS, DIMENSIONS, SAMPLED, Key
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.prose import prose, title
@@ -26,6 +26,7 @@ from benchbrief.compiler.queries import (
     typed_at,
 )
 from benchbrief.compiler.terms import Spread, planned_keys
+from benchbrief.compiler.typed import Typed, text_of
 from benchbrief.compiler.units import DIMENSIONLESS, Unit, parse_unit
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span

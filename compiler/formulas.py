@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from benchbrief.compiler import plan
 from benchbrief.compiler import report_errors as wrong
-from benchbrief.compiler.expressions import Typer, text_of
+from benchbrief.compiler.expressions import Typer
 from benchbrief.compiler.indexing import index
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.queries import (
@@ -19,6 +19,7 @@ from benchbrief.compiler.queries import (
     typed_at,
 )
 from benchbrief.compiler.terms import Fixed
+from benchbrief.compiler.typed import text_of
 from benchbrief.dsl import ast
 
 _SIGNS = {"+": ("+", 1), "-": ("−", 1), "*": ("×", 2), "/": ("/", 2)}

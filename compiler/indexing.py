@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from benchbrief.compiler import metric_errors as wrong
-from benchbrief.compiler.measures import AXIS_UNITS, DIMENSIONS, KINDS, NAMED, Key
+from benchbrief.compiler.measures import AXIS_UNITS, DIMENSIONS, NAMED, Key
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.scope import Scope
-from benchbrief.compiler.terms import Fixed, Number, Term, fix, offered_keys, offers, without_points
+from benchbrief.compiler.terms import Fixed, Measure, Number, Term, fix, leaves, offered_keys, offers, without_points
 from benchbrief.compiler.units import DIMENSIONLESS, parse_unit
 from benchbrief.dsl import ast
 
@@ -32,6 +32,11 @@ def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | Non
             failed = True
             continue
         dim, key = found
+        sampled = [leaf for leaf in leaves(term) if isinstance(leaf, Measure) and leaf.kind.view == "sample"]
+        if dim == "phase" and sampled:
+            typer.findings.add(wrong.NotByPhase(argument.span, sampled[0].kind.name))
+            failed = True
+            continue
         keys[dim] = key
         term = fix(term, dim, key)
     if failed:
@@ -40,12 +45,6 @@ def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | Non
         typer.findings.add(wrong.NothingPlanned(expr.span, " ".join(expr.span.text.split()), ""))
         return None
     return term, tuple(keys.items())
-
-
-def reachable_words(typer: Typer) -> tuple[str, ...]:
-    """Every name that can stand in an expression, for suggestions."""
-    facts = dict.fromkeys(fact for hardware in typer.scope.hardware for fact in hardware.facts)
-    return (*typer.metrics, *KINDS, "nodes", "threads", "target", *facts, *typer.scope.params)
 
 
 def scope_key(scope: Scope, dim: Dimension, word: str) -> str | None:

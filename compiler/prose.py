@@ -9,12 +9,13 @@ from typing import TypeGuard
 
 from benchbrief.compiler import plan
 from benchbrief.compiler import report_errors as wrong
-from benchbrief.compiler.expressions import Typed, Typer, dotted, text_of
+from benchbrief.compiler.expressions import Typer
 from benchbrief.compiler.indexing import scope_key
 from benchbrief.compiler.measures import KINDS, NAMED
 from benchbrief.compiler.metric_errors import unit_words
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.queries import Place, examples, key_label, query, settled, typed_at
+from benchbrief.compiler.typed import Typed, dotted, text_of
 from benchbrief.compiler.units import DIMENSIONLESS, Unit
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span

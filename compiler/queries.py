@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import cast
 
 from benchbrief.compiler import plan
-from benchbrief.compiler.expressions import Typed, Typer, dotted, text_of
+from benchbrief.compiler.expressions import Typer
 from benchbrief.compiler.indexing import scope_key, word_of
 from benchbrief.compiler.measures import AXIS_UNITS, DIMENSIONS, KINDS, NAMED, Key, Run
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.sql import lower
 from benchbrief.compiler.terms import Fixed, Term, fix, offers, planned_keys
+from benchbrief.compiler.typed import Typed, dotted, text_of
 from benchbrief.compiler.units import Unit
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span

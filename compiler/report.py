@@ -9,14 +9,22 @@ from benchbrief.compiler import metric_errors, plan
 from benchbrief.compiler import report_errors as wrong
 from benchbrief.compiler.bodies import Body, read_attributes
 from benchbrief.compiler.errors import CompileProblem, Findings
-from benchbrief.compiler.expressions import Typer, taken, text_of
+from benchbrief.compiler.expressions import Typer
 from benchbrief.compiler.figures import figure
 from benchbrief.compiler.formulas import formula
+from benchbrief.compiler.lookups import taken
 from benchbrief.compiler.prose import prose, title
 from benchbrief.compiler.queries import Place, dimension, origin, query, runs_at, runs_keys
 from benchbrief.compiler.scope import Scope
-from benchbrief.compiler.structure_errors import MisplacedBlock, UnknownAttribute, UnknownWord, WrongType
+from benchbrief.compiler.structure_errors import (
+    HoleNotAllowed,
+    MisplacedBlock,
+    UnknownAttribute,
+    UnknownWord,
+    WrongType,
+)
 from benchbrief.compiler.tables import callout, table
+from benchbrief.compiler.typed import text_of
 from benchbrief.compiler.units import Unit
 from benchbrief.compiler.values import described
 from benchbrief.dsl import ast
@@ -38,7 +46,12 @@ Lowered = tuple[
 
 
 def lower(scope: Scope) -> Lowered:
-    """What the plan says of the spec's numbers and briefs, and everything that is wrong with them."""
+    """What the plan says of the spec's numbers and briefs, and everything that is wrong with them.
+
+    A file without experiments, made to be used by others, has nothing that its metrics could be held against.
+    """
+    if not scope.experiments:
+        return (), (), (), ()
     findings = Findings()
     typer = Typer(scope, findings)
     metrics = [_metric(typer, metric) for metric in scope.metrics]
@@ -62,7 +75,7 @@ def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
         return None
     return plan.Metric(
         name=name,
-        label=(metric.label.plain if metric.label else None) or name,
+        label=_label(typer, metric.label) or name,
         better="higher" if metric.better == "higher" else "lower" if metric.better == "lower" else None,
         query=query(typer, typed.term, typed.unit, text_of(metric.expr)),
         origin=origin(metric.span),
@@ -76,10 +89,16 @@ def _expect(typer: Typer, expect: ast.Expect) -> plan.Expect | None:
     text = text_of(expect.condition)
     return plan.Expect(
         text=text,
-        label=(expect.label.plain if expect.label else None) or text,
+        label=_label(typer, expect.label) or text,
         query=query(typer, typed.term, _TRUTH, text),
         origin=origin(expect.span),
     )
+
+
+def _label(typer: Typer, label: ast.String | None) -> str | None:
+    if label is not None and label.plain is None:
+        typer.findings.add(HoleNotAllowed(label.span, "label"))
+    return label.plain if label else None
 
 
 # --- reports ---
@@ -117,9 +136,10 @@ def _word(typer: Typer, body: Body, key: str, choices: tuple[str, ...]) -> str |
     if not values:
         return None
     value = values[0]
-    if not isinstance(value, ast.Name):
+    if not isinstance(value, ast.Name) or len(values) > 1:
         wanted = f"one of `{'`, `'.join(choices)}`"
-        typer.findings.add(WrongType(value.span, key, wanted, described(value)))
+        found = described(value) if len(values) == 1 else "more than one value"
+        typer.findings.add(WrongType(values[-1].span, key, wanted, found))
     elif value.text not in choices:
         typer.findings.add(UnknownWord(value.span, key, value.text, choices))
     else:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from benchbrief.compiler import metric_errors, plan
 from benchbrief.compiler import report_errors as wrong
 from benchbrief.compiler.bodies import Body, option_title, read_body, split_options
-from benchbrief.compiler.expressions import Typed, Typer, text_of
+from benchbrief.compiler.expressions import Typer
 from benchbrief.compiler.measures import DIMENSIONS, Key
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.prose import escaped, number_terms, printed_unit, prose, title
@@ -28,9 +28,11 @@ from benchbrief.compiler.queries import (
     typed_at,
 )
 from benchbrief.compiler.terms import fix, planned_keys
+from benchbrief.compiler.typed import Typed, text_of
 from benchbrief.dsl import ast
 
 _USAGE = "`rows = workload  columns = throughput by hardware`, or `rows = facts`"
+_CALLOUT = '`rows = workload  column "Gain" = "{gain:.0%}"`'
 _ATTRIBUTES = ("rows", "columns", "column", "note")
 
 
@@ -73,8 +75,7 @@ def callout(typer: Typer, block: ast.Block, place: Place) -> plan.CalloutElement
     heading = title(typer, block.label, place, "title") if block.label else ""
     has_table = body.said("rows", "columns", "column")
     if not has_table and not body.said("text"):
-        usage = '`text = "..."`, or `rows = workload  column "Gain" = "{gain:.0%}"`'
-        typer.findings.add(wrong.EmptyElement(block.keyword.span, "callout", usage))
+        typer.findings.add(wrong.EmptyElement(block.keyword.span, "callout", f'`text = "..."`, or {_CALLOUT}'))
         return None
     inner = _table(typer, block, body, place) if has_table else None
     text, note = _prose(typer, body, "text", place), _prose(typer, body, "note", place)
@@ -104,7 +105,8 @@ def _table(typer: Typer, block: ast.Block, body: Body, place: Place) -> plan.Tab
     dim = _dimension(along)
     if dim is None:
         why = "has no dimension along its rows or its columns" if along else "does not say its rows"
-        typer.findings.add(wrong.TableShape((along[0] if along else block.keyword).span, kind, why, _USAGE))
+        usage = _USAGE if kind == "table" else _CALLOUT
+        typer.findings.add(wrong.TableShape((along[0] if along else block.keyword).span, kind, why, usage))
         return None
     if not across and not body.said("column"):
         usage = '`columns = throughput by hardware`, or `column "Gain" = gain`'
