@@ -87,10 +87,14 @@ def _expect(typer: Typer, expect: ast.Expect) -> plan.Expect | None:
     if typed is None or not typer.is_complete(typed, expect.condition):
         return None
     text = text_of(expect.condition)
+    condition = expect.condition
+    compared = (condition.left, condition.right) if isinstance(condition, ast.Binary) else ()
+    sides = [(side, found) for side in compared if (found := typer.typed(side)) and found.term.unit is not None]
     return plan.Expect(
         text=text,
         label=_label(typer, expect.label) or text,
         query=query(typer, typed.term, _TRUTH, text),
+        sides=tuple(query(typer, found.term, found.unit, text_of(side)) for side, found in sides),
         origin=origin(expect.span),
     )
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
+import pyarrow as pa
 import pytest
 
 from benchbrief.compiler import plan
 from benchbrief.compiler.report import lower
 from benchbrief.compiler.scope import Scope
+from benchbrief.results.build import arrow_schema
+from benchbrief.results.schema import TABLES, VIEWS
 from tests.compiler.metrics.measured import Measured, cells_of, generate, run, scope_of
 from tests.compiler.metrics.plans import elements, queries
 
@@ -95,6 +99,26 @@ def test_the_published_multipliers_come_out(shrink: Measured) -> None:
         ("d",): "34.9",
         ("f",): "23.8",
     }
+
+
+def test_the_numbers_come_out_of_the_views_of_the_store_as_well(shrink: Measured) -> None:
+    metrics, _, _, _ = lower(shrink.scope)
+    tables: dict[str, list[dict[str, object]]] = {"cells": [], "throughput": []}
+    for number, cell in enumerate(shrink.cells):
+        names = ("experiment", "hardware", "workload", "threads", "target", "repeat")
+        where = {"run_id": "r", "cell_id": str(number)}
+        tables["cells"].append({**where, **dict(zip(names, cell, strict=True)), "status": "ok"})
+        value = shrink.throughput[cell, None, "all"]
+        tables["throughput"].append({**where, "operation": "all", "ops_per_s": value})
+    with duckdb.connect() as connection:
+        for table, row in TABLES.items():
+            filled = [{**dict.fromkeys(row._fields), **found} for found in tables.get(table, [])]  # type: ignore[attr-defined]  # a named tuple
+            arrow = pa.Table.from_pylist(filled, schema=arrow_schema(row))
+            connection.execute(f"CREATE TABLE {table} AS FROM arrow")
+            del arrow  # DuckDB found it by its name
+        connection.execute(VIEWS)
+        multipliers = run(connection, next(metric.query for metric in metrics if metric.name == "multiplier"))
+    assert [f"{value:.1f}" for value in multipliers.values()] == [row[2] for row in PUBLISHED.values()]
 
 
 def test_the_formula_of_the_published_brief_works_through_its_numbers(shrink: Measured) -> None:

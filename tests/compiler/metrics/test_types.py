@@ -159,8 +159,11 @@ def test_an_expectation_is_one_zero_or_unknown() -> None:
     assert not diagnostics
     with measured.connect() as connection:
         found = [run(connection, expect.query)[()] for expect in lowered_expects]
+        right = [run(connection, expect.sides[1])[()] for expect in lowered_expects]
     assert found == [1.0, 0.0, None]
     assert [expect.label for expect in lowered_expects][1] == "is fast"
+    assert right == [0.0, 1e6, 0.0]
+    assert [side.text for side in lowered_expects[1].sides] == ["throughput[ramp, r5, f, threads: 32]", "1M ops/s"]
 
 
 def test_a_declared_quantity_stands_in_where_nothing_is_sampled() -> None:
