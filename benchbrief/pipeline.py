@@ -6,14 +6,14 @@ import hashlib
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from benchbrief.progress import Progress
-from benchbrief.terminal import ExitCode
+from benchbrief.terminal import ExitCode, warn
 
 if TYPE_CHECKING:
     from benchbrief.compiler.plan import Plan
@@ -51,16 +51,23 @@ def run_plan(run_dir: Path, progress: Progress, *, report: bool = True) -> Finis
     """
     from benchbrief.runners.executor import execute, finished_cells
     from benchbrief.runners.rundir import PLAN, load_plan
+    from benchbrief.runners.seams import DiskFull
 
     plan = load_plan(run_dir)
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
     with _stop_on_signals() as stopping, progress.of(plan, finished_cells(run_dir)):
         outcome = execute(plan, digest, run_dir, listener=progress.record, stopping=stopping)
-    verdicts = store(run_dir, plan)
-    finished = Finished(run_dir, outcome.status, outcome.message, dict(outcome.failed), verdicts)
-    if report and outcome.status != "interrupted":
-        finished.reports.update(render_all(run_dir, plan))
-    return finished
+    finished = Finished(run_dir, outcome.status, outcome.message, dict(outcome.failed))
+    if outcome.status == "interrupted":
+        with suppress(DiskFull):  # the reason already, and to be told once
+            store(run_dir, plan)
+        return finished
+    try:
+        finished = replace(finished, verdicts=store(run_dir, plan))
+        return replace(finished, reports=render_all(run_dir, plan)) if report else finished
+    except Exception:
+        warn(f"all that was measured is kept; when this is mended, type: bench report {run_dir.name}")
+        raise
 
 
 def store(run_dir: Path, plan: Plan) -> tuple[Verdict, ...]:

@@ -67,8 +67,10 @@ def show_error(error: Exception) -> int:
         return ExitCode.SPEC_WRONG
 
     from benchbrief.reports.errors import ReportError
-    from benchbrief.runners.seams import RunnerError
+    from benchbrief.runners.seams import DiskFull, RunnerError
 
+    if isinstance(error, DiskFull):
+        return fail(str(error), error.hint, ExitCode.INTERRUPTED).code
     if isinstance(error, RunnerError | ReportError):
         return fail(str(error), error.hint).code
     if isinstance(error, OSError) and error.filename:

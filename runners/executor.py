@@ -27,7 +27,7 @@ from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.journal_io import JOURNAL, Journal, Listener, read_journal
 from benchbrief.runners.plugins import driver, engine_class
 from benchbrief.runners.rundir import cell_directory, write_durably
-from benchbrief.runners.seams import DiskFull, Engine, HostError, RunnerError, ServerFailed
+from benchbrief.runners.seams import DiskFull, Engine, HostError, HostFull, RunnerError, ServerFailed
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def execute(
     """Run every cell of the plan that the journal does not yet call good.
 
     Set `stopping` to end early: running jobs are stopped, and the run can be resumed. Raises RunnerError when another
-    process drives the run, DiskFull when the journal can't be written at all.
+    process drives the run, DiskFull when the journal can't even be begun.
     """
     resumed = (run_dir / JOURNAL).exists()
     journal = Journal(run_dir, listener)
@@ -73,7 +73,10 @@ def execute(
         with HostPool(plan, config, owner=_owner(run_dir)) as hosts:
             run.all_lanes(hosts)
         outcome = run.outcome()
-        journal.write(j.RunEnded(at=time.time(), status=outcome.status, message=outcome.message))
+        try:
+            journal.write(j.RunEnded(at=time.time(), status=outcome.status, message=outcome.message))
+        except DiskFull as error:  # a run whose journal has no end counts as interrupted
+            outcome = Outcome("interrupted", _one_line(error), outcome.failed)
         return outcome
     finally:
         journal.close()
@@ -121,6 +124,10 @@ def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:
     return list({id(lane): lane for lane in lane_of.values()}.values())
 
 
+def _one_line(error: RunnerError) -> str:
+    return " ".join((f"{error} ({error.hint})" if error.hint else str(error)).split())
+
+
 @dataclass
 class _Run:
     """The state of one execution, shared by its lanes. Only `failed` and `fatal` change, under the lock."""
@@ -150,7 +157,7 @@ class _Run:
     def outcome(self) -> Outcome:
         failed = tuple(self.failed)
         if self.fatal:
-            return Outcome("interrupted", str(self.fatal[0]), failed)
+            return Outcome("interrupted", _one_line(self.fatal[0]), failed)
         if self.stopping.is_set():
             return Outcome("interrupted", "stopped before every cell was run", failed)
         if failed:
@@ -169,8 +176,9 @@ class _Run:
             self.stop_all(error)
         except Exception as error:  # a lane is a thread: what escapes it here would be lost
             traceback_file = self.run_dir / "internal-error.txt"
-            traceback_file.write_text(traceback.format_exc())
-            self.stop_all(RunnerError(f"internal error: {error!r}; see {traceback_file}"))
+            with suppress(OSError):
+                traceback_file.write_text(traceback.format_exc())
+            self.stop_all(RunnerError(f"internal error: {error!r}", f"please report it with {traceback_file}"))
         finally:
             lane.stop_engine()
 
@@ -239,6 +247,9 @@ class _Lane:
                 ).run()
         except Interrupted:
             return
+        except HostFull as error:
+            self._failed(cell, attempt, error)
+            return
         except DiskFull:
             raise
         except RunnerError as error:
@@ -276,7 +287,7 @@ class _Lane:
                     self._lost[host_id] = error
         if isinstance(error, ServerFailed | HostError):
             self.stop_engine()
-        reason = f"{error} ({error.hint})" if error.hint else str(error)
+        reason = _one_line(error)
         with self._run.lock:
             self._run.failed.append((cell.id, reason))
         self._run.journal.write(

@@ -35,6 +35,7 @@ from benchbrief.runners.seams import (
     DiskFull,
     File,
     HostError,
+    HostFull,
     Job,
     JobOutput,
     RunnerError,
@@ -172,7 +173,7 @@ def start(host: JobHost, job: Job) -> DetachedJob:
     if verdict == "started" and path.startswith("/") and "\n" not in path:
         return DetachedJob(host, job, path)
     if verdict == "full" or "No space left" in said:
-        raise DiskFull(f"no space left on {where} for {job.name} {printable(path)}".rstrip(), f"Make room on {where}.")
+        raise HostFull(f"no space left on {where} for {job.name} {printable(path)}".rstrip(), f"Make room on {where}.")
     if verdict == "unsafe":
         raise HostError(
             f"{where}: {printable(path)} is not a directory of {host.host.user or 'our user'} alone",
@@ -322,7 +323,7 @@ class DetachedJob:
         rc = state.get("rc", "")
         if not rc:
             if "end" in state or state.get("room") != "yes":
-                raise DiskFull(
+                raise HostFull(
                     f"no space left on {where}: {self._job.name} could not write to {self._directory}",
                     f"Make room on {where}.",
                 )

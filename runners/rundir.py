@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,9 +17,10 @@ PLAN = "plan.json"
 
 
 def create_run(out: Path, plan: Plan, spec_files: Mapping[str, bytes]) -> Path:
-    """Make `out/<run_id>` with the plan and the spec's files in it. Raises DiskFull or RunnerError."""
+    """Make `out/<run_id>` with the plan and the spec's files in it, or nothing. Raises RunnerError."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(plan.spec.name).stem)[:60] or "spec"
     first = f"{time.strftime('%Y%m%d-%H%M%S')}-{stem}"
+    run_dir = None
     try:
         out.mkdir(parents=True, exist_ok=True)
         run_dir = _new_directory(out, first)
@@ -26,6 +28,8 @@ def create_run(out: Path, plan: Plan, spec_files: Mapping[str, bytes]) -> Path:
         for index, (name, content) in enumerate(spec_files.items()):
             write_durably(run_dir / "spec" / f"{index}-{Path(name).name}", content)
     except OSError as error:
+        if run_dir is not None:
+            shutil.rmtree(run_dir, ignore_errors=True)
         raise RunnerError(f"{out} can't be written: {error.strerror}", "choose another folder with --out") from error
     return run_dir
 

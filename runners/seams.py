@@ -126,7 +126,11 @@ class ServerFailed(RunnerError):
 
 
 class DiskFull(RunnerError):
-    """A file could not be written, here or on a host, for want of space."""
+    """A file could not be written for want of space. On the controller, nothing more can be kept: the run stops."""
+
+
+class HostFull(DiskFull):
+    """There was no space on a host: the cell has failed."""
 
 
 # --- what a driver is told ---------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ from benchbrief.runners.commands import Masking, masked, script
 from benchbrief.runners.seams import (
     Command,
     Completed,
-    DiskFull,
     HostError,
+    HostFull,
     Job,
     RunnerError,
     RunningJob,
@@ -131,5 +131,5 @@ def _read_both(process: subprocess.Popen[bytes], deadline: float) -> tuple[str, 
 
 def _os_error(host: Host, what: str, error: OSError) -> RunnerError:
     if jobs.is_full(error):
-        return DiskFull(f"no space left on {host.id}: {what}", f"Make room on {host.id}.")
+        return HostFull(f"no space left on {host.id}: {what}", f"Make room on {host.id}.")
     return HostError(f"{host.id}: {what}: {error.strerror}")

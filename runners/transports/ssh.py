@@ -30,8 +30,8 @@ from benchbrief.runners.jobs import ConnectionLost, printable
 from benchbrief.runners.seams import (
     Command,
     Completed,
-    DiskFull,
     HostError,
+    HostFull,
     Job,
     RunnerError,
     RunningJob,
@@ -262,7 +262,7 @@ class SshTransport:
         test = f"cd -- {quote(folder or '.')} && head -c 65536 /dev/zero >{room}; rm -f {room}"
         said = jobs.sh(self, f"LC_ALL=C; export LC_ALL\n{test}").stderr
         if "No space left" in said + why or "quota exceeded" in said + why:
-            return DiskFull(f"no space left on {self.host.id}: {what}", f"Make room on {self.host.id}.")
+            return HostFull(f"no space left on {self.host.id}: {what}", f"Make room on {self.host.id}.")
         return HostError(f"{self.host.id}: {what}: {why}", "Check the path and its permissions.")
 
     def get(self, path: str, to: Path) -> None:

@@ -6,8 +6,10 @@ import os
 import re
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import pytest
 
@@ -22,42 +24,47 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
         yield fresh
 
 
-class OnlyFails(Protocol):
-    def __call__(self, ended: Ended, failed: str, *saying: str) -> None: ...
+@dataclass(frozen=True)
+class FaultyRun:
+    """A run some of whose cells failed, and how it ended."""
 
+    bench: Bench
+    ended: Ended
 
-@pytest.fixture
-def only_fails(bench: Bench) -> OnlyFails:
-    """Checks that just the cells whose id fits a pattern failed, each with one line that says what, and where."""
+    @cached_property
+    def verdicts(self) -> dict[str, dict[str, Any]]:
+        return {record["cell"]: record for record in self.bench.journal("cell_ended")}
 
-    def check(ended: Ended, failed: str, *saying: str) -> None:
-        assert ended.code == 3, ended.text
-        records = {record["cell"]: record for record in bench.journal("cell_ended")}
-        bad = [cell for cell in records if re.search(failed, cell)]
-        assert bad, records.keys()
-        assert {cell: records[cell]["status"] for cell in records} == {
-            cell: "failed" if cell in bad else "ok" for cell in records
-        }
-        assert len(records) > len(bad), "another cell is to show that the run goes on"
-        for cell in bad:
-            reason = records[cell]["reason"]
-            assert "\n" not in reason
-            for part in saying:
-                assert part in reason, reason
-            assert re.fullmatch(r"brief\.bench:\d+:\d+", records[cell]["origin"])
-            assert f"{records[cell]['origin']}\n    {reason}" in ended.err
-            assert f"  failed  {cell}: {reason}\n" in ended.out
-            assert not re.search(r"[^\n -~–°µ]", reason), "what a terminal would obey is not shown"
-        assert f"bench resume {bench.run_dir.name}" in ended.out
-        told = bench(
+    def fails_only(self, pattern: str) -> None:
+        """Just the cells whose id fits failed; nothing of them is counted; the others, some at least, are good."""
+        failed = {cell for cell in self.verdicts if re.search(pattern, cell)}
+        assert self.ended.code == 3, self.ended.text
+        assert {cell for cell, record in self.verdicts.items() if record["status"] == "failed"} == failed
+        assert failed
+        assert len(failed) < len(self.verdicts)
+        assert f": failed, {len(failed)} of {len(self.verdicts)} cells failed\n" in self.ended.out
+        assert f"bench resume {self.bench.run_dir.name}" in self.ended.out
+        counted = self.bench(
             "query",
             "SELECT cell_id FROM throughput WHERE ops_per_s IS NOT NULL UNION SELECT cell_id FROM latency "
             "JOIN cells USING (experiment, hardware, workload, threads, repeat) WHERE value_s IS NOT NULL",
             "--json",
         ).json
-        assert {row["cell_id"] for row in told} == records.keys() - set(bad)
+        assert {row["cell_id"] for row in counted} == self.verdicts.keys() - failed
 
-    return check
+    def says_why(self, pattern: str, *parts: str) -> None:
+        """Each of these cells failed with one line that can be shown, and that names the spec's line."""
+        records = [record for cell, record in self.verdicts.items() if re.search(pattern, cell)]
+        assert records
+        for record in records:
+            reason = record["reason"]
+            assert record["status"] == "failed"
+            assert reason.isprintable(), "one line, and nothing that a terminal would obey"
+            for part in parts:
+                assert part in reason, reason
+            assert re.fullmatch(r"brief\.bench:\d+:\d+", record["origin"])
+            assert f"FAILED  {record['origin']}\n    {reason}" in self.ended.err
+            assert f"  failed  {record['cell']}: {reason}\n" in self.ended.out
 
 
 @pytest.fixture

@@ -1,36 +1,26 @@
 """Specs with something that goes wrong in one part, and something beside it that goes well."""
 
-DATABASE = """\
-database rocks { engine = rocksdb  path = "@DATA@/{kind}"  @TOOL@  options { compression = "none" } }
-workload load from db_bench.@BENCHMARK@ { records = 2k }
+from collections.abc import Iterable
+
+
+def rocks(hardware: str, names: Iterable[str], *, benchmark: str = "fillrandom", tool: str = "") -> str:
+    """One cell for each of these groups or variants, with a database of its own whose path ends in its name."""
+    return f"""\
+{hardware}
+database rocks {{ engine = rocksdb  path = "@DATA@/{{kind}}"  {tool}  options {{ compression = "none" }} }}
+workload load from db_bench.{benchmark} {{ records = 2k }}
+experiment e {{ hardware = [{", ".join(names)}]  workloads = [load]  threads = [1]  measure = 1 s }}
 """
 
-TWO_HOSTS = (
-    (
-        """\
-hardware good { hosts = local  kind = "good" }
-hardware bad  { hosts = "box"  kind = "bad" }
-"""
-        + DATABASE
-        + "experiment e { hardware = [good, bad]  workloads = [load]  threads = [1, 2]  measure = 1 s }\n"
-    )
-    .replace("@TOOL@", "")
-    .replace("@BENCHMARK@", "fillrandom")
-)
-"""The host `box` is what ~/.ssh/config says."""
 
-TWO_FOLDERS = (
-    """\
-hardware here { hosts = local  variant bad { kind = "bad" }  variant good { kind = "good" } }
-"""
-    + DATABASE
-    + "experiment e { hardware = here.variants  workloads = [load]  threads = [1]  measure = 1 s }\n"
-)
-"""The paths of the first one's database end in /bad: `tool` can go wrong there alone."""
+def variants(*names: str) -> str:
+    blocks = "\n".join(f'  variant {name} {{ kind = "{name}" }}' for name in names)
+    return f"hardware here {{\n  hosts = local\n{blocks}\n}}\n"
+
 
 MONGO = """\
 hardware here { hosts = local }
-client load { hosts = local  tool = ycsb }
+client load { hosts = local  tool = @TOOL@ }
 database mongo { engine = mongodb  @SERVER@ }
 workload a from ycsb.a { records = 200 }
 experiment documents { hardware = here  database = mongo  workloads = [a]  threads = [1, 2]  measure = @SECONDS@ s }

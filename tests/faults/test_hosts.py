@@ -8,63 +8,63 @@ import socket
 import tempfile
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.faults.conftest import OnlyFails
-from tests.faults.specs import TWO_HOSTS
-from tests.support.bench import Bench
+from tests.faults.conftest import FaultyRun
+from tests.faults.specs import rocks
+from tests.support.bench import Bench, fresh_bench
 from tests.support.sshd import SSHD, Sshd, sshd
+from tests.support.tools import system_tool
+
+REASONS = {
+    "refuses": ("connection refused by 127.0.0.1 port", "Is sshd running there?"),
+    "hangs": ("accepts connections, but no SSH server answers within 2 s", "Is it the right port?"),
+    "web": ("accepts connections, but no SSH server answers", "Is it the right port?"),
+    "changed": ("the host key of 127.0.0.1 has changed", "known_hosts:", "Someone may be in between"),
+    "unknown": ("the host key of 127.0.0.1 is not known", "StrictHostKeyChecking=no is not honoured", "by hand"),
+    "locked": ("does not accept our keys", "name a key with `identity`"),
+    "bare": ("db_bench is not on bare", "install it and say where", 'tool = db_bench("/path")'),
+    "nowhere": ("no address found for 'no.such.host.invalid'",),
+}
+HOSTS = "\n".join(
+    f'hardware {name} {{ hosts = {place}  kind = "{name}" }}'
+    for name, place in {"good": "local", **{name: f'"{name}"' for name in REASONS}}.items()
+)
+SPEC = rocks(HOSTS, ["good", *REASONS])
 
 
-@pytest.fixture
-def server() -> Iterator[Sshd]:
-    if SSHD is None:
-        pytest.skip("no sshd here: apt-get install openssh-server")
-    with sshd() as running:
-        yield running
-
-
-@pytest.fixture
-def known(server: Sshd, bench: Bench) -> Sshd:
-    """A server that the user of `bench` knows as `box`."""
-    bench.env["HOME"] = str(server.home)
-    return server
-
-
-def ssh_config(bench: Bench, port: int) -> None:
-    folder = bench.home / ".ssh"
-    folder.mkdir()
-    (folder / "config").write_text(f"Host box\n HostName 127.0.0.1\n Port {port}\n ConnectTimeout 2\n")
-
-
-def test_a_host_that_refuses_connections(bench: Bench, only_fails: OnlyFails) -> None:
-    with socket.socket() as closed:
+@contextmanager
+def home_of_odd_hosts(home: Path) -> Iterator[None]:
+    """A `~/.ssh` that knows all the hosts above, while they are what they are named for."""
+    with ExitStack() as stack:
+        closed = stack.enter_context(socket.socket())
         closed.bind(("127.0.0.1", 0))  # bound and not listening: connections are refused
-        port = closed.getsockname()[1]
-        ssh_config(bench, port)
-        bench.spec(TWO_HOSTS)
-        ended = bench("run", "brief.bench")
-    only_fails(ended, "/bad/", "box: connection refused by 127.0.0.1", str(port), "Is sshd running there?")
+        silent = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        web = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        threading.Thread(target=_greet_in_http, args=(web,), daemon=True).start()
+        programs = stack.enter_context(without_db_bench())
+        one = stack.enter_context(sshd(config=f"SetEnv PATH={programs}"))
+        two = stack.enter_context(sshd())
+        (two.directory / "authorized_keys").write_text("")
 
-
-def test_a_host_that_accepts_and_never_answers(bench: Bench, only_fails: OnlyFails) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        port = silent.getsockname()[1]
-        ssh_config(bench, port)
-        bench.spec(TWO_HOSTS)
-        ended = bench("run", "brief.bench")
-    only_fails(ended, "/bad/", f"box: 127.0.0.1 port {port} accepts connections, but no SSH server answers within 2 s")
-
-
-def test_a_host_that_talks_no_ssh(bench: Bench, only_fails: OnlyFails) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        ssh_config(bench, other.getsockname()[1])
-        threading.Thread(target=_greet_in_http, args=(other,), daemon=True).start()
-        bench.spec(TWO_HOSTS)
-        ended = bench("run", "brief.bench")
-        only_fails(ended, "/bad/", "box: ")
+        ssh = home / ".ssh"
+        ssh.mkdir()
+        (ssh / "id_ed25519").write_bytes(one.key.read_bytes())
+        (ssh / "id_ed25519").chmod(0o600)
+        # The server `two` shows its key under three names: one is known with another key, one not at all.
+        (ssh / "known_hosts").write_text(
+            f"[127.0.0.1]:{one.port} {one.host_key}\nlocked {two.host_key}\nchanged {one.host_key}\n"
+        )
+        ports = {name: port.getsockname()[1] for name, port in (("refuses", closed), ("hangs", silent), ("web", web))}
+        ports |= {"bare": one.port, "changed": two.port, "unknown": two.port, "locked": two.port}
+        blocks = [f"Host {name}\n  HostName 127.0.0.1\n  Port {port}\n" for name, port in ports.items()]
+        blocks += [f"Host {name}\n  HostKeyAlias {name}\n" for name in ("changed", "unknown", "locked")]
+        blocks += ["Host unknown\n  StrictHostKeyChecking no\n", "Host nowhere\n  HostName no.such.host.invalid\n"]
+        (ssh / "config").write_text("".join([*blocks, "Host *\n  ConnectTimeout 2\n"]))
+        yield
 
 
 def _greet_in_http(server: socket.socket) -> None:
@@ -77,28 +77,9 @@ def _greet_in_http(server: socket.socket) -> None:
             connection.sendall(b"HTTP/1.1 400 \x1b[31mBad Request\x1b[0m\r\n\r\n" * 20)
 
 
-def test_a_host_whose_key_has_changed(bench: Bench, known: Sshd, only_fails: OnlyFails) -> None:
-    known.change_host_key()
-    bench.spec(TWO_HOSTS)
-    only_fails(bench("run", "brief.bench"), "/bad/", "box: the host key of 127.0.0.1 has changed", "known_hosts:1")
-
-
-def test_a_host_whose_key_is_not_known(bench: Bench, known: Sshd, only_fails: OnlyFails) -> None:
-    known.write_known_hosts("")
-    known.write_config("StrictHostKeyChecking no")
-    bench.spec(TWO_HOSTS)
-    only_fails(bench("run", "brief.bench"), "/bad/", "box: the host key of 127.0.0.1 is not known", "by hand")
-
-
-def test_a_host_that_takes_none_of_our_keys(bench: Bench, known: Sshd, only_fails: OnlyFails) -> None:
-    (known.directory / "authorized_keys").write_text("")
-    bench.spec(TWO_HOSTS)
-    only_fails(bench("run", "brief.bench"), "/bad/", "does not accept our keys")
-
-
-@pytest.fixture
+@contextmanager
 def without_db_bench() -> Iterator[Path]:
-    """A folder with every program of the system but db_bench. Not pytest's own: others log in to read it."""
+    """A folder with every program of the system but db_bench. Not pytest's own: who logs in is to read it."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-bin-") as folder:
         for path in [*Path("/usr/bin").iterdir(), *Path("/usr/sbin").iterdir()]:
             link = Path(folder, path.name)
@@ -107,43 +88,61 @@ def without_db_bench() -> Iterator[Path]:
         yield Path(folder)
 
 
-def test_a_host_that_lacks_the_tool(bench: Bench, without_db_bench: Path, only_fails: OnlyFails) -> None:
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyRun]:
+    """One run over a good host and all the odd ones; and `bench doctor` of the same spec."""
+    system_tool("db_bench")
     if SSHD is None:
         pytest.skip("no sshd here: apt-get install openssh-server")
-    with sshd(config=f"SetEnv PATH={without_db_bench}") as server:
-        bench.env["HOME"] = str(server.home)
-        bench.spec(TWO_HOSTS)
-        only_fails(bench("run", "brief.bench"), "/bad/", "db_bench is not on box", 'tool = db_bench("/path")')
-
-        done = bench("doctor", "brief.bench")
-        assert done.code == 3
-        assert any(line.split()[:3] == ["missing", "box", "db_bench"] for line in done.out.splitlines()), done.out
+    with fresh_bench(tmp_path_factory.mktemp("hosts")) as bench, home_of_odd_hosts(bench.home):
+        bench.spec(SPEC)
+        yield FaultyRun(bench, bench("run", "brief.bench"))
 
 
-def test_every_host_that_is_lost_is_named_by_doctor(bench: Bench) -> None:
-    ssh_config(bench, 1)
-    bench.spec(TWO_HOSTS)
-    done = bench("doctor", "brief.bench")
+def test_only_the_cells_of_odd_hosts_fail(faulty: FaultyRun) -> None:
+    assert len(faulty.verdicts) == 1 + len(REASONS)
+    faulty.fails_only(r"^e/(?!good/)")
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_the_reason_names_the_host_and_what_to_do_when_it(faulty: FaultyRun, name: str) -> None:
+    faulty.says_why(f"^e/{name}/", name, *REASONS[name])
+
+
+def test_doctor_says_the_same_of_every_host(faulty: FaultyRun) -> None:
+    done = faulty.bench("doctor", "brief.bench")
     assert done.code == 3
-    assert any(line.split()[:3] == ["ok", "local", "reachable"] for line in done.out.splitlines())
-    assert any(line.split()[:3] == ["missing", "box", "reachable"] for line in done.out.splitlines())
-    assert "connection refused by 127.0.0.1 port 1" in done.out
+    rows = [line.split()[:3] for line in done.out.splitlines()]
+    assert ["ok", "local", "reachable"] in rows
+    assert ["missing", "bare", "db_bench"] in rows
+    for name in REASONS.keys() - {"bare"}:
+        assert ["missing", name, "reachable"] in rows
+        assert REASONS[name][0] in done.out
 
 
-def test_a_host_that_goes_away_in_the_middle_loses_no_cell_that_was_good(bench: Bench, known: Sshd) -> None:
-    bench.spec(TWO_HOSTS.replace("[1, 2]", "[1, 2, 3]").replace("1 s", "2 s"))
-    with bench.started("run", "brief.bench") as run:
-        run.until_it_says("e/bad/load/threads=1")
-        connections = known.sessions()
-        known.process.terminate()
-        known.process.wait(10)
-        for pid in connections:
-            os.kill(pid, signal.SIGKILL)
-        ended = run.wait(90)
+def test_a_host_that_goes_away_in_the_middle_spoils_no_other_cell(bench: Bench) -> None:
+    if SSHD is None:
+        pytest.skip("no sshd here: apt-get install openssh-server")
+    hardware = 'hardware good { hosts = local  kind = "good" }\nhardware bad { hosts = "box"  kind = "bad" }'
+    bench.spec(rocks(hardware, ["good", "bad"]).replace("[1]", "[1, 2, 3]").replace("1 s", "2 s"))
+    with sshd() as server:
+        bench.env["HOME"] = str(server.home)
+        with bench.started("run", "brief.bench") as run:
+            run.until_it_says("e/bad/load/threads=1")
+            _vanish(server)
+            ended = run.wait(90)
     assert ended.code == 3, ended.text
     status = {cell: verdict for cell, (verdict, _) in bench.verdicts().items()}
     assert [status[f"e/good/load/threads={n}/r1"] for n in (1, 2, 3)] == ["ok"] * 3
-    assert status["e/bad/load/threads=1/r1"] == "ok"
-    assert status["e/bad/load/threads=3/r1"] == "failed"
-    reasons = [record["reason"] for record in bench.journal("cell_ended") if record["status"] == "failed"]
-    assert all("box: " in reason for reason in reasons)
+    assert [status[f"e/bad/load/threads={n}/r1"] for n in (1, 2, 3)] == ["ok", "failed", "failed"]
+    for record in bench.journal("cell_ended"):
+        assert record["status"] == "ok" or record["reason"].startswith("box: ")
+
+
+def _vanish(server: Sshd) -> None:
+    """End the server, and then its connections, so that nobody connects again."""
+    connections = server.sessions()
+    server.process.terminate()
+    server.process.wait(10)
+    for pid in connections:
+        os.kill(pid, signal.SIGKILL)

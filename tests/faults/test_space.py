@@ -1,0 +1,69 @@
+"""Disks that are full: a host's fails its cells, the controller's stops the run before anything is lost."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.faults.conftest import FaultyRun
+from tests.faults.specs import rocks, variants
+from tests.support.bench import Bench
+
+Mount = Callable[[str], Path]
+TWO_CELLS = rocks(variants("good"), ["here.good"]).replace("[1]", "[1, 2]")
+
+
+def test_a_database_that_fills_its_disk_fails_its_cell_alone(bench: Bench, small_disk: Mount) -> None:
+    bench.data.mkdir()
+    (bench.data / "bad").symlink_to(small_disk("3m"))
+    bench.spec(rocks(variants("bad", "good"), ["here.bad", "here.good"]).replace("records = 2k", "records = 100k"))
+    run = FaultyRun(bench, bench("run", "brief.bench"))
+    run.fails_only("/bad/")
+    run.says_why("/bad/", "db_bench", "No space left on device")
+
+
+def test_a_load_that_does_not_fit_is_not_begun(bench: Bench, small_disk: Mount) -> None:
+    bench.data.mkdir()
+    (bench.data / "bad").symlink_to(small_disk("3m"))
+    names = ["here.bad", "here.good"]
+    bench.spec(rocks(variants("bad", "good"), names, benchmark="readrandom"))
+    run = FaultyRun(bench, bench("run", "brief.bench"))
+    run.fails_only("/bad/")
+    run.says_why("/bad/", "the load needs about", "/bad on local", "make room, name another `path`")
+
+
+def test_a_host_without_room_for_the_jobs_outputs_fails_its_cells(bench: Bench, small_disk: Mount) -> None:
+    full = small_disk("64k")
+    (full / "rest").write_bytes(b"x" * 60_000)
+    bench.spec(TWO_CELLS)
+    ended = bench("run", "brief.bench", env={"TMPDIR": str(full)})
+    assert ended.code == 3, ended.text
+    assert {status for status, _ in bench.verdicts().values()} == {"failed"}
+    assert ended.out.count("no space left on local") == 2
+    assert "Make room on local" in ended.out
+
+
+@pytest.mark.parametrize("size", ["32k", "64k", "200k", "3m"])
+def test_a_full_controller_stops_the_run_which_goes_on_when_there_is_room(
+    bench: Bench, small_disk: Mount, size: str
+) -> None:
+    out = small_disk(size)
+    (bench.folder / "bench-out").symlink_to(out)
+    bench.spec(TWO_CELLS + 'report r "Room" { figure "f" { line = throughput by threads } }\n')
+    ended = bench("run", "brief.bench")
+    assert ended.code in (2, 130), ended.text
+    assert "o space left on" in ended.text
+    assert len([line for line in ended.err.splitlines() if line.startswith("error:")]) <= 1
+    good = bench.verdicts() if bench.run_dirs() else {}
+    assert all(verdict == ("ok", 1) for verdict in good.values())
+
+    subprocess.run(["mount", "-o", "remount,size=64m", out], check=True)
+    again = bench("resume", bench.run_dir.name) if bench.run_dirs() else bench("run", "brief.bench")
+    assert again.code == 0, again.text
+    assert "PDF" in again.out
+    verdicts = bench.verdicts()
+    assert [status for status, _ in verdicts.values()] == ["ok", "ok"]
+    assert good.items() <= verdicts.items(), "what was good is kept"
