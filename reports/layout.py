@@ -6,6 +6,7 @@ tell the series apart where colour does not print.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -116,6 +117,10 @@ class Plot:
         self.right = 12.0
         if self.y_right:
             self.right = 9 + max(text_width(label, TEXT) for label in self.y_right.labels())
+        if chart.x.kind != "category":  # half of the last tick's label stands beyond the plot area
+            self.width = self.outer_width - self.left - self.right
+            last = max(text_width(label, TEXT) for label in axes.tick_labels(self.x_ticks))
+            self.right = max(self.right, last / 2 + 2)
         self.category_lines = max((len(lines) for lines in self._wrapped(self.outer_width)), default=1)
         self.bottom = 8 + 13 * self.category_lines + (16 if chart.x.title else 0)
         self.top = 24.0
@@ -126,7 +131,7 @@ class Plot:
         elif len(chart.traces) > 1 or chart.traces[0].mark == "curve":
             self.legend, rows = self._legend()
             self.top += _ROW * rows
-        self.left, self.right = round(self.left, 1), round(self.right, 1)
+        self.left, self.right = float(math.ceil(self.left)), float(math.ceil(self.right))
         self.width = round(self.outer_width - self.left - self.right, 1)
         self.height = round(self.outer_height - self.top - self.bottom, 1)
 

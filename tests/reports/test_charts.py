@@ -117,6 +117,15 @@ def test_a_curve_labels_its_points() -> None:
     assert {"1", "2", "4", "Disk", "Throughput (ops/s)"} <= set(texts(root))
 
 
+def test_the_last_tick_of_the_x_axis_is_not_cut_off() -> None:
+    points = tuple(Point(x, 1.0, "1") for x in (100.0, 5900.0))
+    root = drawn(Chart((Trace("A", "curve", points, 0),), XAxis("x", "linear"), "y"), 317, 212)
+    (label,) = [t for t in root.iter(f"{SVG}text") if "".join(t.itertext()) == "6,000"]
+    group = next(g for g in root.iter(f"{SVG}g") if "translate" in g.get("transform", ""))
+    left, x = (float(re.findall(r"[-0-9.]+", e.get("transform", ""))[0]) for e in (group, label))
+    assert left + x + axes.text_width("6,000", 10.5) / 2 <= 317
+
+
 def test_an_interval_is_drawn_as_a_band() -> None:
     points = tuple(Point(float(x), 10.0 * x, low=9.0 * x, high=11.0 * x) for x in (1, 2, 4))
     root = drawn(Chart((Trace("A", "line", points, 0),), XAxis("Threads", "log", ticks=(1, 2, 4)), "y"))
