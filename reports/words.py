@@ -39,7 +39,7 @@ _EN = {
     "notice_stand_in_body": "{databases} in this brief: {sentence} Compare its numbers only with each other.",
     "notice_failed": "Incomplete results",
     "notice_failed_body": "{failed} of {total} measurements failed or are missing: {cells}. "
-    "They are shown as “–” and left out of every derived number.",
+    "They are shown as “–”, and so is every number that needs them.",
     "notice_and_more": "and {n} more (see the test disclosure)",
     "notice_status": "The run did not finish",
     "notice_status_body": "It ended as “{status}”; what it measured until then is shown.",
@@ -244,7 +244,7 @@ _JA = {
     "notice_stand_in_body": "本書の {databases}：{sentence} 数値は相互の比較にのみ使用してください。",
     "notice_failed": "結果に欠けがあります",
     "notice_failed_body": "{total} 件の測定のうち {failed} 件が失敗または未測定です：{cells}。"
-    "該当箇所は「–」と表示し、算出値には含めていません。",
+    "該当箇所と、それを必要とする算出値は「–」と表示します。",
     "notice_and_more": "ほか {n} 件（テスト情報の開示を参照）",
     "notice_status": "実行は完了していません",
     "notice_status_body": "状態「{status}」で終了しました。それまでの測定結果を示します。",
