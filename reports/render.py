@@ -70,4 +70,7 @@ def _write(path: Path, content: bytes) -> None:
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
-        raise ReportError(f"{path} can't be written: {error.strerror}", "choose another folder with --out") from error
+        raise ReportError(
+            f"{path} can't be written: {error.strerror}",
+            "make room, or choose another folder: `bench report --to FOLDER`",
+        ) from error

@@ -55,7 +55,7 @@ def rebuild(run_dir: Path) -> Path:
             (building / DATABASE).replace(store / DATABASE)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull(f"{store} can't be written: {error.strerror}", _FREE_SPACE) from error
+            raise DiskFull(f"{store} can't be written: {os.strerror(error.errno)}", _FREE_SPACE) from error
         message = f"{error.filename or store} can't be written: {error.strerror}"
         raise ResultsError(message, "check its permissions") from error
     return store

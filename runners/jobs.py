@@ -441,7 +441,7 @@ def is_full(error: OSError) -> bool:
 
 def _cannot_write(error: OSError, path: Path) -> RunnerError:
     if is_full(error):
-        return DiskFull(f"no space left on the controller for {path}", "Make room: the host still has it.")
+        return DiskFull(f"no space left on the controller for {path}", "free some space, then `bench resume`")
     return RunnerError(f"can't write {path}: {error.strerror}", "The output is still on the host.")
 
 

@@ -13,6 +13,7 @@ from benchbrief.runners.seams import Command, Job, RunningJob, ServerFailed, Tra
 
 _START_TIMEOUT_S = 60.0
 _LOOK_EVERY_S = 0.1
+_STACK_FRAME = re.compile(r"at \S+\(|\.\.\. \d+ more|listening ")
 _LISTENING = re.compile(r"^listening (\S+):(\d+)$", re.MULTILINE)
 
 # A controller that was killed leaves its server behind, which then keeps the data locked: the next run ends it first.
@@ -41,7 +42,9 @@ class EmbeddedServer:
     port: int
 
     def last_words(self) -> str:
-        return self.job.tail(400).strip() or "it said nothing"
+        """The last lines that it printed, without the frames of a stack trace."""
+        said = [line.strip() for line in self.job.tail(4000).splitlines()[1:]]
+        return " ".join(line for line in said if not _STACK_FRAME.match(line))[-300:].strip() or "it said nothing"
 
     def stop(self) -> None:
         """End it, and leave nothing of it on its host."""

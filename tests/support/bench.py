@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from tests.support.waiting import until
 
@@ -81,17 +81,18 @@ class Bench:
     @contextmanager
     def started(self, *words: str | Path, env: Mapping[str, str] | None = None) -> Iterator[Started]:
         """A command that goes on while the block runs; what is left of it is killed at the end."""
-        with (self.folder / f"out-{uuid.uuid4().hex}").open("w+b") as out:
+        name = uuid.uuid4().hex
+        with (self.folder / f"{name}.out").open("wb") as out, (self.folder / f"{name}.err").open("wb") as err:
             process = subprocess.Popen(
                 [PROGRAM, *map(str, words)],
                 cwd=self.folder,
                 env={**self.env, **(env or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=out,
-                stderr=subprocess.STDOUT,
+                stderr=err,
             )
             try:
-                yield Started(process, out)
+                yield Started(process, Path(out.name), Path(err.name))
             finally:
                 if process.poll() is None:
                     process.kill()
@@ -160,22 +161,24 @@ def fresh_bench(folder: Path) -> Iterator[Bench]:
 
 @dataclass(frozen=True)
 class Started:
-    """A command that goes on."""
+    """A command that goes on. `out` and `err` are files with what it has printed so far."""
 
     process: subprocess.Popen[bytes]
-    output: IO[bytes]
-
-    @property
-    def said(self) -> str:
-        return Path(self.output.name).read_text(encoding="utf-8", errors="replace")
+    out: Path
+    err: Path
 
     def until_it_says(self, text: str, within_s: float = 60) -> None:
-        until(lambda: text in self.said or self.process.poll() is not None, within_s)
-        assert text in self.said, self.said
+        """Wait for a text on standard error, where progress is told."""
+        until(lambda: text in self._so_far().err or self.process.poll() is not None, within_s)
+        assert text in self._so_far().err, self._so_far()
 
     def signal(self, number: int) -> None:
         self.process.send_signal(number)
 
     def wait(self, timeout: float = 60) -> Ended:
-        code = self.process.wait(timeout)
-        return Ended(code, self.said, "").plainly()
+        self.process.wait(timeout)
+        return self._so_far().plainly()
+
+    def _so_far(self) -> Ended:
+        code = self.process.returncode if self.process.returncode is not None else -1
+        return Ended(code, self.out.read_text(encoding="utf-8"), self.err.read_text(encoding="utf-8"))

@@ -38,6 +38,17 @@ def running_stand_in(tools_dir: Path, data: Path | None = None) -> Iterator[tupl
             server.stdout.close()
 
 
+@contextmanager
+def mortal_stand_in(tools_dir: Path) -> Iterator[tuple[str, int, subprocess.Popen[bytes]]]:
+    """The same, in memory, as (host, port, process): one that a test may kill."""
+    command = [str(tools_dir / "mongo-stand-in/bin/mongo-stand-in"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as server:
+        try:
+            yield *_address(server), server
+        finally:
+            server.kill()
+
+
 def _address(server: subprocess.Popen[bytes]) -> tuple[str, int]:
     assert server.stdout is not None
     with DefaultSelector() as selector:

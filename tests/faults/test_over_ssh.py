@@ -1,0 +1,60 @@
+"""The quickstart, on a host that is reached by SSH as a plain user."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.support.bench import Bench
+from tests.support.sshd import SSHD, Sshd, sshd, system_user
+from tests.support.tools import REPOSITORY, built_tool, system_tool
+
+QUICKSTART = REPOSITORY / "examples" / "quickstart.bench"
+DATA = ("/var/tmp/benchbrief", "/dev/shm/benchbrief")
+
+
+@pytest.fixture
+def plain_users_host() -> Iterator[Sshd]:
+    """A server whose user is not root, where the tests run as root."""
+    system_tool("db_bench")
+    built_tool("mongo-stand-in")
+    built_tool("ycsb")
+    if SSHD is None:
+        pytest.skip("no sshd here: apt-get install openssh-server")
+    with ExitStack() as stack:
+        user = stack.enter_context(system_user()) if os.getuid() == 0 else None
+        yield stack.enter_context(sshd(user=user))
+
+
+@pytest.mark.timeout(240)
+def test_the_quickstart_runs_over_ssh_and_leaves_a_brief(bench: Bench, plain_users_host: Sshd) -> None:
+    server = plain_users_host
+    server.write_config(name="127.0.0.1")
+    bench.env["HOME"] = str(server.home)
+    text = QUICKSTART.read_text(encoding="utf-8")
+    folders = [f"{folder}-{server.user}-{os.getpid()}" for folder in DATA]
+    for folder, own in zip(DATA, folders, strict=True):
+        assert f'"{folder}"' in text
+        text = text.replace(f'"{folder}"', f'"{own}"')
+    profile = text.index("profile ssh")
+    assert "threads = [1, 2]" in text[profile:]
+    bench.spec(text[:profile] + text[profile:].replace("[1, 2]", "[2]"), "quickstart.bench")
+    try:
+        ended = bench("run", "quickstart.bench", "--profile", "ssh", timeout=220)
+        owners = {Path(folder).owner() for folder in folders}
+    finally:
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+    assert ended.code == 0, ended.text
+    assert owners == {server.user}
+    verdicts = bench.verdicts()
+    assert len(verdicts) == 8
+    assert {status for status, _ in verdicts.values()} == {"ok"}
+    assert {record["host"] for record in bench.journal("job_collected")} == {"127.0.0.1"}
+    assert "note: The server is not MongoDB but a stand-in" in ended.err
+    assert list((bench.run_dir / "reports").glob("*.pdf"))

@@ -1,0 +1,110 @@
+"""Secrets: references in the spec, values nowhere but in the processes that need them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from tests.faults.specs import MONGO
+from tests.support.bench import Bench
+from tests.support.mongo import running_stand_in
+from tests.support.tools import built_tool, tools_dir
+
+SECRET = "s3cr:t/P@ss word%"
+USER = "benchuser"
+
+
+@contextmanager
+def watched_process_list() -> Iterator[set[bytes]]:
+    """All command lines that any user of this machine could have seen while the block ran."""
+    seen: set[bytes] = set()
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.02):
+            for path in Path("/proc").glob("[0-9]*/cmdline"):
+                try:
+                    seen.add(path.read_bytes())
+                except OSError:
+                    continue
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield seen
+    finally:
+        over.set()
+        watcher.join()
+
+
+def forms(secret: str) -> set[bytes]:
+    """How it may be written."""
+    return {form.encode() for form in (secret, quote(secret, safe=""), quote(secret))}
+
+
+def holding(secret: str, folder: Path) -> list[Path]:
+    return [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and any(form in path.read_bytes() for form in forms(secret))
+    ]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[str, int]]:
+    built_tool("mongo-stand-in")
+    built_tool("ycsb")
+    with running_stand_in(tools_dir()) as address:
+        yield address
+
+
+# The stand-in knows no users: what is secret here is an option of the connection that it does not look at.
+@pytest.mark.parametrize("secret", ["hunter2hunter2", "p%40ss%2Fword%21"])
+def test_a_secret_of_a_good_run_is_nowhere_but_in_its_processes(
+    bench: Bench, server: tuple[str, int], secret: str
+) -> None:
+    uri = "mongodb://{}:{}/ycsb?appName={{secret(APP_KEY)}}".format(*server)
+    report = 'report r "R" { figure "f" { line = throughput by threads }  disclosure = automatic }\n'
+    bench.spec(MONGO.replace("[1, 2]", "[1]") + report, TOOL="ycsb", SERVER=f'uri = "{uri}"', SECONDS=1)
+    with watched_process_list() as command_lines:
+        ended = bench("run", "brief.bench", env={"APP_KEY": secret})
+    assert ended.code == 0, ended.text
+    assert not any(form in line for form in forms(secret) for line in command_lines)
+    assert any(b"site.ycsb.Client" in line for line in command_lines), "the process list was watched"
+    assert holding(secret, bench.folder) == []
+    assert not any(form.decode() in ended.text for form in forms(secret))
+    plan = bench("plan", "brief.bench", "--json", env={"APP_KEY": secret})
+    assert secret not in plan.out
+    assert "APP_KEY" in plan.out
+    assert secret not in bench("doctor", "brief.bench", env={"APP_KEY": secret}).text
+
+
+def test_a_password_that_is_refused_is_not_shown(bench: Bench, server: tuple[str, int]) -> None:
+    host, port = server
+    uri = f"mongodb://{USER}:{{secret(MONGO_PASSWORD)}}@{host}:{port}/ycsb"
+    bench.spec(MONGO.replace("[1, 2]", "[1]"), TOOL="ycsb", SERVER=f'uri = "{uri}"', SECONDS=1)
+    password = quote(SECRET, safe="")
+    with watched_process_list() as command_lines:
+        ended = bench("run", "brief.bench", env={"MONGO_PASSWORD": password})
+    assert ended.code == 3, ended.text
+    assert "mongo" in ended.out
+    for form in forms(SECRET) | forms(password):
+        assert form.decode() not in ended.text
+        assert not any(form in line for line in command_lines)
+    assert holding(SECRET, bench.folder) == []
+    assert holding(password, bench.folder) == []
+
+
+def test_a_secret_that_is_not_set_is_named_before_anything_runs(bench: Bench) -> None:
+    uri = "mongodb://u:{secret(MONGO_PASSWORD)}@127.0.0.1:1/ycsb"
+    bench.spec(MONGO.replace("[1, 2]", "[1]"), TOOL="ycsb", SERVER=f'uri = "{uri}"', SECONDS=1)
+    ended = bench("run", "brief.bench")
+    assert ended.code == 3
+    assert "needs the secret MONGO_PASSWORD, which is not set" in ended.out
+    assert "export MONGO_PASSWORD=..." in ended.out
+    assert bench("check", "brief.bench").code == 0, "checking needs no secret"
