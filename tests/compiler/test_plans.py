@@ -13,7 +13,8 @@ from tests.compiler.specs import check_fixture
 
 FOLDER = Path(__file__).parent / "plans"
 FIXTURES = sorted(FOLDER.glob("*.bench"))
-QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart.bench"
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.bench"))
+QUICKSTART = next(path for path in EXAMPLES if path.stem == "quickstart")
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
@@ -23,10 +24,11 @@ def test_a_spec_is_planned_as_in_its_golden(path: Path, golden: Callable[[Path, 
     golden(path.with_suffix(".plan"), explain(checked.plan, 100) + "\n")
 
 
-def test_the_quickstart_is_planned_as_in_its_golden(golden: Callable[[Path, str], None]) -> None:
-    checked = check_fixture(QUICKSTART)
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_is_planned_as_in_its_golden(path: Path, golden: Callable[[Path, str], None]) -> None:
+    checked = check_fixture(path)
     assert checked.plan is not None, checked.diagnostics
-    golden(FOLDER / "quickstart.plan", explain(checked.plan, 100) + "\n")
+    golden(FOLDER / f"{path.stem}.plan", explain(checked.plan, 100) + "\n")
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
