@@ -6,6 +6,7 @@ Each subcommand is a module in `commands/`, imported when it is called, so that 
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from typing import NoReturn
@@ -100,6 +101,9 @@ def group() -> None:
 
 def main() -> NoReturn:
     """The console command. Never lets a traceback out for something a user can mend."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows its code instead
+            stream.reconfigure(errors="backslashreplace")
     try:
         group.main(standalone_mode=False, prog_name="bench")
     except Stop as stop:
@@ -113,6 +117,7 @@ def main() -> NoReturn:
     except click.exceptions.Exit as error:
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
         code = ExitCode.INTERRUPTED
     except Exception as error:
         code = show_error(error)

@@ -55,7 +55,7 @@ def run_plan(run_dir: Path, progress: Progress, *, report: bool = True) -> Finis
 
     plan = load_plan(run_dir)
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
-    with _stop_on_signals() as stopping, progress.of(plan, finished_cells(run_dir)):
+    with _stop_on_signals(progress) as stopping, progress.of(plan, finished_cells(run_dir)):
         outcome = execute(plan, digest, run_dir, listener=progress.record, stopping=stopping)
     finished = Finished(run_dir, outcome.status, outcome.message, dict(outcome.failed))
     if outcome.status == "interrupted":
@@ -63,10 +63,14 @@ def run_plan(run_dir: Path, progress: Progress, *, report: bool = True) -> Finis
             store(run_dir, plan)
         return finished
     try:
-        finished = replace(finished, verdicts=store(run_dir, plan))
-        return replace(finished, reports=render_all(run_dir, plan)) if report else finished
-    except Exception:
-        warn(f"all that was measured is kept; when this is mended, type: bench report {run_dir.name}")
+        with progress.doing("building the tables"):
+            finished = replace(finished, verdicts=store(run_dir, plan))
+        if not report:
+            return finished
+        with progress.doing("rendering the brief"):
+            return replace(finished, reports=render_all(run_dir, plan))
+    except (Exception, KeyboardInterrupt):
+        warn(f"all that was measured is kept; for the brief, type: bench report {run_dir.name}")
         raise
 
 
@@ -94,7 +98,7 @@ def render_all(run_dir: Path, plan: Plan, to: Path | None = None, *, pdf: bool =
 
 
 @contextmanager
-def _stop_on_signals() -> Iterator[threading.Event]:
+def _stop_on_signals(progress: Progress) -> Iterator[threading.Event]:
     """An event that the first SIGINT, SIGTERM or SIGHUP sets; a second one ends the process at once, as usual.
 
     A signal that is ignored stays so: `nohup` means to outlive the terminal.
@@ -108,6 +112,7 @@ def _stop_on_signals() -> Iterator[threading.Event]:
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         stopping.set()
+        progress.note("stopping what runs; the same again ends at once, and leaves it running")
         for each, handler in before.items():
             signal.signal(each, handler)
 

@@ -39,7 +39,7 @@ class Progress:
         self._plan: Plan | None = None
         self._width = 0
         self._states: dict[str, CellState] = {}
-        self._steps: dict[str, str] = {}
+        self._steps: dict[str, tuple[str, float, float]] = {}  # name, when it began, how long it is to take
         self._started: dict[str, float] = {}
         self._seconds: dict[str, float] = {}
 
@@ -68,6 +68,21 @@ class Progress:
             with suppress(OSError):
                 live.stop()
 
+    @contextmanager
+    def doing(self, what: str) -> Iterator[None]:
+        """On a terminal, show what is being done while the block runs."""
+        if self._quiet or not self._stream.isatty():
+            yield
+            return
+        from rich.console import Console
+
+        with Console(file=self._stream, highlight=False, no_color=not self._paint).status(what):
+            yield
+
+    def note(self, text: str) -> None:
+        """Say something beside the progress."""
+        self._say(self._style("note:", "yellow") + f" {text}")
+
     def record(self, record: j.AnyRecord) -> None:
         """Take note of a journal record. Called from the lanes' threads."""
         with self._lock:
@@ -77,7 +92,7 @@ class Progress:
 
     def _on_run_started(self, record: j.RunStarted) -> None:
         left = duration(self.remaining_s() or 0)
-        before = f", {self._finished()} done before" if record.resumed else ""
+        before = f", {done} done before" if (done := self._finished()) else ""
         self._say(f"run {record.run_id}: {len(self._states)} cells{before}, about {left}")
 
     def _on_engine_facts(self, record: j.EngineFacts) -> None:
@@ -92,7 +107,7 @@ class Progress:
         self._started[record.cell] = time.monotonic()
 
     def _on_step_started(self, record: j.StepStarted) -> None:
-        self._steps[record.cell] = record.step.replace("_", " ")
+        self._steps[record.cell] = (record.step.replace("_", " "), time.monotonic(), record.seconds)
 
     def _on_cell_ended(self, record: j.CellEnded) -> None:
         self._states[record.cell] = record.status
@@ -138,9 +153,9 @@ class Progress:
             text.append("━" * (_BAR - full) if self._paint else " " * (_BAR - full), "dim")
             text.append(f"  {finished}/{total} cells  {duration(now - self._began)} gone")
             text.append(f", about {duration(left)} left" if left else ", almost done")
-            for cell, step in self._steps.items():
+            for cell, (step, began, planned) in self._steps.items():
                 text.append(f"\n  {printable(cell):<{self._width}}  {step}")
-                text.append(f"  {now - self._started.get(cell, now):.0f} s", "dim")
+                text.append(f"  {now - began:.0f} s of about {duration(planned)}", "dim")
         return text
 
     def _once(self, kind: str, text: str) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.specs import SMALL
+from tests.support import wrapped
 from tests.support.bench import Bench, Ended, fresh_bench
-from tests.support.tools import system_tool
 
 
 @pytest.fixture
@@ -31,8 +31,8 @@ class FinishedRun:
 @pytest.fixture(scope="session")
 def finished_run(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
     """A run with real db_bench: two variants at two thread counts. To be looked at, not changed."""
-    system_tool("db_bench")
     bench = Bench(tmp_path_factory.mktemp("finished"))
+    bench.tool = f'db_bench("{wrapped.db_bench(bench.folder / "tool")}")'
     spec = bench.spec(SMALL)
     return FinishedRun(bench, spec, bench("run", spec.name))
 
@@ -41,6 +41,6 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
 def copied_run(finished_run: FinishedRun, tmp_path: Path, bench: Bench) -> Bench:
     """A copy of the finished run that a test may change."""
     shutil.copytree(finished_run.bench.folder / "bench-out", tmp_path / "bench-out")
-    bench.data = finished_run.bench.data
+    bench.data, bench.tool = finished_run.bench.data, finished_run.bench.tool
     bench.spec(SMALL)
     return bench

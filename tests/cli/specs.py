@@ -11,6 +11,7 @@ hardware box "This machine" {
 ROCKS = """\
 database rocks "RocksDB" {
   engine = rocksdb
+  tool   = @TOOL@
   path   = "{path}"
   reset  = reuse
   options { compression = "none"  cache = 1 MiB }

@@ -92,8 +92,7 @@ def test_a_word_that_is_like_no_command_gets_the_way_to_the_list(bench: Bench) -
     assert "no command `xyzzy`; `bench --help` lists the commands" in done.err
 
 
-@pytest.mark.parametrize("command", ["check", "plan", "run"])
-@pytest.mark.parametrize("param", ["records", "=10k", " =1"])
+@pytest.mark.parametrize(("command", "param"), [("check", "records"), ("plan", "=10k"), ("run", " =1")])
 def test_a_param_without_name_and_value_is_a_usage_error(bench: Bench, command: str, param: str) -> None:
     spec = bench.spec(SMALL)
     done = bench(command, spec.name, "--param", param)
@@ -135,6 +134,13 @@ def test_another_shell_is_refused_with_the_ones_there_are(bench: Bench) -> None:
     done = bench("completion", "tcsh")
     assert done.code == 2
     assert all(shell in done.err for shell in ("bash", "zsh", "fish"))
+
+
+def test_a_terminal_that_lacks_a_character_shows_its_code(bench: Bench) -> None:
+    bench.spec(SMALL.replace('"First folder"', '"Первый"'))
+    done = bench("plan", "brief.bench", env={"PYTHONIOENCODING": "latin-1"})
+    assert done.code == 0, done.err
+    assert r"\u041f\u0435\u0440\u0432\u044b\u0439" in done.out
 
 
 def test_no_path_of_the_readme_is_missing() -> None:

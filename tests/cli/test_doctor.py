@@ -42,7 +42,7 @@ def test_a_spec_is_looked_at_with_its_hosts_tools_and_directories(bench: Bench) 
 
 @pytest.mark.parametrize("path", ["/opt/no-such-tool", "/etc/hostname"])
 def test_a_missing_tool_is_named_with_the_way_to_get_it(bench: Bench, path: str) -> None:
-    bench.spec(SMALL.replace("engine = rocksdb", f'engine = rocksdb\n  tool = db_bench("{path}")'))
+    bench.spec(SMALL, TOOL=f'db_bench("{path}")')
     done = bench("doctor", "brief.bench")
     assert done.code == 3
     missing, hint = next(

@@ -13,9 +13,7 @@ from tests.support import wrapped
 from tests.support.bench import Bench, Started
 from tests.support.waiting import until
 
-SPEC = ONE_FOLDER.replace("[1, 2]", "[1, 2, 3]").replace(
-    "engine = rocksdb", 'engine = rocksdb\n  tool = db_bench("@TOOL@")'
-)
+SPEC = ONE_FOLDER.replace("[1, 2]", "[1, 2, 3]")
 FIRST, SECOND, THIRD = (f"ramp/one/fill/threads={number}/r1" for number in (1, 2, 3))
 
 
@@ -25,7 +23,7 @@ def slow_bench(bench: Bench) -> Bench:
     tool = wrapped.db_bench(
         bench.folder / "slow", f'*--threads=2*) [ -e {bench.folder}/hurry ] || set -- "$@" --duration=30;;'
     )
-    bench.spec(SPEC, TOOL=tool)
+    bench.spec(SPEC, TOOL=f'db_bench("{tool}")')
     return bench
 
 

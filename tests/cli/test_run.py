@@ -148,7 +148,7 @@ def test_a_run_goes_on_when_nobody_reads_its_progress_any_more(bench: Bench) -> 
     assert bench.journal("run_ended")[-1]["status"] == "done"
 
 
-@pytest.mark.parametrize("words", [["plan", "brief.bench"], ["check", "brief.bench"], ["status"], ["--help"]])
+@pytest.mark.parametrize("words", [["plan", "brief.bench"], ["status"], ["--help"]])
 def test_a_closed_output_is_no_error(finished_run: FinishedRun, words: list[str], tmp_path: Path) -> None:
     bench = finished_run.bench
     errors = tmp_path / "errors"

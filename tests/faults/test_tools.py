@@ -72,7 +72,7 @@ def test_what_a_failed_tool_printed_is_kept_byte_for_byte(faulty: FaultyRun) -> 
 
 
 def test_the_folder_of_a_tool_may_be_named_instead_of_the_tool(bench: Bench) -> None:
-    tool = wrapped.db_bench(bench.folder / "tool", "")
+    tool = wrapped.db_bench(bench.folder / "tool")
     bench.spec(rocks(variants("good"), ["here.good"], tool=f'tool = db_bench("{tool.parent}")'))
     ended = bench("run", "brief.bench", "--quiet")
     assert ended.code == 0, ended.text
@@ -93,19 +93,15 @@ def test_a_load_that_ends_short_or_vanishes_is_not_measured(bench: Bench) -> Non
     assert not any("/short/" in cell for cell in measured)
 
 
-def test_a_ycsb_load_that_ends_short_fails_its_cells_alone(bench: Bench) -> None:
+def test_a_ycsb_that_loads_too_little_or_says_nothing_fails_its_cells_alone(bench: Bench) -> None:
     built_tool("mongo-stand-in")
-    tool = wrapped.ycsb(bench.folder / "tool", 'load*) set -- "$@" -p insertcount=50;;')
-    bench.spec(MONGO + AND_ROCKS, TOOL=f'ycsb("{tool}")', SERVER="server = embedded", SECONDS=1)
+    tool = wrapped.ycsb(
+        bench.folder / "tool",
+        'load*/workloadb*) set -- "$@" -p insertcount=50;;\nrun*/workloada*threads\\ 1\\ *) echo starting; exit 0;;',
+    )
+    text = MONGO.replace("[a]", "[a, b]") + "workload b from ycsb.b { records = 200 }\n" + AND_ROCKS
+    bench.spec(text, TOOL=f'ycsb("{tool}")', SERVER="server = embedded", SECONDS=1)
     run = FaultyRun(bench, bench("run", "brief.bench"))
-    run.fails_only("^documents/")
-    run.says_why("^documents/", "200 records were to be loaded", "the load generator says 50", "holds 50")
-
-
-def test_a_ycsb_run_that_says_nothing_fails_its_cell_alone(bench: Bench) -> None:
-    built_tool("mongo-stand-in")
-    tool = wrapped.ycsb(bench.folder / "tool", "run*threads\\ 1\\ *) echo starting; exit 0;;")
-    bench.spec(MONGO + AND_ROCKS, TOOL=f'ycsb("{tool}")', SERVER="server = embedded", SECONDS=1)
-    run = FaultyRun(bench, bench("run", "brief.bench"))
-    run.fails_only("^documents/.*threads=1/")
-    run.says_why("^documents/.*threads=1/", "YCSB printed no [OVERALL] result", "starting")
+    run.fails_only("/here/b/|/here/a/threads=1/")
+    run.says_why("/here/b/", "200 records were to be loaded", "the load generator says 50", "holds 50")
+    run.says_why("/here/a/threads=1/", "YCSB printed no [OVERALL] result", "starting")

@@ -54,6 +54,7 @@ class Bench:
         self.home = folder / "home"
         self.tmp = folder / "tmp"
         self.data = folder / "data"
+        self.tool = "db_bench"
         for each in (self.home, self.tmp):
             each.mkdir(parents=True, exist_ok=True)
         self.mark = uuid.uuid4().hex
@@ -100,8 +101,8 @@ class Bench:
                 self.end_strays()
 
     def spec(self, text: str, name: str = "brief.bench", **values: object) -> Path:
-        """Write a spec, with `@NAME@` replaced by a value, and @DATA@ by a folder for the databases."""
-        for key, value in {"DATA": self.data, **values}.items():
+        """Write a spec, with `@NAME@` replaced by a value: @DATA@ is a folder for the databases, @TOOL@ `self.tool`."""
+        for key, value in {"DATA": self.data, "TOOL": self.tool, **values}.items():
             text = text.replace(f"@{key}@", str(value))
         path = self.folder / name
         path.write_text(text, encoding="utf-8")
