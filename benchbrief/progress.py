@@ -34,6 +34,7 @@ class Progress:
         self._paint = use_colour(self._stream)
         self._lock = threading.Lock()
         self._told: set[str] = set()
+        self._lines: list[str] = []
         self._live: Any = None
         self._began = time.monotonic()
         self._plan: Plan | None = None
@@ -81,14 +82,18 @@ class Progress:
 
     def note(self, text: str) -> None:
         """Say something beside the progress."""
-        self._say(self._style("note:", "yellow") + f" {text}")
+        self._print([self._style("note:", "yellow") + f" {text}"])
 
     def record(self, record: j.AnyRecord) -> None:
         """Take note of a journal record. Called from the lanes' threads."""
+        handler = getattr(self, f"_on_{record.type}", None)
+        if handler is None:
+            return
         with self._lock:
-            handler = getattr(self, f"_on_{record.type}", None)
-            if handler:
-                handler(record)
+            handler(record)
+            lines, self._lines = self._lines, []
+        # Printing waits for the live display, whose own thread waits for our lock: never hold it here.
+        self._print(lines)
 
     def _on_run_started(self, record: j.RunStarted) -> None:
         left = duration(self.remaining_s() or 0)
@@ -166,15 +171,21 @@ class Progress:
             self._say(self._style(f"{kind}:", "yellow") + f" {printable(text)}")
 
     def _say(self, line: str) -> None:
-        if self._quiet:
-            return
-        try:
-            if self._live is not None:
-                from rich.text import Text
+        """Have a line printed once the record is dealt with."""
+        self._lines.append(line)
 
-                self._live.console.print(Text.from_ansi(line), soft_wrap=True)
-            else:
-                click.echo(line, file=self._stream, color=self._paint)
+    def _print(self, lines: list[str]) -> None:
+        live = self._live
+        try:
+            for line in lines:
+                if self._quiet:
+                    return
+                if live is not None:
+                    from rich.text import Text
+
+                    live.console.print(Text.from_ansi(line), soft_wrap=True)
+                else:
+                    click.echo(line, file=self._stream, color=self._paint)
         except OSError:  # who read it has gone
             self._quiet = True
 

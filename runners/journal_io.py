@@ -60,7 +60,8 @@ class Journal:
                     f"the journal {self._path} can't be written: {os.strerror(error.errno or 0)}",
                     "free some space, then type `bench resume`",
                 ) from error
-            self._listener(record)
+        # Outside the lock: a listener that waits for another must not stop every lane.
+        self._listener(record)
 
     def close(self) -> None:
         os.close(self._fd)

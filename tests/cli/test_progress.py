@@ -1,0 +1,53 @@
+"""The live display keeps up with several lanes that report at once."""
+
+from __future__ import annotations
+
+import os
+import pty
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.compile import compile_spec
+from benchbrief.progress import Progress
+from benchbrief.runners.journal import Remark
+
+QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart.bench"
+REMARKS = 1500
+
+
+@pytest.mark.timeout(60)
+def test_lanes_that_report_while_the_display_is_redrawn_never_wait_for_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ours, theirs = pty.openpty()
+    read = bytearray()
+
+    def drain() -> None:
+        # Once its other side is closed, reading a terminal is an error on Linux.
+        with suppress(OSError):
+            while chunk := os.read(ours, 65536):
+                read.extend(chunk)
+
+    threading.Thread(target=drain, daemon=True).start()
+    with os.fdopen(theirs, "w", buffering=1) as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        progress = Progress()
+        with progress.of(compile_spec(QUICKSTART)):
+
+            def lane(name: int) -> None:
+                for number in range(REMARKS):
+                    progress.record(Remark(at=0.0, severity="info", text=f"lane {name} remark {number}"))
+                    if number % 50 == 0:
+                        progress._live.refresh()
+
+            lanes = [threading.Thread(target=lane, args=(name,), daemon=True) for name in range(3)]
+            for thread in lanes:
+                thread.start()
+            for thread in lanes:
+                thread.join(timeout=30)
+            assert not any(thread.is_alive() for thread in lanes)
+    assert f"remark {REMARKS - 1}" in read.decode()
