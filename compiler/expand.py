@@ -17,7 +17,7 @@ from benchbrief.compiler.workloads import Load
 # Estimates for steps whose length is not declared; the time-outs leave room for hosts that are ten times slower.
 _YCSB_LOAD_RATE = 5_000.0  # records/s
 _DB_BENCH_LOAD_RATE = 100e6  # B/s
-_START_S, _SERVER_START_S, _COLLECT_S, _TEAR_DOWN_S = 1.0, 3.0, 1.0, 1.0
+_START_S, _SERVER_START_S, _COLLECT_S = 1.0, 3.0, 1.0
 
 _NOT_IN_THE_DATA = ("cache", "direct_io", "sync", "wal")
 """Options of RocksDB that say how it runs, not what it leaves on the device."""
@@ -165,7 +165,6 @@ class _Block:
         timeout = _with_slack(e.warm_up_s + e.measure_s)
         yield Step(kind="measure", seconds=e.measure_s, timeout_s=timeout)
         yield Step(kind="collect", seconds=_COLLECT_S, timeout_s=_whole(300 + 0.1 * e.measure_s))
-        yield Step(kind="tear_down", seconds=_TEAR_DOWN_S, timeout_s=120)
 
 
 def _with_slack(seconds: float) -> float:

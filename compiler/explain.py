@@ -30,7 +30,7 @@ _ORDERS = {
 }
 _SHOWN_HOSTS = 4
 _SHOWN_POINTS = 20
-_STEPS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect", "cool_down", "tear_down")
+_STEPS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect")
 
 
 def explain(plan: Plan, width: int = 100, color: bool = False) -> str:

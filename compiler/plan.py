@@ -154,7 +154,7 @@ class Probe(Node):
     origin: Origin
 
 
-StepKind = Literal["prepare", "load", "warm_up", "measure", "collect", "cool_down", "tear_down"]
+StepKind = Literal["prepare", "load", "warm_up", "measure", "collect"]
 
 
 class Step(Node):

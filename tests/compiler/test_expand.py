@@ -186,7 +186,7 @@ def step_seconds(cell: Cell) -> dict[str, float]:
 
 def test_a_cell_has_its_steps_with_declared_times(tmp_path: Path) -> None:
     cell = plan_of(tmp_path).cells[0]
-    assert [step.kind for step in cell.steps] == ["prepare", "load", "warm_up", "measure", "collect", "tear_down"]
+    assert [step.kind for step in cell.steps] == ["prepare", "load", "warm_up", "measure", "collect"]
     assert step_seconds(cell)["warm_up"] == 10
     assert step_seconds(cell)["measure"] == 60
 

@@ -145,7 +145,7 @@ def context(
         dataset=Dataset(hash="dataset-hash", records=records, reuse=reuse),
         steps=tuple(
             Step(kind=kind, seconds=1.0, timeout_s=TIMEOUT_S)
-            for kind in ("prepare", "load", "warm_up", "measure", "collect", "tear_down")
+            for kind in ("prepare", "load", "warm_up", "measure", "collect")
         ),
         locks=("local",),
         origin=ORIGIN,
