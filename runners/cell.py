@@ -1,6 +1,6 @@
 """Running one cell: its steps in order, each written to the journal before the next begins.
 
-    prepare -> load -> warm up -> measure (probes beside it) -> collect -> tear down
+    prepare -> load -> warm up -> measure (probes beside it) -> collect
 
 A cell is good only when its output proved it: every error on the way is a RunnerError, and makes the cell failed.
 """
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.compiler.plan import Cell, Plan, StepKind
+from benchbrief.compiler.plan import Cell, Plan, Step, StepKind
 from benchbrief.runners import journal as j
 from benchbrief.runners.journal_io import Journal
 from benchbrief.runners.measurement import Measurement
@@ -97,7 +97,7 @@ class CellRun:
         hardware = self.plan.hardware[self.cell.hardware]
         for line in hardware.prepare:
             for host_id in hardware.hosts:
-                done = self.hosts[host_id].run(shell_line(line), timeout_s=600)
+                done = self.hosts[host_id].run(shell_line(line), timeout_s=self._step_of("prepare").timeout_s)
                 if done.exit_code != 0:
                     raise RunnerError(
                         f"on {host_id}, prepare command `{line}` ended with code {done.exit_code}: "
@@ -140,10 +140,24 @@ class CellRun:
                 job = probe_kind(probe.name).job(probe)
                 running.extend((probe.name, host_id, self.hosts[host_id].start(job)) for host_id in probe.hosts)
             yield
-        finally:
-            for name, host_id, job_running in running:
-                job_running.stop()
-                self._collect(job_running, "measure", f"probe-{name}-{host_id}", f"probe:{name}:{host_id}", host_id)
+        except BaseException:
+            # The reason above is the cell's: a probe that can't be ended or fetched must not take its place.
+            for each in running:
+                with contextlib.suppress(RunnerError):
+                    self._end_probe(*each)
+            raise
+        failures = []
+        for each in running:
+            try:
+                self._end_probe(*each)
+            except RunnerError as error:
+                failures.append(error)
+        if failures:
+            raise failures[0]
+
+    def _end_probe(self, name: str, host_id: str, running: RunningJob) -> None:
+        running.stop()
+        self._collect(running, "measure", f"probe-{name}-{host_id}", f"probe:{name}:{host_id}", host_id)
 
     def _run_job(self, job: Job, step: StepKind, host_id: str) -> JobOutput:
         running = self.hosts[host_id].start(job)
@@ -159,9 +173,9 @@ class CellRun:
                         "see the kept output, or give it more time",
                     )
         except BaseException:
-            running.stop()
             # What it left is evidence for the reason above, which must not be replaced by a second failure.
             with contextlib.suppress(RunnerError):
+                running.stop()
                 self._collect(running, step, f"{step}-{host_id}", step, host_id)
             raise
         return self._collect(running, step, f"{step}-{host_id}", step, host_id)
@@ -190,9 +204,10 @@ class CellRun:
     def _step(self, kind: StepKind) -> Iterator[None]:
         if self.stopping.is_set():
             raise Interrupted
-        planned = next((step.seconds for step in self.cell.steps if step.kind == kind), 0.0)
         self.journal.write(
-            j.StepStarted(at=time.time(), cell=self.cell.id, attempt=self.attempt, step=kind, seconds=planned)
+            j.StepStarted(
+                at=time.time(), cell=self.cell.id, attempt=self.attempt, step=kind, seconds=self._step_of(kind).seconds
+            )
         )
         started = time.monotonic()
         yield
@@ -205,6 +220,9 @@ class CellRun:
                 seconds=time.monotonic() - started,
             )
         )
+
+    def _step_of(self, kind: StepKind) -> Step:
+        return next(step for step in self.cell.steps if step.kind == kind)
 
     def _skip(self, kind: StepKind, why: str) -> None:
         self.journal.write(
