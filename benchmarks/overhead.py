@@ -18,7 +18,10 @@ from benchmarks.timing import BENCH, spread, verdict
 
 SPEC = """
 hardware box {{ hosts = local }}
-database rocks {{ engine = rocksdb  path = "{path}"  reset = reuse  options {{ compression = "none"  cache = 64 MiB }} }}
+database rocks {{
+  engine = rocksdb  path = "{path}"  reset = reuse
+  options {{ compression = "none"  cache = 64 MiB }}
+}}
 workload read from db_bench.readrandom {{ records = 100k  value_size = 100 B }}
 experiment one {{
   hardware = [box]  workloads = [read]  threads = [1]  measure = {seconds} s
