@@ -1,7 +1,7 @@
 """Base measures to SQL: from the planned cells to one row for each point, with NULL where nothing was measured.
 
 What is not asked for is reduced here: repeats to their mean (latencies come merged from the store), time to its mean
-on each node, nodes to their sum, phases to the whole window.
+on each node, nodes to their sum, phases to the whole window. A point with a repeat that failed is missing.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def _counted(measure: Measure, runs: tuple[Run, ...]) -> str:
         match.append("repeat")
     else:
         conditions.append("m.repeat IS NULL")  # the store's merge over the repeats' histograms
-    # Every repeat of a cell meets the same merged row.
-    value = "any_value(m.value)" if kind.view == "latency" else "avg(m.value)"
+    # Every repeat of a cell meets the same merged row; a mean over some of the repeats is not the point's.
+    value = "any_value(m.value)" if kind.view == "latency" else _whole_mean("m.value")
     columns = [where[dim] for dim in measure.dims]
     lines = [
         f"SELECT {', '.join([*columns, f'{value} AS value'])}",
@@ -104,9 +104,15 @@ def _sampled(name: str, measure: Measure, runs: tuple[Run, ...]) -> list[Table]:
     if not by_node:
         tables.append((f"{name}_by_cell", _over_nodes(f"{name}_by_node", measure, cell, by_time)))
     columns = ", ".join(measure.dims)
-    value = f"{columns + ', ' if columns else ''}avg(value) AS value"
+    mean = "avg(value)" if by_time or by_node else _whole_mean("value")
+    value = f"{columns + ', ' if columns else ''}{mean} AS value"
     final = f"SELECT {value}\nFROM {tables[-1][0]}"
     return [*tables, (name, f"{final}\nGROUP BY {columns}" if columns else final)]
+
+
+def _whole_mean(value: str) -> str:
+    """The mean, or NULL when any is missing: a repeat that failed is not left out in silence."""
+    return f"CASE WHEN count({value}) = count(*) THEN avg({value}) END"
 
 
 def _over_time(measure: Measure, only: str) -> str:

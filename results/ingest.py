@@ -7,6 +7,7 @@ was when it was kept, takes the numbers read from it along.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from benchbrief.compiler.plan import Cell, Fact, Quantity
 from benchbrief.results.cell_rows import cell_rows
@@ -34,7 +35,7 @@ def ingest(evidence: Evidence) -> Iterator[Row]:
             if measured.sources:
                 repeats.append((verdict.cell, measured))
         if repeats:
-            yield from _latency_rows(evidence.run_id, repeats)
+            yield from _latency_rows(evidence.run_id, repeats, planned=len(verdicts))
 
 
 def _point(cell: Cell) -> tuple[object, ...]:
@@ -108,8 +109,11 @@ def _declared(fact: Fact) -> tuple[str, str | None]:
 # --- latencies of a point ----------------------------------------------------------------------------------------
 
 
-def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, Measured]]) -> Iterator[LatencyRow]:
-    """For each operation: each load generator (where there are several), each repeat, and all repeats together."""
+def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, Measured]], planned: int) -> Iterator[LatencyRow]:
+    """For each operation: each load generator (where there are several), each repeat, and all repeats together.
+
+    All together is missing when fewer than the `planned` repeats were measured: the merge of some is not the point's.
+    """
     found: dict[tuple[int | None, str, str], dict[int, dict[str, Operation]]] = {}
     for cell, measured in repeats:
         for source, measurement in measured.sources.items():
@@ -130,7 +134,9 @@ def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, Measured]]) -> Iter
             same = tuple(map(id, ops))
             if same not in known:
                 known[same] = statistics(ops)
-            for statistic in known[same]:
+            some = f"{len(repeats)} of {planned} repeats were measured" if len(repeats) < planned else ""
+            for each in known[same]:
+                statistic = replace(each, value_s=None, reason=some) if some and at_repeat is None else each
                 yield LatencyRow(
                     run_id,
                     cell.experiment,

@@ -98,6 +98,16 @@ def test_repeats_are_merged_by_their_histograms_and_not_averaged(tmp_path: Path)
     assert [repeat for repeat, _ in means] == [1, 2]
 
 
+def test_latencies_over_repeats_are_missing_when_a_repeat_failed(tmp_path: Path) -> None:
+    first, second = a_cell(repeat=1), a_cell(repeat=2)
+    run = RunMaker(tmp_path / "run", a_plan([first, second]))
+    run.ok(first, {"load-1": measurement([READ])})
+    run.failed(second, "the server went away")
+    with open_store(run.run_dir) as store:
+        found = rows(store, "SELECT repeat, value_s IS NULL, reason FROM latency WHERE statistic = 'p99' ORDER BY ALL")
+    assert found == [(1, False, None), (None, True, "1 of 2 repeats were measured")]
+
+
 def test_load_generators_are_added_and_their_latencies_merged(tmp_path: Path) -> None:
     cell = a_cell(load_hosts=("load-1", "load-2"))
     run = RunMaker(tmp_path / "run", a_plan([cell]))

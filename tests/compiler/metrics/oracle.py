@@ -272,6 +272,9 @@ class Oracle:
             values = [self.m.errors.get((cell, phase)) for cell in cells]
         else:
             values = [self.sampled(word, cell, at) for cell in cells]
+        lined_up = kind == "sample" and ("time" in at or "node" in at)
+        if None in values and not lined_up:
+            return None
         return mean([value for value in values if value is not None])
 
     def sampled(self, word: str, cell: Cell, at: At) -> float | None:
