@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from urllib.parse import quote as percent_encode
 
-from benchbrief.compiler.plan import Database, Template
+from benchbrief.compiler.plan import Database, Reference, Template
 from benchbrief.runners.seams import RunnerError, Secret
 
 DEFAULT_PORT = 27017
 DEFAULT_DATABASE = "ycsb"
+_TLS = ("tls=true", "ssl=true", "tlscafile=", "tlscertificatekeyfile=")
+"""Options that ask for TLS; those that name a file imply it."""
 _URI = re.compile(r"(mongodb(?:\+srv)?://)(?:(.*)@)?([^/?@]+)(?:/([^?]*))?(?:\?(.*))?", re.DOTALL)
 
 
@@ -28,6 +32,11 @@ class MongoUri:
     def looked_up(self) -> bool:
         """Whether the hosts are found by DNS (mongodb+srv)."""
         return self.scheme == "mongodb+srv://"
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether the server shows a certificate, which fits only the name that it is reached by."""
+        return any(option.lower().startswith(_TLS) for option in self.options)
 
     @property
     def text(self) -> str:
@@ -74,20 +83,42 @@ def _bracketed(name: str) -> str:
 
 
 def resolved(template: Template, database: Database) -> Secret:
-    """The connection string with its references read from this process's environment. Raises RunnerError."""
-    parts = []
-    for part in template:
-        if isinstance(part, str):
-            parts.append(part)
-            continue
-        value = os.environ.get(part.name)
-        if not value:
-            raise RunnerError(
-                f"the uri of database {database.name} needs the {_KINDS[part.kind]} {part.name}, which is not set",
-                f"set it in the environment of `bench`: export {part.name}=...",
-            )
-        parts.append(value)
-    return Secret("".join(parts), name=f"uri of {database.name}")
+    """The connection string with its references read from this process's environment. Raises RunnerError.
+
+    What stands before the @ is percent-encoded, so that a password may hold any character. A reference that is all of
+    it is `user:password`.
+    """
+    values = [part if isinstance(part, str) else _read(part, database) for part in template]
+    for index, whole in _credentials(template):
+        user, colon, password = values[index].partition(":") if whole else (values[index], "", "")
+        values[index] = percent_encode(user, safe="") + colon + percent_encode(password, safe="")
+    return Secret("".join(values), name=f"uri of {database.name}")
+
+
+def _read(reference: Reference, database: Database) -> str:
+    value = os.environ.get(reference.name)
+    if not value:
+        raise RunnerError(
+            f"the uri of database {database.name} needs the {_KINDS[reference.kind]} {reference.name}, "
+            "which is not set",
+            f"set it in the environment of `bench`: export {reference.name}=...",
+        )
+    return value
+
+
+def _credentials(template: Template) -> Iterator[tuple[int, bool]]:
+    """The index of each reference between :// and @, and whether it is all that stands there."""
+    # A reference holds the place of one NUL, which no text of a spec has.
+    text = "".join(part if isinstance(part, str) else "\0" for part in template)
+    userinfo = re.match(r"mongodb(?:\+srv)?://([^/?]*)@", text)
+    if userinfo is None:
+        return
+    start, end = userinfo.span(1)
+    references = [index for index, part in enumerate(template) if not isinstance(part, str)]
+    places = [match.start() for match in re.finditer("\0", text)]
+    for index, place in zip(references, places, strict=True):
+        if start <= place < end:
+            yield index, end - start == 1
 
 
 _KINDS = {"env": "environment variable", "secret": "secret"}

@@ -1,7 +1,7 @@
 """MongoDB: a running server that is attached to, or the embedded stand-in. The only module that imports pymongo.
 
 The controller talks to one server directly (the primary of a replica set, or a mongos), through the hardware's first
-host when that is another machine. Load generators use the URI as it was given.
+host when that is another machine (with TLS: straight). Load generators use the URI as it was given.
 """
 
 from __future__ import annotations
@@ -212,8 +212,8 @@ class MongoDB:
 
     def _primary(self, uri: mongo_uri.MongoUri) -> Client:
         """A client of the one server that takes writes. Raises ServerFailed."""
-        if uri.looked_up:  # only DNS knows the hosts, and only their own names fit their certificates
-            return self._connected(uri)
+        if uri.looked_up or uri.encrypted:
+            return self._straight(uri)
         told = "none of its hosts answers"
         for name, port in uri.hosts:
             address = self._open.enter_context(self._hosts[self._host].forward(name, port))
@@ -233,19 +233,39 @@ class MongoDB:
             f"is it running, and the address right? ({self._database.origin})",
         )
 
+    def _straight(self, uri: mongo_uri.MongoUri) -> Client:
+        """Not through the first host: only the servers' own names fit their certificates (and DNS may know them)."""
+        try:
+            return self._connected(uri)
+        except ServerFailed as error:
+            raise ServerFailed(
+                f"{error} (with TLS or mongodb+srv it is connected to straight from this machine, not through "
+                f"{self._host})",
+                "can this machine reach it by the name in its uri, and trust its certificate? "
+                f"({self._database.origin})",
+            ) from error
+
     def _connected(self, uri: mongo_uri.MongoUri) -> Client:
         from pymongo import MongoClient
+        from pymongo.errors import InvalidURI
 
         with self._reaching():
             # It only warns of an option that it does not know or can't read, and goes on without it.
             with warnings.catch_warnings(record=True) as ignored:
                 warnings.simplefilter("always")
-                client: Client = MongoClient(
-                    uri.text,
-                    appname="benchbrief",
-                    serverSelectionTimeoutMS=_SELECT_TIMEOUT_MS,
-                    socketTimeoutMS=_SOCKET_TIMEOUT_MS,
-                )
+                try:
+                    client: Client = MongoClient(
+                        uri.text,
+                        appname="benchbrief",
+                        serverSelectionTimeoutMS=_SELECT_TIMEOUT_MS,
+                        socketTimeoutMS=_SOCKET_TIMEOUT_MS,
+                    )
+                except (InvalidURI, ValueError):  # what they say may quote a part of the password
+                    raise RunnerError(
+                        f"the uri of database {self._database.name} can't be read",
+                        "a `/`, `?`, `@`, `:` or `%` in a user or password must be percent-encoded, or come from "
+                        f"{{secret(NAME)}}; a port is at most 65535 ({self._database.origin})",
+                    ) from None
             if ignored:
                 client.close()
                 raise RunnerError(
@@ -258,12 +278,10 @@ class MongoDB:
     @contextmanager
     def _reaching(self) -> Iterator[None]:
         """Turns what pymongo raises into ServerFailed; its messages hold addresses, never credentials."""
-        from pymongo.errors import InvalidURI, OperationFailure, PyMongoError
+        from pymongo.errors import OperationFailure, PyMongoError
 
         try:
             yield
-        except InvalidURI as error:
-            raise RunnerError(f"the uri of database {self._database.name}: {error}", "mend the uri") from None
         except OperationFailure as error:
             raise ServerFailed(
                 f"the server of database {self._database.name} refuses: {_short(error)}",

@@ -6,7 +6,9 @@ against MongoDB's wire protocol documentation (OP_MSG, and OP_QUERY for the firs
 
 from __future__ import annotations
 
+import socket
 import socketserver
+import ssl
 import struct
 import threading
 from collections.abc import Iterator, Mapping
@@ -31,7 +33,7 @@ HELLO: Document = {
 
 
 @contextmanager
-def scripted_mongod(answers: Mapping[str, Document]) -> Iterator[tuple[str, int]]:
+def scripted_mongod(answers: Mapping[str, Document], tls: ssl.SSLContext | None = None) -> Iterator[tuple[str, int]]:
     """Serve on a free port of this machine until the block ends. `answers` are keyed by the command's name."""
 
     class Handler(socketserver.BaseRequestHandler):
@@ -74,6 +76,10 @@ def scripted_mongod(answers: Mapping[str, Document]) -> Iterator[tuple[str, int]
     class Server(socketserver.ThreadingTCPServer):
         daemon_threads = True
         allow_reuse_address = True
+
+        def get_request(self) -> tuple[socket.socket, Any]:
+            connection, client = super().get_request()
+            return (tls.wrap_socket(connection, server_side=True) if tls else connection), client
 
     with Server(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))

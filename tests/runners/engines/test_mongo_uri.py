@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pymongo
 import pytest
 
-from benchbrief.runners.engines.mongo_uri import parse
+from benchbrief.compiler.plan import Reference, Template
+from benchbrief.runners.commands import Masking
+from benchbrief.runners.engines.mongo_uri import parse, resolved
+from tests.support import cells
 
 
 @pytest.mark.parametrize(
@@ -29,3 +33,45 @@ def test_a_direct_uri_keeps_credentials_and_drops_the_replica_set() -> None:
     assert uri.direct("127.0.0.1", 40000).text == (
         "mongodb://u:p@127.0.0.1:40000/shop?w=majority&tls=true&directConnection=true"
     )
+
+
+PASSWORD = Reference(kind="secret", name="PW")
+
+
+@pytest.mark.parametrize("password", ["p/ss", "p?ss", "p@ss", "p:ss", "p%ss", "p%40ss", "p#&+= é", "pass"])
+def test_a_password_may_hold_any_character_and_is_masked_raw_and_encoded(
+    password: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PW", password)
+    uri = resolved(("mongodb://u:", PASSWORD, "@h:1/shop"), cells.embedded())
+    parsed = pymongo.uri_parser.parse_uri(parse(uri.value).text)
+    assert (parsed["username"], parsed["password"]) == ("u", password)
+    encoded = uri.value.removeprefix("mongodb://u:").partition("@")[0]
+    for form in (password, encoded, uri.value):
+        assert Masking([uri]).text(f"<{form}>") == "<***>"
+
+
+@pytest.mark.parametrize(
+    ("template", "whole"),
+    [
+        (("mongodb://", PASSWORD, "@h/shop"), "mongodb://u:p%40ss%3A@h/shop"),
+        (("mongodb://", PASSWORD, ":x", PASSWORD, "@h/shop"), "mongodb://u%3Ap%40ss%3A:xu%3Ap%40ss%3A@h/shop"),
+        (("mongodb+srv://a:", PASSWORD, "@h/shop"), "mongodb+srv://a:u%3Ap%40ss%3A@h/shop"),
+        (("mongodb://h/shop?appName=", PASSWORD), "mongodb://h/shop?appName=u:p@ss:"),
+        (("mongodb://h/?x=a@b&appName=", PASSWORD), "mongodb://h/?x=a@b&appName=u:p@ss:"),
+        ((PASSWORD, "@h/shop"), "u:p@ss:@h/shop"),
+    ],
+)
+def test_only_what_stands_before_the_at_sign_is_encoded(
+    template: Template, whole: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PW", "u:p@ss:")
+    assert resolved(template, cells.embedded()).value == whole
+
+
+@pytest.mark.parametrize(
+    ("option", "encrypted"),
+    [("tls=true", True), ("SSL=True", True), ("tlsCAFile=/ca", True), ("tls=false", False), ("w=1", False)],
+)
+def test_it_is_known_whether_a_certificate_is_to_be_expected(option: str, encrypted: bool) -> None:
+    assert parse(f"mongodb://h/?{option}").encrypted is encrypted

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import os
 import signal
+import ssl
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pymongo
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from benchbrief.compiler.plan import Database, Reference
 from benchbrief.runners.engines.mongodb import MongoDB
@@ -18,8 +26,8 @@ from benchbrief.runners.seams import CellContext, Endpoint, LoadShort, RunnerErr
 from tests.support import cells
 from tests.support.mongo import running_stand_in
 from tests.support.mongo_peer import HELLO, scripted_mongod
-from tests.support.sshd import SSHD, sshd
-from tests.support.tools import built_tool, tools_dir
+from tests.support.sshd import sshd
+from tests.support.tools import built_tool, system_tool, tools_dir
 from tests.support.waiting import until
 
 Make = Callable[..., tuple[MongoDB, CellContext]]
@@ -165,30 +173,80 @@ def test_a_data_directory_that_can_t_be_used_is_told_with_the_server_s_words(mak
         make(cells.embedded(tmp_path / "data"))[0].start()
 
 
-def test_the_embedded_server_of_another_host_is_reached_through_ssh(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    built_tool("mongo-stand-in")
-    if SSHD is None:
-        pytest.skip("no sshd here: apt-get install openssh-server")
+@contextmanager
+def engine_of_another_host(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[MongoDB, CellContext]]:
+    """The one host of the plan, under test and load generator, is reached through SSH."""
+    system_tool("sshd")
     monkeypatch.setenv("BENCHBRIEF_TOOLS", str(tools_dir()))
     with sshd(config=f"SetEnv TMPDIR={tmp_path}") as remote:
         monkeypatch.setenv("HOME", str(remote.home))
         monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
         remote.write_config()
         remote.write_known_hosts()
-        made = cells.context(cells.ycsb("a", 3), cells.embedded())
-        # The one host of the plan, under test and load generator, is now the other one.
+        made = cells.context(cells.ycsb("a", 3), database)
         plan = made.plan.model_copy(update={"hosts": {"local": remote.host.model_copy(update={"id": "local"})}})
         with HostPool(plan) as hosts:
             engine = MongoDB(plan, made.database, made.hardware, hosts)
             try:
-                endpoint = engine.start()
-                fill(endpoint, 3)
-                engine.loaded(made.cell, 3)
-                assert engine.holds(made.cell)
+                yield engine, made
             finally:
                 engine.stop()
+
+
+def test_the_embedded_server_of_another_host_is_reached_through_ssh(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built_tool("mongo-stand-in")
+    with engine_of_another_host(cells.embedded(), tmp_path, monkeypatch) as (engine, made):
+        endpoint = engine.start()
+        fill(endpoint, 3)
+        engine.loaded(made.cell, 3)
+        assert engine.holds(made.cell)
+
+
+def test_with_tls_a_server_is_connected_to_by_the_name_of_its_certificate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = {"isMaster": HELLO, "serverStatus": STATUS, "buildInfo": {"version": "7.0.5"}}
+    certificate = certificate_of("localhost", tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    with scripted_mongod(answers, tls=context) as (_, port):
+        uri = f"mongodb://localhost:{port}/ycsb?tls=true&tlsCAFile={certificate}"
+        with engine_of_another_host(cells.attached(uri), tmp_path, monkeypatch) as (engine, _):
+            engine.start()
+            assert engine.describe()["version"] == "7.0.5"
+
+
+def test_a_server_with_tls_that_this_machine_can_t_reach_says_that_no_other_host_was_asked(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchbrief.runners.engines.mongodb._SELECT_TIMEOUT_MS", 300)
+    with pytest.raises(
+        ServerFailed, match=r"can't be reached: .*straight from this machine, not through local"
+    ) as caught:
+        make(cells.attached("mongodb://127.0.0.1:1/ycsb?tls=true"))[0].start()
+    assert "trust its certificate" in caught.value.hint
+
+
+def certificate_of(name: str, folder: Path) -> Path:
+    """A key and a certificate that it signed itself, in one file."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(
+            subject, subject, key.public_key(), x509.random_serial_number(), now, now + timedelta(1)
+        )
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    path = folder / "server.pem"
+    path.write_bytes(private + certificate.public_bytes(Encoding.PEM))
+    return path
 
 
 # --- an attached server ------------------------------------------------------------------------------------------
@@ -237,6 +295,10 @@ def test_references_are_read_from_the_environment(make: Make, server: str, monke
         ("http://h/", "is not a MongoDB connection string"),
         ("mongodb://user:open-sesame@", "is not a MongoDB connection string"),
         ("mongodb://h:port/", "a port in the database's uri is not a number"),
+        ("mongodb://h:99999/", "uri of database mongo can't be read"),
+        ("mongodb://u:hush/open-sesame@h/ycsb", "uri of database mongo can't be read"),
+        ("mongodb://u:hush?open-sesame@h/ycsb", "uri of database mongo can't be read"),
+        ("mongodb://u:hush%open-sesame@h/ycsb", "uri of database mongo can't be read"),
         (
             "mongodb://h/ycsb?w=1&wtimeoutMS=open-sesame",
             "uri of database mongo: The value of wtimeoutms must be an integer",
