@@ -16,7 +16,7 @@ import pytest
 from tests.faults.conftest import FaultyRun
 from tests.faults.specs import rocks
 from tests.support.bench import Bench, fresh_bench
-from tests.support.sshd import SSHD, Sshd, sshd
+from tests.support.sshd import Sshd, sshd
 from tests.support.tools import system_tool
 
 REASONS = {
@@ -92,8 +92,7 @@ def without_db_bench() -> Iterator[Path]:
 def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyRun]:
     """One run over a good host and all the odd ones; and `bench doctor` of the same spec."""
     system_tool("db_bench")
-    if SSHD is None:
-        pytest.skip("no sshd here: apt-get install openssh-server")
+    system_tool("sshd")
     with fresh_bench(tmp_path_factory.mktemp("hosts")) as bench, home_of_odd_hosts(bench.home):
         bench.spec(SPEC)
         yield FaultyRun(bench, bench("run", "brief.bench"))
@@ -121,8 +120,7 @@ def test_doctor_says_the_same_of_every_host(faulty: FaultyRun) -> None:
 
 
 def test_a_host_that_goes_away_in_the_middle_spoils_no_other_cell(bench: Bench) -> None:
-    if SSHD is None:
-        pytest.skip("no sshd here: apt-get install openssh-server")
+    system_tool("sshd")
     hardware = 'hardware good { hosts = local  kind = "good" }\nhardware bad { hosts = "box"  kind = "bad" }'
     bench.spec(rocks(hardware, ["good", "bad"]).replace("[1]", "[1, 2, 3]").replace("1 s", "2 s"))
     with sshd() as server:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.bench import Bench
-from tests.support.sshd import SSHD, Sshd, sshd, system_user
+from tests.support.sshd import Sshd, sshd, system_user
 from tests.support.tools import REPOSITORY, built_tool, system_tool
 
 QUICKSTART = REPOSITORY / "examples" / "quickstart.bench"
@@ -24,8 +24,7 @@ def plain_users_host() -> Iterator[Sshd]:
     system_tool("db_bench")
     built_tool("mongo-stand-in")
     built_tool("ycsb")
-    if SSHD is None:
-        pytest.skip("no sshd here: apt-get install openssh-server")
+    system_tool("sshd")
     with ExitStack() as stack:
         user = stack.enter_context(system_user()) if os.getuid() == 0 else None
         yield stack.enter_context(sshd(user=user))

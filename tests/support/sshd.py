@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbrief.compiler.plan import Host
+from tests.support.tools import system_tool
 from tests.support.waiting import until
 
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
-SSHD = shutil.which("sshd", path=_PATH)
 
 
 @dataclass
@@ -115,7 +115,7 @@ class Sshd:
 @contextmanager
 def sshd(*, user: str | None = None, config: str = "") -> Iterator[Sshd]:
     """Run a server that lets `user` in (who runs the tests, unless said otherwise). `config` is more of sshd_config."""
-    assert SSHD is not None, "these tests need sshd: apt-get install openssh-server"
+    program = system_tool("sshd")
     user = user or getpass.getuser()
     # Not below pytest's own directory: sshd reads the authorized keys as the user who logs in.
     directory = Path(tempfile.mkdtemp(prefix="benchbrief-sshd-"))
@@ -139,7 +139,7 @@ def sshd(*, user: str | None = None, config: str = "") -> Iterator[Sshd]:
         )
         with (directory / "log").open("wb") as log:
             process = subprocess.Popen(
-                [SSHD, "-D", "-e", "-f", str(directory / "sshd_config")], stdin=subprocess.DEVNULL, stderr=log
+                [program, "-D", "-e", "-f", str(directory / "sshd_config")], stdin=subprocess.DEVNULL, stderr=log
             )
         server = Sshd(directory, port, user, process)
         server.write_config()

@@ -13,13 +13,13 @@ import pytest
 from benchbrief.compiler.plan import Host
 from benchbrief.runners.seams import Transport
 from benchbrief.runners.transports import open_transport
-from tests.support.sshd import SSHD, Sshd, sshd
+from tests.support.sshd import Sshd, sshd
+from tests.support.tools import system_tool
 
 
 @pytest.fixture(scope="module")
 def shared_server(jobs_dir: Path) -> Iterator[Sshd]:
-    if SSHD is None:
-        pytest.skip("no sshd here: apt-get install openssh-server")
+    system_tool("sshd")
     with sshd(config=f"SetEnv TMPDIR={jobs_dir}") as server:
         yield server
 
