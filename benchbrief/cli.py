@@ -88,7 +88,7 @@ Examples:
 
 \b
 Exit codes:
-  0 done   1 the spec is wrong   2 usage   3 a cell failed
+  0 done   1 the spec is wrong   2 usage, or not there   3 a cell failed, or is missing
   4 an `expect` failed   130 interrupted (go on with `bench resume`)
 """,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 import signal
 import threading
 from collections.abc import Iterator
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from benchbrief.results.expects import Verdict
 
 OUT = Path("bench-out")
+
+
+def said(run_dir: Path) -> str:
+    """How to name a run on the command line: by its name, or, outside the usual folder, by its own folder."""
+    return run_dir.name if run_dir.parent == OUT else shlex.quote(str(run_dir))
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,7 @@ def run_plan(run_dir: Path, progress: Progress, *, report: bool = True) -> Finis
     """
     from benchbrief.runners.executor import execute, finished_cells
     from benchbrief.runners.rundir import PLAN, load_plan
-    from benchbrief.runners.seams import DiskFull
+    from benchbrief.runners.seams import RunnerError
 
     plan = load_plan(run_dir)
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
@@ -59,7 +65,7 @@ def run_plan(run_dir: Path, progress: Progress, *, report: bool = True) -> Finis
         outcome = execute(plan, digest, run_dir, listener=progress.record, stopping=stopping)
     finished = Finished(run_dir, outcome.status, outcome.message, dict(outcome.failed))
     if outcome.status == "interrupted":
-        with suppress(DiskFull):  # the reason already, and to be told once
+        with suppress(RunnerError):  # that it was interrupted is what counts; `bench rebuild` tells what is wrong
             store(run_dir, plan)
         return finished
     try:
@@ -70,7 +76,7 @@ def run_plan(run_dir: Path, progress: Progress, *, report: bool = True) -> Finis
         with progress.doing("rendering the brief"):
             return replace(finished, reports=render_all(run_dir, plan))
     except (Exception, KeyboardInterrupt):
-        warn(f"all that was measured is kept; for the brief, type: bench report {run_dir.name}")
+        warn(f"all that was measured is kept; for the brief, type: bench report {said(run_dir)}")
         raise
 
 

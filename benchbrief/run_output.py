@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from benchbrief.pipeline import Finished, run_plan
+from benchbrief.pipeline import Finished, run_plan, said
 from benchbrief.progress import Progress
 from benchbrief.terminal import ExitCode, Stop, printable, use_colour
 
@@ -58,7 +58,7 @@ def tell(finished: Finished) -> None:
         for path in paths:
             say(f"{path.suffix[1:].upper():<5} {path}")
     if finished.status == "interrupted":
-        say(f"go on with: bench resume {finished.run_dir.name}")
+        say(f"go on with: bench resume {said(finished.run_dir)}")
     elif finished.status == "failed":
         say(f"outputs are kept in {finished.run_dir / 'raw'}")
-        say(f"try the failed cells again with: bench resume {finished.run_dir.name}")
+        say(f"try the failed cells again with: bench resume {said(finished.run_dir)}")

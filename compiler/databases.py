@@ -16,6 +16,7 @@ from benchbrief.compiler.tools import ENGINE_TOOLS, read_tool
 from benchbrief.compiler.values import Constant, Reader, Value, Values, check_path, described
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
+from benchbrief.dsl.suggest import did_you_mean
 
 # What is not in the table is passed to db_bench as a flag of that name.
 _OPTIONS = BlockSchema("", ROCKSDB_OPTIONS, open_keys=Fact(), named=False)
@@ -137,6 +138,11 @@ def _options(entry: Entry | None, engine: str, reader: Reader) -> dict[str, plan
             )
         )
         return {}
+    for name, attribute in entry.attributes.items():
+        # Any flag of db_bench may be said, but one that nearly is an option of ours is a slip.
+        if name not in ROCKSDB_OPTIONS and did_you_mean(name, ROCKSDB_OPTIONS):
+            known = tuple(ROCKSDB_OPTIONS)
+            reader.findings.add(structure_errors.UnknownAttribute(attribute.key.span, "options", name, known))
     found = reader.block(entry, _OPTIONS).found
     return {key: option for key, value in found.items() if (option := _option(value)) is not None}
 

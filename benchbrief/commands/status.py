@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from benchbrief.pipeline import said
 from benchbrief.progress import duration
 from benchbrief.run_options import chosen_run, out_option, run_argument
-from benchbrief.terminal import printable, use_colour
+from benchbrief.terminal import printable, use_colour, warn
+
+if TYPE_CHECKING:
+    from benchbrief.results.summary import RunStatus
 
 _COLOURS = {"done": "green", "ok": "green", "failed": "red", "interrupted": "yellow", "running": "cyan"}
 
@@ -31,10 +37,9 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(run: str | None, out: Path, every: bool, as_json: bool) -> None:
     """Show how far RUN (the last one by default) has come: each cell's state, what failed and why, the time left."""
-    from benchbrief.results.runs import list_runs
     from benchbrief.results.summary import summarise
 
-    runs = [summarise(path) for path in list_runs(out)] if every else [summarise(chosen_run(out, run))]
+    runs = list(_all(out)) if every else [summarise(chosen_run(out, run))]
     if as_json:
         documents = [asdict(each) for each in runs]
         click.echo(json.dumps(documents if every else documents[0], indent=1, default=str, ensure_ascii=False))
@@ -60,4 +65,17 @@ def command(run: str | None, out: Path, every: bool, as_json: bool) -> None:
             )
             click.echo(f"  {state(cell.status, 8)} {cell.cell_id:<44} {detail}")
         if each.status in ("interrupted", "failed"):
-            click.echo(f"go on with: bench resume {each.run_id}")
+            click.echo(f"go on with: bench resume {said(Path(each.directory))}")
+
+
+def _all(out: Path) -> Iterator[RunStatus]:
+    """A run that can't be read, such as one of another version, does not hide the others."""
+    from benchbrief.results.runs import list_runs
+    from benchbrief.results.summary import summarise
+    from benchbrief.runners.seams import RunnerError
+
+    for path in list_runs(out):
+        try:
+            yield summarise(path)
+        except RunnerError as error:
+            warn(str(error))
