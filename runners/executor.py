@@ -26,7 +26,7 @@ from benchbrief.runners.cell import CellRun, Interrupted
 from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.journal_io import JOURNAL, Journal, Listener, read_journal
 from benchbrief.runners.plugins import driver, engine_class
-from benchbrief.runners.rundir import cell_directory, write_durably
+from benchbrief.runners.rundir import cell_directory, server_directory, write_durably
 from benchbrief.runners.seams import DiskFull, Engine, HostError, HostFull, RunnerError, ServerFailed
 
 
@@ -57,6 +57,9 @@ def execute(
     journal = Journal(run_dir, listener)
     try:
         attempts = _attempts(run_dir)
+        if resumed and plan.cells and finished_cells(run_dir) >= {cell.id for cell in plan.cells}:
+            # A whole run stays as it ended: there is nothing to add to its journal.
+            return Outcome("done", f"all {len(plan.cells)} cells were done before", ())
         journal.write(
             j.RunStarted(
                 at=time.time(),
@@ -189,7 +192,7 @@ class _Run:
 
 
 class _Lane:
-    """One lane's engine, tools, and the hosts that could not be reached."""
+    """One lane's engine, tools, and the hosts that could not be reached, or had no room even to be looked at."""
 
     def __init__(self, run: _Run, hosts: HostPool) -> None:
         self._run = run
@@ -197,7 +200,7 @@ class _Lane:
         self._engine: Engine | None = None
         self._engine_of = ""
         self._tools: dict[tuple[str, str, str | None], str] = {}
-        self._lost: dict[str, HostError] = {}
+        self._lost: dict[str, RunnerError] = {}
 
     def observe(self, cells: Sequence[Cell]) -> None:
         """Collect the facts of each host of the lane, and say where they contradict what the spec declares."""
@@ -211,7 +214,7 @@ class _Lane:
                     jobs = f"{left} job{'s' if left > 1 else ''} of the interrupted run"
                     self.remark("info", f"{jobs} still ran on {host_id}, and had to be stopped first")
                 found = facts.observe(self._hosts[host_id], list(paths))
-            except HostError as error:
+            except (HostError, HostFull) as error:
                 self._lost[host_id] = error
                 continue
             self._run.journal.write(j.HostFacts(at=time.time(), host=host_id, facts=found))
@@ -246,9 +249,6 @@ class _Lane:
                     stopping=run.stopping,
                 ).run()
         except Interrupted:
-            return
-        except HostFull as error:
-            self._failed(cell, attempt, error)
             return
         except DiskFull:
             raise
@@ -313,12 +313,19 @@ class _Lane:
         if self._engine is None or self._engine_of != cell.database:
             self.stop_engine()
             database = plan.databases[cell.database]
-            self._engine = engine_class(database.engine)(plan, database, plan.hardware[cell.hardware], self._hosts)
-            self._engine_of = cell.database
-            self._engine.start()
-            self._run.journal.write(
-                j.EngineFacts(at=time.time(), database=cell.database, facts=self._engine.describe())
-            )
+            engine = engine_class(database.engine)(plan, database, plan.hardware[cell.hardware], self._hosts)
+            engine.keep = self._run.run_dir / server_directory(cell.database)
+            try:
+                engine.start()
+                self._run.journal.write(
+                    j.EngineFacts(at=time.time(), database=cell.database, facts=engine.describe())
+                )
+            except BaseException:
+                with suppress(RunnerError):
+                    engine.stop()
+                raise
+            # Not before: an engine that is known here has been disclosed in the journal.
+            self._engine, self._engine_of = engine, cell.database
         return self._engine
 
     def stop_engine(self) -> None:
