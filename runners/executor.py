@@ -317,9 +317,7 @@ class _Lane:
             engine.keep = self._run.run_dir / server_directory(cell.database)
             try:
                 engine.start()
-                self._run.journal.write(
-                    j.EngineFacts(at=time.time(), database=cell.database, facts=engine.describe())
-                )
+                self._run.journal.write(j.EngineFacts(at=time.time(), database=cell.database, facts=engine.describe()))
             except BaseException:
                 with suppress(RunnerError):
                     engine.stop()

@@ -148,7 +148,7 @@ kill -KILL -$$
 
 
 def start(host: JobHost, job: Job) -> DetachedJob:
-    """Start a job, once, even when the connection breaks while it is started. Raises DiskFull or HostError."""
+    """Start a job, once, even when the connection breaks while it is started. Raises HostFull or HostError."""
     identity = f"{host.owner}-{uuid.uuid4().hex}"
     command = job.command
     check = ""
@@ -303,7 +303,7 @@ class DetachedJob:
         return printable(self._masking.text(text))[-limit:]
 
     def collect(self, into: Path) -> JobOutput:
-        """Raises DiskFull when a disk was or is full here or there, HostError when the job vanished.
+        """Raises DiskFull when the disk is full here, HostFull when it was there, HostError when the job vanished.
 
         What it left is fetched first in every case; its directory is removed only when all of it is here.
         """

@@ -7,6 +7,7 @@ A run's directory:
         spec/               the spec's files as they were
         journal.jsonl       one record a line, in order of time
         raw/<cell slug>/<attempt>/<job>/   stdout, stderr, collected files, command.txt (masked)
+        raw/servers/<database>/<n>/        what a server that we started printed, for each time it was started
         store/              Parquet tables and results.duckdb: rebuildable from all of the above
         reports/            <report>.pdf, <report>.html
 

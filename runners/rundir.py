@@ -58,10 +58,19 @@ def load_plan(run_dir: Path) -> Plan:
 
 def cell_directory(cell_id: str, attempt: int) -> Path:
     """Where a cell's raw outputs lie, relative to the run's directory: readable, and safe as a file name."""
-    slug = re.sub(r"[^A-Za-z0-9._=-]+", "_", cell_id)
-    if len(slug) > 120 or slug != cell_id.replace("/", "_"):
-        slug = f"{slug[:100]}-{hashlib.sha256(cell_id.encode()).hexdigest()[:10]}"
-    return Path("raw") / slug / str(attempt)
+    return Path("raw") / _slug(cell_id) / str(attempt)
+
+
+def server_directory(database: str) -> Path:
+    """Where the output of a server that we start for a database of the plan lies, relative to the run's directory."""
+    return Path("raw") / "servers" / _slug(database)
+
+
+def _slug(name: str) -> str:
+    slug = re.sub(r"[^A-Za-z0-9._=@-]+", "_", name)
+    if len(slug) > 120 or slug != name.replace("/", "_"):
+        slug = f"{slug[:100]}-{hashlib.sha256(name.encode()).hexdigest()[:10]}"
+    return slug
 
 
 def write_durably(path: Path, content: bytes) -> None:

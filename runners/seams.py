@@ -126,11 +126,11 @@ class ServerFailed(RunnerError):
 
 
 class DiskFull(RunnerError):
-    """A file could not be written for want of space. On the controller, nothing more can be kept: the run stops."""
+    """The controller could not write a file for want of space. Nothing more can be kept: the run stops."""
 
 
-class HostFull(DiskFull):
-    """There was no space on a host: the cell has failed."""
+class HostFull(RunnerError):
+    """There was no space on a host: the cell has failed, and the run goes on."""
 
 
 # --- what a driver is told ---------------------------------------------------------------------------------------
@@ -282,9 +282,13 @@ class Hosts(Protocol):
 
 
 class Engine(Protocol):
-    """Looks after one database on one hardware group for the length of its cells."""
+    """Looks after one database on one hardware group for the length of its cells.
+
+    `keep` is a folder for the output of a server that it starts; None: what the server printed is not kept.
+    """
 
     name: ClassVar[str]
+    keep: Path | None
 
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None: ...
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from benchbrief.runners import tools
-from benchbrief.runners.seams import Command, Job, RunningJob, ServerFailed, Transport
+from benchbrief.runners.seams import Command, Job, RunnerError, RunningJob, ServerFailed, Transport
 
 _START_TIMEOUT_S = 60.0
 _LOOK_EVERY_S = 0.1
@@ -35,11 +37,12 @@ exec "$program" --port 0 --bind "$bind" --data "$data"
 
 @dataclass(frozen=True)
 class EmbeddedServer:
-    """A running stand-in. `host` and `port` are where load generators reach it."""
+    """A running stand-in. `host` and `port` are where load generators reach it; `keep` as in `seams.Engine`."""
 
     job: RunningJob
     host: str
     port: int
+    keep: Path | None
 
     def last_words(self) -> str:
         """The last lines that it printed, without the frames of a stack trace."""
@@ -47,13 +50,11 @@ class EmbeddedServer:
         return " ".join(line for line in said if not _STACK_FRAME.match(line))[-300:].strip() or "it said nothing"
 
     def stop(self) -> None:
-        """End it, and leave nothing of it on its host."""
-        self.job.stop()
-        with tempfile.TemporaryDirectory() as unread:
-            self.job.collect(Path(unread))
+        """End it, keep what it printed, and leave nothing of it on its host. Raises RunnerError."""
+        _end(self.job, self.keep)
 
 
-def start(transport: Transport, bind: str, data: str | None) -> EmbeddedServer:
+def start(transport: Transport, bind: str, data: str | None, keep: Path | None) -> EmbeddedServer:
     """Start it on a free port, with its data in a directory or in memory, and wait until it listens.
 
     Raises ToolMissing when it is not on the host, ServerFailed when it does not come up.
@@ -65,19 +66,35 @@ def start(transport: Transport, bind: str, data: str | None) -> EmbeddedServer:
         command = Command((program, "--port", "0", "--bind", bind))
     job = transport.start(Job("mongo-stand-in", command, timeout_s=float("inf"), background=True))
     try:
-        return _listening(transport, job)
+        host, port = _listening(transport, job)
     except BaseException:
-        job.stop()
+        with suppress(RunnerError):  # the reason that it did not start is told
+            _end(job, keep)
         raise
+    return EmbeddedServer(job, host, port, keep)
 
 
-def _listening(transport: Transport, job: RunningJob) -> EmbeddedServer:
+def _end(job: RunningJob, keep: Path | None) -> None:
+    job.stop()
+    try:
+        with tempfile.TemporaryDirectory() as unread:
+            job.collect(_next_free(keep) if keep else Path(unread))
+    except OSError as error:
+        raise RunnerError(f"what the embedded MongoDB server printed can't be kept: {error.strerror}") from error
+
+
+def _next_free(folder: Path) -> Path:
+    """One for each start: a server that died, and was started again for the next cell, has the more to tell."""
+    return next(path for number in count(1) if not (path := folder / str(number)).exists())
+
+
+def _listening(transport: Transport, job: RunningJob) -> tuple[str, int]:
     deadline = time.monotonic() + _START_TIMEOUT_S
     while True:
         ended = job.wait(_LOOK_EVERY_S)
         said = job.tail()
         if match := _LISTENING.search(said):
-            return EmbeddedServer(job, match[1], int(match[2]))
+            return match[1], int(match[2])
         if ended or time.monotonic() > deadline:
             what = "ended at once" if ended else f"did not listen within {_START_TIMEOUT_S:.0f} s"
             words = said.strip()[-300:] or "it said nothing"

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from benchbrief.compiler.plan import Cell, Database, Hardware, Plan
@@ -52,6 +53,7 @@ class MongoDB:
         self._hardware = hardware
         self._hosts = hosts
         self._host = hardware.hosts[0]
+        self.keep: Path | None = None
         self._open = ExitStack()
         self._server: mongo_server.EmbeddedServer | None = None
         self._uri: Secret | None = None
@@ -65,7 +67,9 @@ class MongoDB:
             return Endpoint(uri=self._uri)
         try:
             if self._database.server == "embedded":
-                self._server = mongo_server.start(self._hosts[self._host], self._bind_address(), self._database.path)
+                self._server = mongo_server.start(
+                    self._hosts[self._host], self._bind_address(), self._database.path, self.keep
+                )
                 found = mongo_uri.parse(f"mongodb://{self._server.host}:{self._server.port}/")
             else:
                 found = mongo_uri.parse(mongo_uri.resolved(self._database.uri, self._database).value)
@@ -266,13 +270,17 @@ class MongoDB:
                         "a `/`, `?`, `@`, `:` or `%` in a user or password must be percent-encoded, or come from "
                         f"{{secret(NAME)}}; a port is at most 65535 ({self._database.origin})",
                     ) from None
-            if ignored:
+            try:
+                for warning in ignored:
+                    if issubclass(warning.category, UserWarning):
+                        raise RunnerError(
+                            f"the uri of database {self._database.name}: {warning.message}",
+                            f"mend the uri's options ({self._database.origin})",
+                        )
+                client.admin.command("ping")
+            except BaseException:
                 client.close()
-                raise RunnerError(
-                    f"the uri of database {self._database.name}: {ignored[0].message}",
-                    f"mend the uri's options ({self._database.origin})",
-                )
-            client.admin.command("ping")
+                raise
         return client
 
     @contextmanager

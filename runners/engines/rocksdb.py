@@ -7,6 +7,7 @@ ever removed. The marker also names the data set that a proven load left, and Ro
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar
 
 from benchbrief.compiler.plan import Cell, Database, Hardware, Plan
@@ -79,6 +80,7 @@ class RocksDB:
     name: ClassVar[str] = "rocksdb"
 
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
+        self.keep: Path | None = None  # there is no server whose output it could be
         self._plan = plan
         self._database = database
         self._hardware = hardware

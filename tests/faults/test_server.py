@@ -52,3 +52,22 @@ def test_an_embedded_server_that_dies_is_started_again_for_the_next_cell(bench: 
     faulty = FaultyRun(bench, ended)
     faulty.fails_only("threads=1/")
     faulty.says_why("threads=1/", "the server of database mongo can't be reached", "its last words")
+    kept = bench.run_dir / "raw/servers/mongo@here"
+    assert sorted(path.name for path in kept.iterdir()) == ["1", "2"], "one for each start"
+    for number in ("1", "2"):
+        assert (kept / number / "stdout").read_text().startswith("listening 127.0.0.1:")
+
+
+def test_a_server_that_starts_for_the_second_cell_only_is_disclosed_all_the_same(bench: Bench) -> None:
+    data = bench.folder / "mongo-data"
+    in_the_way = data / "stand-in.mv"
+    prepare = f"if [ -e {in_the_way} ]; then rmdir {in_the_way}; else mkdir -p {in_the_way}; fi"
+    spec = MONGO.replace("{ hosts = local }", f'{{ hosts = local  prepare = command("{prepare}") }}', 1)
+    bench.spec(spec, TOOL="ycsb", SERVER=f'server = embedded  path = "{data}"', SECONDS=1)
+    faulty = FaultyRun(bench, bench("run", "brief.bench"))
+    faulty.fails_only("threads=1/")
+    faulty.says_why("threads=1/", "the embedded MongoDB server on local ended at once")
+    (facts,) = bench.journal("engine_facts")
+    assert "not MongoDB but a stand-in" in facts["facts"]["stand_in"]
+    printed = (bench.run_dir / "raw/servers/mongo@here/1/stderr").read_text()
+    assert "cannot open the data" in printed, "of the first one too"

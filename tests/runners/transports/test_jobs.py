@@ -16,6 +16,7 @@ from benchbrief.runners.seams import (
     DiskFull,
     File,
     HostError,
+    HostFull,
     Job,
     JobOutput,
     RunnerError,
@@ -331,7 +332,7 @@ both = pytest.mark.parametrize("on_small_disk", ["local", "ssh"], indirect=True)
 def test_a_job_that_fills_the_disk_of_its_host_says_which_host(on_small_disk: Transport, tmp_path: Path) -> None:
     running = on_small_disk.start(job("head -c 2000000 /dev/zero; true"))
     assert running.wait(10)
-    with pytest.raises(DiskFull, match=f"no space left on {on_small_disk.host.id}") as raised:
+    with pytest.raises(HostFull, match=f"no space left on {on_small_disk.host.id}") as raised:
         running.collect(tmp_path / "kept")
     assert raised.value.hint
     assert 0 < (tmp_path / "kept" / "stdout").stat().st_size < 600_000
@@ -340,9 +341,9 @@ def test_a_job_that_fills_the_disk_of_its_host_says_which_host(on_small_disk: Tr
 @both
 def test_a_job_is_not_started_on_a_full_disk(on_small_disk: Transport, small_disk: Path) -> None:
     subprocess.run(["dd", "if=/dev/zero", f"of={small_disk}/filler"], capture_output=True, check=False)
-    with pytest.raises(DiskFull, match=f"no space left on {on_small_disk.host.id}"):
+    with pytest.raises(HostFull, match=f"no space left on {on_small_disk.host.id}"):
         on_small_disk.start(job("true", files=(File("big", ("x" * 100_000,)),)))
-    with pytest.raises(DiskFull, match=f"no space left on {on_small_disk.host.id}"):
+    with pytest.raises(HostFull, match=f"no space left on {on_small_disk.host.id}"):
         on_small_disk.put(b"x" * 1_000_000, f"{small_disk}/more")
 
 
