@@ -109,6 +109,10 @@ failed() {{
     exit 1
 }}
 if [ -s "$d/pid" ]; then echo "started $d"; exit 0; fi
+for tool in setsid flock; do
+    command -v $tool >/dev/null || {{ echo "lacks $tool"; exit 1; }}
+done
+[ -r /proc/sys/kernel/random/boot_id ] || {{ echo "lacks /proc"; exit 1; }}
 {check}
 mkdir -p -- "$d/work" && cd -- "$d/work" || failed
 {files}
@@ -178,6 +182,11 @@ def start(host: JobHost, job: Job) -> DetachedJob:
         raise HostError(
             f"{where}: {printable(path)} is not a directory of {host.host.user or 'our user'} alone",
             f"Remove it on {where}, or set TMPDIR there.",
+        )
+    if verdict == "lacks":
+        raise HostError(
+            f"{where}: can't start {job.name}: the host has no {printable(path)}",
+            "Benchmarks run on Linux hosts with util-linux (setsid, flock); from another system, name them by SSH.",
         )
     raise HostError(
         f"{where}: can't start {job.name}: {said or 'the shell said nothing'}",

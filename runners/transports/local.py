@@ -6,10 +6,12 @@ import os
 import selectors
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import IO
 
 from benchbrief.compiler.plan import Host
 from benchbrief.runners import jobs
@@ -38,9 +40,7 @@ class LocalTransport:
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
         started = time.monotonic()
-        # The script comes from memory, so that neither a process list nor a disk holds it.
-        memory = os.memfd_create("script")
-        with os.fdopen(memory, "r+b") as source:
+        with _nameless_file() as source:
             source.write(script(command, stdin).encode("utf-8", "surrogateescape"))
             source.seek(0)
             process = subprocess.Popen(
@@ -107,6 +107,13 @@ class LocalTransport:
 
     def close(self) -> None:
         """Nothing is held open."""
+
+
+def _nameless_file() -> IO[bytes]:
+    """For a script, which may hold secrets: no process list shows it, and no disk holds it where memory can."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("script"), "r+b")
+    return tempfile.TemporaryFile()
 
 
 def _read_both(process: subprocess.Popen[bytes], deadline: float) -> tuple[str, str]:

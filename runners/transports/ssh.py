@@ -157,6 +157,7 @@ class SshTransport:
         self._closed = False
         self._connecting = threading.Lock()
         self._files = threading.Lock()
+        self._sftp_session: paramiko.SFTPClient | None = None
         self._idle: list[WarmShell] = []
 
     # --- commands ---
@@ -294,13 +295,17 @@ class SshTransport:
     def _sftp(self) -> Iterator[paramiko.SFTPClient]:
         """The connection's SFTP session, one user at a time: its client is not made for several."""
         with self._files, self._broken_is_lost():
-            self._transport()
-            assert self._connection is not None  # noqa: S101 - just connected
-            try:
-                sftp: paramiko.SFTPClient = self._connection.sftp()
-            except paramiko.ChannelException as error:
-                raise HostError(f"{self.host.id}: no SFTP: {error.text}", "Enable its sftp subsystem.") from error
-            yield sftp
+            transport = self._transport()
+            # Not the connection's own session: another thread may forget the connection meanwhile, and fabric would
+            # open it again.
+            if self._sftp_session is None or self._sftp_session.get_channel().get_transport() is not transport:
+                try:
+                    self._sftp_session = paramiko.SFTPClient.from_transport(transport)
+                except paramiko.ChannelException as error:
+                    raise HostError(f"{self.host.id}: no SFTP: {error.text}", "Enable its sftp subsystem.") from error
+            if self._sftp_session is None:
+                raise EOFError("no SFTP session")
+            yield self._sftp_session
 
     # --- ports ---
 
@@ -417,7 +422,8 @@ def _transport_factory(known: KnownHost) -> Any:
     def factory(sock: Any, **options: Any) -> paramiko.Transport:
         if isinstance(sock, socket.socket):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNANSWERED_MS)
+            if hasattr(socket, "TCP_USER_TIMEOUT"):  # not on macOS, where the keep-alive alone notices a cut network
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNANSWERED_MS)
         transport = paramiko.Transport(sock, **options)
         # Ask for a key of a type that is known, else a known host could seem to have changed its key.
         types = [t for name in known.key_types for t in _signatures(name)]

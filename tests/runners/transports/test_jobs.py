@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.plan import Host
 from benchbrief.runners.seams import (
     Command,
     DiskFull,
@@ -24,6 +25,8 @@ from benchbrief.runners.seams import (
     Secret,
     Transport,
 )
+from benchbrief.runners.transports import open_transport
+from tests.support.tools import system_tool
 from tests.support.waiting import until
 
 
@@ -52,6 +55,20 @@ def test_a_job_gives_its_outputs_code_and_times_by_the_hosts_clock(transport: Tr
     assert before <= output.started_at <= output.ended_at <= time.time()
     assert 0.25 <= output.ended_at - output.started_at < 2
     assert output.host == transport.host.id
+
+
+@pytest.mark.parametrize("missing", ["setsid", "flock"])
+def test_a_host_without_the_programs_that_jobs_need_is_said(
+    missing: str, jobs_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in {"sh", "id", "mkdir", "chmod", "head", "rm", "date", "cat", "setsid", "flock"} - {missing}:
+        (tmp_path / name).symlink_to(system_tool(name))
+    monkeypatch.setenv("TMPDIR", str(jobs_dir))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    transport = open_transport(Host(id="local", transport="local", name="local"))
+    with pytest.raises(HostError, match=f"local: can't start test: the host has no {missing}$") as raised:
+        transport.start(job("true"))
+    assert "Linux" in raised.value.hint
 
 
 def test_a_job_adds_little_time_of_its_own(transport: Transport, tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.plan import Host
 from benchbrief.runners.seams import Command, HostError, Secret, Transport
+from benchbrief.runners.transports import open_transport
 from tests.support.waiting import until
 
 NASTY = ["", "two words", "a'b\"c", "$(touch hacked)", "`id`", "; exit 9", "line\nline", "\\", "*", "-n", "é ✓", "~"]
@@ -40,6 +42,12 @@ def test_standard_input_is_given(transport: Transport) -> None:
 
 def test_a_command_that_reads_gets_an_end_at_once_and_not_our_script(transport: Transport) -> None:
     assert transport.run(Command(("cat",)), timeout_s=5).stdout == ""
+
+
+def test_a_system_without_files_in_memory_runs_commands_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "memfd_create")
+    local = open_transport(Host(id="local", transport="local", name="local"))
+    assert local.run(Command(("cat",)), stdin="in").stdout == "in"
 
 
 def test_one_command_leaves_nothing_behind_for_the_next(transport: Transport) -> None:

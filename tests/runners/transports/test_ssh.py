@@ -10,11 +10,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import paramiko
 import pytest
 
 from benchbrief.compiler.plan import Host
+from benchbrief.runners.jobs import ConnectionLost
 from benchbrief.runners.seams import Command, HostError, Job, RunnerError, Transport
 from benchbrief.runners.transports import open_transport
+from benchbrief.runners.transports.ssh import SshTransport
 from tests.support.sshd import Sshd, sshd, system_user
 from tests.support.waiting import until
 
@@ -388,6 +391,25 @@ def test_a_command_whose_connection_is_cut_is_an_error_and_the_next_one_connects
         transport.run(Command(("sh", "-c", f"touch '{started}'; sleep 20")))
     cutter.join()
     assert transport.run(HELLO).stdout == "hello\n"
+
+
+def test_a_connection_that_another_thread_gives_up_meanwhile_is_a_lost_one(
+    server: Sshd, opened: list[Transport], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transport = SshTransport(server.host)
+    opened.append(transport)
+    connect = transport._transport
+
+    def connect_and_lose() -> paramiko.Transport:
+        found = connect()
+        transport._forget()
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(transport, "_transport", connect_and_lose)
+        with pytest.raises(ConnectionLost, match="box: the connection was lost"):
+            transport.entries(str(tmp_path))
+    assert transport.entries(str(tmp_path)) == []
 
 
 def test_a_host_that_stays_away_is_an_error_in_the_end(
