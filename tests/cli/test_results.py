@@ -114,6 +114,12 @@ def test_status_of_all_runs_has_one_line_for_each(copied_run: Bench) -> None:
     done = copied_run("status", "--all")
     assert [line.split()[1] for line in done.out.splitlines()] == ["done", "done"]
     assert len(copied_run("status", "--all", "--json").json) == 2
+
+    (first / "plan.json").write_text("{}")
+    done = copied_run("status", "--all")
+    assert done.code == 0
+    assert len(done.out.splitlines()) == 1
+    assert f"warning: bench-out/{first.name}/plan.json is not a plan" in done.err
     assert Bench(copied_run.folder / "elsewhere")("status", "--all").out == ""
 
 
@@ -195,7 +201,9 @@ def test_rebuild_gives_the_same_tables_again(copied_run: Bench) -> None:
 def test_rebuild_does_not_count_a_raw_output_that_was_changed(copied_run: Bench) -> None:
     path = next((copied_run.run_dir / "raw").rglob("measure-local/stdout"))
     path.write_text(path.read_text().replace("ops/sec", "ops/sec "))
-    assert copied_run("rebuild").code == 0
+    done = copied_run("rebuild")
+    assert done.code == 3
+    assert f"warning: {path.relative_to(copied_run.run_dir)} was changed after it was measured" in done.err
     rows = copied_run("query", "SELECT status, reason FROM cells ORDER BY status", "--json").json
     assert [row["status"] for row in rows] == ["failed", "ok", "ok", "ok"]
     assert "stdout" in rows[0]["reason"]
