@@ -2,27 +2,24 @@
 
 Warm-up and measurement are one process, so that connections, caches and the JIT stay warm: it writes one HDR
 histogram for each operation and second, and all numbers come from the seconds inside the measured window. `[OVERALL]`
-covers the warm-up too, and counts failed operations: it only serves to prove that the logs are whole.
+covers start and warm-up too, and counts failed operations: it only serves to prove that the logs are whole. The
+property file is kept beside the logs, so that anyone can run the same client again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
 from pathlib import PurePosixPath
 from typing import ClassVar
 
 from benchbrief.runners.drivers import ycsb_output as text
 from benchbrief.runners.drivers import ycsb_properties as properties
 from benchbrief.runners.drivers.evidence import bad, lines, require_exit, timeout_s
-from benchbrief.runners.drivers.ycsb_measurement import from_logs, from_rows
+from benchbrief.runners.drivers.ycsb_measurement import from_logs, from_rows, run_s
 from benchbrief.runners.measurement import Measurement
 from benchbrief.runners.seams import BadOutput, CellContext, Command, Job, JobOutput, Requirement
 
 _BINDING = "mongodb"
-_SPARE_S = 1
-_CONNECTING_S = 2.0
-"""A JVM may take so long to its first operation, which a shorter warm-up would take from the measured time."""
 
 _JAVA = '"${JAVA_HOME:+$JAVA_HOME/bin/}java"'
 _CORE_CHECK = 'cd -- "$1/lib" && set -- core-*.jar && [ -f "$1" ] && echo "$1"'
@@ -73,7 +70,8 @@ class Ycsb:
     def load(self, context: CellContext) -> Job | None:
         file = properties.file(context, {"status.interval": "10"})
         threads = properties.load_threads(context.workload)
-        return Job("load", _command(context, "load", threads), timeout_s(context.cell, "load"), files=(file,))
+        command = _command(context, "load", threads)
+        return Job("load", command, timeout_s(context.cell, "load"), files=(file,), collect=(properties.FILE,))
 
     def check_load(self, context: CellContext, output: JobOutput) -> int:
         found = text.read_text(lines(output.stdout))
@@ -94,9 +92,8 @@ class Ycsb:
 
     def measure(self, context: CellContext) -> Job:
         cell = context.cell
-        spare = _SPARE_S if cell.warm_up_s < _CONNECTING_S else 0
         own = {
-            "maxexecutiontime": str(ceil(cell.warm_up_s + cell.measure_s) + spare),
+            "maxexecutiontime": str(run_s(cell)),
             "measurementtype": "hdrhistogram",
             "hdrhistogram.fileoutput": "true",
             "hdrhistogram.output.path": "",
@@ -106,8 +103,9 @@ class Ycsb:
             "measurement.interval": "both" if cell.target else "op",
         }
         command = _command(context, "run", cell.threads, cell.target)
-        timeout = timeout_s(cell, "measure") + cell.warm_up_s
-        return Job("measure", command, timeout, files=(properties.file(context, own),), collect=("*.hdr",))
+        # The plan's time-out is for warm-up and measurement, with a minute or more to spare: the start is in that.
+        file, timeout = properties.file(context, own), timeout_s(cell, "measure")
+        return Job("measure", command, timeout, files=(file,), collect=("*.hdr", properties.FILE))
 
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
         found = _proven(output)

@@ -1,22 +1,30 @@
-"""A YCSB run's text and logs turned into a measurement: the declared window, its phases, operations and intervals."""
+"""A YCSB run's text and logs turned into a measurement: the declared window, its phases, operations and intervals.
+
+The warm-up is counted from the first operation: what a process does before it (starting a JVM, connecting, waiting
+for a busy machine) warms nothing up, and must take nothing from the measured time.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
+from typing import NoReturn
 
+from benchbrief.compiler.plan import Cell
 from benchbrief.runners import histogram as h
 from benchbrief.runners.drivers import ycsb_output as text
 from benchbrief.runners.drivers import ycsb_properties as properties
 from benchbrief.runners.drivers.evidence import bad, lines, require_few_errors
 from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput
 from benchbrief.runners.seams import BadOutput, CellContext, JobOutput
+from benchbrief.runners.steady import steadiness
 
 _SNAP_S = 0.25
-"""How far the end of a one-second slice may be from the second it stands for."""
-_SHORT_S = 1.5
-"""By how much a window of whole slices may fall short of the declared time, at the least."""
+"""How far before the second it stands for the end of a one-second slice may be."""
+_LEAST_SHARE = 0.9
+"""A window shorter than this share of the declared time is not what was asked for."""
 _COUNT_TOLERANCE = 0.01
 
 Logs = Mapping[str, tuple[text.Slice, ...]]
@@ -26,12 +34,12 @@ Logs = Mapping[str, tuple[text.Slice, ...]]
 class _Window:
     """The measured part: `edges` are the ends of one-second slices, the first of them where the measurement begins.
 
-    `cut_s` of the process were cut off before it. `late`: the warm-up was over when the first operation came.
+    The first operation ended `first_s` after the threads' start, and the warm-up lasted `warm_up_s` from there.
     """
 
     edges: tuple[float, ...]
-    cut_s: float
-    late: bool
+    first_s: float
+    warm_up_s: float
 
     @property
     def start(self) -> float:
@@ -40,6 +48,18 @@ class _Window:
     @property
     def end(self) -> float:
         return self.edges[-1]
+
+
+def run_s(cell: Cell) -> int:
+    """YCSB's `maxexecutiontime` in whole seconds, which it counts from its threads' start, before they connect.
+
+    Beside the declared times it holds one second, as slices begin at the status thread's seconds and not at the first
+    operation, and two for connecting and loading classes. A slower start is taken from the end of the measured time,
+    which has to be there to nine tenths: short runs, whose last tenth is less than two seconds, get those on top. So a
+    start of four seconds is borne by every run, and a long run is not made much longer.
+    """
+    short = max(0.0, 2 - (1 - _LEAST_SHARE) * cell.measure_s)
+    return ceil(cell.warm_up_s + cell.measure_s) + 1 + 2 + ceil(short)
 
 
 def from_logs(context: CellContext, output: JobOutput, found: text.Text, logs: Logs) -> Measurement:
@@ -92,33 +112,43 @@ def _tally(logs: Logs, start: float, end: float) -> _Tally:
 
 def _window(context: CellContext, output: JobOutput, found: text.Text, logs: Logs) -> _Window:
     cell = context.cell
+    of_operations = [pieces for name, pieces in logs.items() if pieces and text.operation_of(name)]
+    first = min(pieces[0].start for pieces in of_operations)
     # All logs are cut at the same moments (by one thread, one after the other): the longest one names them.
-    reference = max((pieces for name, pieces in logs.items() if text.operation_of(name)), key=len)
-    # The last slice, from the last full second to the end, is a few milliseconds of threads winding down.
-    pieces = [piece for piece in reference if piece.end - piece.start >= 0.5]
+    ends = [piece.end for piece in _whole_slices(max(of_operations, key=len))]
     run_start = max(pieces[-1].end for pieces in logs.values() if pieces) - found.runtime_s
-    cuts = [pieces[0].start, *(piece.end for piece in pieces)] if pieces else []
-    # Without a warm-up, the first operation: connecting, which comes before it, is not the server's throughput.
-    due = run_start + cell.warm_up_s - _SNAP_S if cell.warm_up_s else float("-inf")
-    start = next((cut for cut in cuts if cut >= due), None)
-    edges = [] if start is None else [cut for cut in cuts if start <= cut <= start + cell.measure_s + _SNAP_S]
-    measured = edges[-1] - edges[0] if len(edges) > 1 else 0.0
+    # Without a warm-up, the first operation begins the window, though the slice that it is in is a part of a second.
+    edges = [cut for cut in (first, *ends) if cut >= first + cell.warm_up_s]
+    if edges:
+        least = cell.measure_s - min(_SNAP_S, (1 - _LEAST_SHARE) * cell.measure_s)
+        last = next((cut for cut in edges if cut >= edges[0] + least), edges[-1])
+        edges = [cut for cut in edges if cut <= last]
+    measured = edges[-1] - edges[0] if edges else 0.0
     limited = "operations" in context.workload.properties
-    if (
-        start is None
-        or measured <= 0
-        or (not limited and measured < cell.measure_s - max(_SHORT_S, 0.05 * cell.measure_s))
-    ):
-        ended = f"YCSB measured {measured:.1f} s of {cell.measure_s:g} s"
-        if found.runtime_s < cell.warm_up_s + cell.measure_s - _SHORT_S:
-            raise bad(
-                output,
-                f"{ended}: it ended after {found.runtime_s:.1f} s",
-                "did it run out of operations? declare more `operations`",
-            )
-        raise bad(output, ended)
-    late = bool(cell.warm_up_s) and start == cuts[0]
-    return _Window(tuple(edges), start - run_start, late)
+    if measured <= 0 or (not limited and measured < _LEAST_SHARE * cell.measure_s):
+        _refuse(cell, output, found, measured, first - run_start)
+    return _Window(tuple(edges), first - run_start, edges[0] - first)
+
+
+def _whole_slices(pieces: tuple[text.Slice, ...]) -> tuple[text.Slice, ...]:
+    """Without the last ones, from the last full second to the end: a few milliseconds of threads winding down."""
+    while pieces and pieces[-1].end - pieces[-1].start < 0.5:
+        pieces = pieces[:-1]
+    return pieces
+
+
+def _refuse(cell: Cell, output: JobOutput, found: text.Text, measured: float, first_s: float) -> NoReturn:
+    said = f"YCSB measured {measured:.1f} s of {cell.measure_s:g} s"
+    if found.runtime_s < run_s(cell) - 1:
+        raise bad(
+            output,
+            f"{said}: it ended after {found.runtime_s:.1f} s",
+            "did it run out of operations? declare more `operations`",
+        )
+    raise BadOutput(
+        f"{said}: its first operation came {first_s:.1f} s after its threads' start",
+        "the machine or the server is too busy: run less beside it, or give a longer `measure`",
+    )
 
 
 def _measurement(context: CellContext, output: JobOutput, found: text.Text, logs: Logs, window: _Window) -> Measurement:
@@ -132,21 +162,23 @@ def _measurement(context: CellContext, output: JobOutput, found: text.Text, logs
         operations += _operations(logs, phase, start, end)
     total = throughput[0]
     # An operation that hung in the window fails after it, when its time-out is over: those failures count too.
-    failed = _tally(logs, window.start, float("inf")).errors
-    require_few_errors(output, "YCSB", failed, total.count, context.experiment.max_error_share)
+    for tally in (_tally(logs, window.start, window.end), _tally(logs, window.start, float("inf"))):
+        require_few_errors(output, "YCSB", tally.errors, tally.count, context.experiment.max_error_share)
     if total.count <= 0:
         raise bad(output, "YCSB did no operations in the measured window")
+    intervals = tuple(
+        Interval(start - window.start, end - start, _tally(logs, start, end).count)
+        for start, end in pairwise(window.edges)
+    )
+    steady = steadiness(intervals)
     return Measurement(
         window=(window.start, window.end),
         throughput=tuple(throughput),
         operations=tuple(operations),
-        intervals=tuple(
-            Interval(start - window.start, end - start, _tally(logs, start, end).count)
-            for start, end in pairwise(window.edges)
-        ),
-        warnings=(*found.warnings, *_remarks(context, window)),
+        intervals=intervals,
+        warnings=(*found.warnings, *(steady.warnings if steady else ())),
         tool_version=_version(output),
-        properties=tuple(_disclosed(context, logs, window).items()),
+        properties=tuple({**_disclosed(context, logs, window), **(steady.properties if steady else {})}.items()),
     )
 
 
@@ -198,16 +230,6 @@ def _operations(logs: Logs, phase: int | None, start: float, end: float) -> list
     return done
 
 
-def _remarks(context: CellContext, window: _Window) -> tuple[str, ...]:
-    if not window.late:
-        return ()
-    text = (
-        f"YCSB's first operation came {window.cut_s:.1f} s after its start, so its {context.cell.warm_up_s:g} s of "
-        "warm-up warmed nothing up: declare a longer one"
-    )
-    return (text,)
-
-
 def _disclosed(context: CellContext, logs: Logs, window: _Window) -> dict[str, str]:
     both = any(name.startswith(text.INTENDED) for name in logs)
     told = {
@@ -215,7 +237,8 @@ def _disclosed(context: CellContext, logs: Logs, window: _Window) -> dict[str, s
         "measurement.interval": "both" if both else "op",
         "loop": "open, closed when it falls behind" if context.cell.target else "closed",
         "percentiles": "from merged HDR histograms of three digits",
-        "warm-up": f"the first {window.cut_s:.1f} s of the process were cut off",
+        "start": f"the first operation ended {window.first_s:.1f} s after the threads' start",
+        "warm-up": f"{window.warm_up_s:.1f} s from the first operation were cut off",
     }
     if any(text.operation_of(name) == ("read_modify_write", False) for name in logs):
         told["throughput"] = "a read-modify-write is one operation"

@@ -167,6 +167,11 @@ def test_ycsb_measures_inside_the_window_and_agrees_with_the_server(tmp_path: Pa
     assert measurement.total.seconds == pytest.approx(2, abs=0.5), "the window is made of whole seconds"
     assert measurement.tool_version == "YCSB 0.17.0"
     assert (tmp_path / "out/measure/command.txt").read_text().count("mongodb://") == 0
+    for step in ("load", "measure"):
+        kept = (tmp_path / "out" / step / "job.properties").read_text()
+        assert "recordcount=500\n" in kept, "anyone can run the same client again"
+        assert "mongodb://" not in kept
+        assert kept.endswith("mongodb.url=***\n")
     served = sum(after[name] - before[name] for name in ("opcounters.query", "opcounters.update"))
     assert 0 < measurement.total.count < served, "the server also counts the warm-up"
 

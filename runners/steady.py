@@ -1,0 +1,68 @@
+"""Whether a throughput held still within the measured time.
+
+The rule is SNIA's for solid-state storage ("Solid State Storage Performance Test Specification", PTS 2.0.x,
+definition of "Steady State"), over a measurement window of five rounds:
+
+    max - min of the rounds          <= 20 % of their average
+    excursion of the best linear fit <= 10 % of their average
+
+SNIA's rounds are runs of a minute. Here they are fifths of the measured time: ranges of single seconds grow with
+their number, so a long run would fail by the rule's first half for its length alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from benchbrief.runners.measurement import Interval
+
+ROUNDS = 5
+_MOST_RANGE = 0.20
+_MOST_TREND = 0.10
+
+# The same words for every cell, so that a brief says them once.
+_WARNING = (
+    "Throughput was not steady within the measured time by SNIA's rule; measure for a longer time, or warm up longer"
+)
+
+
+@dataclass(frozen=True)
+class Steadiness:
+    """`range` of the rounds' throughputs and `trend` (the linear fit's excursion), as shares of their mean."""
+
+    range: float
+    trend: float
+
+    @property
+    def steady(self) -> bool:
+        return self.range <= _MOST_RANGE and self.trend <= _MOST_TREND
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return () if self.steady else (_WARNING,)
+
+    @property
+    def properties(self) -> dict[str, str]:
+        said = f"range {self.range:.1%}, trend {self.trend:.1%} of the mean of {ROUNDS} rounds"
+        return {"steady state": f"{said} (SNIA allows {_MOST_RANGE:.0%} and {_MOST_TREND:.0%})"}
+
+
+def steadiness(intervals: Sequence[Interval]) -> Steadiness | None:
+    """None for fewer than five intervals that lasted, and where nothing was done."""
+    intervals = [each for each in intervals if each.seconds > 0]
+    if len(intervals) < ROUNDS:
+        return None
+    cuts = [round(i * len(intervals) / ROUNDS) for i in range(ROUNDS + 1)]
+    rates = [_rate(intervals[a:b]) for a, b in pairwise(cuts)]
+    mean = sum(rates) / ROUNDS
+    if mean <= 0:
+        return None
+    middle = (ROUNDS - 1) / 2
+    slope = sum((i - middle) * rate for i, rate in enumerate(rates)) / sum((i - middle) ** 2 for i in range(ROUNDS))
+    return Steadiness((max(rates) - min(rates)) / mean, abs(slope) * (ROUNDS - 1) / mean)
+
+
+def _rate(intervals: Sequence[Interval]) -> float:
+    return sum(each.count for each in intervals) / sum(each.seconds for each in intervals)
