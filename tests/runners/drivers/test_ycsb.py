@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,8 +14,9 @@ import pytest
 from benchbrief.runners.drivers.ycsb import Ycsb
 from benchbrief.runners.drivers.ycsb_output import operation_of, read_hdr_logs, read_text
 from benchbrief.runners.histogram import merge, percentile
-from benchbrief.runners.seams import BadOutput, CellContext, Endpoint, JobOutput, RunnerError, Secret
-from tests.support.cells import attached, context, recorded, ycsb
+from benchbrief.runners.hosts import HostPool
+from benchbrief.runners.seams import BadOutput, CellContext, Command, Endpoint, JobOutput, RunnerError, Secret
+from tests.support.cells import attached, context, recorded, run_job, ycsb
 from tests.support.measurements import rendered
 
 OUTPUTS = Path(__file__).parent / "outputs" / "ycsb"
@@ -396,6 +398,27 @@ def test_the_uri_travels_in_the_property_file_only() -> None:
     assert "open-sesame" not in repr(job.command)
     (file,) = job.files
     assert [word for word in file.content if isinstance(word, Secret)] == [URI]
+
+
+@pytest.mark.parametrize("password", ["open-sesame", "open%3Asesame%40", "open\\sesame", "s\u00e9same"])
+@pytest.mark.parametrize("step", ["load", "measure"])
+def test_the_property_file_is_kept_without_its_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, password: str, step: str
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    cell = context(ycsb("c"), DATABASE)
+    there = Endpoint(uri=Secret(f"mongodb://user:{password}@db-1/ycsb", name="uri"))
+    told = CellContext(cell.plan, cell.cell, "/opt/ycsb/bin/ycsb.sh", there)
+    job = DRIVER.measure(told) if step == "measure" else DRIVER.load(told)
+    assert job
+    with HostPool(cell.plan) as hosts:
+        idle = replace(job, command=Command(("cat", "job.properties")))
+        made = run_job(hosts["local"], idle, tmp_path / "out")
+    kept = (made.directory / "job.properties").read_text()
+    assert kept == made.stdout.read_text()
+    assert kept.endswith("\nmongodb.url=***\n")
+    assert "recordcount=1000\n" in kept
+    assert "same" not in kept
 
 
 def test_the_command_speaks_the_release_s_layout() -> None:
