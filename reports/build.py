@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.metadata import version
@@ -10,13 +11,14 @@ from markupsafe import Markup
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports import disclosure as d
-from benchbrief.reports import prose
+from benchbrief.reports import prose, repeatability
 from benchbrief.reports.axes import text_width
 from benchbrief.reports.charts import draw
 from benchbrief.reports.facts import contradictions, fact_groups
 from benchbrief.reports.figures import drawing, fits_half
-from benchbrief.reports.labels import readable
+from benchbrief.reports.labels import line_label, readable
 from benchbrief.reports.source import Key, Results, Store
+from benchbrief.reports.systems import stand_ins
 from benchbrief.reports.values import (
     Scale,
     decimals_for,
@@ -25,6 +27,7 @@ from benchbrief.reports.values import (
     in_prose,
     quantity,
     scale_for,
+    spelled_unit,
     unit_text,
 )
 from benchbrief.reports.view import (
@@ -46,16 +49,24 @@ from benchbrief.reports.view import (
     TableView,
     TextView,
 )
+from benchbrief.reports.words import counted
 
 FULL, HALF = (657, 240), (317, 212)  # pixels of 1/96 inch: the page's text width, and half of it less the gap
 FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
 _NOTICED_CELLS = 4
+_SUBTRACTS = re.compile(" [-−] ")
 
 
-def build(plan: p.Plan, store: Store, report: p.Report, words: Mapping[str, str]) -> ReportView:
-    """The view of one report of the plan over the results in the store."""
+def build(
+    plan: p.Plan,
+    store: Store,
+    report: p.Report,
+    words: Mapping[str, str],
+    reports_from: Mapping[str, str] | None = None,
+) -> ReportView:
+    """The view of one report of the plan over the results in the store; `reports_from` as for `disclosure`."""
     results = Results(plan, store, words)
-    builder = _Builder(results, report)
+    builder = _Builder(results, report, reports_from)
     blocks = tuple(builder.blocks(report.elements, level=2))
     return ReportView(
         title=report.title,
@@ -74,7 +85,8 @@ def build(plan: p.Plan, store: Store, report: p.Report, words: Mapping[str, str]
 class _Builder:
     """Holds what runs through a report: the numbers of figures, tables and footnotes."""
 
-    def __init__(self, results: Results, report: p.Report) -> None:
+    def __init__(self, results: Results, report: p.Report, reports_from: Mapping[str, str] | None) -> None:
+        self.reports_from = reports_from
         self.results = results
         self.report = report
         self.words = results.words
@@ -114,7 +126,8 @@ class _Builder:
                 groups = fact_groups(element.hardware, self.results)
                 return FactsView(self.tables, element.title or self.words["configuration"], groups)
             case p.DisclosureElement():
-                return d.disclosure(self.results, facts_shown=_has_facts(self.report.elements))
+                shown = _has_facts(self.report.elements)
+                return d.disclosure(self.results, facts_shown=shown, reports_from=self.reports_from)
             case p.SectionElement():
                 self.sections += 1
                 anchor = f"section-{self.sections}"
@@ -139,10 +152,17 @@ class _Builder:
         high = self.results.at(value.high) if value.high else None
         if low is None or (value.high and high is None):
             reason = self.results.why_missing(value.query if low is None or not value.high else value.high)
-            text, note = self.words["missing"], self.note(reason)
-        else:
-            text, note = in_prose(low, high, value.format, value.query.unit, follows, self.words["to"]), None
-        return prose.Inserted(text, value.query.text, self.cells([value.query]), note)
+            return prose.Inserted(self.words["missing"], value.query.text, self.cells([value.query]), self.note(reason))
+        unit = value.query.unit
+        declared = self.declared(value.query)
+        text = in_prose(low, high, value.format, unit, follows, self.words["to"], declared=declared)
+        takes = len(spelled_unit(unit, follows)) if value.format else 0
+        return prose.Inserted(text, value.query.text, self.cells([value.query]), takes=takes)
+
+    def declared(self, query: p.Query) -> bool:
+        """Whether the unit is a metric's own: then numbers of the metric stay in it."""
+        metrics = (m.name for m in self.results.plan.metrics if m.query.unit == query.unit)
+        return any(re.search(rf"\b{re.escape(name)}\b", query.text) for name in metrics)
 
     def cells(self, queries: Iterable[p.Query], **where: Key) -> str:
         found = (cell.cell_id for query in queries for cell in self.results.cells_behind(query, **where))
@@ -201,6 +221,7 @@ class _Builder:
             numeric = any(not isinstance(part, str) for text in line.texts for part in text.parts)
             cells = [Cell(prose.inline(text, self.insert), numeric) for text in line.texts]
             return Head(readable(line.label, self.words), unit_text(line.unit), numeric), tuple(cells)
+        label = line_label(line.label, line.query, self.words)
         values = [self.results.at(line.query, **{element.dim: key.value}) for key in element.keys]
         unit = line.query.unit
         scale, decimals = (Scale(1.0, unit_text(unit)), 0) if line.format else shared[unit]
@@ -214,7 +235,7 @@ class _Builder:
                 html = Markup(escape(shown))  # noqa: S704  # escaped here
             found.append(Cell(html, True, self.cells([line.query], **where)))
         shown_unit = "" if line.format.endswith("%") else scale.unit
-        return Head(readable(line.label, self.words), shown_unit), tuple(found)
+        return Head(label, shown_unit), tuple(found)
 
     def callout(self, element: p.CalloutElement) -> CalloutView:
         table = self.table(element.table, numbered=False) if element.table else None
@@ -266,19 +287,30 @@ class _Builder:
 
     def formula(self, element: p.FormulaElement) -> FormulaView:
         words = _operators(element.text.format(*(term.text for term in element.terms)))
-        numbers = _operators(element.text.format(*(self.amount(term.query) for term in element.terms)))
+        significant = 6 if _SUBTRACTS.search(element.text) else 4  # a difference of near values needs more digits
+        amounts = (self.declared_text(t.query) or self.amount(t.query, significant) for t in element.terms)
+        numbers = _operators(element.text.format(*amounts))
         result = self.amount(element.result)
         queries = [*(term.query for term in element.terms), element.result]
         steps = (words, numbers, result)
         cells, sources = self.cells(queries), tuple(_sources(queries))
         return FormulaView(element.name, element.for_label, steps, self.notes(), cells, sources)
 
-    def amount(self, query: p.Query) -> str:
+    def declared_text(self, query: p.Query) -> str:
+        """A declared fact as the spec has it: `0.10 USD/h`, and not what it is in base units; else nothing."""
+        value, name = self.results.at(query), re.match(r"\w+", query.text)
+        for hardware in self.results.plan.hardware.values():
+            fact = hardware.facts.get(name.group()) if name else None
+            if isinstance(fact, p.Quantity) and (fact.unit, fact.value) == (query.unit, value):
+                return fact.text
+        return ""
+
+    def amount(self, query: p.Query, significant: int = 0) -> str:
         value = self.results.at(query)
         if value is None:
             self.note(self.results.why_missing(query))
             return self.words["missing"]
-        return quantity(value, query.unit)
+        return quantity(value, query.unit, significant=significant)
 
 
 def _has_facts(elements: Sequence[p.Element]) -> bool:
@@ -341,7 +373,7 @@ def _sources(queries: Iterable[p.Query]) -> Iterable[Source]:
 def _notices(results: Results) -> Iterable[Notice]:
     """What must be known before any number, worst first."""
     words = results.words
-    for sentence, labels in d.stand_ins(results).items():
+    for sentence, labels in stand_ins(results).items():
         text = words["notice_stand_in_body"].format(databases=", ".join(labels), sentence=_sentence(sentence))
         yield Notice(words["notice_stand_in"], text, "error")
     bad = results.bad_cells
@@ -349,9 +381,8 @@ def _notices(results: Results) -> Iterable[Notice]:
         cells = [f"{c.cell_id} ({c.reason or words['no_reason']})" for c in bad[:_NOTICED_CELLS]]
         if len(bad) > _NOTICED_CELLS:
             cells.append(words["notice_and_more"].format(n=len(bad) - _NOTICED_CELLS))
-        text = words["notice_failed_body"].format(
-            failed=len(bad), total=len(results.cells), cells=words["semicolon"].join(cells)
-        )
+        listed = words["semicolon"].join(cells)
+        text = counted(words, "notice_failed_body", len(results.cells), failed=len(bad), cells=listed)
         yield Notice(words["notice_failed"], text, "error")
     run = d.run_row(results)
     if run["status"] in ("interrupted", "unfinished"):
@@ -359,6 +390,7 @@ def _notices(results: Results) -> Iterable[Notice]:
         yield Notice(words["notice_status"], text, "error")
     if failed := d.failed_expects(results):
         yield Notice(words["notice_expect"], words["semicolon"].join(failed), "error")
+    yield from repeatability.notice(results)
     remarks = [text for hardware in results.plan.hardware.values() for text in contradictions(hardware, results)]
     if remarks:
         facts = words["semicolon"].join(dict.fromkeys(remarks))

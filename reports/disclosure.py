@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports.facts import fact_name
-from benchbrief.reports.source import Fact, Results
+from benchbrief.reports.repeatability import paragraph
+from benchbrief.reports.source import Results
+from benchbrief.reports.systems import settings_text, systems
 from benchbrief.reports.values import duration, points
 from benchbrief.reports.view import CellLine, DisclosureGroup, DisclosureView, Item
+from benchbrief.reports.words import counted
 
 
-def disclosure(results: Results, *, facts_shown: bool) -> DisclosureView:
-    """`facts_shown`: the report has a table of the hosts' facts, which need not be told twice."""
+def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str, str] | None) -> DisclosureView:
+    """`facts_shown`: the report has a table of the hosts' facts, which need not be told twice.
+
+    `reports_from`: the files that reports and metrics are from, if not from the run's own spec, with their SHA-256.
+    """
     words = results.words
     made = [
-        DisclosureGroup(words["d_run"], tuple(_run(results))),
-        DisclosureGroup(words["d_systems"], tuple(_systems(results))),
+        DisclosureGroup(words["d_run"], tuple(_run(results, reports_from or {}))),
+        DisclosureGroup(words["d_systems"], tuple(systems(results))),
         DisclosureGroup(words["d_load"], tuple(_tools(results))),
         DisclosureGroup(words["d_settings"], tuple(_settings(results))),
         DisclosureGroup(words["d_workloads"], tuple(_workloads(results))),
         DisclosureGroup(words["d_hosts"], tuple(_hosts(results, brief=facts_shown))),
         DisclosureGroup(words["d_method"], tuple(_method(results))),
+        DisclosureGroup(words["d_repeatability"], tuple(paragraph(results))),
         DisclosureGroup(words["d_expects"], tuple(_expects(results))),
         DisclosureGroup(words["d_warnings"], tuple(_warnings(results))),
     ]
@@ -38,25 +44,13 @@ def disclosure(results: Results, *, facts_shown: bool) -> DisclosureView:
             bad.setdefault(f"{line.status}{words['colon']}{line.reason or words['no_reason']}", []).append(line.id)
     told = tuple(Item(text, ", ".join(ids), emphasis=True) for text, ids in bad.items())
     groups = (DisclosureGroup(g.title, tuple(item for item in g.items if item.text)) for g in made)
-    return DisclosureView(tuple(group for group in groups if group.items), told, lines)
+    all_ok = counted(words, "d_all_ok", len(lines))
+    return DisclosureView(tuple(group for group in groups if group.items), told, all_ok, lines)
 
 
 def plan_sha256(plan: p.Plan) -> str:
     """The digest of plan.json as it is kept with the run (`runners/rundir.py`)."""
     return hashlib.sha256(plan.model_dump_json(indent=1).encode()).hexdigest()
-
-
-def stand_ins(results: Results) -> dict[str, list[str]]:
-    """For each stand-in's sentence, the labels of the databases that it served in place of the real server."""
-    found: dict[str, list[str]] = {}
-    for fact in results.observed:
-        if fact.kind == "database" and fact.name == "stand_in" and fact.value:
-            database = results.plan.databases.get(fact.node or "")
-            labels = found.setdefault(fact.value, [])
-            label = database.label if database else fact.node or ""
-            if label not in labels:
-                labels.append(label)
-    return found
 
 
 def run_row(results: Results) -> dict[str, object]:
@@ -80,7 +74,7 @@ def failed_expects(results: Results) -> list[str]:
 # --- the groups --------------------------------------------------------------------------------------------------
 
 
-def _run(results: Results) -> Iterable[Item]:
+def _run(results: Results, reports_from: Mapping[str, str]) -> Iterable[Item]:
     words, spec, run = results.words, results.plan.spec, run_row(results)
     yield Item(words["d_run_id"], str(run["run_id"] or ""))
     yield Item(words["d_started"], time_text(run["started_at"]))
@@ -89,58 +83,14 @@ def _run(results: Results) -> Iterable[Item]:
     yield Item(words["d_status"], f"{status}{words['colon']}{run['message']}" if run["message"] else status)
     for name, digest in spec.files.items():
         yield Item(words["d_spec"], f"{name} (SHA-256 {digest})")
+    for name, digest in reports_from.items():
+        yield Item(words["d_reports_from"], words["d_reports_from_file"].format(file=name, sha256=digest))
     if spec.profile:
         yield Item(words["d_profile"], spec.profile)
     if spec.params:
         yield Item(words["d_params"], ", ".join(f"{k} = {v}" for k, v in spec.params.items()))
     yield Item(words["d_plan"], plan_sha256(results.plan))
     yield Item(words["d_version"], f"benchbrief {run['benchbrief'] or version('benchbrief')}")
-
-
-def _systems(results: Results) -> Iterable[Item]:
-    """One item for each database; what differs between the hardware groups is named with the group."""
-    words = results.words
-    by_name: dict[str, list[tuple[str, p.Database]]] = {}
-    for key, database in results.plan.databases.items():
-        by_name.setdefault(database.name, []).append((key, database))
-    for same in by_name.values():
-        first = same[0][1]
-        parts = [f"{first.engine}, {words[f'd_server_{first.server}']}"]
-        observed = _common([f for f in results.observed if f.kind == "database"], [key for key, _ in same], results)
-        parts += [f"{fact_name(name, words)} {value}" for name, value in observed.items() if name != "stand_in"]
-        parts += [first.topology] if first.topology else []
-        if first.options:
-            parts.append(f"{words['d_options']} " + ", ".join(f"{k} = {_plain(v)}" for k, v in first.options.items()))
-        parts.append(words[f"d_reset_{first.reset}"])
-        yield Item(first.label, words["semicolon"].join(parts))
-    for sentence, labels in stand_ins(results).items():
-        yield Item(words["d_stand_in"], f"{', '.join(labels)}{words['colon']}{sentence}", emphasis=True)
-
-
-def _common(facts: list[Fact], nodes: list[str], results: Results) -> dict[str, str]:
-    found: dict[str, dict[str, list[str]]] = {}
-    for fact in facts:
-        if fact.node in nodes:
-            found.setdefault(fact.name, {}).setdefault(fact.value, []).append(fact.node or "")
-    texts = {}
-    for name, values in found.items():
-        if len(values) == 1:
-            texts[name] = next(iter(values))
-        else:
-            groups = {v: ", ".join(_hardware_label(n, results) for n in where) for v, where in values.items()}
-            texts[name] = ", ".join(f"{v} ({where})" for v, where in groups.items())
-    return texts
-
-
-def _hardware_label(database_key: str, results: Results) -> str:
-    key = database_key.rpartition("@")[2]
-    return results.plan.hardware[key].label if key in results.plan.hardware else database_key
-
-
-def _plain(value: str | float | bool) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value if isinstance(value, str) else f"{value:,.15g}"
 
 
 def _tools(results: Results) -> Iterable[Item]:
@@ -157,7 +107,19 @@ def _tools(results: Results) -> Iterable[Item]:
         text = words["d_on"].format(tool=" / ".join(versions) or driver, hosts=", ".join(hosts))
         if path := found.get(f"{driver}.path"):
             text += f"{words['semicolon']}{words['d_tool_path']} {path}"
-        yield Item(driver, text)
+        yield Item(driver, words["semicolon"].join([text, *_properties(driver, results)]))
+
+
+def _properties(driver: str, results: Results) -> Iterable[str]:
+    """What the numbers of a tool depend on, as its runs say it; what differs from run to run is a result of theirs."""
+    cells = {cell.id for cell in results.plan.cells if cell.tool.driver == driver}
+    found: dict[str, dict[str, None]] = {}
+    for cell, name, value in results.store.sql("SELECT cell_id, name, value FROM properties ORDER BY ALL").rows:
+        if cell in cells and name != "version":
+            found.setdefault(str(name), {})[str(value)] = None
+    for name, values in found.items():
+        if len(values) <= 2:  # service and intended latency, say
+            yield f"{name}{results.words['colon']}{' / '.join(values)}"
 
 
 def _settings(results: Results) -> Iterable[Item]:
@@ -172,13 +134,42 @@ def _settings(results: Results) -> Iterable[Item]:
         parts.append(words["d_repeats"].format(n=experiment.repeats))
         parts.append(words[f"d_order_{experiment.order}"].format(seed=experiment.seed))
         parts.append(words["d_errors"].format(share=f"{experiment.max_error_share:.3g}"))
+        parts.append(_probes(experiment.name, results))
         yield Item(experiment.label, words["semicolon"].join(parts))
+
+
+def _probes(experiment: str, results: Results) -> str:
+    words = results.words
+    hosts: dict[tuple[str, float], dict[str, None]] = {}
+    for cell in results.plan.cells:
+        for probe in cell.probes if cell.experiment == experiment else ():
+            hosts.setdefault((probe.name, probe.every_s), {}).update(dict.fromkeys(probe.hosts))
+    told = [
+        words["d_probe"].format(name=name, time=duration(every), hosts=" / ".join(on))
+        for (name, every), on in hosts.items()
+    ]
+    return words["d_probes"].format(probes=", ".join(told)) if told else words["d_no_probes"]
 
 
 def _workloads(results: Results) -> Iterable[Item]:
     for workload in results.plan.workloads.values():
-        settings = ", ".join(f"{k} = {_plain(v)}" for k, v in workload.properties.items())
-        yield Item(workload.label, f"{workload.family} {workload.benchmark}: {settings}")
+        settings = settings_text(workload.properties)
+        yield Item(workload.label, f"{workload.family} {workload.benchmark}{results.words['colon']}{settings}")
+    yield from _data(results)
+
+
+def _data(results: Results) -> Iterable[Item]:
+    """How each data set came to be, with the workloads that run on it."""
+    words, plan = results.words, results.plan
+    users: dict[str, dict[str, None]] = {}
+    for cell in plan.cells:
+        how = words["d_data_none"]
+        if cell.dataset:
+            family = plan.workloads[cell.workload].family
+            how = words[f"d_data_{family}"].format(records=f"{cell.dataset.records:,}")
+        users.setdefault(how, {})[plan.workloads[cell.workload].label] = None
+    for how, labels in users.items():
+        yield Item(words["d_data"], f"{' / '.join(labels)}{words['colon']}{how}")
 
 
 _BRIEF = ("os", "kernel", "cpu", "memory", "memory_limit")
@@ -199,6 +190,10 @@ def _method(results: Results) -> Iterable[Item]:
         yield Item("", words["d_closed"])
     if any(e.axis == "target" for e in experiments):
         yield Item("", words["d_open"])
+    if any(probe.name == "cpu" for cell in results.plan.cells for probe in cell.probes):
+        yield Item("", words["d_cpu"])
+    if any(_half_compressible(cell, results) for cell in results.plan.cells):
+        yield Item("", words["d_compressible"])
     rows = results.store.sql(
         "SELECT origin, count(*) FROM latency WHERE value_s IS NOT NULL AND statistic LIKE 'p%' "
         "AND source IS NULL GROUP BY origin"
@@ -206,12 +201,17 @@ def _method(results: Results) -> Iterable[Item]:
     found = {str(origin): int(n) for origin, n in rows}
     distributions = results.store.sql("SELECT count(*) FROM operations WHERE histogram IS NOT NULL").rows[0][0]
     if found.get("histogram"):
-        yield Item("", words["d_histogram"].format(n=f"{int(distributions):,}"))
+        yield Item("", counted(words, "d_histogram", int(distributions)))
     if found.get("printed"):
-        yield Item("", words["d_printed"].format(n=f"{found['printed']:,}"))
+        yield Item("", counted(words, "d_printed", found["printed"]))
     if not found:
         yield Item("", words["d_no_latency"])
     yield Item("", words["d_repeat_mean" if any(e.repeats > 1 for e in experiments) else "d_single"])
+
+
+def _half_compressible(cell: p.Cell, results: Results) -> bool:
+    options = {**results.plan.databases[cell.database].options, **cell.tool.options}
+    return cell.tool.driver == "db_bench" and "compression_ratio" not in options
 
 
 def _expects(results: Results) -> Iterable[Item]:
@@ -225,13 +225,12 @@ def _expects(results: Results) -> Iterable[Item]:
 
 def _warnings(results: Results) -> Iterable[Item]:
     words = results.words
-    rows = results.store.sql("SELECT severity, text FROM notes").rows
-    counted = Counter((str(severity), str(text)) for severity, text in rows)
+    rows = results.store.sql("SELECT severity, text, count(DISTINCT cell_id) FROM notes GROUP BY severity, text").rows
     order = {"error": 0, "warning": 1, "info": 2}
-    for (severity, text), n in sorted(counted.items(), key=lambda kv: (order.get(kv[0][0], 3), kv[0][1])):
-        times = f" ({words['d_occurrences'].format(n=n)})" if n > 1 else ""
-        yield Item(words.get(f"severity_{severity}", severity), text + times, emphasis=severity == "error")
-    if not counted:
+    for severity, text, cells in sorted(rows, key=lambda row: (order.get(row[0], 3), row[1])):
+        where = f" ({words['d_occurrences'].format(n=f'{cells:,}')})" if cells > 1 else ""
+        yield Item(words.get(f"severity_{severity}", severity), text + where, emphasis=severity == "error")
+    if not rows:
         yield Item("", words["d_no_warnings"])
 
 

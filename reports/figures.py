@@ -12,6 +12,7 @@ from benchbrief.reports.labels import readable
 from benchbrief.reports.layout import Chart, Point, Trace, XAxis, XKind
 from benchbrief.reports.source import Key, Results
 from benchbrief.reports.values import Scale, automatic, decimals_for, fixed, scale_for, with_unit
+from benchbrief.reports.words import counted
 from benchbrief.results.statistics import t_interval
 
 UNIT_OF_DIM = {"target": "ops/s", "time": "s"}
@@ -41,7 +42,8 @@ class _Remarks:
         if not self.missing:
             return tuple(self.notes)
         reasons = words["semicolon"].join(self.reasons)
-        return (words["gap"].format(n=self.missing, total=self.points, reasons=reasons), *self.notes)
+        gap = counted(words, "gap", self.points, reasons=reasons, missing=self.missing)
+        return (gap, *self.notes)
 
 
 @dataclass(frozen=True)
@@ -231,7 +233,7 @@ def _without_non_positive(drawn: list[_Drawn], results: Results, remarks: _Remar
         dropped += sum(1 for a, b in zip(keep, d.trace.points, strict=True) if a is not b)
         found.append(replace(d, trace=replace(d.trace, points=tuple(keep))))
     if dropped:
-        remarks.notes[results.words["not_positive"].format(n=dropped)] = None
+        remarks.notes[counted(results.words, "not_positive", dropped)] = None
     return found
 
 

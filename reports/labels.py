@@ -5,6 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from benchbrief.compiler.plan import Query
+from benchbrief.reports.provenance import fixed_keys
+from benchbrief.reports.words import counted
+
+_NUMBERED = ("threads", "target", "phase", "repeat")
 _MEASURE = re.compile(r"([a-z]+(?:\.[a-z0-9]+)?)(?:\[([a-z_, ]+)\])?(?=,|$)")
 
 
@@ -31,6 +36,16 @@ def readable(label: str, words: Mapping[str, str]) -> str:
     if not re.match(r"p\d", text):  # p99 stays small
         text = text[:1].upper() + text[1:]
     return text + label[match.end() :]
+
+
+def line_label(label: str, query: Query, words: Mapping[str, str]) -> str:
+    """The head of a table's line; one that is only a number of threads, or of a phase, says so: "4 threads"."""
+    for fixed in fixed_keys(query.sql):
+        for dim in _NUMBERED:
+            for key in fixed.get(dim, ()):
+                if isinstance(key, float) and label.replace(",", "") == f"{key:.15g}":
+                    return counted(words, f"at_{dim}", key)
+    return readable(label, words)
 
 
 def _operation(names: str, words: Mapping[str, str]) -> str:

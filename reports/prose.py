@@ -27,13 +27,15 @@ if TYPE_CHECKING:
 class Inserted:
     """A computed number as it is printed, with the expression and the cells (their ids, blanks between) behind it.
 
-    `note` is the number of the footnote that says why it is missing.
+    `note` is the number of the footnote that says why it is missing; `takes` is how much of the text behind it, its
+    unit, it replaces.
     """
 
     text: str
     expression: str
     cells: str = ""
     note: int | None = None
+    takes: int = 0
 
 
 Insert = Callable[[Value, str], Inserted]
@@ -69,13 +71,16 @@ def plain(prose: Prose, insert: Insert) -> str:
 def _source(prose: Prose, insert: Insert) -> tuple[str, list[Inserted]]:
     numbers: list[Inserted] = []
     source = []
+    taken = 0
     for index, part in enumerate(prose.parts):
         if isinstance(part, str):
-            source.append(part.replace(_OPEN, "").replace(_CLOSE, ""))
+            source.append(part[taken:].replace(_OPEN, "").replace(_CLOSE, ""))
+            taken = 0
             continue
         after = prose.parts[index + 1] if index + 1 < len(prose.parts) else ""
         source.append(f"{_OPEN}{len(numbers)}{_CLOSE}")
         numbers.append(insert(part, after if isinstance(after, str) else ""))
+        taken = numbers[-1].takes
     return "".join(source), numbers
 
 

@@ -21,8 +21,20 @@ class Rendered:
     pdf: Path | None
 
 
-def render(plan: Plan, store: Store, report_name: str, out_dir: Path, *, html_only: bool = False) -> Rendered:
-    """Write `out_dir/<report>.html` and `.pdf`, each whole or not at all. Raises ReportError."""
+def render(
+    plan: Plan,
+    store: Store,
+    report_name: str,
+    out_dir: Path,
+    *,
+    html_only: bool = False,
+    reports_from: dict[str, str] | None = None,
+) -> Rendered:
+    """Write `out_dir/<report>.html` and `.pdf`, each whole or not at all. Raises ReportError.
+
+    `reports_from`: the files that the plan's reports and metrics are from, if not from the spec of the run, with
+    their SHA-256; the disclosure names them.
+    """
     from benchbrief.reports.build import build
     from benchbrief.reports.page import TEMPLATES, to_html
 
@@ -38,7 +50,7 @@ def render(plan: Plan, store: Store, report_name: str, out_dir: Path, *, html_on
             f"write `language = ` and one of: {', '.join(CATALOGUES)}",
         )
     catalogue = words(report.language)
-    view = build(plan, store, report, catalogue)
+    view = build(plan, store, report, catalogue, reports_from)
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", report.name).strip(".-") or "report"
     html_path = out_dir / f"{stem}.html"
     _write(html_path, to_html(view, report.template, catalogue, "screen").encode())

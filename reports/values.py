@@ -15,6 +15,9 @@ _STEPS: dict[str, tuple[tuple[float, str], ...]] = {
 }
 
 
+_MICRO = re.compile(r"(?<![A-Za-z])us\b")
+
+
 @dataclass(frozen=True)
 class Scale:
     """How a column or an axis shows values of a unit: `shown = value / factor`, in `unit`."""
@@ -38,15 +41,20 @@ def number(value: object) -> float | None:
 
 
 def unit_text(unit: str) -> str:
-    """A unit as it is printed; dimensionless ones print nothing."""
-    return "" if unit in ("", "1") else unit
+    """A unit as it is printed: `us/op` as µs/op; dimensionless ones print nothing."""
+    return "" if unit in ("", "1") else _MICRO.sub("µs", unit)
 
 
-def scale_for(values: Iterable[float | None], unit: str) -> Scale:
-    """The scale on which the largest of the values is at least 1. Units without steps stay as they are."""
+def scale_for(values: Iterable[float | None], unit: str, *, long: bool = False) -> Scale:
+    """The scale on which the largest of the values is at least 1. Units without steps stay as they are.
+
+    `long` times may be in minutes and hours.
+    """
     if unit == "share":
         return Scale(0.01, "%")
     steps = _STEPS.get(unit)
+    if steps and unit == "s" and long:
+        steps = (*steps, (60.0, "min"), (3600.0, "h"))
     if steps is None:
         return Scale(1.0, unit_text(unit))
     largest = max((abs(v) for v in values if v is not None), default=0.0)
@@ -101,22 +109,41 @@ def with_unit(text: str, unit: str) -> str:
     return f"{text}{NBSP}{unit}" if unit else text
 
 
-def quantity(value: float, unit: str) -> str:
-    """One number on its own, scaled, with its unit: 0.00081 s -> 810 µs."""
+def quantity(value: float, unit: str, *, significant: int = 0) -> str:
+    """One number on its own, scaled, with its unit: 0.00081 s -> 810 µs; with so many significant digits at least."""
     scale = scale_for([value], unit)
-    return with_unit(automatic(scale(value)), scale.unit)
+    shown = scale(value)
+    decimals = decimals_for([shown])
+    if significant and shown and shown != int(shown):
+        decimals = max(decimals, significant - 1 - math.floor(math.log10(abs(shown))))
+    return with_unit(fixed(shown, decimals), scale.unit)
 
 
-def in_prose(value: float, high: float | None, spec: str, unit: str, follows: str, to: str) -> str:
+def spelled_unit(unit: str, follows: str) -> str:
+    """The start of a text behind a number that is its unit, as a format ending in `u` puts it there; else nothing."""
+    spelled = f"{NBSP}{unit}"
+    after = follows[len(spelled) :]
+    return spelled if unit and follows.startswith(spelled) and not re.match(r"[A-Za-z/·^]", after) else ""
+
+
+def in_prose(
+    value: float, high: float | None, spec: str, unit: str, follows: str, to: str, *, declared: bool = False
+) -> str:
     """A computed number, or a range, as it stands in a sentence that goes on with `follows`.
 
-    It is printed as `spec` says, or, without one, scaled and with its unit. What is joined to a range without a blank
-    belongs to both ends: `{range(x):.0f}X` prints "28X to 37X".
+    It is printed as `spec` says, or, without one, scaled and with its unit. Where its unit follows (a format ending in
+    `u`), times and sizes are scaled before the digits are applied, from ns to h and from B to TB, unless a metric
+    declares the unit; the unit is then part of what is returned. What is joined to a range without a blank belongs to
+    both ends: `{range(x):.0f}X` prints "28X to 37X".
     """
     values = [v for v in (value, high) if v is not None]
     unit_after = ""
     if spec:
-        texts = [formatted(v, spec, unit) for v in values]
+        scale = Scale(1.0, unit_text(unit))
+        if spelled_unit(unit, follows):
+            scale = scale if declared else scale_for(values, unit, long=True)
+            unit_after = scale.unit
+        texts = [formatted(scale(v), spec, unit) for v in values]
     else:
         scale = scale_for(values, unit)
         decimals = decimals_for([scale(v) for v in values])
@@ -129,6 +156,25 @@ def in_prose(value: float, high: float | None, spec: str, unit: str, follows: st
 
 
 _JOINED = re.compile(r"(?:[A-Za-z%×]{1,3}(?![A-Za-z])|-fold\b|倍)")
+
+
+_SIZES = (
+    *((2.0**40, "TiB"), (1e12, "TB"), (2.0**30, "GiB"), (1e9, "GB")),
+    *((2.0**20, "MiB"), (1e6, "MB"), (2.0**10, "KiB"), (1e3, "kB")),
+)
+
+
+def bytes_text(count: float, *, exact: bool = True) -> str:
+    """1048576 -> 1 MiB; 1000 -> 1 kB: in the unit, binary or decimal, that needs no more than three decimals.
+
+    What is not `exact` is rounded: 206381056 -> 197 MiB.
+    """
+    for size, unit in _SIZES:
+        if exact and count >= size and count / size == round(count / size, 3):
+            return f"{count / size:g}{NBSP}{unit}"
+        if not exact and count >= size and unit.endswith("iB"):
+            return f"{count / size:.3g}{NBSP}{unit}" if count < 1000 * size else f"{count / size:,.0f}{NBSP}{unit}"
+    return f"{count:,.0f}{NBSP}B"
 
 
 def duration(seconds: float) -> str:

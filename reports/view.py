@@ -192,10 +192,12 @@ class CellLine:
 
 @dataclass(frozen=True)
 class DisclosureView:
-    """`bad_cells` are those that failed or are missing, by what they have in common; `cells` are all, for the HTML."""
+    """`bad_cells` are those that failed or are missing, by what they have in common; `all_ok` says that there are none;
+    `cells` are all, for the HTML."""
 
     groups: tuple[DisclosureGroup, ...]
     bad_cells: tuple[Item, ...]
+    all_ok: str
     cells: tuple[CellLine, ...]
     kind: Literal["disclosure"] = "disclosure"
 

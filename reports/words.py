@@ -29,7 +29,9 @@ _EN = {
     "not_run": "the run ended before it",
     "empty_figure": "Nothing to draw: no value was measured.",
     "empty_report": "This report has no content: add a text, a table or a figure to it.",
-    "gap": "{n} of {total} points are missing and left as gaps ({reasons}).",
+    "gap_one": "The only point is missing ({reasons}).",
+    "gap": "{missing} of {n} points are missing and left as gaps ({reasons}).",
+    "not_positive_one": "One point is zero or less and can't stand on a logarithmic axis.",
     "not_positive": "{n} points are zero or less and can't stand on a logarithmic axis.",
     "no_band": "Each point was measured once, so no confidence interval is shown.",
     "band_unknown": "No confidence interval is shown: this figure has means over the repeats, not each repeat.",
@@ -38,7 +40,9 @@ _EN = {
     "notice_stand_in": "Not a real MongoDB server",
     "notice_stand_in_body": "{databases} in this brief: {sentence} Compare its numbers only with each other.",
     "notice_failed": "Incomplete results",
-    "notice_failed_body": "{failed} of {total} measurements failed or are missing: {cells}. "
+    "notice_failed_body_one": "The only measurement failed or is missing: {cells}. "
+    "It is shown as “–”, and so is every number that needs it.",
+    "notice_failed_body": "{failed} of {n} measurements failed or are missing: {cells}. "
     "They are shown as “–”, and so is every number that needs them.",
     "notice_and_more": "and {n} more (see the test disclosure)",
     "notice_status": "The run did not finish",
@@ -46,7 +50,18 @@ _EN = {
     "notice_expect": "Expectations not met",
     "notice_differs": "Declared and observed differ",
     "notice_differs_body": "{facts}. The observed values hold; see the test configuration.",
+    "notice_spread": "Repeats differ widely",
+    "notice_spread_body_one": "Repeats of the one repeated point differ: the coefficient of variation of throughput is "
+    "{cv} ({point}: {repeats} repeats, from {low} to {high}). Smaller differences may be noise.",
+    "notice_spread_body": "At {wide} of {n} points the throughput of the repeats has a coefficient of variation above "
+    "{limit}; the highest is {cv} ({point}: {repeats} repeats, from {low} to {high}). "
+    "Differences between points that are no larger than that may be noise.",
     # axes and dimensions
+    "at_threads_one": "1 thread",
+    "at_threads": "{n} threads",
+    "at_phase": "phase {n}",
+    "at_repeat": "repeat {n}",
+    "at_target": "{n} ops/s offered",
     "threads": "Threads",
     "target": "Offered load",
     "phase": "Phase",
@@ -184,12 +199,36 @@ _EN = {
     "service latency from when it was sent, and leaves the waiting out (coordinated omission).",
     "d_histogram": "Percentiles are read from merged latency histograms ({n} distributions); none is an average "
     "of percentiles.",
+    "d_histogram_one": "Percentiles are read from a latency histogram (1 distribution); none is an average "
+    "of percentiles.",
+    "d_printed_one": "One percentile is carried as the tool printed it.",
     "d_printed": "{n} percentiles are carried as the tool printed them, each from one source; they are not merged.",
     "d_no_latency": "No latency was recorded.",
     "d_repeat_mean": "Rates are means over the repeats; latencies come from all repeats together.",
     "d_single": "Each point was measured once: differences of a few per cent may be noise.",
+    "d_repeatability": "Repeatability",
+    "d_point": "{workload} on {hardware}, {load}",
+    "d_spread_one": "One point was measured more than once. Coefficient of variation of its throughput: {cv} "
+    "({point}: {repeats} repeats, from {low} to {high}).",
+    "d_spread": "{n} points were measured more than once. Coefficient of variation of throughput between repeats: "
+    "median {median}, highest {cv} ({point}: {repeats} repeats, from {low} to {high}).",
+    "d_probes": "sampled: {probes}",
+    "d_probe": "{name} every {time} on {hosts}",
+    "d_no_probes": "nothing sampled beside the load",
+    "d_cpu": "The cpu probe counts the busy cores of the whole host, with everything that runs on it, and not those of "
+    "one process.",
+    "d_compressible": "db_bench's values compress to half of their size (its compression_ratio of 0.5), unless an "
+    "option sets another ratio.",
+    "d_data": "Data set",
+    "d_data_db_bench": "{records} records, loaded by db_bench with fillseq: each key once and in order, by one thread, "
+    "without the log; then flushed and compacted",
+    "d_data_ycsb": "{records} records, inserted by the load phase of the tool",
+    "d_data_none": "made by the benchmark itself while it is measured",
+    "d_reports_from": "Reports and metrics",
+    "d_reports_from_file": "from {file} (SHA-256 {sha256}), not from the specification of the run",
     "d_cells": "Failed or missing measurements",
     "d_all_ok": "None: all {n} planned measurements succeeded.",
+    "d_all_ok_one": "None: the one planned measurement succeeded.",
     "d_cell": "Measurement",
     "d_cell_status": "Status",
     "d_reason": "Reason",
@@ -201,7 +240,7 @@ _EN = {
     "d_expect_unknown": "can't be known: a value is missing",
     "d_warnings": "Warnings and remarks",
     "d_no_warnings": "None.",
-    "d_occurrences": "{n} times",
+    "d_occurrences": "in {n} measurements",
     "d_stand_in": "Stand-in",
     "status_ok": "ok",
     "status_failed": "failed",
@@ -235,7 +274,7 @@ _JA = {
     "not_run": "その前に実行が終了",
     "empty_figure": "描画できる測定値がありません。",
     "empty_report": "このレポートには内容がありません。本文、表、または図を追加してください。",
-    "gap": "{total} 点のうち {n} 点は値がなく、空白としています（{reasons}）。",
+    "gap": "{n} 点のうち {missing} 点は値がなく、空白としています（{reasons}）。",
     "not_positive": "0 以下の {n} 点は対数軸に表示できません。",
     "no_band": "各点の測定は 1 回のため、信頼区間は示していません。",
     "band_unknown": "この図は反復の平均を示すもので、信頼区間は示していません。",
@@ -243,7 +282,7 @@ _JA = {
     "notice_stand_in": "実際の MongoDB サーバーではありません",
     "notice_stand_in_body": "本書の {databases}：{sentence} 数値は相互の比較にのみ使用してください。",
     "notice_failed": "結果に欠けがあります",
-    "notice_failed_body": "{total} 件の測定のうち {failed} 件が失敗または未測定です：{cells}。"
+    "notice_failed_body": "{n} 件の測定のうち {failed} 件が失敗または未測定です：{cells}。"
     "該当箇所と、それを必要とする算出値は「–」と表示します。",
     "notice_and_more": "ほか {n} 件（テスト情報の開示を参照）",
     "notice_status": "実行は完了していません",
@@ -251,6 +290,13 @@ _JA = {
     "notice_expect": "期待条件を満たしていません",
     "notice_differs": "申告値と観測値の相違",
     "notice_differs_body": "{facts}。観測値を正とします。テスト構成を参照してください。",
+    "at_threads": "{n} スレッド",
+    "at_phase": "フェーズ {n}",
+    "at_repeat": "反復 {n}",
+    "at_target": "目標負荷 {n} ops/s",
+    "notice_spread": "反復間のばらつきが大きくなっています",
+    "notice_spread_body": "反復測定した {n} 点のうち {wide} 点で、スループットの変動係数が {limit} を超えています。"
+    "最大は {cv}（{point}：{repeats} 回、{low}〜{high}）です。それより小さい差は誤差の可能性があります。",
     "threads": "スレッド数",
     "target": "目標負荷",
     "phase": "フェーズ",
@@ -359,7 +405,7 @@ _JA = {
     "d_reset_drop_and_load": "必要な測定の前にデータを破棄して再ロード",
     "d_reset_reuse": "データは一度ロードして再利用",
     "d_load": "負荷生成",
-    "d_on": "{tool}（{hosts} で実行）",
+    "d_on": "{tool}（{hosts}）",
     "d_tool_path": "パス",
     "d_settings": "負荷条件",
     "d_points_threads": "スレッド数 {points}",
@@ -387,6 +433,23 @@ _JA = {
     "d_no_latency": "レイテンシーの記録はありません。",
     "d_repeat_mean": "スループットなどの率は反復の平均、レイテンシーは全反復をまとめた値です。",
     "d_single": "各点の測定は 1 回です。数パーセントの差は誤差の可能性があります。",
+    "d_repeatability": "再現性",
+    "d_point": "{hardware} の {workload}、{load}",
+    "d_spread": "{n} 点を複数回測定しました。反復間のスループットの変動係数：中央値 {median}、最大 {cv}"
+    "（{point}：{repeats} 回、{low}〜{high}）。",
+    "d_probes": "測定中の採取：{probes}",
+    "d_probe": "{name}（{time} ごと、{hosts}）",
+    "d_no_probes": "測定中の採取なし",
+    "d_cpu": "cpu プローブは、特定のプロセスではなく、ホスト全体で稼働中のコア数を数えます。",
+    "d_compressible": "db_bench の値は、オプションで別の比率を指定しない限り、半分の大きさに圧縮されます"
+    "（compression_ratio の既定値 0.5）。",
+    "d_data": "データセット",
+    "d_data_db_bench": "{records} レコード。db_bench の fillseq により、1 スレッドで各キーを一度ずつ順に"
+    "ログなしで書き込み、その後フラッシュしてコンパクション",
+    "d_data_ycsb": "{records} レコード。ツールのロードフェーズで挿入",
+    "d_data_none": "測定中にベンチマーク自身が作成",
+    "d_reports_from": "レポートと指標",
+    "d_reports_from_file": "{file}（SHA-256 {sha256}）による。実行時の仕様ファイルとは異なります",
     "d_cells": "失敗または未測定",
     "d_all_ok": "なし（計画した {n} 件の測定はすべて成功）。",
     "d_cell": "測定",
@@ -400,7 +463,7 @@ _JA = {
     "d_expect_unknown": "値が欠けているため判定不能",
     "d_warnings": "警告と注記",
     "d_no_warnings": "なし。",
-    "d_occurrences": "{n} 回",
+    "d_occurrences": "{n} 件の測定",
     "d_stand_in": "代替サーバー",
     "status_ok": "成功",
     "status_failed": "失敗",
@@ -413,6 +476,12 @@ _JA = {
 CATALOGUES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {"en": MappingProxyType(_EN), "ja": MappingProxyType(_JA)}
 )
+
+
+def counted(catalogue: Mapping[str, str], key: str, count: float, **holes: object) -> str:
+    """The sentence for a number of things: the one for a single thing where the language has its own (`key_one`)."""
+    template = catalogue.get(f"{key}_one", catalogue[key]) if count == 1 else catalogue[key]
+    return template.format(n=f"{count:,.15g}", **holes)
 
 
 def words(language: str) -> Mapping[str, str]:

@@ -17,6 +17,7 @@ from benchbrief.compiler import plan as p
 from benchbrief.reports.errors import ReportError
 from benchbrief.reports.page import TEMPLATES
 from benchbrief.reports.render import Rendered, render
+from benchbrief.results import schema as s
 from tests.reports import briefs
 from tests.reports import world as w
 
@@ -119,7 +120,7 @@ def test_published_figures_give_the_published_results(tmp_path: Path) -> None:
         "794.7",
     ):
         assert ops in text
-    assert "= nodes[legacy] × multiplier = 3 nodes × 8.70 = 26.10 nodes" in text
+    assert "= nodes[legacy] × multiplier = 3 nodes × 8.701 = 26.10 nodes" in text
     assert re.search(r"Workload A 7,120.1 818.3 8.7 26 Workload B 10,404.4 1,080.4 9.6 29", text)
 
 
@@ -247,8 +248,8 @@ def test_the_disclosure_tells_what_is_needed_to_judge_and_repeat_the_test(tmp_pa
         "coordinated omission",
         "merged latency histograms (3 distributions)",
         "Each point was measured once",
-        "compression = none, cache = 8,388,608, sync = true",
-        "WARNING: Assertions are enabled; benchmarks unnecessarily slow (3 times)",
+        "compression = none, cache = 8\u00a0MiB, sync = true",
+        "WARNING: Assertions are enabled; benchmarks unnecessarily slow (in 3 measurements)",
         "None: all 3 planned measurements succeeded.",
         "throughput &gt; 0: holds",
         "gain &gt; 2: does not hold",
@@ -256,6 +257,90 @@ def test_the_disclosure_tells_what_is_needed_to_judge_and_repeat_the_test(tmp_pa
     ):
         assert expected in html
     assert "<strong>Expectations not met. </strong>fast" in html
+
+
+def test_options_that_differ_between_variants_are_told_for_each(tmp_path: Path) -> None:
+    world = w.World({"small": "Small", "large": "Large"}, {"a": "Sessions"})
+    report = w.report("A report", p.DisclosureElement())
+    plan = world.plan(report)
+    database = plan.databases["db@large"]
+    larger = database.model_copy(update={"options": {**database.options, "cache": 67108864.0}})
+    plan = plan.model_copy(update={"databases": {**plan.databases, "db@large": larger}})
+    size = s.FactRow(w.RUN, "database", "large", "db@large", "size on disk", "206381056 B", None, "observed")
+    store = w.make_store([*world.rows(), size])
+    html = render(plan, store, "brief", tmp_path, html_only=True).html.read_text("utf-8").replace("\u00a0", " ")
+    assert "Options compression = none, sync = true; data loaded once" in html
+    assert "<b>RocksDB on Small</b> Options cache = 8 MiB</p>" in html
+    assert "<b>RocksDB on Large</b> Size on disk 197 MiB; Options cache = 64 MiB</p>" in html
+
+
+def test_repeats_that_lie_far_apart_are_noticed_first_and_told_with_their_ends(tmp_path: Path) -> None:
+    world, report = small(p.DisclosureElement())
+    world.repeats = 2
+    rows = [
+        row._replace(ops_per_s=3000.0) if isinstance(row, s.ThroughputRow) and row.cell_id.endswith("=1/2") else row
+        for row in world.rows()
+    ]
+    html = render(world.plan(report), w.make_store(rows), "brief", tmp_path, html_only=True).html.read_text("utf-8")
+    html = html.replace("\u00a0", " ")
+    told = "71 % (Sessions on Disk, 1 thread: 2 repeats, from 1,000 ops/s to 3,000 ops/s)"
+    assert "At 1 of 3 points the throughput of the repeats has a coefficient of variation above 10 %" in html
+    assert f"median 2.8 %, highest {told}" in html
+    assert html.index(f"the highest is {told}") < html.index('id="disclosure"')
+
+
+def test_repeats_that_agree_give_no_notice(tmp_path: Path) -> None:
+    world, report = small(p.DisclosureElement())
+    world.repeats = 2
+    html = page(world, report, tmp_path)
+    assert "Repeats differ widely" not in html
+    assert "3 points were measured more than once" in html
+
+
+def test_probes_data_set_and_compressible_values_are_disclosed(tmp_path: Path) -> None:
+    world, report = small(p.DisclosureElement())
+    plan = world.plan(report)
+    probe = p.Probe(name="cpu", every_s=2, hosts=("local",), origin=w.HERE)
+    data = p.Dataset(hash="d", records=200000, reuse=True)
+    cells = tuple(c.model_copy(update={"probes": (probe,), "dataset": data}) for c in plan.cells)
+    plan = plan.model_copy(update={"cells": cells})
+    html = render(plan, world.store(), "brief", tmp_path, html_only=True).html.read_text("utf-8")
+    assert "sampled: cpu every 2\u00a0s on local" in html
+    assert "busy cores of the whole host" in html
+    assert "values compress to half" in html
+    assert "200,000 records, loaded by db_bench with fillseq" in html
+
+
+def test_reports_of_another_spec_than_the_run_are_disclosed(tmp_path: Path) -> None:
+    world, report = small(p.DisclosureElement())
+    newer = {"newer.bench": "ab" * 32}
+    made_of = render(world.plan(report), world.store(), "brief", tmp_path, html_only=True, reports_from=newer)
+    expected = f"<b>Reports and metrics</b> from newer.bench (SHA-256 {'ab' * 32}), not from"
+    assert expected in made_of.html.read_text("utf-8")
+
+
+def test_a_column_of_a_number_of_threads_says_so_in_its_head(tmp_path: Path) -> None:
+    lines = tuple(p.Line(label=f"{n}", query=w.throughput("workload", threads=n)) for n in (1, 4))
+    table = p.TableElement(title="", dim="workload", dim_label="Workload", keys=w.keys({"a": "Sessions"}), lines=lines)
+    assert re.findall(r'class="n">(\d threads?) ', page(*small(table), tmp_path)) == ["1 thread", "4 threads"]
+    assert re.findall(r'class="n">(\d スレッド) ', page(*small(table, language="ja"), tmp_path)) == [
+        "1 スレッド",
+        "4 スレッド",
+    ]
+
+
+def test_a_formula_shows_a_declared_price_as_it_was_declared(tmp_path: Path) -> None:
+    price = w.constant(0.1 / 3600, "USD/s", "price")
+    terms = (p.Term(text="throughput", query=w.reduce("max", w.throughput("threads"), "threads")),
+             p.Term(text="price", query=price))  # fmt: skip
+    result = w.constant(4000 / (0.1 / 3600) / 1e6, "Mops/USD", "per_dollar")
+    world, report = small(
+        p.FormulaElement(name="Operations per dollar", for_label="", text="{0} / {1}", terms=terms, result=result)
+    )
+    world.facts = {"disk": {"price": p.Quantity(value=0.1 / 3600, unit="USD/s", text="0.10 USD/h")}}
+    html = page(world, report, tmp_path).replace("\u00a0", " ")
+    assert "= 4,000 ops/s ÷ 0.10 USD/h" in html
+    assert "= 144 Mops/USD" in html
 
 
 def test_every_number_comes_with_its_expression_and_its_sql(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from benchbrief.reports.values import (
     NBSP,
+    bytes_text,
     decimals_for,
     duration,
     fixed,
@@ -71,12 +72,43 @@ def test_a_rounded_zero_has_no_sign() -> None:
         (0.00081, 0.0121, "", "s", ".", "0.81 to 12.10 ms"),
         (17345.0, None, "", "ops/s", ".", "17,345 ops/s"),
         (-0.001, None, "+.0%", "", ".", "0%"),
+        (0.0000355, None, ".1f", "s", "\u00a0s.", "35.5 µs"),
+        (0.0000355, None, ".1f", "s", "\u00a0seconds", "0.0"),  # the author's own word
+        (5400.0, None, ".1f", "s", "\u00a0s", "1.5 h"),
+        (0.0008, 0.0121, ".2f", "s", "\u00a0s.", "0.80 to 12.10 ms"),
+        (206381056.0, None, ".0f", "B", "\u00a0B。", "206 MB"),
+        (36937.2, None, ",.0f", "ops/s", "\u00a0ops/s", "36,937 ops/s"),
+        (8.03, None, ".1f", "us/op", "\u00a0us/op", "8.0 µs/op"),
     ],
 )
 def test_a_number_in_a_sentence_is_printed_as_asked_or_else_scaled_with_its_unit(
     low: float, high: float | None, spec: str, unit: str, follows: str, printed: str
 ) -> None:
     assert in_prose(low, high, spec, unit, follows, " to ").replace(NBSP, " ") == printed
+
+
+def test_a_number_in_the_unit_that_a_metric_declares_stays_in_it() -> None:
+    assert in_prose(0.0355, None, ".2f", "s", "\u00a0s", " to ", declared=True) == "0.04\u00a0s"
+
+
+@pytest.mark.parametrize(
+    ("count", "exact", "printed"),
+    [
+        (1048576.0, True, "1 MiB"),
+        (1000.0, True, "1 kB"),
+        (100.0, True, "100 B"),
+        (206381056.0, False, "197 MiB"),
+        (94470144.0, False, "90.1 MiB"),
+        (1023.9 * 2**20, False, "1,024 MiB"),
+    ],
+)
+def test_a_size_is_in_a_unit_for_people(count: float, exact: bool, printed: str) -> None:
+    assert bytes_text(count, exact=exact).replace(NBSP, " ") == printed
+
+
+def test_the_digits_of_an_intermediate_are_enough_to_compute_with() -> None:
+    assert quantity(1.97412, "cores", significant=4).replace(NBSP, " ") == "1.974 cores"
+    assert quantity(17345.4, "ops/s", significant=4).replace(NBSP, " ") == "17,345 ops/s"
 
 
 @pytest.mark.parametrize(("seconds", "printed"), [(900.0, "15 min"), (7200.0, "2 h"), (4.0, "4 s"), (90.5, "90.5 s")])
