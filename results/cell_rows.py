@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from benchbrief.results.counters import around_window
 from benchbrief.results.evidence import Evidence, Problem, Verdict, check_files, first_problem
-from benchbrief.results.measured import PROBE, Measured, parse_cell, parse_probe, throughput_rows
+from benchbrief.results.measured import MEASURE, PROBE, Measured, parse_cell, parse_probe, throughput_rows
 from benchbrief.results.schema import (
     CellRow,
     CounterRow,
@@ -156,10 +157,11 @@ def _counter_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator
     if not measured.sources:
         return
     for record in verdict.counters:
-        for name in dict.fromkeys((*record.before, *record.after)):
-            before, after = record.before.get(name), record.after.get(name)
+        span = around_window(record, [job for job in verdict.jobs if job.job == MEASURE], measured.window)
+        for name in dict.fromkeys((*span.before, *span.after)):
+            before, after = span.before.get(name), span.after.get(name)
             delta, reason = _delta(before, after)
-            yield CounterRow(run_id, verdict.cell.id, record.node, name, before, after, delta, reason)
+            yield CounterRow(run_id, verdict.cell.id, record.node, name, before, after, delta, reason or span.reason)
 
 
 def _delta(before: float | None, after: float | None) -> tuple[float | None, str | None]:
@@ -196,6 +198,9 @@ def _note_rows(
             "the sum of their rates was not offered at once"
         )
         notes["warning", text] = str(cell.origin)
+    for record in verdict.counters:
+        if record.problem:
+            notes["warning", f"server counters of {record.node}: {record.problem}"] = str(cell.origin)
     for remark in evidence.remarks.get(cell.id, ()):
         notes[remark.severity, remark.text] = remark.origin
     for measurement in measured.sources.values():

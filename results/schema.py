@@ -27,7 +27,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised with every change of a table or a view: a store of another version is built again."""
 
 
@@ -160,7 +160,11 @@ class SampleRow(NamedTuple):
 
 
 class CounterRow(NamedTuple):
-    """A server counter just before and after the measured job (a warm-up inside that job is included)."""
+    """A server counter by the last reading before the measured window, and by the first after it.
+
+    `reason` says why there is no delta, or that it covers over 10 % more time than the window: readings are some
+    seconds apart, and where one failed, or the journal has none, the delta is that of the whole job, warm-up included.
+    """
 
     run_id: str
     cell_id: str

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from benchbrief.compiler.plan import Cell, Plan, Step, StepKind
 from benchbrief.runners import journal as j
+from benchbrief.runners.counters import CounterReadings
 from benchbrief.runners.journal_io import Journal
 from benchbrief.runners.measurement import Measurement
 from benchbrief.runners.plugins import probe_kind
@@ -119,14 +120,20 @@ class CellRun:
 
     def _measure(self, context: CellContext, host: str) -> JobOutput:
         node = self.plan.hardware[self.cell.hardware].hosts[0]
-        with self._probes():
-            before = self.engine().counters()
+        readings = CounterReadings(self.engine().counters, self.cell.measure_s)
+        with self._probes(), readings:
             output = self._run_job(self.driver.measure(context), "measure", host)
-            after = self.engine().counters()
-        if before or after:
+        if readings.samples or readings.problem:
             self.journal.write(
                 j.Counters(
-                    at=time.time(), cell=self.cell.id, attempt=self.attempt, node=node, before=before, after=after
+                    at=time.time(),
+                    cell=self.cell.id,
+                    attempt=self.attempt,
+                    node=node,
+                    before=readings.before,
+                    after=readings.after,
+                    samples=readings.samples,
+                    problem=readings.problem,
                 )
             )
         return output

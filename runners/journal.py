@@ -117,7 +117,11 @@ class JobCollected(Record):
 
 
 class Counters(Record):
-    """Server counters just before and after the measured job."""
+    """Server counters just before and after the measured job, and between the two.
+
+    `samples` are pairs of epoch seconds by the controller's clock and counters; `before` and `after`, where they could
+    be read, are the first and the last. `problem` says which readings failed, "" when none did.
+    """
 
     type: Literal["counters"] = "counters"
     cell: str
@@ -125,6 +129,8 @@ class Counters(Record):
     node: str
     before: dict[str, float]
     after: dict[str, float]
+    samples: tuple[tuple[float, dict[str, float]], ...] = ()
+    problem: str = ""
 
 
 class CellEnded(Record):

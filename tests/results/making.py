@@ -203,6 +203,8 @@ class RunMaker:
         *,
         samples: Mapping[str, Sequence[Sample]] | None = None,
         counters: tuple[dict[str, float], dict[str, float]] | None = None,
+        counter_samples: Sequence[tuple[float, dict[str, float]]] = (),
+        counter_problem: str = "",
     ) -> int:
         """A good attempt at a cell that took 12 s."""
         attempt = self.start(cell)
@@ -214,7 +216,16 @@ class RunMaker:
         if counters:
             before, after = counters
             self.write(
-                j.Counters(at=self.now, cell=cell.id, attempt=attempt, node="nvme-1", before=before, after=after)
+                j.Counters(
+                    at=self.now,
+                    cell=cell.id,
+                    attempt=attempt,
+                    node="nvme-1",
+                    before=before,
+                    after=after,
+                    samples=tuple(counter_samples),
+                    problem=counter_problem,
+                )
             )
         self.now += 12
         total = sum(measured.total.ops_per_s for measured in sources.values())

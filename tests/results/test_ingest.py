@@ -389,8 +389,54 @@ def test_counters_are_differences_and_one_that_went_back_has_none(tmp_path: Path
             ("gone", None, "not there after the measurement"),
             ("insert", None, "went backwards: the server was started anew"),
             ("new", None, "not there before the measurement"),
-            ("query", 250.0, None),
+            ("query", 250.0, "over 12.0 s, of which 10.0 s were measured"),
         ]
+
+
+def test_a_journal_without_readings_between_gives_counters_of_the_job(tmp_path: Path) -> None:
+    cell = a_cell()
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    run.ok(cell, {"load-1": measurement([READ], seconds=11.5)}, counters=({"query": 0.0}, {"query": 9.0}))
+    with open_store(run.run_dir) as store:
+        assert rows(store, "SELECT delta, reason FROM counters") == [(9.0, None)], "the job is hardly longer"
+
+
+# The job takes from T0 + 99 to T0 + 111, and its window from T0 + 100 to T0 + 110.
+AROUND = [98.9, 99.5, 99.8, 105.0, 109.9, 110.3, 111.2]
+
+
+@pytest.mark.parametrize(
+    ("times", "ahead", "delta", "reason"),
+    [
+        (AROUND, 0.0, 1050.0, None),
+        (AROUND, 60.0, 1050.0, None),
+        (AROUND, -60.0, 1050.0, None),
+        ([98.9, 105.0, 111.2], 0.0, 1230.0, "over 12.3 s, of which 10.0 s were measured"),
+    ],
+    ids=["same clock", "controller ahead", "controller behind", "too few"],
+)
+def test_counters_are_of_the_measured_window_whatever_the_controller_s_clock(
+    tmp_path: Path, times: list[float], ahead: float, delta: float, reason: str | None
+) -> None:
+    """A counter that rises by a hundred a second of the host's clock."""
+    cell = a_cell()
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    samples = [(T0 + time + ahead, {"query": float(round(100 * time))}) for time in times]
+    ends = (samples[0][1], samples[-1][1])
+    run.ok(cell, {"load-1": measurement([READ])}, counters=ends, counter_samples=samples)
+    with open_store(run.run_dir) as store:
+        assert rows(store, "SELECT after - before, delta, reason FROM counters") == [(delta, delta, reason)]
+
+
+def test_readings_that_failed_are_noted_and_leave_the_cell_good(tmp_path: Path) -> None:
+    cell = a_cell()
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    problem = "3 of 3 readings failed: refused"
+    run.ok(cell, {"load-1": measurement([READ])}, counters=({}, {}), counter_problem=problem)
+    with open_store(run.run_dir) as store:
+        assert rows(store, "SELECT * FROM counters") == []
+        assert rows(store, "SELECT status FROM cells") == [("ok",)]
+        assert rows(store, "SELECT severity, text FROM notes") == [("warning", f"server counters of nvme-1: {problem}")]
 
 
 def test_facts_are_declared_or_observed_and_the_last_observation_stands(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from benchbrief.results.build import rebuild
 from benchbrief.results.errors import ResultsError
-from benchbrief.results.schema import TABLES
+from benchbrief.results.schema import SCHEMA_VERSION, TABLES
 from benchbrief.results.store import Row, Store, fresh_store, open_store
 from benchbrief.runners.measurement import Operation
 from tests.results.conftest import PLUGIN
@@ -230,7 +230,7 @@ def test_a_store_that_can_not_be_read_is_built_again(tmp_path: Path, damage: str
             rebuild(run.run_dir)
     with open_store(run.run_dir) as found:
         assert len(found.query(a_query(TOTALS, "hardware", "threads"))) == 3
-        assert list(found.sql("SELECT schema_version FROM meta")) == [(1,)]
+        assert list(found.sql("SELECT schema_version FROM meta")) == [(SCHEMA_VERSION,)]
 
 
 def test_a_store_half_renamed_by_a_killed_builder_is_built_again(

@@ -1,0 +1,88 @@
+"""A server's counters, read beside a measurement: at its two ends, and between them at regular times."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from benchbrief.runners.seams import RunnerError
+
+_READINGS = 20
+_OFTENEST_S = 1.0
+_LAST_ANSWER_S = 5.0
+"""How long the reading under way at the end is waited for: a server that hangs must not hold an interrupted run."""
+
+Counters = dict[str, float]
+
+
+class CounterReadings:
+    """Reads counters while the block runs, about twenty times in the `seconds` that are measured.
+
+    `samples` are epoch seconds by this machine's clock, when the answer had come, with the counters; the first was
+    taken before the block and the last after it. Nothing is raised: `problem` says what could not be read ("" when all
+    was). A server that has none at the start is not asked again.
+    """
+
+    def __init__(self, read: Callable[[], Counters], seconds: float) -> None:
+        self._read = read
+        self._every_s = max(_OFTENEST_S, seconds / _READINGS)
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._samples: list[tuple[float, Counters]] = []
+        self._asked = 0
+        self._failures: list[str] = []
+        self.before: Counters = {}
+        self.after: Counters = {}
+
+    @property
+    def samples(self) -> tuple[tuple[float, Counters], ...]:
+        with self._lock:
+            return tuple(self._samples)
+
+    @property
+    def problem(self) -> str:
+        with self._lock:
+            if not self._failures:
+                return ""
+            return f"{len(self._failures)} of {self._asked} readings failed: {self._failures[-1]}"
+
+    def __enter__(self) -> Self:
+        self.before = self._sample()
+        if self.before or self.problem:
+            self._thread = threading.Thread(target=self._sample_until_over, daemon=True, name="counters")
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        if self._thread is None:
+            return
+        self._thread.join(_LAST_ANSWER_S)
+        if error is None:
+            self.after = self._sample()
+
+    def _sample_until_over(self) -> None:
+        due = time.monotonic() + self._every_s
+        while not self._over.wait(max(0.0, due - time.monotonic())):
+            self._sample()
+            due = max(due + self._every_s, time.monotonic())
+
+    def _sample(self) -> Counters:
+        try:
+            counters = self._read()
+        except RunnerError as error:
+            with self._lock:
+                self._asked += 1
+                self._failures.append(str(error))
+            return {}
+        with self._lock:
+            self._asked += 1
+            if counters:
+                self._samples.append((time.time(), counters))
+        return counters
