@@ -157,7 +157,7 @@ class SshTransport:
         self._closed = False
         self._connecting = threading.Lock()
         self._files = threading.Lock()
-        self._sftp_session: paramiko.SFTPClient | None = None
+        self._sftp_session: tuple[paramiko.Transport | None, paramiko.SFTPClient | None] = (None, None)
         self._idle: list[WarmShell] = []
 
     # --- commands ---
@@ -298,14 +298,16 @@ class SshTransport:
             transport = self._transport()
             # Not the connection's own session: another thread may forget the connection meanwhile, and fabric would
             # open it again.
-            if self._sftp_session is None or self._sftp_session.get_channel().get_transport() is not transport:
+            known, session = self._sftp_session
+            if session is None or known is not transport:
                 try:
-                    self._sftp_session = paramiko.SFTPClient.from_transport(transport)
+                    session = paramiko.SFTPClient.from_transport(transport)
                 except paramiko.ChannelException as error:
                     raise HostError(f"{self.host.id}: no SFTP: {error.text}", "Enable its sftp subsystem.") from error
-            if self._sftp_session is None:
-                raise EOFError("no SFTP session")
-            yield self._sftp_session
+                if session is None:
+                    raise EOFError("no SFTP session")
+                self._sftp_session = transport, session
+            yield session
 
     # --- ports ---
 
