@@ -90,14 +90,31 @@ def store(run_dir: Path, plan: Plan) -> tuple[Verdict, ...]:
         return tuple(evaluate(plan, results))
 
 
-def render_all(run_dir: Path, plan: Plan, to: Path | None = None, *, pdf: bool = True) -> dict[str, list[Path]]:
-    """Render every report of the plan into `to` (the run's own `reports` folder by default)."""
+def render_all(
+    run_dir: Path,
+    plan: Plan,
+    to: Path | None = None,
+    *,
+    pdf: bool = True,
+    reports_from: dict[str, str] | None = None,
+) -> dict[str, list[Path]]:
+    """Render every report of the plan into `to` (the run's own `reports` folder by default).
+
+    `reports_from` names the files, with their SHA-256, that the reports and metrics are from when not the run's own.
+    """
     from benchbrief.reports.render import render
     from benchbrief.results.store import open_store
 
     with open_store(run_dir) as results:
         rendered = {
-            report.name: render(plan, results, report.name, to or run_dir / "reports", html_only=not pdf)
+            report.name: render(
+                plan,
+                results,
+                report.name,
+                to or run_dir / "reports",
+                html_only=not pdf,
+                reports_from=reports_from,
+            )
             for report in plan.reports
         }
     return {name: [path for path in (each.pdf, each.html) if path] for name, each in rendered.items()}

@@ -18,6 +18,8 @@ from benchbrief.compiler.workloads import Load
 _YCSB_LOAD_RATE = 5_000.0  # records/s
 _DB_BENCH_LOAD_RATE = 100e6  # B/s
 _START_S, _SERVER_START_S, _COLLECT_S = 1.0, 3.0, 1.0
+_YCSB_START_S = 3.0
+"""A JVM starts before the first operation, which is where a measurement of YCSB begins."""
 
 _NOT_IN_THE_DATA = ("cache", "direct_io", "sync", "wal")
 """Options of RocksDB that say how it runs, not what it leaves on the device."""
@@ -156,6 +158,8 @@ class _Block:
         e = self.matrix.experiment
         commands = len(self.unit.hardware.prepare) * len(self.unit.hardware.hosts)
         start = _SERVER_START_S if self.matrix.database.server == "embedded" else _START_S
+        if self.matrix.tool.driver == "ycsb":
+            start += _YCSB_START_S
         yield Step(kind="prepare", seconds=start, timeout_s=120 + 600 * commands)
         if self.dataset is not None:
             seconds = self.load_s if loads else 0.0

@@ -45,6 +45,12 @@ def _new_directory(out: Path, name: str) -> Path:
     raise RunnerError(f"{out / name} and a thousand more exist already")
 
 
+def keep_spec(run_dir: Path, files: Mapping[str, str]) -> None:
+    """Keep the files of a spec whose reports are rendered over the run's results, named by their SHA-256."""
+    for name, digest in files.items():
+        write_durably(run_dir / "spec" / f"{digest[:12]}-{Path(name).name}", Path(name).read_bytes())
+
+
 def load_plan(run_dir: Path) -> Plan:
     """The plan of a run. Raises RunnerError when it is missing or of another version."""
     path = run_dir / PLAN

@@ -33,16 +33,20 @@ Examples:
 def command(run: str | None, out: Path, spec: Path | None, to: Path | None, html_only: bool, as_json: bool) -> None:
     """Render the brief of RUN (the last one by default) as PDF and HTML from its stored results."""
     from benchbrief.pipeline import render_all, store
-    from benchbrief.runners.rundir import load_plan
+    from benchbrief.runners.rundir import keep_spec, load_plan
 
     run_dir = chosen_run(out, run)
     plan = load_plan(run_dir)
+    newer = None
     if spec is not None:
-        plan = _with_reports_of(plan, spec)
+        newer = _reports_of(spec, plan)
+        keep_spec(run_dir, newer.spec.files)
+        changes = {"metrics": newer.metrics, "expects": newer.expects, "reports": newer.reports}
+        plan = plan.model_copy(update=changes)
     if not plan.reports:
         raise fail(f"the spec of {run_dir.name} has no `report` block", "add one, then: bench report --spec FILE")
     verdicts = store(run_dir, plan)
-    reports = render_all(run_dir, plan, to, pdf=not html_only)
+    reports = render_all(run_dir, plan, to, pdf=not html_only, reports_from=newer.spec.files if newer else None)
     if as_json:
         click.echo(json.dumps({name: [str(path) for path in paths] for name, paths in reports.items()}, indent=1))
     else:
@@ -56,11 +60,11 @@ def command(run: str | None, out: Path, spec: Path | None, to: Path | None, html
         raise Stop(ExitCode.EXPECT_FAILED)
 
 
-def _with_reports_of(plan: Plan, spec: Path) -> Plan:
-    """The run's plan with the metrics, expectations and reports of a spec whose cells are the same."""
+def _reports_of(spec: Path, plan: Plan) -> Plan:
+    """The plan of a spec whose cells are those that the run's plan measured."""
     from benchbrief.spec_options import compile_or_stop
 
-    newer = compile_or_stop(spec, plan.spec.profile, plan.spec.params).plan
+    newer: Plan = compile_or_stop(spec, plan.spec.profile, plan.spec.params).plan
     measured = {cell.id: cell.hash for cell in plan.cells}
     changed = [cell.id for cell in newer.cells if measured.get(cell.id) != cell.hash]
     if changed:
@@ -68,4 +72,4 @@ def _with_reports_of(plan: Plan, spec: Path) -> Plan:
             f"{len(changed)} of the {len(newer.cells)} cells of {spec} were not measured, first {changed[0]}",
             "only labels, prose, metrics and reports may differ; run the spec again",
         )
-    return plan.model_copy(update={"metrics": newer.metrics, "expects": newer.expects, "reports": newer.reports})
+    return newer
