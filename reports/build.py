@@ -150,14 +150,16 @@ class _Builder:
         """A computed number in a text; a dash with a footnote when it, or an end of its range, is missing."""
         low = self.results.at(value.query)
         high = self.results.at(value.high) if value.high else None
+        unit = value.query.unit
+        takes = len(spelled_unit(unit, follows)) if value.format else 0
+        note = None
         if low is None or (value.high and high is None):
             reason = self.results.why_missing(value.query if low is None or not value.high else value.high)
-            return prose.Inserted(self.words["missing"], value.query.text, self.cells([value.query]), self.note(reason))
-        unit = value.query.unit
-        declared = self.declared(value.query)
-        text = in_prose(low, high, value.format, unit, follows, self.words["to"], declared=declared)
-        takes = len(spelled_unit(unit, follows)) if value.format else 0
-        return prose.Inserted(text, value.query.text, self.cells([value.query]), takes=takes)
+            text, note = self.words["missing"], self.note(reason)
+        else:
+            declared = self.declared(value.query)
+            text = in_prose(low, high, value.format, unit, follows, self.words["to"], declared=declared)
+        return prose.Inserted(text, value.query.text, self.cells([value.query]), note, takes)
 
     def declared(self, query: p.Query) -> bool:
         """Whether the unit is a metric's own: then numbers of the metric stay in it."""

@@ -11,7 +11,7 @@ from benchbrief.compiler import plan
 from benchbrief.reports.labels import readable
 from benchbrief.reports.layout import Chart, Point, Trace, XAxis, XKind
 from benchbrief.reports.source import Key, Results
-from benchbrief.reports.values import Scale, automatic, decimals_for, fixed, scale_for, with_unit
+from benchbrief.reports.values import Scale, automatic, decimals_for, fixed, scale_for, unit_text, with_unit
 from benchbrief.reports.words import counted
 from benchbrief.results.statistics import t_interval
 
@@ -274,7 +274,7 @@ def _title(drawn: Sequence[_Drawn], scale: Scale) -> str:
     if len(labels) > 1 and scale.unit:  # the legend names the series; the axis says what it counts
         return scale.unit
     if len({d.series.query.unit for d in drawn}) > 1:
-        labels = list(dict.fromkeys(_with_unit(d.series.label, d.series.query.unit) for d in drawn))
+        labels = list(dict.fromkeys(_with_unit(d.series.label, unit_text(d.series.query.unit)) for d in drawn))
     return _with_unit(", ".join(labels), scale.unit)
 
 
