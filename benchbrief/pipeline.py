@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shlex
 import signal
 import threading
@@ -122,7 +123,7 @@ def render_all(
 
 @contextmanager
 def _stop_on_signals(progress: Progress) -> Iterator[threading.Event]:
-    """An event that the first SIGINT, SIGTERM or SIGHUP sets; a second one ends the process at once, as usual.
+    """An event that the first SIGINT, SIGTERM or SIGHUP sets; a second one ends the process at once.
 
     A signal that is ignored stays so: `nohup` means to outlive the terminal.
     """
@@ -133,11 +134,15 @@ def _stop_on_signals(progress: Progress) -> Iterator[threading.Event]:
         if (handler := signal.getsignal(number)) is not signal.SIG_IGN
     }
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
+    def stop(number: int, _frame: FrameType | None) -> None:
+        if stopping.is_set():
+            if number == signal.SIGHUP:  # a terminal that is closed may send it twice
+                return
+            # Not an exception: it would close the journal under the lanes, which are threads and still write to it.
+            progress.leave_terminal()
+            os._exit(ExitCode.INTERRUPTED)
         stopping.set()
         progress.note("stopping what runs; the same again ends at once, and leaves it running")
-        for each, handler in before.items():
-            signal.signal(each, handler)
 
     for number in before:
         signal.signal(number, stop)

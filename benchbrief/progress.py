@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -79,6 +80,11 @@ class Progress:
 
         with Console(file=self._stream, highlight=False, no_color=not self._paint).status(what):
             yield
+
+    def leave_terminal(self) -> None:
+        """Show the cursor again, when there is no time for more."""
+        if self._live is not None:
+            os.write(self._stream.fileno(), b"\x1b[?25h\n")
 
     def note(self, text: str) -> None:
         """Say something beside the progress."""
