@@ -32,7 +32,9 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print the files' paths as JSON.")
 def command(run: str | None, out: Path, spec: Path | None, to: Path | None, html_only: bool, as_json: bool) -> None:
     """Render the brief of RUN (the last one by default) as PDF and HTML from its stored results."""
-    from benchbrief.pipeline import render_all, store
+    from benchbrief.pipeline import render_all
+    from benchbrief.results.expects import evaluate
+    from benchbrief.results.store import fresh_store
     from benchbrief.runners.rundir import keep_spec, load_plan
 
     run_dir = chosen_run(out, run)
@@ -45,7 +47,8 @@ def command(run: str | None, out: Path, spec: Path | None, to: Path | None, html
         plan = plan.model_copy(update=changes)
     if not plan.reports:
         raise fail(f"the spec of {run_dir.name} has no `report` block", "add one, then: bench report --spec FILE")
-    verdicts = store(run_dir, plan)
+    with fresh_store(run_dir) as results:
+        verdicts = evaluate(plan, results)
     reports = render_all(run_dir, plan, to, pdf=not html_only, reports_from=newer.spec.files if newer else None)
     if as_json:
         click.echo(json.dumps({name: [str(path) for path in paths] for name, paths in reports.items()}, indent=1))
