@@ -13,8 +13,7 @@ demo:  ## set up what is needed, run examples/quickstart.bench, and write its br
 	.venv/bin/bench run examples/quickstart.bench
 
 test: setup lint  ## set up, lint, and run the whole test suite (PYTEST="-k name" for a part)
-	# The tests run real tools beside each other on a shared machine: what fails in company must pass alone.
-	.venv/bin/pytest -n 2 $(PYTEST) || .venv/bin/pytest --last-failed --last-failed-no-failures none $(PYTEST)
+	.venv/bin/pytest -n 2 $(PYTEST)
 
 lint:  ## ruff and mypy
 	@tools/setup.sh python
