@@ -1,0 +1,70 @@
+"""Every code that a diagnostic can have, gathered from the classes that make them, with what there is to tell of it.
+
+`compiler/explanations/E0703.md` explains E0703: its first line is the title, behind `# `; the rest is Markdown. A sample
+behind "```bench wrong" gives that very code, one behind "```bench mended" nothing; the tests check both.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import benchbrief.compiler
+import benchbrief.dsl.errors
+from benchbrief.dsl.diagnostics import Severity
+from benchbrief.dsl.errors import Problem
+
+
+@dataclass(frozen=True)
+class CodeInfo:
+    """`title` is one line without a full stop; `explanation_markdown` has no title of its own."""
+
+    code: str
+    severity: Severity
+    title: str
+    explanation_markdown: str
+
+
+@cache
+def all_codes() -> tuple[CodeInfo, ...]:
+    """Every code once, in order: errors, then warnings."""
+    by_code: dict[str, type[Problem]] = {}
+    for problem in problems():
+        by_code.setdefault(problem.code, problem)
+    return tuple(_told(by_code[code]) for code in sorted(by_code))
+
+
+def code_info(code: str) -> CodeInfo | None:
+    """What there is to tell of a code, however its letter is written; None when no diagnostic has it."""
+    return next((info for info in all_codes() if info.code == code.upper()), None)
+
+
+def problems() -> Iterator[type[Problem]]:
+    """Every class with a code of its own, in the order of the modules (named `...errors`) that hold them."""
+    modules = [benchbrief.dsl.errors]
+    for found in sorted(pkgutil.iter_modules(benchbrief.compiler.__path__), key=lambda found: found.name):
+        if found.name.endswith("errors"):
+            modules.append(importlib.import_module(f"benchbrief.compiler.{found.name}"))
+    for module in modules:
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, Problem) and value.__module__ == module.__name__:
+                if "code" in vars(value):
+                    yield value
+
+
+def _told(problem: type[Problem]) -> CodeInfo:
+    file = resources.files("benchbrief.compiler") / "explanations" / f"{problem.code}.md"
+    if not file.is_file():
+        return CodeInfo(problem.code, problem.severity, _in_words(problem.__name__), "")
+    title, _, text = file.read_text(encoding="utf-8").partition("\n")
+    return CodeInfo(problem.code, problem.severity, title.removeprefix("# "), text.strip() + "\n")
+
+
+def _in_words(name: str) -> str:
+    """`UnknownUnit` is an "unknown unit"."""
+    return re.sub(r"(?<!^)(?=[A-Z])", " ", name).capitalize()
