@@ -1,7 +1,7 @@
 """Every code that a diagnostic can have, gathered from the classes that make them, with what there is to tell of it.
 
-`compiler/explanations/E0703.md` explains E0703: its first line is the title, behind `# `; the rest is Markdown. A sample
-behind "```bench wrong" gives that very code, one behind "```bench mended" nothing; the tests check both.
+`compiler/explanations/E0703.md` explains E0703: its first line is the title, behind `# `; the rest is Markdown. A
+sample behind "```bench wrong" gives that very code, one behind "```bench mended" nothing; the tests check both.
 """
 
 from __future__ import annotations
@@ -46,15 +46,14 @@ def code_info(code: str) -> CodeInfo | None:
 
 def problems() -> Iterator[type[Problem]]:
     """Every class with a code of its own, in the order of the modules (named `...errors`) that hold them."""
-    modules = [benchbrief.dsl.errors]
-    for found in sorted(pkgutil.iter_modules(benchbrief.compiler.__path__), key=lambda found: found.name):
-        if found.name.endswith("errors"):
-            modules.append(importlib.import_module(f"benchbrief.compiler.{found.name}"))
-    for module in modules:
+    names = (found.name for found in pkgutil.iter_modules(benchbrief.compiler.__path__))
+    ours = [importlib.import_module(f"benchbrief.compiler.{name}") for name in sorted(names) if name.endswith("errors")]
+    for module in (benchbrief.dsl.errors, *ours):
         for value in vars(module).values():
-            if isinstance(value, type) and issubclass(value, Problem) and value.__module__ == module.__name__:
-                if "code" in vars(value):
-                    yield value
+            if not isinstance(value, type) or not issubclass(value, Problem) or value.__module__ != module.__name__:
+                continue
+            if "code" in vars(value):
+                yield value
 
 
 def _told(problem: type[Problem]) -> CodeInfo:

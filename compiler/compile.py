@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchbrief.compiler.contexts import in_context
 from benchbrief.compiler.declarations import collect
 from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.estimate import estimate
@@ -41,6 +42,7 @@ def check(path: Path, *, profile: str | None = None, params: Mapping[str, str] |
     except SpecError as error:
         return Checked(None, error.diagnostics)
     diagnostics = in_reading_order((*findings.diagnostics(), *more), loaded)
+    diagnostics = in_context(diagnostics, {file.tree.span.source: file.tree for file in loaded.files})
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Checked(None, diagnostics)
     ref = SpecRef(
