@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from itertools import takewhile
 
 _LONGEST = 64  # of a word worth comparing: names are short, and a spec may hold a word of megabytes
+
+_DOUBLED = re.compile(r"(.)\1+")
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate that `word` is most likely a slip for, or None when none is near enough.
 
     Case, `-` against `_`, missing separators and a plural s count for almost nothing; a swap of neighbours counts as
-    one slip. About one slip is allowed for every three letters.
+    one slip. About one slip is allowed for every three letters. Of two that are equally near, the one that begins like
+    `word` for longer is meant.
     """
     if not word or len(word) > _LONGEST:
         return None
-    best: tuple[float, str] | None = None
+    best: tuple[tuple[float, int], str] | None = None
     for candidate in candidates:
         if candidate == word or not candidate or len(candidate) > _LONGEST:
             continue
         cost = _cost(word, candidate)
-        if cost is not None and (best is None or cost < best[0]):
-            best = (cost, candidate)
+        if cost is None:
+            continue
+        rank = (cost, -_alike(word, candidate))
+        if best is None or rank < best[0]:
+            best = (rank, candidate)
     return best[1] if best else None
+
+
+def _alike(word: str, candidate: str) -> int:
+    """With how many same letters two words begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, candidate, strict=False)))
 
 
 def _cost(word: str, candidate: str) -> float | None:
@@ -31,6 +44,8 @@ def _cost(word: str, candidate: str) -> float | None:
         return 0.0
     if a.rstrip("s") == b.rstrip("s"):
         return 0.1
+    if _DOUBLED.sub(r"\1", a) == _DOUBLED.sub(r"\1", b):
+        return 0.5  # a letter typed twice, which is the only slip that a name of one letter allows for
     allowed = max(1, min(len(a), len(b)) // 3) if min(len(a), len(b)) > 1 else 0
     slips = _distance(a, b, allowed)
     if slips <= allowed:

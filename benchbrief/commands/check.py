@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from benchbrief.spec_options import show_diagnostics, spec_options
 from benchbrief.terminal import ExitCode, Stop
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.compile import Checked
+    from benchbrief.dsl.diagnostics import Diagnostic
+
+FORMATS = ["text", "json", "sarif", "github"]
 
 
 @click.command(
@@ -18,41 +25,85 @@ Examples:
   bench check brief.bench
   bench check examples/*.bench --json
   bench check brief.bench --profile smoke
+  bench check specs/*.bench --format sarif > bench.sarif
+  bench check specs/*.bench --format github
 """
 )
 @click.argument("specs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @spec_options
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-def command(specs: tuple[Path, ...], profile: str | None, params: dict[str, str], as_json: bool) -> None:
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="How to print the findings: for people (text), as JSON, as SARIF 2.1.0, or as GitHub annotations.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+def command(
+    specs: tuple[Path, ...], profile: str | None, params: dict[str, str], form: str | None, as_json: bool
+) -> None:
     """Check SPECS: names, units, dimensions, values. Runs nothing and touches no host.
 
     Ends with code 1 when any spec has an error; warnings do not count.
     """
     from benchbrief.compiler.compile import check
-    from benchbrief.dsl.render import as_json as diagnostic_json
 
-    wrong = False
-    found = []
-    for spec in specs:
-        checked = check(spec, profile=profile, params=params)
-        wrong |= checked.plan is None
-        if as_json:
-            found.append(
-                {
-                    "file": str(spec),
-                    "ok": checked.plan is not None,
-                    "cells": len(checked.plan.cells) if checked.plan else None,
-                    "diagnostics": [diagnostic_json(d) for d in checked.diagnostics],
-                }
-            )
-            continue
-        show_diagnostics(checked.diagnostics)
-        if checked.plan:
-            click.echo(f"{spec}: ok, {len(checked.plan.cells)} cells")
-        else:
-            errors = sum(d.severity == "error" for d in checked.diagnostics)
-            click.echo(f"{spec}: {errors} error{'s' if errors != 1 else ''}", err=True)
-    if as_json:
-        click.echo(json.dumps(found, indent=1, ensure_ascii=False))
-    if wrong:
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json and --format {form} ask for two formats")
+    show = {"text": _text, "json": _json, "sarif": _sarif, "github": _github}["json" if as_json else form or "text"]
+    checked = [(spec, check(spec, profile=profile, params=params)) for spec in specs]
+    show(checked)
+    if any(each.plan is None for _, each in checked):
         raise Stop(ExitCode.SPEC_WRONG)
+
+
+def _text(checked: list[tuple[Path, Checked]]) -> None:
+    for spec, each in checked:
+        show_diagnostics(each.diagnostics)
+        if each.plan:
+            click.echo(f"{spec}: ok, {len(each.plan.cells)} cells")
+        else:
+            errors = sum(diagnostic.severity == "error" for diagnostic in each.diagnostics)
+            click.echo(f"{spec}: {errors} error{'s' if errors != 1 else ''}", err=True)
+    found = sorted((diagnostic for _, diagnostic in _findings(checked)), key=lambda each: each.severity != "error")
+    if found:
+        click.echo(f"for more: bench explain {found[0].code}", err=True)
+
+
+def _json(checked: list[tuple[Path, Checked]]) -> None:
+    from benchbrief.dsl.render import as_json
+
+    found: list[dict[str, Any]] = [
+        {
+            "file": str(spec),
+            "ok": each.plan is not None,
+            "cells": len(each.plan.cells) if each.plan else None,
+            "diagnostics": [as_json(diagnostic) for diagnostic in each.diagnostics],
+        }
+        for spec, each in checked
+    ]
+    click.echo(json.dumps(found, indent=1, ensure_ascii=False))
+
+
+def _sarif(checked: list[tuple[Path, Checked]]) -> None:
+    from benchbrief import __version__
+    from benchbrief.sarif import sarif
+
+    click.echo(json.dumps(sarif(_findings(checked), __version__), indent=1, ensure_ascii=False))
+
+
+def _github(checked: list[tuple[Path, Checked]]) -> None:
+    from benchbrief.annotations import annotation
+
+    for spec, diagnostic in _findings(checked):
+        click.echo(annotation(spec, diagnostic))
+
+
+def _findings(checked: list[tuple[Path, Checked]]) -> list[tuple[Path, Diagnostic]]:
+    """Every finding once, although several specs may use the file that it is in."""
+    found: dict[object, tuple[Path, Diagnostic]] = {}
+    for spec, each in checked:
+        for diagnostic in each.diagnostics:
+            span = diagnostic.span
+            place = (span.source.name, span.start, span.end) if span else (str(spec),)
+            found.setdefault((diagnostic.code, diagnostic.summary, *place), (spec, diagnostic))
+    return list(found.values())

@@ -1,0 +1,71 @@
+"""`bench explain`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+
+import click
+from click.shell_completion import CompletionItem
+
+from benchbrief.terminal import fail, use_colour
+
+
+def _completed(_ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
+    from benchbrief.compiler.codes import all_codes
+
+    return [CompletionItem(info.code, help=info.title) for info in all_codes() if info.code.startswith(typed.upper())]
+
+
+@click.command(
+    epilog="""
+\b
+Examples:
+  bench explain E0706            what it means, a wrong sample and the mended one
+  bench explain                  every code with its title
+  bench explain E0706 --json
+"""
+)
+@click.argument("code", required=False, shell_complete=_completed)
+@click.option("--json", "as_json", is_flag=True, help="Print what is known of the code, or of all, as JSON.")
+def command(code: str | None, as_json: bool) -> None:
+    """Explain the CODE of an error or a warning; without one, list all codes."""
+    from benchbrief.compiler.codes import all_codes, code_info
+    from benchbrief.dsl.suggest import did_you_mean
+
+    if code is None:
+        if as_json:
+            click.echo(json.dumps([asdict(info) for info in all_codes()], indent=1, ensure_ascii=False))
+            return
+        for each in all_codes():
+            click.echo(f"{each.code}  {each.title}")
+        return
+    info = code_info(code.strip())
+    if info is None:
+        known = [each.code for each in all_codes()]
+        guess = did_you_mean(code.strip().upper(), known)
+        raise fail(
+            f"no diagnostic has the code `{code}`",
+            f"did you mean `{guess}`?" if guess else "`bench explain` lists the codes",
+        )
+    if as_json:
+        click.echo(json.dumps(asdict(info), indent=1, ensure_ascii=False))
+        return
+    _print(f"{info.severity}[{info.code}]: {info.title}", info.explanation_markdown)
+
+
+def _print(head: str, markdown: str) -> None:
+    from rich.console import Console
+    from rich.markdown import Markdown
+    from rich.padding import Padding
+    from rich.text import Text
+
+    colour = use_colour(sys.stdout)
+    console = Console(file=sys.stdout, force_terminal=colour, no_color=not colour, highlight=False)
+    console.width = min(console.width, 100)
+    console.print(Text(head, style="bold"))
+    if not colour:  # plain text is Markdown as it is: it can be searched, piped and pasted
+        click.echo(f"\n{markdown}", nl=False)
+        return
+    console.print(Padding(Markdown(markdown, code_theme="ansi_dark"), (1, 0, 0, 0)))
