@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +9,7 @@ from itertools import product
 
 from benchbrief.compiler.experiments import Matrix
 from benchbrief.compiler.hardware import HardwareUnit
+from benchbrief.compiler.identity import cell_hash, database_parts, digest, machines, shared_parts
 from benchbrief.compiler.plan import Cell, Database, Dataset, Hardware, Host, Probe, Step, Tool, Workload
 from benchbrief.compiler.workloads import Load
 
@@ -65,7 +64,8 @@ class _Block:
     matrix: Matrix
     unit: HardwareUnit
     load: Load
-    digest: str
+    shared: str
+    """The digest of all that can change a result but the point and the repeat."""
     place: str
     """Where its data are: two variants of one server may hold theirs in the same place."""
     dataset: Dataset | None
@@ -81,28 +81,15 @@ class _Block:
         database = matrix.databases[hardware.key]
         load_hosts = matrix.client.hosts if matrix.client else hardware.hosts
         probes = matrix.probes[hardware.key]
-        e = matrix.experiment
-        digest = _digest(
-            {
-                "hosts": _machines(hardware.hosts, hosts),
-                "prepare": hardware.prepare,
-                "database": _database(database),
-                "load_hosts": _machines(load_hosts, hosts),
-                "tool": matrix.tool.model_dump(),
-                "workload": _workload(load.workload),
-                "probes": [(probe.name, probe.every_s, probe.options) for probe in probes],
-                "warm_up_s": e.warm_up_s,
-                "measure_s": e.measure_s,
-                "phases": e.phases,
-                "max_error_share": e.max_error_share,
-            }
+        shared = shared_parts(
+            hosts, hardware, database, load_hosts, matrix.tool, load.workload, probes, matrix.experiment
         )
         return cls(
             matrix=matrix,
             unit=unit,
             load=load,
-            digest=digest,
-            place=_digest([_machines(hardware.hosts, hosts), *_place(database)]),
+            shared=digest(shared),
+            place=digest([machines(hardware.hosts, hosts), *_place(database)]),
             dataset=_dataset(hardware, database, load, matrix.tool, hosts),
             load_s=_load_seconds(load.workload),
             probes=probes,
@@ -119,7 +106,7 @@ class _Block:
         axis = f"threads={threads}" + (f"/target={target:.0f}" if target is not None else "")
         return Cell(
             id=f"{e.name}/{hardware}/{workload}/{axis}/r{repeat}",
-            hash=_digest([self.digest, threads, target, repeat]),
+            hash=cell_hash(self.shared, threads, target, repeat),
             experiment=e.name,
             hardware=hardware,
             database=database,
@@ -187,31 +174,9 @@ def _load_seconds(workload: Workload) -> float:
     return _whole(1 + records * (float(p["key_size"]) + float(p["value_size"])) / _DB_BENCH_LOAD_RATE)
 
 
-# --- content hashes: all that can change a result, and nothing that only names it --------------------------------
-
-
-def _digest(content: object) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _machines(ids: tuple[str, ...], hosts: Mapping[str, Host]) -> list[tuple[str, str, int | None]]:
-    return [(hosts[id_].transport, hosts[id_].name, hosts[id_].port) for id_ in ids]
-
-
-def _database(database: Database) -> dict[str, object]:
-    return database.model_dump(
-        include={"engine", "server", "uri", "path", "topology", "options", "options_file", "reset"}
-    )
-
-
 def _place(database: Database) -> tuple[object, ...]:
     place = database.model_dump(include={"engine", "server", "uri", "path"})
     return tuple(place.values())
-
-
-def _workload(workload: Workload) -> dict[str, object]:
-    return workload.model_dump(include={"family", "benchmark", "properties"})
 
 
 def _dataset(
@@ -222,10 +187,10 @@ def _dataset(
     p = load.workload.properties
     shape = ("records", "fields", "field_length", "key_size", "value_size")
     content = {
-        "hosts": _machines(hardware.hosts, hosts),
-        "database": _database(database)
+        "hosts": machines(hardware.hosts, hosts),
+        "database": database_parts(database)
         | {"reset": None, "options": {k: v for k, v in database.options.items() if k not in _NOT_IN_THE_DATA}},
         "tool": tool.driver,  # the keys that YCSB and go-ycsb make are not the same
         "shape": {key: p[key] for key in shape if key in p},
     }
-    return Dataset(hash=_digest(content), records=int(float(p["records"])), reuse=database.reset == "reuse")
+    return Dataset(hash=digest(content), records=int(float(p["records"])), reuse=database.reset == "reuse")

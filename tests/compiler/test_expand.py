@@ -11,6 +11,7 @@ import pytest
 
 from benchbrief.compiler.compile import compile_spec
 from benchbrief.compiler.estimate import estimate
+from benchbrief.compiler.identity import cell_hash, digest, identity
 from benchbrief.compiler.plan import Cell, Plan
 
 SPEC = """
@@ -133,6 +134,7 @@ OTHER = {
     "another probe": ("on device]", "on device, cpu every 1 s]"),
     "error limit": ("repeats   = 2", "repeats   = 2  max_errors = 1 %"),
     "prepare command": ("cache off", "cache drop"),
+    "order": ("repeats   = 2", "repeats   = 2, interleaved"),
 }
 
 
@@ -144,6 +146,17 @@ def test_a_change_that_only_names_things_changes_no_hash(tmp_path: Path, change:
 @pytest.mark.parametrize("change", OTHER.values(), ids=list(OTHER))
 def test_a_change_that_matters_changes_the_hash(tmp_path: Path, change: tuple[str, str]) -> None:
     assert hashes(plan_of(tmp_path, SPEC, change))[0] != hashes(plan_of(tmp_path))[0]
+
+
+@pytest.mark.parametrize("change", OTHER.values(), ids=list(OTHER))
+def test_a_stored_plan_gives_the_parts_that_its_hashes_are_of(tmp_path: Path, change: tuple[str, str]) -> None:
+    plan = plan_of(tmp_path, SPEC, change)
+    stored = Plan.model_validate_json(plan.model_dump_json())
+    for cell in stored.cells:
+        parts = identity(stored, cell)
+        point = {name: parts.pop(name) for name in ("threads", "target", "repeat")}
+        assert point == {"threads": cell.threads, "target": cell.target, "repeat": cell.repeat}
+        assert cell_hash(digest(parts), cell.threads, cell.target, cell.repeat) == cell.hash
 
 
 def test_a_change_to_one_workload_leaves_the_cells_of_the_other(tmp_path: Path) -> None:

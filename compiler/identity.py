@@ -1,0 +1,82 @@
+"""What a cell is: all that can change its result by name, and the content hash of that.
+
+Nothing that only names or tells is in it: labels, descriptions, declared facts, metrics, expectations, report prose.
+Two cells with the same hash are the same measurement, whatever they are called. As the parts are named and can be had
+from a stored plan, two plans can be compared part by part (`compiler/plan_diff.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+
+from benchbrief.compiler.plan import Cell, Database, Experiment, Hardware, Host, Plan, Probe, Tool, Workload
+
+Parts = dict[str, object]
+"""Nested by name; a list is one value."""
+
+
+def identity(plan: Plan, cell: Cell) -> Parts:
+    """The parts of a cell of a plan, which may be one that was stored long ago."""
+    experiment = plan.experiments[cell.experiment]
+    parts = shared_parts(
+        plan.hosts,
+        plan.hardware[cell.hardware],
+        plan.databases[cell.database],
+        cell.load_hosts,
+        cell.tool,
+        plan.workloads[cell.workload],
+        cell.probes,
+        experiment,
+    )
+    return parts | {"threads": cell.threads, "target": cell.target, "repeat": cell.repeat}
+
+
+def shared_parts(
+    hosts: Mapping[str, Host],
+    hardware: Hardware,
+    database: Database,
+    load_hosts: Sequence[str],
+    tool: Tool,
+    workload: Workload,
+    probes: Sequence[Probe],
+    experiment: Experiment,
+) -> Parts:
+    """What the cells of one hardware, workload and experiment have in common."""
+    return {
+        "hosts": machines(hardware.hosts, hosts),
+        "prepare": list(hardware.prepare),
+        "database": database_parts(database),
+        "load_hosts": machines(load_hosts, hosts),
+        "tool": tool.model_dump(),
+        "workload": workload.model_dump(include={"family", "benchmark", "properties"}),
+        "probes": [probe.model_dump(include={"name", "every_s", "options"}) for probe in probes],
+        "warm_up_s": experiment.warm_up_s,
+        "measure_s": experiment.measure_s,
+        "phases": experiment.phases,
+        "max_error_share": experiment.max_error_share,
+        # What is measured by turns was measured so that drift falls on all sides: in another order it would not have.
+        "order": experiment.order,
+    }
+
+
+def cell_hash(shared: str, threads: int, target: float | None, repeat: int) -> str:
+    """`shared` is the digest of the shared parts."""
+    return digest([shared, threads, target, repeat])
+
+
+def machines(ids: Sequence[str], hosts: Mapping[str, Host]) -> list[tuple[str, str, int | None]]:
+    """The hosts as machines: how to log in to one changes no result."""
+    return [(hosts[id_].transport, hosts[id_].name, hosts[id_].port) for id_ in ids]
+
+
+def database_parts(database: Database) -> Parts:
+    return database.model_dump(
+        include={"engine", "server", "uri", "path", "topology", "options", "options_file", "reset"}
+    )
+
+
+def digest(content: object) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
