@@ -27,6 +27,7 @@ COMMANDS = {
     "query": "Ask the results in SQL.",
     "rebuild": "Build a run's tables again from its journal and raw outputs.",
     "doctor": "Say what is missing here and on a spec's hosts, and how to get it.",
+    "lsp": "Serve an editor (Language Server Protocol).",
     "completion": "Print a shell completion script.",
 }
 

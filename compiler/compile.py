@@ -11,7 +11,7 @@ from benchbrief.compiler.declarations import collect
 from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.estimate import estimate
 from benchbrief.compiler.expand import expand
-from benchbrief.compiler.imports import Loaded, load
+from benchbrief.compiler.imports import Files, Loaded, load
 from benchbrief.compiler.params import parameters
 from benchbrief.compiler.plan import Expect, Metric, Plan, Report, SpecRef
 from benchbrief.compiler.profiles import apply_profile
@@ -28,11 +28,33 @@ class Checked:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def check(path: Path, *, profile: str | None = None, params: Mapping[str, str] | None = None) -> Checked:
-    """Compile a spec; every mistake is in `diagnostics`, in the order of the text."""
+@dataclass(frozen=True)
+class Examined:
+    """What is wrong with a spec, and its model as far as there is one: None when files can't be used."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    loaded: Loaded | None = None
+    model: Model | None = None
+    metrics: tuple[Metric, ...] = ()
+    expects: tuple[Expect, ...] = ()
+    reports: tuple[Report, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        return any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+
+
+def examine(
+    path: Path,
+    *,
+    profile: str | None = None,
+    params: Mapping[str, str] | None = None,
+    files: Files | None = None,
+) -> Examined:
+    """All of the checking, without the plan; every mistake is in `diagnostics`, in the order of the text."""
     findings = Findings()
     try:
-        loaded = load(Path(path))
+        loaded = load(Path(path), files)
         declarations = collect(loaded, findings)
         values = parameters(declarations, params or {}, findings)
         if profile is not None:
@@ -40,18 +62,26 @@ def check(path: Path, *, profile: str | None = None, params: Mapping[str, str] |
         model = resolve(declarations, values, profile, findings)
         metrics, expects, reports, more = lower(model.scope) if model.whole else ((), (), (), ())
     except SpecError as error:
-        return Checked(None, error.diagnostics)
+        return Examined(error.diagnostics)
     diagnostics = in_reading_order((*findings.diagnostics(), *more), loaded)
-    diagnostics = in_context(diagnostics, {file.tree.span.source: file.tree for file in loaded.files})
-    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
+    return Examined(diagnostics, loaded, model, metrics, expects, reports)
+
+
+def check(path: Path, *, profile: str | None = None, params: Mapping[str, str] | None = None) -> Checked:
+    """Compile a spec; every mistake is in `diagnostics`, in the order of the text."""
+    found = examine(path, profile=profile, params=params)
+    if found.loaded is None or found.model is None:
+        return Checked(None, found.diagnostics)
+    diagnostics = in_context(found.diagnostics, {file.tree.span.source: file.tree for file in found.loaded.files})
+    if found.failed:
         return Checked(None, diagnostics)
     ref = SpecRef(
         name=str(path),
-        files=dict(sorted(loaded.hashes.items())),
+        files=dict(sorted(found.loaded.hashes.items())),
         profile=profile,
         params=dict(sorted((params or {}).items())),
     )
-    return Checked(_plan(ref, model, metrics, expects, reports), diagnostics)
+    return Checked(_plan(ref, found.model, found.metrics, found.expects, found.reports), diagnostics)
 
 
 def compile_spec(path: Path, *, profile: str | None = None, params: Mapping[str, str] | None = None) -> Plan:

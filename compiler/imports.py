@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from benchbrief.compiler import errors
 from benchbrief.compiler.errors import Findings
@@ -17,6 +18,26 @@ from benchbrief.dsl.parse import parse
 from benchbrief.dsl.read import read_source
 
 MAX_FILES = 100
+
+
+class Files(Protocol):
+    """Where specs are read from: the disk, or an editor whose open files are ahead of it."""
+
+    def is_file(self, path: Path) -> bool:
+        """Raises OSError, ValueError or RuntimeError for a path that can't be one."""
+
+    def tree(self, path: Path, name: str) -> ast.File:
+        """The file's syntax tree; messages call it `name`. Raises SpecError."""
+
+
+class Disk:
+    """Files as they are saved."""
+
+    def is_file(self, path: Path) -> bool:
+        return path.is_file()
+
+    def tree(self, path: Path, name: str) -> ast.File:
+        return parse(read_source(path, name))
 
 
 @dataclass(frozen=True)
@@ -36,12 +57,12 @@ class Loaded:
     hashes: Mapping[str, str]
 
 
-def load(path: Path) -> Loaded:
-    """Read the spec at `path` with all that it uses.
+def load(path: Path, files: Files | None = None) -> Loaded:
+    """Read the spec at `path` with all that it uses, from the disk if nothing else is said.
 
     Raises SpecError when files can't be used: every name in them would be one more mistake.
     """
-    loader = _Loader()
+    loader = _Loader(files or Disk())
     loader.read(path, str(path), ())
     if loader.broken or loader.findings.failed:
         raise SpecError((*loader.broken, *loader.findings.diagnostics()))
@@ -50,6 +71,7 @@ def load(path: Path) -> Loaded:
 
 @dataclass
 class _Loader:
+    source: Files
     findings: Findings = field(default_factory=Findings)
     files: list[SpecFile] = field(default_factory=list)
     hashes: dict[str, str] = field(default_factory=dict)
@@ -60,12 +82,11 @@ class _Loader:
         """`chain` are the files that led here, with their names."""
         self.seen.add(path.resolve())
         try:
-            source = read_source(path, name)
-            self.hashes[name] = hashlib.sha256(source.text.encode()).hexdigest()
-            tree = parse(source)
+            tree = self.source.tree(path, name)
         except SpecError as error:
             self.broken.extend(error.diagnostics)
             return
+        self.hashes[name] = hashlib.sha256(tree.span.source.text.encode()).hexdigest()
         for use in tree.declarations:
             if isinstance(use, ast.Use):
                 self._use(use, path, (*chain, (path.resolve(), name)))
@@ -79,7 +100,7 @@ class _Loader:
             return
         try:
             path = by.parent / text
-            target, is_file = path.resolve(), path.is_file()
+            target, is_file = path.resolve(), self.source.is_file(path)
         except (OSError, ValueError, RuntimeError) as error:
             self.findings.add(errors.ImportNotFound(span, text, str(error)))
             return

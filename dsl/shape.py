@@ -22,12 +22,36 @@ _PIECE = re.compile(
     r"|(?P<open>[(\[{])|(?P<close>[)\]}])"
     rf"|(?P<signs>(?:(?:-|\bnot\b)(?>(?:\s+|\#[^\r\n]*)*)){{{MAX_LEVELS}}})"
 )
+_KEYWORDS = "metric|param|expect|use|hardware|client|database|workload|probe|experiment|profile|report"
+_DECLARATION = re.compile(rf"{_PIECE.pattern}|(?P<declaration>^(?:{_KEYWORDS})\b)", re.MULTILINE)
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
 
 
 def comments(source: Source) -> tuple[Span, ...]:
     """The span of every comment, `#` included, line end not."""
     return tuple(_span(source, piece) for piece in _pieces(source, 0, len(source.text)) if piece.lastgroup == "comment")
+
+
+def declaration_starts(text: str) -> list[int]:
+    """Where the text can be cut so that each part most likely holds one declaration; the first is 0.
+
+    These are the words at the start of a line, outside of brackets, that begin a declaration in the grammar. What is
+    after a bracket that closes nothing is one part.
+    """
+    starts = [0]
+    depth = 0
+    for piece in _DECLARATION.finditer(text):
+        match piece.lastgroup:
+            case "open":
+                depth += 1
+            case "close":
+                depth -= 1
+                if depth < 0:
+                    break
+            case "declaration" if depth == 0:
+                starts.append(piece.start())
+    first = starts[1:2]
+    return [0, *starts[2:]] if first and not text[: first[0]].strip() else starts
 
 
 def check_depth(source: Source, start: int, end: int) -> None:

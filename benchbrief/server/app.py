@@ -1,0 +1,118 @@
+"""The language server: pygls' loop, our documents, and the features, each in a module of its own.
+
+Checking is in a thread of its own and never piles up: while one check runs, later changes only mark that another is
+due, and what was found is told only if no change came meanwhile. It says of which versions it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pygls import uris
+from pygls.exceptions import FeatureRequestError
+from pygls.lsp.server import LanguageServer
+
+import benchbrief
+from benchbrief.server.checking import Checked, check_all
+from benchbrief.server.documents import Documents
+from benchbrief.server.protocol import Protocol
+
+_SWITCH_S = 0.0005  # so that a check under way delays the reading of messages by little
+
+
+class BenchServer(LanguageServer):
+    protocol: Protocol
+
+    def __init__(self) -> None:
+        super().__init__("bench", benchbrief.__version__, protocol_cls=Protocol)
+        self.documents = Documents()
+        self.checked: Checked | None = None
+        self._told: set[str] = set()
+        """URIs with diagnostics that the client shows."""
+        self._due = False
+        self._checking: asyncio.Task[None] | None = None
+        self._pool = ThreadPoolExecutor(1, "check")
+        _add_features(self)
+
+    def check_soon(self) -> None:
+        """Check what is open, after the check that may be under way."""
+        self._due = True
+        if self._checking is None or self._checking.done():
+            self._checking = asyncio.ensure_future(self._check())
+
+    async def _check(self) -> None:
+        while self._due:
+            self._due = False
+            snapshot = self.documents.snapshot()
+            loop = asyncio.get_running_loop()
+            try:
+                checked = await loop.run_in_executor(self._pool, check_all, snapshot, self.checked)
+            except Exception:
+                self.log_error("checking failed", traceback.format_exc())
+                continue
+            self.checked = checked
+            if not self._due:
+                self._tell(checked)
+
+    def _tell(self, checked: Checked) -> None:
+        findings = checked.findings()
+        versions = {buffer.uri: buffer.version for buffer in checked.snapshot.open.values()}
+        for uri in self._told - findings.keys():
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        for uri, found in findings.items():
+            self.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(uri, [finding.told for finding in found], versions.get(uri))
+            )
+        self._told = {uri for uri, found in findings.items() if found}
+
+    def log_error(self, what: str, detail: str) -> None:
+        """For the client's log: a mistake of ours, which the user can only report."""
+        message = f"bench lsp: {what}; this is a bug, please report it\n{detail}"
+        self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))
+
+    def report_server_error(self, error: Exception, source: object) -> None:
+        if source is not FeatureRequestError:  # those are in the answer to the request
+            self.log_error(str(error), "".join(traceback.format_exception(error)))
+
+
+def _add_features(server: BenchServer) -> None:
+    @server.feature(types.INITIALIZE)
+    def _initialize(params: types.InitializeParams) -> None:
+        folders = params.workspace_folders
+        uri = folders[0].uri if folders else params.root_uri
+        path = uris.to_fs_path(uri) if uri else params.root_path
+        if path and Path(path).is_dir():
+            server.documents.root = Path(path)
+            os.chdir(path)  # files are called by their names from here, as on the command line
+        server.documents.encoding = types.PositionEncodingKind(server.workspace.position_encoding)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def _changed(_params: Any) -> None:
+        server.check_soon()
+
+
+def serve() -> int:
+    """Speak the protocol on standard input and output until `exit`, or until the client is gone.
+
+    Returns the exit code: 0 after `shutdown`, else 1.
+    """
+    sys.setswitchinterval(_SWITCH_S)
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)
+    # What anything prints must not get among the messages.
+    channel = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    server = BenchServer()
+    server.start_io(sys.stdin.buffer, channel)
+    return 0 if server.protocol.was_shut_down else 1

@@ -1,0 +1,249 @@
+"""The files that an editor works on: those that are open as the editor has them, all others as they are on disk.
+
+A file is read declaration by declaration, and what did not change since it was read last is not read again: a keystroke
+in a long spec costs the parsing of one block. The syntax trees are the same as those of the whole text, but for their
+spans: they point into the text of their declaration. `Parsed.range` says where that is in the file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import quote
+
+from lsprotocol import types
+from pygls import uris
+
+from benchbrief.compiler.imports import MAX_FILES
+from benchbrief.dsl import ast, errors
+from benchbrief.dsl.diagnostics import SpecError
+from benchbrief.dsl.parse import parse
+from benchbrief.dsl.read import MAX_BYTES, read_source
+from benchbrief.dsl.shape import declaration_starts
+from benchbrief.dsl.source import Source, Span
+from benchbrief.server.text import Encoding, Text
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A file that is open in the editor, at one version."""
+
+    uri: str
+    path: Path
+    version: int | None
+    text: Text
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a file, with the declarations in it (None: it has a syntax error)."""
+
+    source: Source
+    start: int
+    declarations: tuple[ast.Declaration, ...] | None
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A file at one version. `tree` is None when it can't be used, for the reason in `error`."""
+
+    path: Path
+    uri: str
+    version: int | None
+    text: Text
+    whole: Source
+    parts: tuple[Part, ...]
+    tree: ast.File | None
+    error: SpecError | None
+
+    @cached_property
+    def _starts(self) -> Mapping[Source, int]:
+        return {self.whole: 0, **{part.source: part.start for part in self.parts}}
+
+    def holds(self, span: Span) -> bool:
+        return span.source in self._starts
+
+    def offset(self, span: Span) -> int:
+        """Where a span of one of the parts begins in the file. Raises KeyError for one of another file."""
+        return self._starts[span.source] + span.start
+
+    def range(self, span: Span) -> types.Range:
+        start = self.offset(span)
+        return self.text.range(start, start + span.end - span.start)
+
+    @property
+    def declarations(self) -> Iterator[ast.Declaration]:
+        """Those that could be read."""
+        for part in self.parts:
+            yield from part.declarations or ()
+
+
+def path_of(uri: str, root: Path) -> Path:
+    """Where a document is, or, for one that is in no file yet, would be: in the folder that is open."""
+    name = uris.to_fs_path(uri)
+    return Path(os.path.normpath(name)) if name else root / uri.replace("/", "_")
+
+
+def used_path(by: Parsed, use: ast.Use) -> Path | None:
+    """The file that is named; None when no file can be named so."""
+    text = use.path.plain
+    if not text or "\0" in text:
+        return None
+    path = by.path.parent / text
+    try:
+        path.resolve()
+    except (OSError, RuntimeError):
+        return None
+    return path
+
+
+def uri_of(path: Path) -> str:
+    return "file://" + quote(str(path))
+
+
+@dataclass
+class Documents:
+    """All that is known of files; a snapshot of it is what one check sees."""
+
+    root: Path = field(default_factory=Path.cwd)
+    encoding: Encoding = Encoding.Utf16
+    open: dict[Path, Buffer] = field(default_factory=dict)
+    """By resolved path."""
+    last: dict[Path, Parsed] = field(default_factory=dict)
+    """Each file as it was read last, for its parts."""
+    good: dict[Path, Parsed] = field(default_factory=dict)
+    """Each file as it was when it last had no syntax error."""
+
+    def opened(self, uri: str, version: int | None, text: str) -> None:
+        path = path_of(uri, self.root)
+        self.open[path.resolve()] = Buffer(uri, path, version, Text(text, self.encoding))
+
+    def changed(self, uri: str, version: int | None, changes: list[types.TextDocumentContentChangeEvent]) -> None:
+        """Raises KeyError for a document that is not open."""
+        path = path_of(uri, self.root)
+        text = self.open[path.resolve()].text
+        for change in changes:
+            text = text.changed(change)
+        self.open[path.resolve()] = Buffer(uri, path, version, text)
+
+    def closed(self, uri: str) -> None:
+        self.open.pop(path_of(uri, self.root).resolve(), None)
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot(self, dict(self.open))
+
+
+@dataclass
+class Snapshot:
+    """The files at one moment, for `compiler.imports`; what was read is in `files`."""
+
+    documents: Documents
+    open: Mapping[Path, Buffer]
+    files: dict[Path, Parsed] = field(default_factory=dict)
+
+    def is_file(self, path: Path) -> bool:
+        return path.resolve() in self.open or path.is_file()
+
+    def tree(self, path: Path, name: str) -> ast.File:
+        parsed = self.parsed(path)
+        if parsed.tree is None:
+            raise parsed.error or SpecError(())
+        return parsed.tree
+
+    def parsed(self, path: Path) -> Parsed:
+        """The file, with its syntax error if it has one. Raises SpecError when it can't be read."""
+        real = path.resolve()
+        if real not in self.files:
+            self.files[real] = self._read(path, real)
+        return self.files[real]
+
+    def reach(self, path: Path) -> tuple[Parsed, ...]:
+        """The file and all that it uses, as far as they can be read."""
+        found: dict[Path, Parsed] = {}
+        waiting = [path]
+        while waiting and len(found) < MAX_FILES:
+            try:
+                parsed = self.parsed(waiting[0])
+            except SpecError:
+                parsed = None
+            here, *waiting = waiting
+            if parsed is None or here.resolve() in found:
+                continue
+            found[here.resolve()] = parsed
+            for use in parsed.declarations:
+                target = used_path(parsed, use) if isinstance(use, ast.Use) else None
+                if target is not None and self.is_file(target):
+                    waiting.append(target)
+        return tuple(found.values())
+
+    def _read(self, path: Path, real: Path) -> Parsed:
+        name = os.path.relpath(path)
+        buffer = self.open.get(real)
+        if buffer is None:
+            text = Text(read_source(path, name).text, self.documents.encoding)
+            buffer = Buffer(uri_of(real), real, None, text)
+        before = self.documents.last.get(real)
+        if before and before.text.text == buffer.text.text and before.version == buffer.version:
+            return before
+        good = self.documents.good.get(real)
+        parsed = _parsed(buffer, name, (*(before.parts if before else ()), *(good.parts if good else ())))
+        self.documents.last[real] = parsed
+        if parsed.tree:
+            self.documents.good[real] = parsed
+        return parsed
+
+
+def _parsed(buffer: Buffer, name: str, known: Iterable[Part]) -> Parsed:
+    whole = Source(name, buffer.text.text)
+    parts: list[Part] = []
+    error = _unusable(whole)
+    if error is None:
+        parts, error = _parts(whole, known)
+    tree = None
+    if error is None:
+        declarations = tuple(declaration for part in parts for declaration in part.declarations or ())
+        tree = ast.File(Span(whole, 0, len(whole.text)), declarations)
+    return Parsed(buffer.path, buffer.uri, buffer.version, buffer.text, whole, tuple(parts), tree, error)
+
+
+def _unusable(source: Source) -> SpecError | None:
+    if len(source.text) > MAX_BYTES:
+        return errors.TooLarge(None, source.name, MAX_BYTES).error()
+    nul = source.text.find("\0")
+    return errors.HoldsNul(Span(source, nul, nul + 1), nul).error() if nul >= 0 else None
+
+
+def _parts(whole: Source, before: Iterable[Part]) -> tuple[list[Part], SpecError | None]:
+    """The parts in order, read or taken from before, and the first syntax error. One that has an error has no tree."""
+    known: dict[tuple[str, str], list[Part]] = {}
+    for part in before:
+        if part.declarations is not None:
+            known.setdefault((part.source.name, part.source.text), []).append(part)
+    parts: list[Part] = []
+    error: SpecError | None = None
+    starts = declaration_starts(whole.text)
+    for start, end in zip(starts, [*starts[1:], len(whole.text)], strict=True):
+        text = whole.text[start:end]
+        same = known.get((whole.name, text))
+        if same:
+            part = same.pop()
+            parts.append(Part(part.source, start, part.declarations))
+            continue
+        source = Source(whole.name, text)
+        try:
+            parts.append(Part(source, start, parse(source).declarations))
+        except SpecError:
+            if error is not None:
+                parts.append(Part(source, start, None))
+                continue
+            # What is wrong may only be told from what comes after; and the cut may have been a wrong one.
+            source = Source(whole.name, whole.text[start:])
+            try:
+                return [*parts, Part(source, start, parse(source).declarations)], None
+            except SpecError as first:
+                error = first
+            parts.append(Part(source, start, None))
+    return parts, error
