@@ -336,6 +336,14 @@ class TooManyFiles(CompileProblem):
     limit: int
 
 
+@dataclass(frozen=True)
+class KneeCycle(Circle):
+    code = "E0606"
+    says = "these experiments wait for each other's knee"
+    mark = "can't be known before its own experiment"
+    hint = "write the number in one of them"
+
+
 # --- what is not supported yet, and warnings ---------------------------------------------------------------------
 
 

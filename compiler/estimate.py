@@ -1,14 +1,18 @@
-"""How long a plan takes: cells that share a host one after another, the others side by side."""
+"""How long a plan takes: cells that share a host one after another, the others side by side.
+
+Searches are counted in full, so that a plan with one takes as long at most.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from benchbrief.compiler.plan import Cell
+from benchbrief.compiler.plan import Cell, Knee
 
 
 def estimate(cells: Iterable[Cell]) -> float:
-    """Wall time in seconds, from the steps' declared and estimated lengths."""
+    """Wall time in seconds, from the steps' declared and estimated lengths, of cells in the order of their plan."""
+    cells = list(cells)
     group: dict[str, str] = {}
 
     def root(host: str) -> str:
@@ -16,16 +20,19 @@ def estimate(cells: Iterable[Cell]) -> float:
             group[host] = host = group[group[host]]
         return host
 
-    busy: dict[str, float] = {}
     for cell in cells:
-        first = root(cell.locks[0])
         for host in cell.locks[1:]:
-            other = root(host)
-            if other != first:
-                group[other] = first
-                busy[first] = busy.get(first, 0.0) + busy.pop(other, 0.0)
-        busy[first] = busy.get(first, 0.0) + seconds(cell)
-    return max(busy.values(), default=0.0)
+            group[root(host)] = root(cell.locks[0])
+    free: dict[str, float] = {}
+    """When each group of hosts has done its cells so far."""
+    over: dict[Knee, float] = {}
+    """When the cells of each experiment, hardware and workload so far are over, which others may wait for."""
+    for cell in cells:
+        lane = root(cell.locks[0])
+        awaited = (over.get(knee, 0.0) for knee in (cell.threads_from, cell.target_from) if knee)
+        free[lane] = max(free.get(lane, 0.0), *awaited, 0.0) + seconds(cell)
+        over[Knee(experiment=cell.experiment, hardware=cell.hardware, workload=cell.workload)] = free[lane]
+    return max(free.values(), default=0.0)
 
 
 def seconds(cell: Cell) -> float:

@@ -7,10 +7,31 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from benchbrief.compiler.experiments import Matrix
+from benchbrief.compiler.experiments import Axis, Matrix
 from benchbrief.compiler.hardware import HardwareUnit
-from benchbrief.compiler.identity import cell_hash, database_parts, digest, machines, shared_parts
-from benchbrief.compiler.plan import Cell, Database, Dataset, Hardware, Host, Probe, Step, Tool, Workload
+from benchbrief.compiler.identity import (
+    Known,
+    Parts,
+    cell_hash,
+    database_parts,
+    digest,
+    machines,
+    searched,
+    shared_parts,
+)
+from benchbrief.compiler.plan import (
+    Cell,
+    Database,
+    Dataset,
+    Hardware,
+    Host,
+    Knee,
+    KneeSearch,
+    Probe,
+    Step,
+    Tool,
+    Workload,
+)
 from benchbrief.compiler.workloads import Load
 
 # Estimates for steps whose length is not declared; the time-outs leave room for hosts that are ten times slower.
@@ -29,17 +50,35 @@ def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> tuple[Cel
     held: dict[str, str] = {}
     """The data set that is in each place after the cells so far."""
     cells: list[Cell] = []
+    searches = _Searches()
     for matrix in matrices:
         blocks = {
             (unit.hardware.key, load.workload.name): _Block.of(matrix, unit, load, hosts)
             for unit, load in product(matrix.units, matrix.loads)
         }
         for hardware, workload, point, repeat in _ordered(matrix):
-            cells.append(blocks[hardware, workload].cell(point, repeat, held))
+            cells.append(blocks[hardware, workload].cell(point, repeat, held, searches))
+            if matrix.experiment.search:
+                searches.add(matrix.experiment.search, cells[-1])
     return tuple(cells)
 
 
-_Place = tuple[str, str, float, int]
+class _Searches:
+    """What the knees that the searches will find depend on: the cells that may be tried, and the criterion."""
+
+    def __init__(self) -> None:
+        self._content: dict[Knee, tuple[KneeSearch, list[str]]] = {}
+
+    def add(self, search: KneeSearch, cell: Cell) -> None:
+        knee = Knee(experiment=cell.experiment, hardware=cell.hardware, workload=cell.workload)
+        self._content.setdefault(knee, (search, []))[1].append(cell.hash)
+
+    def of(self, knee: Knee) -> Parts:
+        search, hashes = self._content[knee]
+        return searched(search, hashes)
+
+
+_Place = tuple[str, str, float | None, int]
 
 
 def _ordered(matrix: Matrix) -> Iterator[_Place]:
@@ -48,10 +87,10 @@ def _ordered(matrix: Matrix) -> Iterator[_Place]:
     repeats = range(1, e.repeats + 1)
     if e.order == "interleaved":
         # A beside B at each repeat, so that drift does not fall on one side.
-        for workload, point, repeat, hardware in product(e.workloads, e.points, repeats, e.hardware):
+        for workload, point, repeat, hardware in product(e.workloads, matrix.points, repeats, e.hardware):
             yield hardware, workload, point, repeat
         return
-    places = list(product(e.hardware, e.workloads, e.points, repeats))
+    places = list(product(e.hardware, e.workloads, matrix.points, repeats))
     if e.order == "random":
         random.Random(e.seed).shuffle(places)  # noqa: S311  # an order that can be had again, not a secret
     yield from places
@@ -70,6 +109,8 @@ class _Block:
     """Where its data are: two variants of one server may hold theirs in the same place."""
     dataset: Dataset | None
     load_s: float
+    warm_up_s: float
+    """0 for a load: there is nothing yet to warm up with."""
     probes: tuple[Probe, ...]
     load_hosts: tuple[str, ...]
     locks: tuple[str, ...]
@@ -92,21 +133,29 @@ class _Block:
             place=digest([machines(hardware.hosts, hosts), *_place(database)]),
             dataset=_dataset(hardware, database, load, matrix.tool, hosts),
             load_s=_load_seconds(load.workload),
+            warm_up_s=0.0 if load.of else matrix.experiment.warm_up_s,
             probes=probes,
             load_hosts=load_hosts,
             locks=tuple(dict.fromkeys((*hardware.hosts, *load_hosts))),
         )
 
-    def cell(self, point: float, repeat: int, held: dict[str, str]) -> Cell:
+    def cell(self, point: float | None, repeat: int, held: dict[str, str], searches: _Searches) -> Cell:
+        """`point` is None when it is yet to be found."""
         e = self.matrix.experiment
         hardware, workload = self.unit.hardware.key, self.load.workload.name
         database = f"{self.matrix.database.name}@{hardware}"
-        target = point if e.axis == "target" else None
-        threads = self.matrix.threads if e.axis == "target" else int(point)
-        axis = f"threads={threads}" + (f"/target={target:.0f}" if target is not None else "")
+        by_target = e.axis == "target"
+        target = point if by_target else None
+        threads = self.matrix.threads if by_target else int(point) if point is not None else None
+        knees = {key: by_pair[hardware, workload] for key, by_pair in self.matrix.knees.items()}
+        known: dict[Axis, float | None] = {"threads": threads, "target": target}
+        parts: dict[Axis, Known] = {**known, **{key: searches.of(knee) for key, knee in knees.items()}}
+        shown = {key: f"{value:.0f}" for key, value in known.items() if value is not None}
+        shown |= {key: f"{knee.experiment}.knee" for key, knee in knees.items()}
+        axis = "/".join(f"{key}={shown[key]}" for key in known if key in shown)
         return Cell(
             id=f"{e.name}/{hardware}/{workload}/{axis}/r{repeat}",
-            hash=cell_hash(self.shared, threads, target, repeat),
+            hash=cell_hash(self.shared, parts["threads"], parts["target"], repeat),
             experiment=e.name,
             hardware=hardware,
             database=database,
@@ -116,12 +165,14 @@ class _Block:
             tool=self.matrix.tool,
             threads=threads,
             target=target,
+            threads_from=knees.get("threads"),
+            target_from=knees.get("target"),
             repeat=repeat,
-            warm_up_s=e.warm_up_s,
+            warm_up_s=self.warm_up_s,
             measure_s=e.measure_s,
             phases=e.phases,
             dataset=self.dataset,
-            steps=self._steps(self._loads(held)),
+            steps=self._steps(self._loads(held)) if not self.load.of else self._loading_steps(held, target),
             probes=self.probes,
             locks=self.locks,
             origin=e.origin,
@@ -141,6 +192,15 @@ class _Block:
             self.steps[loads] = tuple(self._made_steps(loads))
         return self.steps[loads]
 
+    def _loading_steps(self, held: dict[str, str], target: float | None) -> tuple[Step, ...]:
+        """Of a measured load: it is over with its last record, if the measured time is not over before."""
+        rate = min(_YCSB_LOAD_RATE, target or _YCSB_LOAD_RATE)
+        seconds = _whole(1 + float(self.load.workload.properties["records"]) / rate)
+        return tuple(
+            step.model_copy(update={"seconds": min(step.seconds, seconds)}) if step.kind == "measure" else step
+            for step in self._steps(self._loads(held))
+        )
+
     def _made_steps(self, loads: bool) -> Iterator[Step]:
         e = self.matrix.experiment
         commands = len(self.unit.hardware.prepare) * len(self.unit.hardware.hosts)
@@ -151,9 +211,9 @@ class _Block:
         if self.dataset is not None:
             seconds = self.load_s if loads else 0.0
             yield Step(kind="load", seconds=seconds, timeout_s=_whole(300 + 10 * self.load_s))
-        if e.warm_up_s > 0:
-            yield Step(kind="warm_up", seconds=e.warm_up_s, timeout_s=_with_slack(e.warm_up_s))
-        timeout = _with_slack(e.warm_up_s + e.measure_s)
+        if self.warm_up_s > 0:
+            yield Step(kind="warm_up", seconds=self.warm_up_s, timeout_s=_with_slack(self.warm_up_s))
+        timeout = _with_slack(self.warm_up_s + e.measure_s)
         yield Step(kind="measure", seconds=e.measure_s, timeout_s=timeout)
         yield Step(kind="collect", seconds=_COLLECT_S, timeout_s=_whole(300 + 0.1 * e.measure_s))
 

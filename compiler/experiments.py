@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from benchbrief.compiler import errors, plan, structure_errors, value_errors
@@ -11,11 +11,11 @@ from benchbrief.compiler.databases import DatabaseSpec, fill
 from benchbrief.compiler.declarations import Entry
 from benchbrief.compiler.hardware import HardwareUnit, origin
 from benchbrief.compiler.probes import ProbeSpec, read_probes
-from benchbrief.compiler.ramps import read_ramp
+from benchbrief.compiler.ramps import KneeOf, Ramp, read_ramp
 from benchbrief.compiler.schema import EXPERIMENT, Number
 from benchbrief.compiler.tools import ENGINE_TOOLS, OPEN_LOOP
 from benchbrief.compiler.values import Reader, described, listed
-from benchbrief.compiler.workloads import Load, sized, timed_benchmarks
+from benchbrief.compiler.workloads import Load, loading, sized, timed_benchmarks
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 
@@ -28,6 +28,7 @@ _SEED = Number("", "1", plain=True, integer=True, maximum=2.0**53)
 
 Item = TypeVar("Item")
 Order = Literal["grouped", "interleaved", "random"]
+Axis = Literal["threads", "target"]
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,17 @@ class World:
     workloads: Mapping[str, Load | None]
     probes: Mapping[str, ProbeSpec | None]
     hosts: Mapping[str, plan.Host]
+    language: str
+    """Of the built-in labels and descriptions."""
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """An experiment whose parts fit together; `databases` and `probes` are by hardware key."""
+    """An experiment whose parts fit together; `databases` and `probes` are by hardware key.
+
+    `awaits` says for `threads` and `target` whose knee they are to be, if any; `knees`, which of its searches that is
+    for each hardware and workload (see `compiler/searches.py`).
+    """
 
     experiment: plan.Experiment
     units: tuple[HardwareUnit, ...]
@@ -54,14 +61,35 @@ class Matrix:
     probes: Mapping[str, tuple[plan.Probe, ...]]
     client: plan.Client | None
     tool: plan.Tool
-    threads: int
-    """On a `target` ramp; 0 when the threads are the ramp."""
+    threads: int | None
+    """On a `target` ramp; None when the threads are the ramp, or are yet to be found."""
+    awaits: Mapping[Axis, KneeOf]
     span: Span
+    knees: Mapping[Axis, Mapping[tuple[str, str], plan.Knee]] = field(default_factory=dict)
+
+    @property
+    def points(self) -> tuple[float | None, ...]:
+        """Those of the axis: one that is not known yet when it is to be found by a search."""
+        return self.experiment.points or (None,)
 
     @property
     def cells(self) -> int:
         e = self.experiment
-        return len(e.hardware) * len(e.workloads) * len(e.points) * e.repeats
+        return len(e.hardware) * len(e.workloads) * len(self.points) * e.repeats
+
+
+@dataclass(frozen=True)
+class _Ramps:
+    """The axis with its ramp, and the threads on a `target` ramp."""
+
+    axis: Axis
+    ramp: Ramp
+    threads: Ramp
+
+    @property
+    def awaits(self) -> dict[Axis, KneeOf]:
+        ramps: dict[Axis, Ramp] = {"threads": self.threads, self.axis: self.ramp}
+        return {key: ramp.found_by for key, ramp in ramps.items() if ramp.found_by}
 
 
 def read_experiments(entries: Mapping[str, Entry], world: World, reader: Reader) -> tuple[Matrix, ...]:
@@ -74,7 +102,7 @@ def read_experiments(entries: Mapping[str, Entry], world: World, reader: Reader)
         cells += matrix.cells
         if cells > MAX_CELLS:
             e = matrix.experiment
-            sizes = ((len(e.hardware), "hardware"), (len(e.workloads), "workloads"), (len(e.points), "points"))
+            sizes = ((len(e.hardware), "hardware"), (len(e.workloads), "workloads"), (len(matrix.points), "points"))
             product = " x ".join(f"{size} {of}" for size, of in (*sizes, (e.repeats, "repeats")))
             reader.findings.add(value_errors.TooManyCells(entry.head, entry.name, cells, MAX_CELLS, product))
             break
@@ -98,7 +126,7 @@ class _Experiment:
         units = self._hardware()
         loads = self._workloads()
         database = self._one("database", self.world.databases)
-        axis, points, threads = self._ramp()
+        ramps = self._ramp()
         measure_s, phases = self._times()
         repeats, order, seed = self._repeats()
         probes = read_probes(self.values.series("probes"), self.world.probes, units, self.reader)
@@ -110,18 +138,25 @@ class _Experiment:
             return None
         loads = self._fitting(loads, database, units)
         self._one_load_host(client)
-        self._tool_limits(tool, axis, phases)
-        if not points or measure_s is None:
+        self._tool_limits(tool, phases)
+        self._load_limits(loads, phases)
+        if ramps is None or measure_s is None:
             return None
-        name = self.entry.name
+        if ramps.ramp.search and order == "random":
+            self.reader.findings.add(structure_errors.SearchInRandomOrder(self.values.span("repeats")))
+        name, awaits = self.entry.name, ramps.awaits
         return Matrix(
             experiment=plan.Experiment(
                 name=name,
                 label=self.entry.label,
                 hardware=tuple(unit.hardware.key for unit in units),
                 workloads=tuple(load.workload.name for load in loads),
-                axis=axis,
-                points=points,
+                axis=ramps.axis,
+                points=ramps.ramp.points,
+                search=ramps.ramp.search,
+                threads_from=awaits["threads"].experiment if "threads" in awaits else None,
+                target_from=awaits["target"].experiment if "target" in awaits else None,
+                requires=tuple(dict.fromkeys(knee_of.experiment for knee_of in awaits.values())),
                 warm_up_s=self.values.number("warm_up") or 0.0,
                 measure_s=measure_s,
                 phases=phases,
@@ -138,7 +173,8 @@ class _Experiment:
             probes=probes,
             client=client,
             tool=tool,
-            threads=threads,
+            threads=int(ramps.threads.points[0]) if ramps.axis == "target" and ramps.threads.points else None,
+            awaits=awaits,
             span=self.entry.head,
         )
 
@@ -211,11 +247,27 @@ class _Experiment:
                 return self.world.workloads[name]
             case ast.Name(text=name):
                 self.reader.findings.add(errors.UnknownName(item.span, "workload", name, tuple(self.world.workloads)))
-            case ast.Call(function=ast.Name(text="load")):
-                instead = "measure a workload with inserts, such as one from `ycsb.d`"
-                self.reader.findings.add(errors.NotSupported(item.span, "measuring a load phase", instead))
+            case ast.Call(function=ast.Name(text="load")) as call:
+                return self._load_phase(call)
+            case ast.Call(function=ast.Name(text=word) as name):
+                self.reader.findings.add(structure_errors.UnknownWord(name.span, "workloads", word, ("load",)))
             case _:
                 self._wrong("workloads", item)
+        return None
+
+    def _load_phase(self, call: ast.Call) -> Load | None:
+        match call.arguments:
+            case [ast.Argument(key=None, value=ast.Name(text=name))] if name in self.world.workloads:
+                load = self.world.workloads[name]
+                if load is not None and load.workload.family != "ycsb":
+                    self.reader.findings.add(structure_errors.LoadOfDbBench(call.span, name))
+                    return None
+                return load and loading(load, self.world.language)
+            case [ast.Argument(key=None, value=ast.Name(text=name) as word)]:
+                self.reader.findings.add(errors.UnknownName(word.span, "workload", name, tuple(self.world.workloads)))
+            case _:
+                why = "takes the name of one workload"
+                self.reader.findings.add(structure_errors.BadArgument(call.span, "load", why, "`load(a)`"))
         return None
 
     def _one(self, kind: str, known: Mapping[str, Item | None]) -> Item | None:
@@ -241,20 +293,20 @@ class _Experiment:
 
     # --- points, times and repeats ---------------------------------------------------------------------------------
 
-    def _ramp(self) -> tuple[Literal["threads", "target"], tuple[float, ...], int]:
-        """The axis, its points, and the threads on a `target` ramp."""
+    def _ramp(self) -> _Ramps | None:
+        """None when something was reported."""
         threads = self._points("threads")
         if not self.values.said("target"):
-            return "threads", threads, 0
+            return _Ramps("threads", threads, threads) if threads else None
         targets = self._points("target")
-        if len(threads) > 1:
-            self.reader.findings.add(structure_errors.TwoRamps(self.values.span("threads"), len(threads)))
-            return "target", (), 0
-        return "target", targets if threads else (), int(threads[0]) if threads else 0
+        if len(threads.points) > 1:
+            self.reader.findings.add(structure_errors.TwoRamps(self.values.span("threads"), len(threads.points)))
+            return None
+        return _Ramps("target", targets, threads) if threads and targets else None
 
-    def _points(self, key: str) -> tuple[float, ...]:
+    def _points(self, key: str) -> Ramp:
         series = self.values.series(key)
-        return read_ramp(key, series[0], self.reader) if series else ()
+        return read_ramp(key, series[0], self.reader) if series else Ramp()
 
     def _times(self) -> tuple[float | None, int]:
         """The measured seconds of a cell, and how many phases they are cut into."""
@@ -355,10 +407,16 @@ class _Experiment:
             load if load.counted or load.workload.family != "db_bench" else sized(load, database.size) for load in loads
         )
 
-    def _tool_limits(self, tool: plan.Tool, axis: str, phases: int) -> None:
+    def _load_limits(self, loads: tuple[Load, ...], phases: int) -> None:
+        for load in loads:
+            if load.of and phases > 1:
+                span = self.places["workload", load.workload.name]
+                self.reader.findings.add(structure_errors.LoadInPhases(span, load.workload.name))
+
+    def _tool_limits(self, tool: plan.Tool, phases: int) -> None:
         """What the tool can't do: offer a load, cut a run into phases, measure parts of a second."""
         findings = self.reader.findings
-        if axis == "target" and tool.driver not in OPEN_LOOP:
+        if self.values.said("target") and tool.driver not in OPEN_LOOP:
             findings.add(structure_errors.ClosedLoopOnly(self.values.span("target"), tool.driver))
         if tool.driver != "db_bench":
             return

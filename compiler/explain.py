@@ -13,6 +13,7 @@ from benchbrief.compiler.plan import (
     Element,
     Experiment,
     Hardware,
+    KneeSearch,
     Plan,
     Query,
     Report,
@@ -107,16 +108,21 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     counts = (
         _counted(len(e.hardware), "hardware"),
         _counted(len(e.workloads), "workload", "workloads"),
-        _counted(len(e.points), "point", "points"),
+        _up_to(e) + _counted(len(e.points) or 1, "point", "points"),
         _counted(e.repeats, "repeat", "repeats"),
     )
-    yield "matrix", f"{' x '.join(counts)} = {_counted(len(cells), 'cell', 'cells')}"
+    yield "matrix", f"{' x '.join(counts)} = {_up_to(e)}{_counted(len(cells), 'cell', 'cells')}"
     first = cells[0]
     if e.axis == "target":
-        yield "target", f"{_points(e.points)} ops/s"
-        yield "threads", number(first.threads)
-    else:
+        yield "target", f"{_points(e.points)} ops/s" if e.points else _found_by(e.target_from)
+    if e.axis == "threads" and e.points:
         yield "threads", _points(e.points)
+    else:
+        yield "threads", number(first.threads) if first.threads is not None else _found_by(e.threads_from)
+    if e.search:
+        yield "search", _search(e.search, len(e.points))
+    if e.requires:
+        yield "waits for", ", ".join(e.requires)
     yield "order", f"{e.order}: " + _ORDERS[e.order].format(axis=e.axis, seed=e.seed)
     shared = _shared_options(plan, cells)
     if shared:
@@ -128,6 +134,23 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     yield "probes", ", ".join(_probes(cells)) or "none"
     if e.max_error_share:
         yield "max errors", f"{100 * e.max_error_share:g} %"
+
+
+def _up_to(e: Experiment) -> str:
+    """A search ends before its last point, if it finds the knee."""
+    return "up to " if e.search else ""
+
+
+def _found_by(experiment: str | None) -> str:
+    return f"the knee that {experiment} finds"
+
+
+def _search(search: KneeSearch, points: int) -> str:
+    rise, gain = (f"{100 * share:g} %" for share in (search.rise, search.gain))
+    return (
+        f"up to {points} points, stops at the knee: {search.latency} +{rise} or more while throughput gains < {gain} "
+        "at the next point"
+    )
 
 
 def _points(points: Sequence[float]) -> str:
@@ -211,6 +234,8 @@ def _load(workload: Workload) -> str:
     parts = [f"{workload.family}.{workload.benchmark}", f"{number(float(p['records']))} records"]
     if workload.family == "ycsb":
         size = f"of {quantity_of_bytes(float(p['record_size']))}"
+        if workload.phase == "load":
+            return f"the load of {parts[0]}: {parts[1]} {size} inserted into an empty database, without warm-up"
         mix = [
             f"{name.replace('_', '-')} {100 * float(p[name]):g} %"
             for name in ("read", "update", "insert", "scan", "read_modify_write")
@@ -282,12 +307,16 @@ def _kinds(elements: Iterable[Element]) -> Iterator[str]:
 def _total(plan: Plan, page: Page) -> None:
     page.heading("Total")
     alone = sum(seconds(cell) for cell in plan.cells)
-    text = f"{_counted(len(plan.cells), 'cell', 'cells')}, about {duration(plan.estimate_s)}"
+    up_to = "up to " if any(e.search for e in plan.experiments.values()) else ""
+    text = f"{up_to}{_counted(len(plan.cells), 'cell', 'cells')}, {up_to}about {duration(plan.estimate_s)}"
     if plan.estimate_s < alone:
         text += f" with independent hosts side by side ({duration(alone)} one after another)"
     page.paragraph(text)
     if len(plan.experiments) > 1:
         page.table(
-            (name, "about " + duration(estimate(cell for cell in plan.cells if cell.experiment == name)))
-            for name in plan.experiments
+            (
+                name,
+                f"{_up_to(e)}about " + duration(estimate(cell for cell in plan.cells if cell.experiment == name)),
+            )
+            for name, e in plan.experiments.items()
         )

@@ -11,10 +11,25 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 
-from benchbrief.compiler.plan import Cell, Database, Experiment, Hardware, Host, Plan, Probe, Tool, Workload
+from benchbrief.compiler.plan import (
+    Cell,
+    Database,
+    Experiment,
+    Hardware,
+    Host,
+    Knee,
+    KneeSearch,
+    Plan,
+    Probe,
+    Tool,
+    Workload,
+)
 
 Parts = dict[str, object]
 """Nested by name; a list is one value."""
+
+Known = Parts | float | None
+"""A number, or what one depends on that a search has yet to find."""
 
 
 def identity(plan: Plan, cell: Cell) -> Parts:
@@ -30,7 +45,24 @@ def identity(plan: Plan, cell: Cell) -> Parts:
         cell.probes,
         experiment,
     )
-    return parts | {"threads": cell.threads, "target": cell.target, "repeat": cell.repeat}
+    known = {"threads": cell.threads, "target": cell.target}
+    knees = {"threads": cell.threads_from, "target": cell.target_from}
+    found = {name: _searched(plan, knee) for name, knee in knees.items() if knee}
+    return parts | known | found | {"repeat": cell.repeat}
+
+
+def _searched(plan: Plan, knee: Knee) -> Parts:
+    hashes = [
+        cell.hash
+        for cell in plan.cells
+        if (cell.experiment, cell.hardware, cell.workload) == (knee.experiment, knee.hardware, knee.workload)
+    ]
+    return searched(plan.experiments[knee.experiment].search, hashes)
+
+
+def searched(search: KneeSearch | None, hashes: Sequence[str]) -> Parts:
+    """What a number depends on that a search has yet to find: the criterion, and the cells that it may try."""
+    return {"search": search and search.model_dump(), "cells": list(hashes)}
 
 
 def shared_parts(
@@ -50,9 +82,9 @@ def shared_parts(
         "database": database_parts(database),
         "load_hosts": machines(load_hosts, hosts),
         "tool": tool.model_dump(),
-        "workload": workload.model_dump(include={"family", "benchmark", "properties"}),
+        "workload": workload.model_dump(include={"family", "benchmark", "properties", "phase"}),
         "probes": [probe.model_dump(include={"name", "every_s", "options"}) for probe in probes],
-        "warm_up_s": experiment.warm_up_s,
+        "warm_up_s": 0.0 if workload.phase == "load" else experiment.warm_up_s,
         "measure_s": experiment.measure_s,
         "phases": experiment.phases,
         "max_error_share": experiment.max_error_share,
@@ -61,7 +93,7 @@ def shared_parts(
     }
 
 
-def cell_hash(shared: str, threads: int, target: float | None, repeat: int) -> str:
+def cell_hash(shared: str, threads: Known, target: Known, repeat: int) -> str:
     """`shared` is the digest of the shared parts."""
     return digest([shared, threads, target, repeat])
 

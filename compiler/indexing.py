@@ -75,6 +75,12 @@ def word_of(expr: ast.Expr) -> str | None:
             return None
 
 
+def yet_to_be_found(term: Term, dim: str) -> str:
+    """The search that is to find the term's only point of a dimension; "" when there is none."""
+    runs = (run for leaf in leaves(term) if isinstance(leaf, Measure) for run in leaf.runs)
+    return next((search for run in runs for name, search in run.unknown if name == dim), "")
+
+
 def _is_numeric(argument: ast.Argument) -> bool:
     return argument.key is not None and argument.key.text in AXIS_UNITS
 
@@ -102,6 +108,9 @@ def _argument(typer: Typer, base: Term, argument: ast.Argument, base_text: str) 
         return None
     dim = next(known for known in DIMENSIONS if known == name)
     if dim not in offers(base) or (dim in AXIS_UNITS and dim != "time" and not offered_keys(base, dim)):
+        if search := yet_to_be_found(base, dim):
+            typer.findings.add(wrong.PointNotKnown(argument.span, base_text, dim, search))
+            return None
         typer.findings.add(wrong.DimensionAbsent(argument.span, base_text, dim, base.dims))
         return None
     if dim in AXIS_UNITS:

@@ -35,17 +35,22 @@ Key = str | float
 
 @dataclass(frozen=True)
 class Run:
-    """One workload on one hardware in one experiment: the planned points of a measure are its runs by their ramps."""
+    """One workload on one hardware in one experiment: the planned points of a measure are its runs by their ramps.
+
+    `axis` is None without a ramp whose points are known; `unknown` are dimensions that a search has yet to find a
+    point of, with that search.
+    """
 
     experiment: str
     hardware: str
     workload: str
-    axis: Literal["threads", "target"]
+    axis: Literal["threads", "target"] | None
     points: tuple[float, ...]
     phases: int
     repeats: int
     probes: tuple[str, ...]
     operations: tuple[str, ...]
+    unknown: tuple[tuple[str, str], ...] = ()
 
     def has(self, dimension: Dimension, key: Key) -> bool:
         """Whether `key` is planned in this run."""
@@ -93,6 +98,7 @@ def planned_runs(scope: Scope) -> tuple[Run, ...]:
             experiment.repeats,
             experiment.probes,
             operations.get(workload, ()),
+            experiment.unknown,
         )
         for experiment in scope.experiments
         for hardware in experiment.hardware

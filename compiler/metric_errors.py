@@ -215,6 +215,23 @@ class DimensionAbsent(CompileProblem):
 
 
 @dataclass(frozen=True)
+class PointNotKnown(CompileProblem):
+    """An index by a dimension whose only point a search has yet to find."""
+
+    code = "E0723"
+    says = "`{dim}` of `{expr}` is `{search}`, which is not known before the run"
+    mark = "has only the one that is found"
+    hint = "leave it out: there is only one number of {what} in it"
+    expr: str
+    dim: str
+    search: str
+
+    @property
+    def what(self) -> str:
+        return "threads" if self.dim == "threads" else "operations per second"
+
+
+@dataclass(frozen=True)
 class PointNotOnRamp(CompileProblem):
     code = "E0714"
     says = "{dim} {point} is not measured"

@@ -131,7 +131,8 @@ class Workload(Node):
 
     `properties` are the resolved settings, in base units: records, operations, record_size, fields, field_length,
     distribution, read, update, insert, scan, read_modify_write (proportions), key_size, value_size, read_threads...
-    `writes` says whether it changes the data set.
+    `writes` says whether it changes the data set. `phase` is "load" for the measured loading of a data set, which ends
+    when all records are inserted, or when the measured time is over.
     """
 
     name: str
@@ -141,6 +142,7 @@ class Workload(Node):
     benchmark: str
     properties: dict[str, str | float | bool]
     writes: bool
+    phase: Literal["load", "run"] = "run"
     origin: Origin
 
 
@@ -173,12 +175,34 @@ class Dataset(Node):
     reuse: bool
 
 
+class KneeSearch(Node):
+    """A ramp that is walked upwards, and ended at its knee: the point from which the next one raises the latency by
+    `rise` or more, while the throughput gains less than `gain` (both shares).
+
+    A point is judged when all its repeats are measured: by their mean throughput, and by the highest of their
+    latencies. `latency` is a statistic in the store's words (mean, max, p50 ... p99.99), over all operations of a cell.
+    """
+
+    latency: str
+    rise: float
+    gain: float
+
+
+class Knee(Node):
+    """The point at which the search of an experiment on one hardware, with one workload, finds the knee."""
+
+    experiment: str
+    hardware: str
+    workload: str
+
+
 class Cell(Node):
     """One point of the matrix: hardware x database x workload x ramp point x repeat.
 
     `id` is readable and unique in the plan; `hash` covers all that can change the result (not labels or prose).
     `load_hosts` generate the load with `tool`: the client's hosts, or, for a library engine (RocksDB), the hosts under
-    test. Cells that share a host in `locks` never run at the same time.
+    test. Cells that share a host in `locks` never run at the same time. `threads` is None as long as a search has yet
+    to find it (`threads_from`); so is the `target` of a cell with `target_from`.
     """
 
     id: str
@@ -190,8 +214,10 @@ class Cell(Node):
     client: str | None
     load_hosts: tuple[str, ...]
     tool: Tool
-    threads: int
+    threads: int | None
     target: float | None = None
+    threads_from: Knee | None = None
+    target_from: Knee | None = None
     repeat: int = 1
     warm_up_s: float
     measure_s: float
@@ -204,12 +230,22 @@ class Cell(Node):
 
 
 class Experiment(Node):
+    """`points` are those of `axis`; of a `search`, all that may be tried, in rising order.
+
+    `threads_from` and `target_from` name the experiment whose knee is taken; the axis then has no points.
+    `requires` are the experiments that have to be over before.
+    """
+
     name: str
     label: str
     hardware: tuple[str, ...]
     workloads: tuple[str, ...]
     axis: Literal["threads", "target"]
     points: tuple[float, ...]
+    search: KneeSearch | None = None
+    threads_from: str | None = None
+    target_from: str | None = None
+    requires: tuple[str, ...] = ()
     warm_up_s: float
     measure_s: float
     phases: int
@@ -449,4 +485,4 @@ class Plan(Node):
     expects: tuple[Expect, ...] = ()
     reports: tuple[Report, ...] = ()
     estimate_s: float
-    """Estimated wall time: cells one after another on each host, independent groups side by side."""
+    """Estimated wall time: cells one after another on each host, independent groups side by side, searches in full."""

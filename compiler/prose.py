@@ -10,7 +10,7 @@ from typing import TypeGuard
 from benchbrief.compiler import plan
 from benchbrief.compiler import report_errors as wrong
 from benchbrief.compiler.expressions import Typer
-from benchbrief.compiler.indexing import scope_key
+from benchbrief.compiler.indexing import scope_key, word_of
 from benchbrief.compiler.measures import KINDS, NAMED
 from benchbrief.compiler.metric_errors import unit_words
 from benchbrief.compiler.plan import Dimension
@@ -98,8 +98,10 @@ _Subject = tuple[Dimension, str | None, str]
 
 def _subject(typer: Typer, expr: ast.Expr) -> _Subject | None:
     """What a name means: a dimension, its key (None: the one fixed here), and which of its fields; None for numbers."""
-    word = dotted(expr)
-    if not isinstance(expr, ast.Name | ast.Attr) or word in typer.metrics or word in KINDS:
+    word = (word_of(expr) if isinstance(expr, ast.Call) else None) or dotted(expr)
+    if isinstance(expr, ast.Call) and scope_key(typer.scope, "workload", word) is None:  # other than `load(a)`
+        return None
+    if not isinstance(expr, ast.Name | ast.Attr | ast.Call) or word in typer.metrics or word in KINDS:
         return None
     stem, _, field = word.rpartition(".")
     for text, asked in ((word, "label"), (stem, field)):

@@ -12,7 +12,7 @@ from benchbrief.compiler.indexing import scope_key, word_of
 from benchbrief.compiler.measures import AXIS_UNITS, DIMENSIONS, KINDS, NAMED, Key, Run
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.sql import lower
-from benchbrief.compiler.terms import Fixed, Term, fix, offers, planned_keys
+from benchbrief.compiler.terms import Fixed, Term, along, fix, offers, planned_keys
 from benchbrief.compiler.typed import Typed, dotted, text_of
 from benchbrief.compiler.units import Unit
 from benchbrief.dsl import ast
@@ -43,10 +43,11 @@ def dimension(word: str) -> Dimension | None:
 
 def typed_at(typer: Typer, expr: ast.Expr, place: Place, demanded: Iterable[Dimension] = ()) -> Typed | None:
     """The expression where it stands, with what the place fixes; None when a mistake was reported."""
-    typed = typer.number(expr, frozenset(demanded))
+    demanded = frozenset(demanded)
+    typed = typer.number(expr, demanded)
     if typed is None:
         return None
-    term = typed.term
+    term = along(typed.term, demanded)
     for dim, key in place.fixed:
         term = fix(term, dim, key)
     typed = Typed(term, typed.display)

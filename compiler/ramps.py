@@ -1,12 +1,16 @@
-"""Ramps: the points that `[1, 2, 4]`, `1..16` or `range(1, 64, factor: 2)` stand for, counted before they are made."""
+"""Ramps: the points that `[1, 2, 4]`, `1..16` or `range(1, 64, factor: 2)` stand for, counted before they are made.
+
+Also those that `knee(from: 1, factor: 2, to: 512)` may try, and `other.knee`, a point that a search has yet to find.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from benchbrief.compiler import structure_errors, value_errors
-from benchbrief.compiler.errors import NotSupported
+from benchbrief.compiler import errors, plan, structure_errors, value_errors
+from benchbrief.compiler.measures import STATISTICS
 from benchbrief.compiler.schema import EXPERIMENT, Number
 from benchbrief.compiler.values import Constant, Reader, described
 from benchbrief.dsl import ast
@@ -24,16 +28,60 @@ _USAGE = {
 _SLACK = 1e-9
 """A range reaches its end although its last step falls short of it by rounding."""
 
+_LATENCY, _RISE, _GAIN = "p99", 0.10, 0.03
+"""What a search goes by when it does not say."""
+_KNEE_STATISTICS = tuple(name for name in STATISTICS if name != "min")
+_KNEE_ARGUMENTS = ("from", "to", "factor", "step", "latency", "rise", "gain")
+_KNEE_USAGE = {
+    "threads": "`knee(from: 1, factor: 2, to: 512)`, or `step: 8` in place of `factor:`",
+    "target": "`knee(from: 1k ops/s, factor: 2, to: 100k ops/s)`, or `step: 5k ops/s` in place of `factor:`",
+}
+_FACTOR = Number("", "2", plain=True, minimum=1.0, above=True)
+# Not more than five times: whoever forgets the `%` is told so.
+_RISE_SHAPE = Number("", "10 %", plain=True, above=True, maximum=5.0)
+_GAIN_SHAPE = Number("", "3 %", plain=True, maximum=1.0)
+
+
+@dataclass(frozen=True)
+class KneeOf:
+    """`other.knee`: the knee that another experiment finds."""
+
+    experiment: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """Points in base units; with `search`, those that may be tried; with `found_by`, none that is known yet.
+
+    Nothing at all when something was reported.
+    """
+
+    points: tuple[float, ...] = ()
+    search: plan.KneeSearch | None = None
+    found_by: KneeOf | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.points) or self.found_by is not None
+
 
 _Points = list[tuple[float, Span]]
 """Each point with the place that it comes from."""
 
 
-def read_ramp(key: str, expr: ast.Expr, reader: Reader) -> tuple[float, ...]:
-    """The points of `threads` or `target`, in base units and in the order said; none when something was reported."""
+def read_ramp(key: str, expr: ast.Expr, reader: Reader) -> Ramp:
+    """The ramp of `threads` or `target`, its points in the order said."""
+    match reader.deref(expr):
+        case ast.Call(function=ast.Name(text="knee")) as call:
+            return _search(key, call, reader)
+        case ast.Attr(base=ast.Name(text=experiment), field=field) as attr:
+            if field.text == "knee":
+                return Ramp(found_by=KneeOf(experiment, attr.span))
+            reader.findings.add(errors.UnknownName(field.span, "result", field.text, ("knee",)))
+            return Ramp()
     points = _points(key, expr, reader)
     if points is None:
-        return ()
+        return Ramp()
     if not points:
         usage = EXPERIMENT.keys[key].shape.wanted
         reader.findings.add(value_errors.EmptyRamp(expr.span, key, "the list is empty", usage))
@@ -41,9 +89,70 @@ def read_ramp(key: str, expr: ast.Expr, reader: Reader) -> tuple[float, ...]:
     for point, span in points:
         if point in seen:
             reader.findings.add(value_errors.SamePoint(span, key, f"{point:g}"))
-            return ()
+            return Ramp()
         seen.add(point)
-    return tuple(point for point, _ in points)
+    return Ramp(tuple(point for point, _ in points))
+
+
+def _search(key: str, call: ast.Call, reader: Reader) -> Ramp:
+    named = _arguments(key, call, reader)
+    if named is None:
+        return Ramp()
+    shape = _SHAPES[key]
+    first = reader.quantity("from", named["from"], shape)
+    last = reader.quantity("to", named["to"], shape)
+    way = "factor" if "factor" in named else "step"
+    step = reader.quantity(way, named[way], _FACTOR if way == "factor" else shape)
+    latency = _LATENCY
+    if "latency" in named:
+        match named["latency"]:
+            case ast.Name(text=word) if word in _KNEE_STATISTICS:
+                latency = word
+            case ast.Name(text=word) as name:
+                reader.findings.add(structure_errors.UnknownWord(name.span, "latency", word, _KNEE_STATISTICS))
+                return Ramp()
+            case other:
+                wanted = "a statistic such as `p99` or `mean`"
+                reader.findings.add(structure_errors.WrongType(other.span, "latency", wanted, described(other)))
+                return Ramp()
+    rise = reader.quantity("rise", named["rise"], _RISE_SHAPE) if "rise" in named else _RISE
+    gain = reader.quantity("gain", named["gain"], _GAIN_SHAPE) if "gain" in named else _GAIN
+    if first is None or last is None or step is None or rise is None or gain is None:
+        return Ramp()
+    points = _stepped(key, call, first.value, last.value, way, step, reader)
+    if points is None:
+        return Ramp()
+    if len(points) < 2:
+        why = f"has only {first.text} to try, and a knee shows beside the next point"
+        reader.findings.add(structure_errors.BadArgument(call.span, "knee", why, _KNEE_USAGE[key]))
+        return Ramp()
+    search = plan.KneeSearch(latency=STATISTICS[latency], rise=_value(rise), gain=_value(gain))
+    return Ramp(tuple(point for point, _ in points), search)
+
+
+def _value(number: Constant | float) -> float:
+    return number.value if isinstance(number, Constant) else number
+
+
+def _arguments(key: str, call: ast.Call, reader: Reader) -> dict[str, ast.Expr] | None:
+    """The arguments of `knee(...)` by name: a first and a last point, and one way to go; None when reported."""
+    named: dict[str, ast.Argument] = {}
+    good = True
+    for argument in call.arguments:
+        name = argument.key.text if argument.key else ""
+        if argument.key and name not in _KNEE_ARGUMENTS:
+            reader.findings.add(structure_errors.UnknownArgument(argument.key.span, "knee", name, _KNEE_ARGUMENTS))
+            return None
+        if argument.key and name in named:
+            reader.findings.add(structure_errors.DuplicateAttribute(argument.key.span, named[name].span, name))
+            return None
+        good = good and argument.key is not None
+        named[name] = argument
+    if not good or not {"from", "to"} <= named.keys() or len({"factor", "step"} & named.keys()) != 1:
+        why = "takes `from:` and `to:`, and one of `factor:` and `step:`"
+        reader.findings.add(structure_errors.BadArgument(call.span, "knee", why, _KNEE_USAGE[key]))
+        return None
+    return {name: argument.value for name, argument in named.items()}
 
 
 def _points(key: str, expr: ast.Expr, reader: Reader) -> _Points | None:
@@ -55,12 +164,6 @@ def _points(key: str, expr: ast.Expr, reader: Reader) -> _Points | None:
             return _dots(key, dots, reader)
         case ast.Call(function=ast.Name(text="range")) as call:
             return _range(key, call, reader)
-        case ast.Call(function=ast.Name(text="knee")) as call:
-            _unsupported(call, "a search for the knee", reader)
-            return None
-        case ast.Attr() as attr:
-            _unsupported(attr, "taking a value from another experiment's result", reader)
-            return None
         case ast.Quantity() | ast.Unary() | ast.Binary() as number:
             constant = reader.quantity(key, number, _SHAPES[key])
             return None if constant is None else [(constant.value, number.span)]
@@ -89,10 +192,6 @@ def _listed(key: str, items: ast.List, reader: Reader) -> _Points | None:
     return points if whole else None
 
 
-def _unsupported(expr: ast.Expr, what: str, reader: Reader) -> None:
-    reader.findings.add(NotSupported(expr.span, what, "give the points: `threads = [1, 2, 4, 8, 16]`"))
-
-
 def _dots(key: str, expr: ast.Binary, reader: Reader) -> _Points | None:
     first = reader.quantity(key, expr.left, _SHAPES[key])
     last = reader.quantity(key, expr.right, _SHAPES[key])
@@ -115,7 +214,7 @@ def _range(key: str, call: ast.Call, reader: Reader) -> _Points | None:
         case "step":
             step = reader.quantity("step", value, shape)
         case "factor":
-            step = reader.quantity("factor", value, Number("", "2", plain=True, minimum=1.0, above=True))
+            step = reader.quantity("factor", value, _FACTOR)
         case _:
             step = reader.quantity("steps", value, Number("", "25", plain=True, integer=True, minimum=2.0))
     if first is None or last is None or step is None:

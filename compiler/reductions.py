@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, cast
 
 from benchbrief.compiler import metric_errors as wrong
 from benchbrief.compiler.errors import NotSupported
+from benchbrief.compiler.indexing import yet_to_be_found
 from benchbrief.compiler.lookups import LATER
 from benchbrief.compiler.measures import DIMENSIONS, ORDERED, SAMPLED
 from benchbrief.compiler.plan import Dimension
-from benchbrief.compiler.terms import Measure, Operation, Reduction, Term
+from benchbrief.compiler.terms import Measure, Operation, Reduction, Term, along
 from benchbrief.compiler.typed import Demanded, Typed, text_of
 from benchbrief.compiler.units import DIMENSIONLESS
 from benchbrief.dsl import ast
@@ -40,7 +41,8 @@ def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
     when = typer.condition(expr.when, inner) if expr.when else None
     if operand is None or (expr.when and when is None):
         return None
-    return _reduced(typer, expr, operand, over, when.term if when else None)
+    operand = Typed(along(operand.term, over), operand.display)
+    return _reduced(typer, expr, operand, over, along(when.term, over) if when else None)
 
 
 def _over(typer: Typer, expr: ast.Call) -> tuple[Dimension, ...] | None:
@@ -74,6 +76,9 @@ def _reduced(
     term = operand.term
     for name in expr.over:
         if name.text not in term.dims:
+            if search := yet_to_be_found(term, name.text):
+                typer.findings.add(wrong.PointNotKnown(name.span, text_of(inner), name.text, search))
+                return None
             typer.findings.add(wrong.DimensionAbsent(name.span, text_of(inner), name.text, term.dims))
             return None
     if when is not None and expr.when is not None and set(when.dims) - set(term.dims):

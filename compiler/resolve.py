@@ -15,6 +15,7 @@ from benchbrief.compiler.names import names_in
 from benchbrief.compiler.probes import read_declared
 from benchbrief.compiler.profiles import check_profiles
 from benchbrief.compiler.scope import ExperimentKey, HardwareKey, Scope, WorkloadKey
+from benchbrief.compiler.searches import linked
 from benchbrief.compiler.values import Reader
 from benchbrief.compiler.workload_tables import LANGUAGES
 from benchbrief.compiler.workloads import Load, read_workloads
@@ -50,8 +51,10 @@ def resolve(found: Declarations, params: Mapping[str, ast.Expr], profile: str | 
         workloads=read_workloads(found.blocks["workload"], reader, language),
         probes=read_declared(found.blocks["probe"], reader),
         hosts=hosts.hosts,
+        language=language,
     )
     matrices = read_experiments(found.blocks["experiment"], world, reader)
+    matrices = linked(matrices, tuple(found.blocks["experiment"]), reader)
     loads = _loads(world, matrices, findings)
     if not findings.failed and not found.blocks["experiment"]:
         findings.add(errors.NoExperiment(None))
@@ -149,8 +152,9 @@ def _experiment_key(matrix: Matrix) -> ExperimentKey:
         label=e.label,
         hardware=e.hardware,
         workloads=e.workloads,
-        axis=e.axis,
+        axis=e.axis if e.points else None,
         points=e.points,
+        unknown=tuple((key, f"{knee_of.experiment}.knee") for key, knee_of in matrix.awaits.items()),
         phases=e.phases,
         repeats=e.repeats,
         probes=tuple(probes),
@@ -169,7 +173,7 @@ def _warn_unused(found: Declarations, world: World, matrices: tuple[Matrix, ...]
         "hardware": groups,
         "client": {matrix.client.name for matrix in matrices if matrix.client},
         "database": {matrix.database.name for matrix in matrices},
-        "workload": {load.workload.name for matrix in matrices for load in matrix.loads},
+        "workload": {load.of or load.workload.name for matrix in matrices for load in matrix.loads},
         "probe": set(world.probes) & named,
     }
     for kind, names in used.items():

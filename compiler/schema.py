@@ -89,7 +89,8 @@ class Number(_Shape):
         if value < self.minimum:
             return f"at least {self.minimum:,.6g}{unit}"
         if self.maximum is not None and value > self.maximum:
-            return f"at most {self.maximum:,.16g}{unit}"
+            most = f"{100 * self.maximum:g} %" if self.example.endswith("%") else f"{self.maximum:,.16g}{unit}"
+            return f"at most {most}"
         return ""
 
 
@@ -309,14 +310,20 @@ EXPERIMENT = BlockSchema(
         "hardware": Key(Special("`eco`, `[eco, legacy]` or `box.variants`"), "What is compared.", required=True),
         "client": Key(Special("a client's name"), "Who generates the load.", default="the only one"),
         "database": Key(Special("a database's name"), "What is loaded.", default="the only one"),
-        "workloads": Key(Special("`a` or `[a, b, f]`"), "What the load does.", required=True),
+        "workloads": Key(Special("`a`, `[a, b, f]` or `load(a)`"), "What the load does.", required=True),
         "threads": Key(
-            Special("`8`, `[8, 16, 32]`, `1..16` or `range(1, 64, factor: 2)`"),
+            Special(
+                "`8`, `[8, 16, 32]`, `1..16`, `range(1, 64, factor: 2)`, a search such as "
+                "`knee(from: 1, factor: 2, to: 512)`, or what another experiment's found: `its_name.knee`"
+            ),
             "The client threads; several make a ramp.",
             required=True,
         ),
         "target": Key(
-            Special("`20k ops/s`, a list of those, or `range(200 ops/s, 120k ops/s, steps: 25)`"),
+            Special(
+                "`20k ops/s`, a list of those, `range(200 ops/s, 120k ops/s, steps: 25)`, a search such as "
+                "`knee(from: 1k ops/s, factor: 2, to: 100k ops/s)`, or what another experiment's found: `its_name.knee`"
+            ),
             "The offered load; several make a ramp (open loop).",
         ),
         "warm_up": Key(Number("s", _TIME), "Time before the measurement that is not counted.", default="0 s"),

@@ -39,16 +39,19 @@ class WorkloadKey:
 
 @dataclass(frozen=True)
 class ExperimentKey:
+    """`axis` is None when its only point is yet to be found: `unknown` are such dimensions, and what finds them."""
+
     key: str
     label: str
     hardware: tuple[str, ...]
     workloads: tuple[str, ...]
-    axis: Literal["threads", "target"]
+    axis: Literal["threads", "target"] | None
     points: tuple[float, ...]
     phases: int
     repeats: int
     probes: tuple[str, ...]
     span: Span
+    unknown: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -334,3 +334,74 @@ class TwoSizes(CompileProblem):
     hint = "say `records` in the workload, or make a workload for each database"
     workload: str
     records: str
+
+
+@dataclass(frozen=True)
+class UnknownArgument(Misspelt):
+    """A named argument that a call (`kind`) does not take."""
+
+    code = "E0531"
+    says = "`{kind}` takes no `{word}:`"
+    mark = "not an argument of `{kind}`"
+    otherwise = "it takes {all_known}"
+
+
+@dataclass(frozen=True)
+class NoSearch(CompileProblem):
+    """`other.knee` where the other experiment does not look for a knee of that kind; `searched` is what it does."""
+
+    code = "E0532"
+    says = "experiment `{experiment}` finds no knee of `{key}`: {searched}"
+    mark = "no such knee"
+    experiment: str
+    key: str
+    searched: str
+
+    @property
+    def help(self) -> str:
+        first, last = ("1", "512") if self.key == "threads" else ("1k ops/s", "100k ops/s")
+        return (
+            f"let it search, by `{self.key} = knee(from: {first}, factor: 2, to: {last})` in `{self.experiment}`, "
+            "or write the number here"
+        )
+
+
+@dataclass(frozen=True)
+class ManyKnees(CompileProblem):
+    """A knee for each of several hardware or workloads, none of which is that of the cell that wants it."""
+
+    code = "E0533"
+    says = "experiment `{experiment}` finds a knee for each {kind}, and none for `{wanted}`"
+    mark = "which one?"
+    hint = "it searches with {choices}: let it search with `{wanted}` too, or with one {kind} only"
+    experiment: str
+    kind: str
+    wanted: str
+    known: tuple[str, ...]
+
+    @property
+    def choices(self) -> str:
+        return ticked(self.known)
+
+
+@dataclass(frozen=True)
+class SearchInRandomOrder(CompileProblem):
+    code = "E0534"
+    says = "a search goes upwards from point to point, so it can't be in random order"
+    hint = "say `grouped`, or `interleaved` to measure every hardware at each point in turn"
+
+
+@dataclass(frozen=True)
+class LoadOfDbBench(CompileProblem):
+    code = "E0535"
+    says = "`load({workload})` can't be measured: the loads of db_bench are benchmarks of their own"
+    hint = "declare `workload fill from db_bench.fillrandom`, and measure `fill`"
+    workload: str
+
+
+@dataclass(frozen=True)
+class LoadInPhases(CompileProblem):
+    code = "E0536"
+    says = "`{workload}` ends with its last record, so it can't be measured in phases"
+    hint = "measure it in an experiment of its own, with `measure = ...`"
+    workload: str

@@ -6,7 +6,7 @@ A term is made by `compiler/expressions.py` and lowered by `compiler/sql.py`. Va
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, TypeAlias
@@ -66,7 +66,7 @@ class Measure:
         return {dim for dim, _ in self.fixed}
 
     def _implied_dims(self) -> set[Dimension]:
-        dims: set[Dimension] = {"hardware", "workload", *(run.axis for run in self.runs)}
+        dims: set[Dimension] = {"hardware", "workload", *(run.axis for run in self.runs if run.axis)}
         if self.experiment_visible and len({run.experiment for run in self.runs}) > 1:
             dims.add("experiment")
         return dims - self._fixed_dims()
@@ -219,6 +219,26 @@ def fix(term: Term, dim: Dimension, key: Key) -> Term:
         case Spread():
             return term.operand if dim == term.dim else replace(term, operand=fix(term.operand, dim, key))
         case Number():
+            return term
+
+
+def along(term: Term, dims: Collection[Dimension]) -> Term:
+    """The term with its measures kept to the runs on a ramp of `dims`, where they have such.
+
+    What is asked for by `target` speaks of the experiments that offer a load, also where others measure the same.
+    """
+    match term:
+        case Measure():
+            runs = tuple(run for run in term.runs if run.axis in dims)
+            return replace(term, runs=runs) if runs else term
+        case Operation():
+            return replace(term, operands=tuple(along(operand, dims) for operand in term.operands))
+        case Reduction():
+            when = along(term.when, dims) if term.when else None
+            return replace(term, operand=along(term.operand, dims), when=when)
+        case Spread():
+            return replace(term, operand=along(term.operand, dims))
+        case Number() | Fact() | AxisValue():
             return term
 
 

@@ -77,6 +77,14 @@ YCSB: Mapping[str, CoreWorkload] = {
 }
 
 
+LOADING_LABEL: Texts = {"en": "Load of {label}", "ja": "{label}のロード"}
+LOADING: Texts = {
+    "en": "All threads insert new records into a database that is empty at first.",
+    "ja": "すべてのスレッドが、空の状態から始まるデータベースに新しいレコードを挿入します。",
+}
+"""What `load(a)` is called, and what it does."""
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """A db_bench benchmark.

@@ -15,6 +15,8 @@ from benchbrief.compiler.workload_tables import (
     DB_BENCH_KEY_SIZE,
     DB_BENCH_RECORDS,
     DB_BENCH_VALUE_SIZE,
+    LOADING,
+    LOADING_LABEL,
     PROPORTIONS,
     YCSB,
     YCSB_FIELD_LENGTH,
@@ -39,6 +41,8 @@ class Load:
     timed: bool
     counted: bool
     span: Span
+    of: str = ""
+    """The workload whose loading this is."""
 
 
 def read_workloads(entries: Mapping[str, Entry], reader: Reader, language: str) -> dict[str, Load | None]:
@@ -193,6 +197,29 @@ def _label(entry: Entry, standard: str) -> str:
 
 def _not_for(entry: Entry, key: str, only: str, actual: str) -> structure_errors.NotForThis:
     return structure_errors.NotForThis(entry.attributes[key].key.span, key, only, actual)
+
+
+def loading(load: Load, language: str) -> Load:
+    """The loading of a YCSB workload's data set, to be measured: its records inserted into an empty database."""
+    workload = load.workload
+    shape = {key: workload.properties[key] for key in ("records", "fields", "field_length", "record_size")}
+    label = LOADING_LABEL.get(language, LOADING_LABEL["en"]).format(label=workload.label)
+    return replace(
+        load,
+        workload=workload.model_copy(
+            update={
+                "name": f"load({workload.name})",
+                "label": label,
+                "description": LOADING.get(language, LOADING["en"]),
+                "properties": {**shape, "insert": 1.0},
+                "writes": True,
+                "phase": "load",
+            }
+        ),
+        operations=("insert",),
+        existing=False,
+        of=workload.name,
+    )
 
 
 def timed_benchmarks() -> tuple[str, ...]:

@@ -68,7 +68,7 @@ class CellRow(NamedTuple):
     hardware: str
     database: str
     workload: str
-    threads: int
+    threads: int | None
     target: float | None
     repeat: int
     status: str
@@ -132,7 +132,7 @@ class LatencyRow(NamedTuple):
     experiment: str
     hardware: str
     workload: str
-    threads: int
+    threads: int | None
     target: float | None
     phase: int | None
     repeat: int | None

@@ -154,6 +154,13 @@ class CellContext:
     endpoint: Endpoint
 
     @property
+    def threads(self) -> int:
+        """Raises RunnerError when a search has yet to find them: such a cell is not run."""
+        if self.cell.threads is None:
+            raise RunnerError(f"the threads of {self.cell.id} are not known")
+        return self.cell.threads
+
+    @property
     def hardware(self) -> Hardware:
         return self.plan.hardware[self.cell.hardware]
 

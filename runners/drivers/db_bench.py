@@ -194,7 +194,7 @@ def _measured(context: CellContext, seconds: float) -> dict[str, str]:
         **_common(context),
         "benchmarks": benchmark,
         "use_existing_db": "0" if _makes_its_data(benchmark) else "1",
-        "threads": str(context.cell.threads),
+        "threads": str(context.threads),
         # Fixed, so that a cell asks for the same keys wherever it runs; another one for each repeat. 0 means random.
         "seed": str(context.cell.repeat),
         "histogram": "1",

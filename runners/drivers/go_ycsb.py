@@ -104,7 +104,7 @@ class GoYcsb:
         # The plan does not tell `max_errors = 0 %` from a spec that is silent: none is allowed by either.
         allowed = context.experiment.max_error_share or _STRAY_ERRORS
         # Interrupting it fails the operation that each thread has under way: those are not the server's failures.
-        own = max(0, errors - context.cell.threads)
+        own = max(0, errors - context.threads)
         require_few_errors(output, "go-ycsb", own, count, allowed)
         tolerated = bool(own) and not context.experiment.max_error_share
         return Measurement(
@@ -121,7 +121,7 @@ class GoYcsb:
                 ("warm-up", "in a process of its own" if context.cell.warm_up_s else "none"),
                 (
                     "errors",
-                    f"up to {allowed * 100:.3g}% are accepted; {context.cell.threads} may be from the interrupt",
+                    f"up to {allowed * 100:.3g}% are accepted; {context.threads} may be from the interrupt",
                 ),
                 *((("throughput", "a read-modify-write is one operation"),) if _rmw(found.final) else ()),
             ),
@@ -132,7 +132,7 @@ def _timed(context: CellContext, step: StepKind, seconds: float) -> Job:
     cell = context.cell
     words = [
         *("timeout", "--foreground", "--signal=INT", "--kill-after=30", f"{seconds:g}"),
-        *(context.tool_path, "run", "mongodb", "-P", properties.FILE, "--threads", str(cell.threads)),
+        *(context.tool_path, "run", "mongodb", "-P", properties.FILE, "--threads", str(context.threads)),
     ]
     if cell.target:
         words += ["--target", str(max(1, round(cell.target)))]

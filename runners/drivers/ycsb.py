@@ -102,7 +102,7 @@ class Ycsb:
             # Intended latency counts the wait for an operation's turn, which only an offered load has.
             "measurement.interval": "both" if cell.target else "op",
         }
-        command = _command(context, "run", cell.threads, cell.target)
+        command = _command(context, "run", context.threads, cell.target)
         # The plan's time-out is for warm-up and measurement, with a minute or more to spare: the start is in that.
         file, timeout = properties.file(context, own), timeout_s(cell, "measure")
         return Job("measure", command, timeout, files=(file,), collect=("*.hdr", properties.FILE))

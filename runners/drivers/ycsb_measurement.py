@@ -88,7 +88,7 @@ def _cross_check(context: CellContext, output: JobOutput, found: text.Text, logs
     rows = [(name, pieces) for name, pieces in logs.items() if not name.startswith(text.INTENDED)]
     tally = _tally(dict(rows), float("-inf"), float("inf"))
     said = found.overall["Throughput(ops/sec)"] * found.runtime_s
-    if abs(tally.count + tally.errors - said) > max(_COUNT_TOLERANCE * said, 2 * context.cell.threads + 2):
+    if abs(tally.count + tally.errors - said) > max(_COUNT_TOLERANCE * said, 2 * context.threads + 2):
         raise BadOutput(
             f"YCSB did {said:.0f} operations by [OVERALL], and {tally.count + tally.errors} by its histogram logs",
             f"see {output.directory}",

@@ -12,7 +12,7 @@ import pytest
 from benchbrief.compiler.compile import compile_spec
 from benchbrief.compiler.estimate import estimate
 from benchbrief.compiler.identity import cell_hash, digest, identity
-from benchbrief.compiler.plan import Cell, Plan
+from benchbrief.compiler.plan import Cell, Knee, Plan
 
 SPEC = """
 hardware box "The box" {
@@ -310,3 +310,94 @@ def test_cells_that_share_a_host_add_up(tmp_path: Path) -> None:
     assert estimate(cells) == sum(step.seconds for cell in cells for step in cell.steps)
     assert cells[0].locks == ("box.lab", "load.lab")
     assert estimate(()) == 0.0
+
+
+# --- searches, what they find, and measured loads ----------------------------------------------------------------
+
+SEARCH = """
+hardware one { hosts = "one.lab" }
+hardware two { hosts = "two.lab" }
+client load { hosts = "load.lab"  tool = ycsb("/opt/ycsb") }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload w from ycsb.a { records = 5k }
+experiment found {
+  hardware = [one, two]  workloads = [load(w), w]  threads = search.knee
+  target = [1k ops/s, 2k ops/s]  warm_up = 30 s  measure = 1 min
+}
+experiment search {
+  hardware = [one, two]  workloads = w  threads = knee(from: 1, factor: 2, to: 8)  measure = 1 min
+}
+metric best = max(throughput over target)
+report brief "Brief" { template = blog  text = "Fast." }
+"""
+
+
+def test_a_search_comes_before_what_waits_for_it(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, SEARCH)
+    assert list(plan.experiments) == ["search", "found"]
+    assert plan.experiments["found"].requires == ("search",)
+    assert plan.cells[0].id == "search/one/w/threads=1/r1"
+    assert [cell.experiment for cell in plan.cells] == ["search"] * 8 + ["found"] * 8
+
+
+def test_a_search_holds_all_that_it_may_try_and_its_whole_criterion(tmp_path: Path) -> None:
+    search = plan_of(tmp_path, SEARCH).experiments["search"]
+    assert search.points == (1.0, 2.0, 4.0, 8.0)
+    assert search.search is not None
+    assert (search.search.latency, search.search.rise, search.search.gain) == ("p99", 0.10, 0.03)
+
+
+def test_a_cell_waits_for_the_knee_of_its_own_hardware(tmp_path: Path) -> None:
+    cells = [cell for cell in plan_of(tmp_path, SEARCH).cells if cell.experiment == "found"]
+    assert {cell.threads for cell in cells} == {None}
+    assert cells[0].id == "found/one/load(w)/threads=search.knee/target=1000/r1"
+    for cell in cells:
+        assert cell.threads_from == Knee(experiment="search", hardware=cell.hardware, workload="w")
+
+
+def test_a_knee_may_come_from_the_only_hardware_that_was_searched_with(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, SEARCH, ("[one, two]  workloads = w", "two  workloads = w"))
+    assert {cell.threads_from.hardware for cell in plan.cells if cell.threads_from} == {"two"}
+
+
+def test_the_hash_of_a_cell_changes_with_the_search_that_it_waits_for(tmp_path: Path) -> None:
+    def found(*changes: tuple[str, str]) -> list[str]:
+        return [cell.hash for cell in plan_of(tmp_path, SEARCH, *changes).cells if cell.experiment == "found"]
+
+    plain = found()
+    assert found(("to: 8", "to: 8, rise: 10 %")) == plain
+    for change in (("to: 8", "to: 16"), ("to: 8", "to: 8, rise: 20 %"), ("to: 8)  measure = 1", "to: 8)  measure = 2")):
+        assert not set(found(change)) & set(plain), change
+
+
+def test_a_measured_load_has_no_data_set_and_no_warm_up(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, SEARCH)
+    load = next(cell for cell in plan.cells if cell.workload == "load(w)")
+    other = next(cell for cell in plan.cells if cell.experiment == "found" and cell.workload == "w")
+    assert (load.dataset, load.warm_up_s, other.warm_up_s) == (None, 0.0, 30.0)
+    assert [step.kind for step in load.steps] == ["prepare", "measure", "collect"]
+    assert [step.seconds for step in load.steps if step.kind == "measure"] == [6.0], "5k records at 1k ops/s"
+    assert plan.workloads["load(w)"].phase == "load"
+    assert plan.workloads["load(w)"].label == "Load of YCSB A"
+    assert load.hash != other.hash
+
+
+def test_the_estimate_counts_that_a_search_is_waited_for_on_other_hosts(tmp_path: Path) -> None:
+    plan = plan_of(
+        tmp_path,
+        SEARCH,
+        ("[one, two]  workloads = w", "one  client = load  workloads = w"),
+        ("[one, two]  workloads = [load(w), w]", "two  client = other  workloads = w"),
+        ("client load", 'client other { hosts = "other.lab"  tool = ycsb("/opt/ycsb") }\nclient load'),
+    )
+    assert not {host for cell in plan.cells[:4] for host in cell.locks} & set(plan.cells[-1].locks)
+    assert plan.estimate_s == sum(step.seconds for cell in plan.cells for step in cell.steps)
+
+
+def test_a_stored_plan_gives_the_parts_of_cells_that_wait_for_a_search(tmp_path: Path) -> None:
+    stored = Plan.model_validate_json(plan_of(tmp_path, SEARCH).model_dump_json())
+    for cell in stored.cells:
+        parts = identity(stored, cell)
+        threads, target, repeat = (parts.pop(name) for name in ("threads", "target", "repeat"))
+        assert isinstance(threads, dict) == (cell.experiment == "found")
+        assert cell_hash(digest(parts), threads, target, repeat) == cell.hash  # type: ignore[arg-type]  # parts are of any kind

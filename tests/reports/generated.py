@@ -25,7 +25,7 @@ def rows_for(plan: Plan) -> Iterator[tuple[Any, ...]]:
     for cell in {(c.experiment, c.hardware, c.workload, c.threads, c.target): c for c in plan.cells}.values():
         for operation in OPERATIONS:
             for rank, statistic in enumerate(STATISTICS, 1):
-                value = 0.0001 * rank * cell.threads**0.5 * _wobble(cell, operation)
+                value = 0.0001 * rank * (cell.threads or 0) ** 0.5 * _wobble(cell, operation)
                 yield s.LatencyRow(
                     RUN, cell.experiment, cell.hardware, cell.workload, cell.threads, cell.target, None, None, None,
                     operation, "service", statistic, value, "histogram", cell.repeat, None,
@@ -38,7 +38,7 @@ def _cell(cell: Cell, at: datetime) -> Iterator[tuple[Any, ...]]:
         cell.target, cell.repeat, "ok", None, 1, at, cell.measure_s, cell.warm_up_s, f"raw/{cell.id}/1",
         str(cell.origin),
     )  # fmt: skip
-    rate = 9000.0 * cell.threads / (1 + cell.threads / 40) * _wobble(cell, "ops")
+    rate = 9000.0 * (cell.threads or 0) / (1 + (cell.threads or 0) / 40) * _wobble(cell, "ops")
     for phase in (None, *range(1, cell.phases + 1)) if cell.phases > 1 else (None,):
         for operation in ("all", *OPERATIONS):
             yield s.ThroughputRow(

@@ -282,7 +282,7 @@ class World:
                 )
             )
             if reason is None:
-                ops = self.ops(cell.hardware, cell.workload, cell.threads) * (1 + 0.04 * (cell.repeat - 1))
+                ops = self.ops(cell.hardware, cell.workload, cell.threads or 0) * (1 + 0.04 * (cell.repeat - 1))
                 found.append(s.ThroughputRow(RUN, cell.id, None, "all", ops, int(ops * 1200), 0, 1200.0, None))
                 histogram = (s.HistogramBucket(0.0, 0.001, 100),)
                 found.append(
@@ -291,7 +291,7 @@ class World:
                     )
                 )
                 if cell.repeat == 1:
-                    p99 = self.p99(cell.hardware, cell.workload, cell.threads)
+                    p99 = self.p99(cell.hardware, cell.workload, cell.threads or 0)
                     found.append(
                         s.LatencyRow(
                             RUN,

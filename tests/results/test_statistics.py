@@ -77,7 +77,7 @@ def verdict(tmp_path: Path, sql: str, *dims: Dimension, sides: tuple[Query, ...]
     plan = a_plan(cells, [expect])
     run = RunMaker(tmp_path / "run", plan)
     for cell in cells[:3]:
-        run.ok(cell, {"load-1": measurement([Operation("read", 100 * cell.threads)])})
+        run.ok(cell, {"load-1": measurement([Operation("read", 100 * (cell.threads or 0))])})
     run.failed(cells[3], "gone")
     with open_store(run.run_dir) as store:
         (found,) = evaluate(plan, store)

@@ -231,7 +231,7 @@ def test_go_ycsb_measures_until_it_is_interrupted(tmp_path: Path) -> None:
         measurement = made.measure()
     assert measurement.total.seconds == pytest.approx(2, abs=0.3)
     assert {operation.operation for operation in measurement.operations} == {"read", "update"}
-    assert measurement.total.errors <= made.context.cell.threads, "only what the interrupt cut off"
+    assert measurement.total.errors <= made.context.threads, "only what the interrupt cut off"
     assert all(operation.printed and operation.histogram is None for operation in measurement.operations)
 
 
