@@ -22,6 +22,7 @@ from benchbrief.compiler.units import (
 )
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
+from benchbrief.dsl.suggest import did_you_mean
 
 _FLAGS = {"true": True, "false": False}
 
@@ -228,7 +229,10 @@ class Reader:
         """A number of the wanted dimension within its bounds."""
         resolved = self.deref(expr)
         if not isinstance(resolved, ast.Quantity | ast.Unary | ast.Binary):
-            self._wrong(resolved, key, shape.described)
+            if isinstance(resolved, ast.Name) and did_you_mean(resolved.text, self._params):
+                self.findings.add(errors.NotAName(resolved.span, resolved.text, tuple(self._params)))
+            else:
+                self._wrong(resolved, key, shape.described)
             return None
         constant = self._computed(expr)
         if constant is None:

@@ -7,6 +7,7 @@ Where none does, `words.py` puts the terminals into words.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 
@@ -22,6 +23,7 @@ _QUOTES = {"'": "'", "`": "`", "‘": "’", "’": "’", "“": "”", "”": 
 _LOGIC = {"&&": "and", "&": "and", "||": "or", "|": "or", "!": "not"}
 _COMPARISONS = {"=<": "<=", "=>": ">=", "<>": "!=", "≤": "<=", "≥": ">=", "≠": "!="}
 _LOOKALIKES = {"−": "-", "–": "-", "—": "-", "×": "x", "÷": "/", "…": ".."}
+_HOST = re.compile(r"[A-Za-z]\w*(?:-\w+)*-\d\w*(?:[.-]\w+)*\.[A-Za-z][\w-]*")
 _KEYWORDS = frozenset((*DECLARATIONS, *INNER_BLOCKS))
 _QUOTE_WORDS = "a text is written in quotes"
 _ADVICE = {
@@ -213,16 +215,19 @@ def _goes_on(stop: Stop) -> bool:
 
 
 def _unquoted(stop: Stop) -> errors.Problem | None:
-    """`/data`, `~/x`, `./y`, `user@host`, `mongodb://host`."""
+    """`/data`, `~/x`, `./y`, `user@host`, `mongodb://host`, `db-1.lab`."""
     text = stop.source.text
+    start = stop.at
+    while start > stop.start and not text[start - 1].isspace() and text[start - 1] not in '=,([{"':
+        start -= 1
+    host = _HOST.match(text, start, stop.end)
+    if host and host.end() > stop.at and not stop.in_head and not stop.in_hole:
+        return errors.Unquoted(stop.span(*host.span()), host[0])
     begins = stop.wants_value and stop.matches(r"(?:/|~/?|\.{1,2}/)\w[^\s,)\]}\"]*")
     goes_on = stop.last and stop.last.span.end == stop.at and stop.matches(r"(?:://|@|\\|:\d)[^\s,)\]}\"]*")
     if begins:
         return errors.Unquoted(stop.span(*begins.span()), begins[0])
     if goes_on and not stop.in_head:
-        start = stop.at
-        while start > stop.start and not text[start - 1].isspace() and text[start - 1] not in '=,([{"':
-            start -= 1
         return errors.Unquoted(stop.span(start, goes_on.end()), text[start : goes_on.end()])
     return None
 

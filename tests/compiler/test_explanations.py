@@ -1,0 +1,49 @@
+"""Every code has an explanation, and its samples do as they say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.codes import CodeInfo, all_codes
+from tests.compiler.samples import outcome, samples
+
+NOT_OF_A_TEXT = {
+    "E0003": "takes a file that this user may not read",
+    "E0004": "takes bytes that are no text",
+    "E0005": "takes bytes that are no text",
+    "E0006": "takes a file of megabytes",
+    "E0605": "takes more than a hundred files",
+}
+"""Codes without samples, and why."""
+
+EXPLAINED = [info for info in all_codes() if info.explanation_markdown]
+
+
+def test_every_code_is_explained() -> None:
+    assert [info.code for info in all_codes() if not info.explanation_markdown] == []
+
+
+@pytest.mark.parametrize("info", EXPLAINED, ids=lambda info: info.code)
+def test_an_explanation_is_short_prose_with_one_wrong_and_one_mended_sample(info: CodeInfo) -> None:
+    found = samples(info.explanation_markdown)
+    prose = "".join(info.explanation_markdown.split("```")[::2])
+    assert 120 < len(prose) < 1500, len(prose)
+    assert max(map(len, info.explanation_markdown.splitlines())) <= 120
+    marked = [word for each in found for word in each.words if word in ("wrong", "mended")]
+    assert marked == ([] if info.code in NOT_OF_A_TEXT else ["wrong", "mended"])
+    assert info.explanation_markdown.count("```") == 2 * len(found), "a fence that is no sample"
+
+
+@pytest.mark.parametrize(
+    "info", [info for info in EXPLAINED if info.code not in NOT_OF_A_TEXT], ids=lambda info: info.code
+)
+def test_the_wrong_sample_gives_the_code_and_the_mended_one_nothing(info: CodeInfo, tmp_path: Path) -> None:
+    found = samples(info.explanation_markdown)
+    # A sample need not use all that it declares, nor leave everything of its base in use.
+    aside = {"W0201"} - {info.code}
+    wrong, mended = (outcome(found, word, tmp_path) for word in ("wrong", "mended"))
+    assert {diagnostic.code for diagnostic in wrong.diagnostics} - aside == {info.code}, wrong.diagnostics
+    assert [diagnostic for diagnostic in mended.diagnostics if diagnostic.code not in aside] == []
+    assert mended.plan is not None
