@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from benchbrief.compiler import metric_errors as wrong
-from benchbrief.compiler.errors import NotSupported
+from benchbrief.compiler.curves import steady
 from benchbrief.compiler.measures import AXIS_UNITS, DIMENSIONS, FAMILIES, KINDS, unique
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.terms import AxisValue, Fact, Measure
@@ -17,19 +18,22 @@ from benchbrief.dsl.source import Span
 if TYPE_CHECKING:
     from benchbrief.compiler.expressions import Typer
 
-LATER = {
-    "knee": "choose the point yourself, as in `throughput[threads: 96]`",
-    "saturation": "use `max(throughput over target)`",
-    "time_to_steady": "compare the phases in a figure: `line = throughput by phase`",
-    "steady": "name the phases instead: `when phase > 1`",
-}
-"""Words of the language that are not supported yet, and what to write meanwhile."""
+FUNCTIONS = (
+    *("max", "min", "mean", "sum", "median", "first", "last", "count"),
+    *("knee", "saturation", "time_to_steady"),
+)
+"""What reduces a dimension. `range` gives two numbers, and stands in a report's texts only."""
+
+
+_ALONG: Mapping[str, Dimension] = {"saturation": "target", "time_to_steady": "phase"}
 
 
 def taken(name: str) -> str:
     """What a name means in every spec, so that no metric can have it; "" for all others."""
     if name in KINDS or name in FAMILIES or name == "nodes":
         return "a measure"
+    if name == "steady":
+        return "a condition"
     return "a dimension" if name in DIMENSIONS else ""
 
 
@@ -39,6 +43,8 @@ def look_up(typer: Typer, name: ast.Name, demanded: Demanded) -> Typed | None:
         return typer.metric(word, demanded)
     if word in KINDS:
         return _measure(typer, name.span, word, demanded)
+    if word == "steady":
+        return steady(typer, name.span, demanded)
     if word in AXIS_UNITS:
         dim = cast(Dimension, word)
         points = unique(key for run in typer.runs for key in run.keys(dim))
@@ -58,8 +64,9 @@ def look_up_dotted(typer: Typer, expr: ast.Attr, demanded: Demanded) -> Typed | 
         return _measure(typer, expr.span, word, demanded)
     family = word.partition(".")[0]
     known = tuple(kind for kind in KINDS if kind.startswith(f"{family}."))
-    if isinstance(expr.base, ast.Name) and expr.field.text in LATER:
-        typer.findings.add(NotSupported(expr.span, f"`{expr.field.text}`", LATER[expr.field.text]))
+    if expr.field.text == "knee" and any(family == experiment.key for experiment in typer.scope.experiments):
+        what, instead = "a point that is found while the spec runs", f"write `knee(throughput[{family}] over threads)`"
+        typer.findings.add(wrong.NotANumber(expr.span, word, what, instead))
     elif known:
         typer.findings.add(wrong.UnknownQuantity(expr.span, "measure", word, known))
     else:
@@ -105,9 +112,6 @@ def _explain(typer: Typer, name: ast.Name) -> None:
     """Says why a name is not a number."""
     word = name.text
     scope = typer.scope
-    if word in LATER:
-        typer.findings.add(NotSupported(name.span, f"`{word}`", LATER[word]))
-        return
     what = ""
     if word in FAMILIES:
         what, instead = "a family of measures", f"write one of `{'`, `'.join(FAMILIES[word])}`"
@@ -121,6 +125,9 @@ def _explain(typer: Typer, name: ast.Name) -> None:
         what, instead = "a dimension", f"reduce over it, as in `max(throughput over {word})`"
     elif any(word in hw.texts for hw in scope.hardware):
         what, instead = "a declared text", f"in prose, write `{{{scope.hardware[0].key}.{word}}}`"
+    elif word in FUNCTIONS:
+        dim = _ALONG.get(word, "threads")
+        what, instead = "a function", f"say of what, as in `{word}(throughput over {dim})`"
     elif any(word in hw.facts for hw in scope.hardware):
         what, instead = "declared in units of different kinds", "declare it in one kind for all hardware"
     if what:
@@ -132,4 +139,4 @@ def _explain(typer: Typer, name: ast.Name) -> None:
 def _reachable(typer: Typer) -> tuple[str, ...]:
     """Every name that can stand in an expression, for suggestions."""
     facts = dict.fromkeys(fact for hardware in typer.scope.hardware for fact in hardware.facts)
-    return (*typer.metrics, *KINDS, "nodes", "threads", "target", *facts, *typer.scope.params)
+    return (*typer.metrics, *KINDS, "nodes", "threads", "target", "steady", *facts, *typer.scope.params)

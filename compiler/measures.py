@@ -47,6 +47,7 @@ class Run:
     axis: Literal["threads", "target"] | None
     points: tuple[float, ...]
     phases: int
+    phase_s: float
     repeats: int
     probes: tuple[str, ...]
     operations: tuple[str, ...]
@@ -95,6 +96,7 @@ def planned_runs(scope: Scope) -> tuple[Run, ...]:
             experiment.axis,
             experiment.points,
             experiment.phases,
+            experiment.phase_s,
             experiment.repeats,
             experiment.probes,
             operations.get(workload, ()),

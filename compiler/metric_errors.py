@@ -326,6 +326,36 @@ class BadIndex(CompileProblem):
 
 
 @dataclass(frozen=True)
+class UnknownArgument(Misspelt):
+    code = "E0726"
+    says = "`{kind}` takes no `{word}`"
+    otherwise = "it takes {all_known}"
+    when_none = "it takes an expression and the dimension after `over`, and no more"
+
+
+@dataclass(frozen=True)
+class NeedsPhases(CompileProblem):
+    """A steady state asked for where no experiment is measured in enough phases."""
+
+    code = "E0727"
+    says = "`{word}` needs an experiment of at least {fewest} phases"
+    mark = "{found}"
+    hint = "measure one in phases: `phases = 6 x 10 min` in place of `measure`{where}"
+    word: str
+    fewest: int
+    most: int
+    experiments: tuple[str, ...]
+
+    @property
+    def found(self) -> str:
+        return "here is none with phases" if self.most < 2 else f"here are {self.most} at most"
+
+    @property
+    def where(self) -> str:
+        return f", in {'one of ' if len(self.experiments) > 1 else 'experiment '}{ticked(self.experiments)}"
+
+
+@dataclass(frozen=True)
 class MeanOfPercentiles(CompileProblem):
     code = "W0701"
     severity: ClassVar[Severity] = "warning"

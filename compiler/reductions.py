@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from benchbrief.compiler import metric_errors as wrong
-from benchbrief.compiler.errors import NotSupported
+from benchbrief.compiler.curves import CURVES, beside, curve
 from benchbrief.compiler.indexing import yet_to_be_found
-from benchbrief.compiler.lookups import LATER
+from benchbrief.compiler.lookups import FUNCTIONS
 from benchbrief.compiler.measures import DIMENSIONS, ORDERED, SAMPLED
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.terms import Measure, Operation, Reduction, Term, along
@@ -18,20 +18,17 @@ from benchbrief.dsl import ast
 if TYPE_CHECKING:
     from benchbrief.compiler.expressions import Typer
 
-REDUCTIONS = ("max", "min", "mean", "sum", "median", "first", "last", "count")
-
 
 def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
     function = expr.function.text
-    if function in LATER:
-        typer.findings.add(NotSupported(expr.function.span, f"`{function}`", LATER[function]))
-        return None
+    if function in CURVES:
+        return curve(typer, expr, demanded)
     if function == "range":
         advice = "use `min` and `max`; `range` stands by itself in a hole, as in `{range(gain over threads):.0f}`"
         typer.findings.add(wrong.BadReduction(expr.span, function, "gives two numbers", advice))
         return None
-    if function not in REDUCTIONS:
-        typer.findings.add(wrong.UnknownFunction(expr.function.span, "function", function, (*REDUCTIONS, "range")))
+    if function not in FUNCTIONS:
+        typer.findings.add(wrong.UnknownFunction(expr.function.span, "function", function, (*FUNCTIONS, "range")))
         return None
     over = _over(typer, expr)
     if over is None:
@@ -42,13 +39,18 @@ def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
     if operand is None or (expr.when and when is None):
         return None
     operand = Typed(along(operand.term, over), operand.display)
-    return _reduced(typer, expr, operand, over, along(when.term, over) if when else None)
+    condition = beside(along(when.term, over), operand.term) if when else None
+    return _reduced(typer, expr, operand, over, condition)
 
 
 def _over(typer: Typer, expr: ast.Call) -> tuple[Dimension, ...] | None:
     function = expr.function.text
     why = ""
-    if len(expr.arguments) != 1 or expr.arguments[0].key is not None:
+    named = [argument.key for argument in expr.arguments if argument.key is not None]
+    if expr.over and named:
+        typer.findings.add(wrong.UnknownArgument(named[0].span, function, named[0].text, ()))
+        return None
+    if len(expr.arguments) != 1 or named:
         why = "takes one expression"
     elif not expr.over:
         why = "does not say over what"

@@ -156,6 +156,7 @@ def _experiment_key(matrix: Matrix) -> ExperimentKey:
         points=e.points,
         unknown=tuple((key, f"{knee_of.experiment}.knee") for key, knee_of in matrix.awaits.items()),
         phases=e.phases,
+        phase_s=e.measure_s / e.phases,
         repeats=e.repeats,
         probes=tuple(probes),
         span=matrix.span,

@@ -39,7 +39,10 @@ class WorkloadKey:
 
 @dataclass(frozen=True)
 class ExperimentKey:
-    """`axis` is None when its only point is yet to be found: `unknown` are such dimensions, and what finds them."""
+    """`axis` is None when its only point is yet to be found: `unknown` are such dimensions, and what finds them.
+
+    `phase_s` is the length of a phase in seconds; of a measurement that is not cut into phases, its whole length.
+    """
 
     key: str
     label: str
@@ -48,6 +51,7 @@ class ExperimentKey:
     axis: Literal["threads", "target"] | None
     points: tuple[float, ...]
     phases: int
+    phase_s: float
     repeats: int
     probes: tuple[str, ...]
     span: Span

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from benchbrief.compiler import sql_curves
+from benchbrief.compiler.curves import total_throughput
 from benchbrief.compiler.measures import SAMPLED, Run
 from benchbrief.compiler.plan import Dimension, Query
 from benchbrief.compiler.sql_leaves import measure_tables
@@ -22,6 +24,7 @@ from benchbrief.compiler.terms import (
     Operation,
     Reduction,
     Spread,
+    Steady,
     Term,
 )
 from benchbrief.compiler.units import Unit
@@ -69,6 +72,9 @@ class _Tables:
             case AxisValue():
                 name = self._name(term.dim)
                 body = self._axis(term)
+            case Steady():
+                body = sql_curves.steady(term, self._table(term.operand))
+                name = self._name("steady")
             case Reduction():
                 body = self._reduction(term)
                 name = self._name(term.function)
@@ -101,6 +107,14 @@ class _Tables:
         return "\n".join([*lines, f"CROSS JOIN {source}"] if source else lines)
 
     def _reduction(self, term: Reduction) -> str:
+        match term.function:
+            case "onset":
+                return sql_curves.onset(term, self._table(term.operand))
+            case "knee":
+                return sql_curves.knee(term, self._table(term.operand))
+            case "saturation":
+                both = [("value", term.operand), ("total", total_throughput(term.operand))]
+                return sql_curves.saturation(term, f"(\n{indent(self._select(term.operand.dims, both))}\n)")
         guarded = not SAMPLED.intersection(term.over)
         if term.when is None:
             source = self._table(term.operand)

@@ -41,6 +41,8 @@ def _counted(measure: Measure, runs: tuple[Run, ...]) -> str:
             joins.append(_planned("o", "workload", "operation", measure.runs))
             where["operation"] = "o.operation"
         conditions.append(_picked("operation", fixed, where, otherwise="m.operation = 'all'"))
+    elif kind.view == "throughput":
+        conditions.append("m.operation = 'all'")
     if kind.view == "latency":
         conditions += [f"m.statistic = {key_literal(kind.statistic)}", "m.kind = 'service'"]
     if kind.view != "latency" or "repeat" in measure.dims or "repeat" in fixed:

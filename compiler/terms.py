@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, TypeAlias
 
-from benchbrief.compiler.measures import DIMENSIONS, Key, MeasureKind, Run, unique
+from benchbrief.compiler.measures import AXIS_UNITS, DIMENSIONS, Key, MeasureKind, Run, unique
 from benchbrief.compiler.plan import Dimension
-from benchbrief.compiler.units import DIMENSIONLESS
+from benchbrief.compiler.units import DIMENSIONLESS, parse_unit
 from benchbrief.compiler.units import Dimension as UnitDimension
 
 Dims = tuple[Dimension, ...]
@@ -129,17 +129,52 @@ class Operation:
 
 
 @dataclass(frozen=True)
+class Steady:
+    """Whether the operand is in its steady state, for each phase, or for the phase `at` alone (`compiler/steady.py`).
+
+    The steady state begins with the first phase from which on, up to the last, the rule holds.
+    """
+
+    operand: Term
+    at: Key | None = None
+    unit: ClassVar[UnitDimension | None] = None
+
+    @cached_property
+    def dims(self) -> Dims:
+        return tuple(dim for dim in self.operand.dims if dim != "phase" or self.at is None)
+
+    @property
+    def size(self) -> int:
+        return 1 + self.operand.size
+
+    @property
+    def depth(self) -> int:
+        return 1 + self.operand.depth
+
+
+@dataclass(frozen=True)
 class Reduction:
-    """`function` of the operand over some of its dimensions, at the points where `when` holds."""
+    """`function` of the operand over some of its dimensions, at the points where `when` holds.
+
+    What is read off a curve (`compiler/curves.py`) goes over one dimension: `knee`; `saturation`, with its ratio in
+    `at`; and `onset`, the first phase at which the operand, a truth value, holds.
+    """
 
     function: str
     operand: Term
     over: Dims
     when: Term | None
+    at: float | None = None
 
     @property
     def unit(self) -> UnitDimension | None:
-        return DIMENSIONLESS if self.function == "count" else self.operand.unit
+        match self.function:
+            case "count" | "onset":
+                return DIMENSIONLESS
+            case "knee":
+                return parse_unit(AXIS_UNITS[self.over[0]]).dimension
+            case _:
+                return self.operand.unit
 
     @cached_property
     def dims(self) -> Dims:
@@ -179,7 +214,7 @@ class Spread:
         return 1 + self.operand.depth
 
 
-Term: TypeAlias = Number | Measure | Fact | AxisValue | Operation | Reduction | Spread
+Term: TypeAlias = Number | Measure | Fact | AxisValue | Operation | Steady | Reduction | Spread
 
 
 def offers(term: Term) -> frozenset[Dimension]:
@@ -193,6 +228,8 @@ def offers(term: Term) -> frozenset[Dimension]:
             return frozenset(term.dims)
         case Operation():
             return frozenset().union(*(offers(operand) for operand in term.operands))
+        case Steady():
+            return offers(term.operand) - {"phase"} if term.at is not None else offers(term.operand)
         case Reduction():
             return offers(term.operand) - set(term.over)
         case Spread():
@@ -213,6 +250,8 @@ def fix(term: Term, dim: Dimension, key: Key) -> Term:
             return Number(float(key), term.unit)
         case Operation():
             return replace(term, operands=tuple(fix(operand, dim, key) for operand in term.operands))
+        case Steady():  # whether a phase is steady depends on those after it
+            return replace(term, at=key) if dim == "phase" else replace(term, operand=fix(term.operand, dim, key))
         case Reduction():
             when = fix(term.when, dim, key) if term.when else None
             return replace(term, operand=fix(term.operand, dim, key), when=when)
@@ -236,7 +275,7 @@ def along(term: Term, dims: Collection[Dimension]) -> Term:
         case Reduction():
             when = along(term.when, dims) if term.when else None
             return replace(term, operand=along(term.operand, dims), when=when)
-        case Spread():
+        case Steady() | Spread():
             return replace(term, operand=along(term.operand, dims))
         case Number() | Fact() | AxisValue():
             return term
@@ -255,7 +294,7 @@ def offered_keys(term: Term, dim: Dimension) -> tuple[Key, ...]:
             return unique(term.points)
         case Operation():
             return unique(key for operand in term.operands for key in offered_keys(operand, dim))
-        case Reduction():
+        case Steady() | Reduction():
             return offered_keys(term.operand, dim)
         case Spread():
             return term.keys if dim == term.dim else offered_keys(term.operand, dim)
@@ -275,7 +314,7 @@ def leaves(term: Term) -> Iterator[Measure | Fact | AxisValue]:
             yield from leaves(term.operand)
             if term.when:
                 yield from leaves(term.when)
-        case Spread():
+        case Steady() | Spread():
             yield from leaves(term.operand)
         case Number():
             pass
@@ -299,7 +338,7 @@ def planned_keys(term: Term, dim: Dimension) -> tuple[Key, ...] | None:
             if not known:
                 return None
             return tuple(key for key in known[0] if all(key in keys for keys in known))
-        case Reduction():
+        case Steady() | Reduction():
             return planned_keys(term.operand, dim)
         case Spread():
             return term.keys if dim == term.dim else planned_keys(term.operand, dim)

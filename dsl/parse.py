@@ -238,9 +238,11 @@ class _Builder(Transformer[Token, Any]):
         return self._call(function, arguments or (), (), None, closer)
 
     def reduction(self, children: Children) -> ast.Call:
-        function, _, subject, names, condition, closer = children
-        arguments = (ast.Argument(subject.span, None, subject),)
-        return self._call(function, arguments, names, condition, closer)
+        """What stands after `over`: the dimensions, and arguments with a name, `at: 95 %`."""
+        function, _, subject, overs, condition, closer = children
+        named = tuple(over for over in overs if isinstance(over, ast.Argument))
+        names = tuple(over for over in overs if isinstance(over, ast.Name))
+        return self._call(function, (ast.Argument(subject.span, None, subject), *named), names, condition, closer)
 
     def filtered(self, children: Children) -> ast.Call:
         function, opener, subject, condition, closer = children
@@ -259,8 +261,12 @@ class _Builder(Transformer[Token, Any]):
         span = self._span(function, closer)
         return self._deeper(ast.Call(span, self._name(function), arguments, over, condition), *inner)
 
-    def names(self, children: Children) -> tuple[ast.Name, ...]:
-        return tuple(self._name(name) for name in children)
+    def overs(self, children: Children) -> tuple[ast.Name | ast.Argument, ...]:
+        return tuple(children)
+
+    def over(self, children: Children) -> ast.Name | ast.Argument:
+        name, value = children
+        return self._name(name) if value is None else self.argument(children)
 
     def arguments(self, children: Children) -> tuple[ast.Argument, ...]:
         return tuple(children)

@@ -1,13 +1,7 @@
-"""Whether a throughput held still within the measured time.
+"""Whether a throughput held still within the measured time, by the rule in `compiler/steady.py`.
 
-The rule is SNIA's for solid-state storage ("Solid State Storage Performance Test Specification", PTS 2.0.x,
-definition of "Steady State"), over a measurement window of five rounds:
-
-    max - min of the rounds          <= 20 % of their average
-    excursion of the best linear fit <= 10 % of their average
-
-SNIA's rounds are runs of a minute. Here they are fifths of the measured time: ranges of single seconds grow with
-their number, so a long run would fail by the rule's first half for its length alone.
+SNIA's measurements are rounds of a minute, five of them in a row. Here they are fifths of the measured time: ranges of
+single seconds grow with their number, so a long run would fail by the rule's first half for its length alone.
 """
 
 from __future__ import annotations
@@ -16,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from benchbrief.compiler.steady import MOST_RANGE, MOST_TREND, ROUNDING
 from benchbrief.runners.measurement import Interval
 
 ROUNDS = 5
-_MOST_RANGE = 0.20
-_MOST_TREND = 0.10
 
 # The same words for every cell, so that a brief says them once.
 _WARNING = (
@@ -37,7 +30,8 @@ class Steadiness:
 
     @property
     def steady(self) -> bool:
-        return self.range <= _MOST_RANGE and self.trend <= _MOST_TREND
+        slack = 1 + ROUNDING
+        return self.range <= MOST_RANGE * slack and self.trend <= MOST_TREND * slack
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -46,7 +40,7 @@ class Steadiness:
     @property
     def properties(self) -> dict[str, str]:
         said = f"range {self.range:.1%}, trend {self.trend:.1%} of the mean of {ROUNDS} rounds"
-        return {"steady state": f"{said} (SNIA allows {_MOST_RANGE:.0%} and {_MOST_TREND:.0%})"}
+        return {"steady state": f"{said} (SNIA allows {MOST_RANGE:.0%} and {MOST_TREND:.0%})"}
 
 
 def steadiness(intervals: Sequence[Interval]) -> Steadiness | None:

@@ -9,7 +9,7 @@ import pytest
 
 from benchbrief.compiler import schema
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.reductions import REDUCTIONS
+from benchbrief.compiler.lookups import FUNCTIONS
 from benchbrief.compiler.report import TEMPLATES
 from benchbrief.compiler.workload_tables import DB_BENCH, YCSB
 
@@ -39,5 +39,5 @@ def test_every_attribute_has_its_row() -> None:
 
 
 def test_every_workload_function_and_template_is_named() -> None:
-    words = {f"`{name}`" for name in (*DB_BENCH, *REDUCTIONS, *TEMPLATES)} | {f"`ycsb.{name}`" for name in YCSB}
+    words = {f"`{name}`" for name in (*DB_BENCH, *FUNCTIONS, *TEMPLATES)} | {f"`ycsb.{name}`" for name in YCSB}
     assert {word for word in words if word not in PAGE} == set()

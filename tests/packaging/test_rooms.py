@@ -18,7 +18,7 @@ ROOMS = ["dsl", "compiler", "runners", "results", "reports", "benchbrief"]
 
 # Tighter than the arrows: what a room may take from another.
 ONLY = {
-    ("runners", "compiler"): {"benchbrief.compiler.plan"},
+    ("runners", "compiler"): {"benchbrief.compiler.plan", "benchbrief.compiler.steady"},
     ("results", "compiler"): {"benchbrief.compiler.plan"},
     ("reports", "compiler"): {"benchbrief.compiler.plan"},
     ("reports", "dsl"): set[str](),

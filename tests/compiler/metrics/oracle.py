@@ -14,6 +14,7 @@ from typing import cast
 from benchbrief.compiler.scope import ExperimentKey
 from benchbrief.compiler.units import parse_unit
 from benchbrief.dsl import ast
+from tests.compiler.metrics import curve_rules
 from tests.compiler.metrics.measured import Cell, Measured
 
 At = Mapping[str, object]
@@ -36,6 +37,8 @@ class Oracle:
         self.hardware = {alias: hw.key for hw in self.scope.hardware for alias in (*hw.aliases, hw.key)}
         self.workloads = {workload.key for workload in self.scope.workloads}
         self.operations = {op for workload in self.scope.workloads for op in workload.operations}
+        axes = {str(one.axis) for one in self.scope.experiments}
+        (self.axis,) = axes
 
     def table(self, expr: ast.Expr, dims: tuple[str, ...]) -> dict[tuple[object, ...], object]:
         """Every planned combination of `dims` with its value."""
@@ -90,11 +93,13 @@ class Oracle:
                 word = "".join(expr.span.text.split())
                 if word in self.metrics:
                     return self.dims(self.metrics[word], demanded, fixed)
-                if word == "threads":
-                    return {"threads"} - fixed
+                if word == self.axis:
+                    return {word} - fixed
+                if word == "steady":
+                    return ({"hardware", "workload", self.axis, "phase"} | (demanded & {"repeat"})) - fixed
                 if self.is_fact(word):
                     return {"hardware"} - fixed
-                return ({"hardware", "workload", "threads"} | (demanded & ON_DEMAND[self.kind(word)])) - fixed
+                return ({"hardware", "workload", self.axis} | (demanded & ON_DEMAND[self.kind(word)])) - fixed
 
     def is_fact(self, word: str) -> bool:
         return word == "nodes" or any(word in hw.facts for hw in self.scope.hardware)
@@ -125,7 +130,7 @@ class Oracle:
             workload = next(w for w in self.scope.workloads if w.key == at["workload"])
             if at["hardware"] not in one.hardware or at["workload"] not in one.workloads:
                 continue
-            if "threads" in at and at["threads"] not in one.points:
+            if self.axis in at and at[self.axis] not in one.points:
                 continue
             if self.kind(word) == "sample" and probe not in one.probes:
                 continue
@@ -157,8 +162,10 @@ class Oracle:
                 word = "".join(expr.span.text.split())
                 if word in self.metrics:
                     return self.planned(self.metrics[word], at)
-                if word == "threads":
-                    return at["threads"] in self.keys("threads")
+                if word == self.axis:
+                    return at[word] in self.keys(word)
+                if word == "steady":
+                    return self.experiment("throughput", in_total(at)) is not None
                 if self.is_fact(word):
                     return word == "nodes" or self.fact(word, at) is not None
                 return self.experiment(word, at) is not None
@@ -190,8 +197,10 @@ class Oracle:
                 word = "".join(expr.span.text.split())
                 if word in self.metrics:
                     return self.value(self.metrics[word], at)
-                if word == "threads":
-                    return float(cast(float, at["threads"]))
+                if word == self.axis:
+                    return float(cast(float, at[word]))
+                if word == "steady":
+                    return self.steady(at)
                 return self.fact(word, at) if self.is_fact(word) else self.leaf(word, at)
 
     def binary(self, operator: str, left: object, right: object) -> object:
@@ -214,7 +223,50 @@ class Oracle:
             case _:
                 return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b, "==": a == b, "!=": a != b}[operator]
 
+    def steady(self, at: At) -> bool | None:
+        at = in_total(at)
+        phase = int(cast(float, at["phase"]))
+        one = self.experiment("throughput", at)
+        phases = range(1, one.phases + 1) if one else ()
+        return curve_rules.steady([self.leaf("throughput", {**at, "phase": each}) for each in phases])[phase - 1]
+
+    def read_off(self, call: ast.Call, at: At) -> object:
+        """A number read off a whole curve."""
+        points = list(self.points(call, at))
+        operand = call.arguments[0].value
+        values = [cast("float | None", self.value(operand, point)) for point in points]
+        axis = [cast(float, point[call.over[0].text]) for point in points]
+        match call.function.text:
+            case "knee":
+                return curve_rules.knee(axis, values)
+            case "time_to_steady":
+                (length,) = {one.phase_s for one in self.scope.experiments if one.phases > 2}
+                return curve_rules.time_to_steady(values, length)
+            case _:
+                ratio = cast(float, self.value(call.arguments[1].value, {})) if len(call.arguments) > 1 else 0.95
+                totals = [self.leaf("throughput", in_total(self.fixed(operand, point))) for point in points]
+                return curve_rules.saturation(axis, values, totals, ratio)
+
+    def fixed(self, expr: ast.Expr, at: At) -> At:
+        """What is fixed at the measure inside the indices."""
+        return self.fixed(expr.base, self.fix(expr, at)) if isinstance(expr, ast.Index) else at
+
+    def agreed(self, expr: ast.Expr) -> At:
+        """What all measures in an expression are fixed to."""
+        if isinstance(expr, ast.Binary):
+            left, right = self.agreed(expr.left), self.agreed(expr.right)
+            one_sided = {
+                self.axis,
+                *(word for word in (expr.left.span.text, expr.right.span.text) if self.is_fact(word)),
+            }
+            if expr.left.span.text in one_sided or expr.right.span.text in one_sided:
+                return {**left, **right}
+            return {dim: key for dim, key in left.items() if right.get(dim) == key}
+        return self.fixed(expr, {})
+
     def reduced(self, call: ast.Call, at: At) -> object:
+        if call.function.text in ("knee", "saturation", "time_to_steady"):
+            return self.read_off(call, at)
         over = [name.text for name in call.over]
         if SAMPLED & set(over) and set(over) - SAMPLED:
             inner = [name for name in call.over if name.text in SAMPLED]
@@ -230,7 +282,7 @@ class Oracle:
         values = []
         for point in self.points(call, at):
             if call.when is not None:
-                holds = self.value(call.when, point)
+                holds = self.value(call.when, {**self.agreed(call.arguments[0].value), **point})
                 if holds is None and not SAMPLED & set(over):
                     return None
                 if not holds:
@@ -255,10 +307,10 @@ class Oracle:
         if one is None:
             return None
         repeats = [cast(int, at["repeat"])] if "repeat" in at else range(1, one.repeats + 1)
-        threads = int(cast(float, at["threads"]))
-        cells: list[Cell] = [
-            (one.key, cast(str, at["hardware"]), cast(str, at["workload"]), threads, None, repeat) for repeat in repeats
-        ]
+        point = cast(float, at[self.axis])
+        threads, target = (int(point), None) if self.axis == "threads" else (32, float(point))
+        hardware, workload = cast(str, at["hardware"]), cast(str, at["workload"])
+        cells: list[Cell] = [(one.key, hardware, workload, threads, target, repeat) for repeat in repeats]
         phase = cast("int | None", at.get("phase"))
         kind = self.kind(word)
         if kind == "latency":
@@ -290,6 +342,11 @@ class Oracle:
         else:
             values = [math.fsum(times.values()) / len(times) for times in found.values()]
         return mean(values) if word.endswith(".utilisation") else math.fsum(values) if values else None
+
+
+def in_total(at: At) -> At:
+    """Of all operations."""
+    return {dim: key for dim, key in at.items() if dim != "operation"}
 
 
 def mean(values: list[float]) -> float | None:
