@@ -1,0 +1,84 @@
+"""The tutorial's spec grows as its reader types it: right or wrong as the page says, and a brief at the end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchbrief.compiler.compile import check
+from tests.docs.samples import Sample, Spec, samples
+from tests.support.bench import Bench
+from tests.support.tools import system_tool
+
+PAGE = "docs/tutorial.md"
+SAMPLES = samples(PAGE)
+"""In the order in which they are read."""
+
+
+def steps() -> Iterator[tuple[Sample, Spec, Spec]]:
+    """Each sample with what the reader has typed: the spec with it, and the one that is kept."""
+    kept = Spec()
+    for sample in SAMPLES:
+        typed = kept.with_sample(sample) if sample.language == "bench" else kept
+        kept = kept if sample.error else typed
+        yield sample, typed, kept
+
+
+def final() -> Spec:
+    *_, (_, _, kept) = steps()
+    return kept
+
+
+def write(folder: Path, spec: Spec) -> Path:
+    path = folder / "cache.bench"
+    path.write_text(spec.text, encoding="utf-8")
+    return path
+
+
+def test_every_sample_is_of_a_kind_that_is_tested() -> None:
+    assert {sample.language for sample in SAMPLES} == {"bench", "console", "sql"}
+
+
+def test_each_step_is_right_or_wrong_as_the_page_says(tmp_path: Path) -> None:
+    for sample, typed, _ in steps():
+        if sample.language == "bench":
+            checked = check(write(tmp_path, typed))
+            errors = [each.code for each in checked.diagnostics if each.severity == "error"]
+            assert errors == ([sample.error] if sample.error else []), str(sample)
+
+
+def test_each_command_prints_what_the_page_shows(tmp_path: Path) -> None:
+    typed_before = Spec()
+    for sample, typed, kept in steps():
+        if sample.language == "bench":
+            typed_before = typed
+        elif sample.language == "console":
+            write(tmp_path, typed_before if "error[" in sample.text else kept)
+            command, _, shown = sample.text.partition("\n")
+            printed = Bench(tmp_path)(*command.removeprefix("$ bench ").split())
+            assert_shown(shown, printed.text, sample)
+
+
+def assert_shown(shown: str, printed: str, sample: Sample) -> None:
+    """What a page shows, where a line `...` stands for any lines, and `...` in a line for any text."""
+    pattern = "".join(
+        r"(?:.*\n)*?" if line == "..." else re.escape(line).replace(re.escape("..."), ".*") + r"\n"
+        for line in shown.splitlines()
+    )
+    assert re.fullmatch(pattern, printed), f"{sample} shows\n{shown}\nbut this was printed:\n{printed}"
+
+
+def test_the_finished_spec_runs_to_a_brief(tmp_path: Path) -> None:
+    system_tool("db_bench")
+    write(tmp_path, final())
+    bench = Bench(tmp_path)
+    done = bench("run", "cache.bench", "--profile", "smoke")
+    assert done.code in (0, 4), done.text  # so short a run may break its own expectation
+    [brief] = tmp_path.glob("bench-out/*/reports/brief.pdf")
+    assert brief.read_bytes().startswith(b"%PDF")
+    for sample in SAMPLES:
+        if sample.language == "sql":
+            asked = bench("query", " ".join(sample.text.split()))
+            assert asked.code == 0, asked.text
+            assert "ops_per_s" in asked.out
