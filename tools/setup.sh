@@ -8,7 +8,7 @@ usage() {
 Usage: tools/setup.sh [PART]...
 
   all       everything below (what `make setup` does; the default)
-  demo      what `make demo` needs: all but the parts for tests and go-ycsb
+  demo      what `make demo` needs: all but the parts for tests, editors and go-ycsb
 
   system    Debian packages, by apt-get (as root, or by sudo)
   python    .venv/: the locked Python packages, and benchbrief itself (editable)
@@ -16,6 +16,7 @@ Usage: tools/setup.sh [PART]...
   ycsb      .tools/ycsb/: YCSB 0.17.0 with its MongoDB binding, in the layout of YCSB's release
   go-ycsb   .tools/go-ycsb/: go-ycsb 1.0.1 with its MongoDB binding
   tools     the last three
+  vscode    .tools/vscode/: the VS Code extension, as benchbrief.vsix, and its tests
 
 What is there already is left alone, so a second call ends at once. Nothing is written outside this
 folder but the Debian packages and the usual caches of pip, Maven and Go. Logs are in .tools/log/.
@@ -44,6 +45,9 @@ command go                | golang-go               | builds go-ycsb
 command sshd              | openssh-server          | the tests start their own, on a high port
 command ip                | iproute2                | the tests make networks of several hosts
 command pdftotext         | poppler-utils           | the tests read the PDF briefs
+command node              | nodejs                  | builds and tests the VS Code extension
+command npm               | npm                     | the same
+command nvim              | neovim                  | the tests open specs in it
 '
 
 say() { echo "setup: $*"; }
@@ -71,8 +75,8 @@ missing_packages() {
     done <<<"$1"
 }
 
-# go-ycsb is one load generator of three: a machine without Go can do without it.
-required() { grep -v '^golang-go|' <<<"$1" || true; }
+# go-ycsb is one load generator of three, and the editors' settings work without being tested.
+required() { grep -v -E '^(golang-go|nodejs|npm|neovim)\|' <<<"$1" || true; }
 
 system() {
     local missing package packages reason as_root=()
@@ -114,12 +118,16 @@ system() {
 
 # ---- the parts that are made: each has a folder, sources, and a function -----------------------------
 
-declare -A folder=([python]=.venv [stand-in]=.tools/mongo-stand-in [ycsb]=.tools/ycsb [go-ycsb]=.tools/go-ycsb)
+declare -A folder=(
+    [python]=.venv [stand-in]=.tools/mongo-stand-in [ycsb]=.tools/ycsb [go-ycsb]=.tools/go-ycsb
+    [vscode]=.tools/vscode
+)
 declare -A sources=(
     [python]="requirements-dev.txt pyproject.toml"
     [stand-in]=tools/mongo-stand-in
     [ycsb]=tools/ycsb
     [go-ycsb]=tools/go-ycsb
+    [vscode]=editors/vscode
 )
 
 make_python() {
@@ -174,6 +182,18 @@ make_go-ycsb() {
     replace .tools/go-ycsb
 }
 
+make_vscode() {
+    local new
+    new=$(empty_folder .tools/vscode.new)
+    tar -C editors/vscode --exclude=./node_modules --exclude=./dist --exclude=./out --exclude='*.vsix' -c . | tar -C "$new" -x
+    cd "$new"
+    npm ci --prefer-offline
+    npm run package
+    npm run bundle-tests
+    cd - >/dev/null
+    replace .tools/vscode
+}
+
 empty_folder() { rm -rf "$1" && mkdir -p "$1" && echo "$PWD/$1"; }
 replace() { rm -rf "$1" && mv "$1.new" "$1"; }
 
@@ -181,7 +201,7 @@ replace() { rm -rf "$1" && mv "$1.new" "$1"; }
 
 digest() {  # of all that a part is made from
     # shellcheck disable=SC2086  # a list of words
-    find ${sources[$1]} tools/setup.sh -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum
+    find ${sources[$1]} tools/setup.sh \( -name node_modules -o -name dist -o -name out \) -prune -o -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum
 }
 fresh() { [ -e "${folder[$1]}/.setup" ] && [ "$(cat "${folder[$1]}/.setup")" = "$(digest "$1")" ]; }
 
@@ -191,7 +211,7 @@ fail_with_log() {
 }
 
 make_parts() {
-    local part failed=
+    local part failed='' left
     local -A jobs=()
     for part in "$@"; do
         fresh "$part" && continue
@@ -211,8 +231,10 @@ make_parts() {
         tail -n 20 "$logs/$part.log" >&2
         say "could not make ${folder[$part]}; the whole log is $logs/$part.log" >&2
         [ "$part" != go-ycsb ] || say "all but specs and tests that use go-ycsb works without it" >&2
+        [ "$part" != vscode ] || say "all but the tests of the VS Code extension works without it" >&2
     done
-    [ -z "${failed/ go-ycsb/}" ] || fail "once that is mended: tools/setup.sh$failed"
+    left=${failed/ go-ycsb/}
+    [ -z "${left/ vscode/}" ] || fail "once that is mended: tools/setup.sh$failed"
 }
 
 main() {
@@ -226,7 +248,7 @@ main() {
                 ;;
             all)
                 packages=$run_packages$test_packages
-                parts+=(python stand-in ycsb go-ycsb)
+                parts+=(python stand-in ycsb go-ycsb vscode)
                 ;;
             demo)
                 packages=$run_packages
@@ -234,7 +256,7 @@ main() {
                 ;;
             system) packages=$run_packages$test_packages ;;
             tools) parts+=(stand-in ycsb go-ycsb) ;;
-            python | stand-in | ycsb | go-ycsb) parts+=("$word") ;;
+            python | stand-in | ycsb | go-ycsb | vscode) parts+=("$word") ;;
             *) fail "there is no part '$word'; try tools/setup.sh --help" ;;
         esac
     done

@@ -1,0 +1,80 @@
+" Highlighting of benchbrief's specs (.bench).
+" Written by `python -m editors` from editors/vim.py: change that.
+if exists("b:current_syntax")
+  finish
+endif
+syntax case match
+syntax sync minlines=200
+
+" names
+syntax match benchConstant /\v<%(technical_brief|drop_and_load|exponential|interleaved|white_paper|sequential|standalone|automatic|db_bench|embedded|grouped|hotspot|mongodb|rocksdb|sharded|uniform|zipfian|latest|steady|facts|false|local|reuse|blog|true|ycsb|en|ja)>/
+syntax match benchDimension /\v\.@1<!<%(experiment|operation|hardware|workload|threads|repeat|target|phase|node|time)>/
+syntax match benchMeasure /\v\.@1<!<%(disk\.utilisation|cpu\.utilisation|latency\.p9999|latency\.mean|latency\.p999|disk\.writes|latency\.max|latency\.min|latency\.p50|latency\.p75|latency\.p90|latency\.p95|latency\.p99|disk\.reads|disk\.write|throughput|disk\.read|latency|energy|errors|nodes|power|disk|cpu)>\.@!/
+syntax match benchFunction /\v<%(time_to_steady|replica_set|saturation|db_bench|command|go_ycsb|median|random|secret|count|first|range|ipmi|knee|last|mean|ycsb|env|max|min|sum)>\ze\s*\(/
+
+" links
+syntax match benchKeyword /\v<%(override|along|every|each|from|over|when|and|for|not|by|on|or)>/
+syntax match benchKeyword /\v<%(higher|lower)\s+is\s+better>/
+syntax match benchKeyword /\v,@1<=\s*\zs%(dashed|format|color|label|axis|band|log)>\ze%(\s*[=:.(\[])@!/
+syntax match benchOperator /\v[-+*[/]<>]|[<>=!]\=/
+syntax match benchOperator /\v\.\./
+syntax match benchOperator /\v[0-9A-Za-z)\]]\s+\zsx\ze\s+[0-9A-Za-z(]/
+
+" numbers
+syntax match benchUnit /\v%(<\d+%(_\d+)*%(\.\d+%(_\d+)*)?%([eE][+-]?\d+)?%([kMGT]>)?\s*)@<=%(\%|%(documents|document|records|threads|months|record|thread|Gibit|Kibit|Mibit|Pibit|Tibit|cores|month|nodes|vCPUs|weeks|years|Gbit|Gops|IOPS|Mbit|Mops|Tbit|core|days|degC|kbit|kops|node|vCPU|week|year|AED|AFN|ALL|AMD|AOA|ARS|AUD|AWG|AZN|BAM|BBD|BDT|BGN|BHD|BIF|BMD|BND|BOB|BRL|BSD|BTN|BWP|BYN|BZD|CAD|CDF|CHF|CLP|CNY|COP|CRC|CUP|CVE|CZK|DJF|DKK|DOP|DZD|EGP|ERN|ETB|EUR|FJD|FKP|GBP|GEL|GHS|GHz|GIP|GMD|GNF|GTQ|GWh|GYD|GiB|Gop|HKD|HNL|HTG|HUF|IDR|ILS|INR|IQD|IRR|ISK|JMD|JOD|JPY|KES|KGS|KHR|KMF|KPW|KRW|KWD|KYD|KZT|KiB|LAK|LBP|LKR|LRD|LSL|LYD|MAD|MDL|MGA|MHz|MKD|MMK|MNT|MOP|MRU|MUR|MVR|MWK|MWh|MXN|MYR|MZN|MiB|Mop|NAD|NGN|NIO|NOK|NPR|NZD|OMR|PAB|PEN|PGK|PHP|PKR|PLN|PYG|PiB|QAR|RON|RSD|RUB|RWF|SAR|SBD|SCR|SDG|SEK|SGD|SHP|SLE|SOS|SRD|SSP|STN|SVC|SYP|SZL|THB|TJS|TMT|TND|TOP|TRY|TTD|TWD|TZS|TiB|UAH|UGX|USD|UYU|UZS|VED|VES|VND|VUV|WST|XAF|XCD|XOF|XPF|YER|ZAR|ZMW|bit|day|kHz|kWh|kop|min|ops|rpm|GB|GJ|Hz|MB|MJ|MW|PB|TB|Wh|kB|kJ|kW|mW|ms|ns|op|us|μs|B|J|W|d|h|s)>)%([[/]]%(\%|%(documents|document|records|threads|months|record|thread|Gibit|Kibit|Mibit|Pibit|Tibit|cores|month|nodes|vCPUs|weeks|years|Gbit|Gops|IOPS|Mbit|Mops|Tbit|core|days|degC|kbit|kops|node|vCPU|week|year|AED|AFN|ALL|AMD|AOA|ARS|AUD|AWG|AZN|BAM|BBD|BDT|BGN|BHD|BIF|BMD|BND|BOB|BRL|BSD|BTN|BWP|BYN|BZD|CAD|CDF|CHF|CLP|CNY|COP|CRC|CUP|CVE|CZK|DJF|DKK|DOP|DZD|EGP|ERN|ETB|EUR|FJD|FKP|GBP|GEL|GHS|GHz|GIP|GMD|GNF|GTQ|GWh|GYD|GiB|Gop|HKD|HNL|HTG|HUF|IDR|ILS|INR|IQD|IRR|ISK|JMD|JOD|JPY|KES|KGS|KHR|KMF|KPW|KRW|KWD|KYD|KZT|KiB|LAK|LBP|LKR|LRD|LSL|LYD|MAD|MDL|MGA|MHz|MKD|MMK|MNT|MOP|MRU|MUR|MVR|MWK|MWh|MXN|MYR|MZN|MiB|Mop|NAD|NGN|NIO|NOK|NPR|NZD|OMR|PAB|PEN|PGK|PHP|PKR|PLN|PYG|PiB|QAR|RON|RSD|RUB|RWF|SAR|SBD|SCR|SDG|SEK|SGD|SHP|SLE|SOS|SRD|SSP|STN|SVC|SYP|SZL|THB|TJS|TMT|TND|TOP|TRY|TTD|TWD|TZS|TiB|UAH|UGX|USD|UYU|UZS|VED|VES|VND|VUV|WST|XAF|XCD|XOF|XPF|YER|ZAR|ZMW|bit|day|kHz|kWh|kop|min|ops|rpm|GB|GJ|Hz|MB|MJ|MW|PB|TB|Wh|kB|kJ|kW|mW|ms|ns|op|us|μs|B|J|W|d|h|s)>))*/ contained
+syntax match benchNumber /\v<\d+%(_\d+)*%(\.\d+%(_\d+)*)?%([eE][+-]?\d+)?%([kMGT]>)?/
+syntax match benchQuantity /\v<\d+%(_\d+)*%(\.\d+%(_\d+)*)?%([eE][+-]?\d+)?%([kMGT]>)?\s*%(\%|%(documents|document|records|threads|months|record|thread|Gibit|Kibit|Mibit|Pibit|Tibit|cores|month|nodes|vCPUs|weeks|years|Gbit|Gops|IOPS|Mbit|Mops|Tbit|core|days|degC|kbit|kops|node|vCPU|week|year|AED|AFN|ALL|AMD|AOA|ARS|AUD|AWG|AZN|BAM|BBD|BDT|BGN|BHD|BIF|BMD|BND|BOB|BRL|BSD|BTN|BWP|BYN|BZD|CAD|CDF|CHF|CLP|CNY|COP|CRC|CUP|CVE|CZK|DJF|DKK|DOP|DZD|EGP|ERN|ETB|EUR|FJD|FKP|GBP|GEL|GHS|GHz|GIP|GMD|GNF|GTQ|GWh|GYD|GiB|Gop|HKD|HNL|HTG|HUF|IDR|ILS|INR|IQD|IRR|ISK|JMD|JOD|JPY|KES|KGS|KHR|KMF|KPW|KRW|KWD|KYD|KZT|KiB|LAK|LBP|LKR|LRD|LSL|LYD|MAD|MDL|MGA|MHz|MKD|MMK|MNT|MOP|MRU|MUR|MVR|MWK|MWh|MXN|MYR|MZN|MiB|Mop|NAD|NGN|NIO|NOK|NPR|NZD|OMR|PAB|PEN|PGK|PHP|PKR|PLN|PYG|PiB|QAR|RON|RSD|RUB|RWF|SAR|SBD|SCR|SDG|SEK|SGD|SHP|SLE|SOS|SRD|SSP|STN|SVC|SYP|SZL|THB|TJS|TMT|TND|TOP|TRY|TTD|TWD|TZS|TiB|UAH|UGX|USD|UYU|UZS|VED|VES|VND|VUV|WST|XAF|XCD|XOF|XPF|YER|ZAR|ZMW|bit|day|kHz|kWh|kop|min|ops|rpm|GB|GJ|Hz|MB|MJ|MW|PB|TB|Wh|kB|kJ|kW|mW|ms|ns|op|us|μs|B|J|W|d|h|s)>)%([[/]]%(\%|%(documents|document|records|threads|months|record|thread|Gibit|Kibit|Mibit|Pibit|Tibit|cores|month|nodes|vCPUs|weeks|years|Gbit|Gops|IOPS|Mbit|Mops|Tbit|core|days|degC|kbit|kops|node|vCPU|week|year|AED|AFN|ALL|AMD|AOA|ARS|AUD|AWG|AZN|BAM|BBD|BDT|BGN|BHD|BIF|BMD|BND|BOB|BRL|BSD|BTN|BWP|BYN|BZD|CAD|CDF|CHF|CLP|CNY|COP|CRC|CUP|CVE|CZK|DJF|DKK|DOP|DZD|EGP|ERN|ETB|EUR|FJD|FKP|GBP|GEL|GHS|GHz|GIP|GMD|GNF|GTQ|GWh|GYD|GiB|Gop|HKD|HNL|HTG|HUF|IDR|ILS|INR|IQD|IRR|ISK|JMD|JOD|JPY|KES|KGS|KHR|KMF|KPW|KRW|KWD|KYD|KZT|KiB|LAK|LBP|LKR|LRD|LSL|LYD|MAD|MDL|MGA|MHz|MKD|MMK|MNT|MOP|MRU|MUR|MVR|MWK|MWh|MXN|MYR|MZN|MiB|Mop|NAD|NGN|NIO|NOK|NPR|NZD|OMR|PAB|PEN|PGK|PHP|PKR|PLN|PYG|PiB|QAR|RON|RSD|RUB|RWF|SAR|SBD|SCR|SDG|SEK|SGD|SHP|SLE|SOS|SRD|SSP|STN|SVC|SYP|SZL|THB|TJS|TMT|TND|TOP|TRY|TTD|TWD|TZS|TiB|UAH|UGX|USD|UYU|UZS|VED|VES|VND|VUV|WST|XAF|XCD|XOF|XPF|YER|ZAR|ZMW|bit|day|kHz|kWh|kop|min|ops|rpm|GB|GJ|Hz|MB|MJ|MW|PB|TB|Wh|kB|kJ|kW|mW|ms|ns|op|us|μs|B|J|W|d|h|s)>))*%(\s*[:(])@!%(%(\s*"[^"]*")?\s*\=\=@!)@!/ contains=benchNumber,benchUnit transparent
+
+" what is declared
+syntax match benchParameter /\v<\h\w*>\ze\s*:/
+syntax match benchAttribute /\v<\h\w*>\ze%(\s*"[^"]*")?\s*\=\=@!/
+syntax match benchBlock /\v<%(callout|options|section|figure|table)>\ze\s*%(\"|\{|$)/
+syntax match benchBlock /\v<%(experiment|database|hardware|workload|profile|variant|client|report|probe|ssh)>\ze%(\s*"[^"]*")?\s*\{/
+syntax match benchBlock /\v%(^|[{}])\s*\zs%(experiment|database|hardware|workload|profile|variant|client|report|probe|ssh)>\ze\s+\h\w*%(\s*"[^"]*")?\s*%(\{|<from>|$|#)/ nextgroup=benchName skipwhite
+syntax match benchBlock /\v<override\s+\zs%(experiment|database|hardware|workload|profile|variant|client|report|probe|ssh)>/ nextgroup=benchName skipwhite
+syntax match benchBlock /\v<formula>\ze\s+\h\w*/
+syntax match benchStatement /\v<%(expect|metric|param|use)>\ze\s+%(\"|\h\w*)/ nextgroup=benchName skipwhite
+syntax match benchStatement /\v<expect>\ze\s+/
+syntax match benchName /\v\h\w*/ contained
+syntax match benchIn /\v<in\s+%(1[[/]])?%(\%|%(documents|document|records|threads|months|record|thread|Gibit|Kibit|Mibit|Pibit|Tibit|cores|month|nodes|vCPUs|weeks|years|Gbit|Gops|IOPS|Mbit|Mops|Tbit|core|days|degC|kbit|kops|node|vCPU|week|year|AED|AFN|ALL|AMD|AOA|ARS|AUD|AWG|AZN|BAM|BBD|BDT|BGN|BHD|BIF|BMD|BND|BOB|BRL|BSD|BTN|BWP|BYN|BZD|CAD|CDF|CHF|CLP|CNY|COP|CRC|CUP|CVE|CZK|DJF|DKK|DOP|DZD|EGP|ERN|ETB|EUR|FJD|FKP|GBP|GEL|GHS|GHz|GIP|GMD|GNF|GTQ|GWh|GYD|GiB|Gop|HKD|HNL|HTG|HUF|IDR|ILS|INR|IQD|IRR|ISK|JMD|JOD|JPY|KES|KGS|KHR|KMF|KPW|KRW|KWD|KYD|KZT|KiB|LAK|LBP|LKR|LRD|LSL|LYD|MAD|MDL|MGA|MHz|MKD|MMK|MNT|MOP|MRU|MUR|MVR|MWK|MWh|MXN|MYR|MZN|MiB|Mop|NAD|NGN|NIO|NOK|NPR|NZD|OMR|PAB|PEN|PGK|PHP|PKR|PLN|PYG|PiB|QAR|RON|RSD|RUB|RWF|SAR|SBD|SCR|SDG|SEK|SGD|SHP|SLE|SOS|SRD|SSP|STN|SVC|SYP|SZL|THB|TJS|TMT|TND|TOP|TRY|TTD|TWD|TZS|TiB|UAH|UGX|USD|UYU|UZS|VED|VES|VND|VUV|WST|XAF|XCD|XOF|XPF|YER|ZAR|ZMW|bit|day|kHz|kWh|kop|min|ops|rpm|GB|GJ|Hz|MB|MJ|MW|PB|TB|Wh|kB|kJ|kW|mW|ms|ns|op|us|μs|B|J|W|d|h|s)>)%([[/]*]%(\%|%(documents|document|records|threads|months|record|thread|Gibit|Kibit|Mibit|Pibit|Tibit|cores|month|nodes|vCPUs|weeks|years|Gbit|Gops|IOPS|Mbit|Mops|Tbit|core|days|degC|kbit|kops|node|vCPU|week|year|AED|AFN|ALL|AMD|AOA|ARS|AUD|AWG|AZN|BAM|BBD|BDT|BGN|BHD|BIF|BMD|BND|BOB|BRL|BSD|BTN|BWP|BYN|BZD|CAD|CDF|CHF|CLP|CNY|COP|CRC|CUP|CVE|CZK|DJF|DKK|DOP|DZD|EGP|ERN|ETB|EUR|FJD|FKP|GBP|GEL|GHS|GHz|GIP|GMD|GNF|GTQ|GWh|GYD|GiB|Gop|HKD|HNL|HTG|HUF|IDR|ILS|INR|IQD|IRR|ISK|JMD|JOD|JPY|KES|KGS|KHR|KMF|KPW|KRW|KWD|KYD|KZT|KiB|LAK|LBP|LKR|LRD|LSL|LYD|MAD|MDL|MGA|MHz|MKD|MMK|MNT|MOP|MRU|MUR|MVR|MWK|MWh|MXN|MYR|MZN|MiB|Mop|NAD|NGN|NIO|NOK|NPR|NZD|OMR|PAB|PEN|PGK|PHP|PKR|PLN|PYG|PiB|QAR|RON|RSD|RUB|RWF|SAR|SBD|SCR|SDG|SEK|SGD|SHP|SLE|SOS|SRD|SSP|STN|SVC|SYP|SZL|THB|TJS|TMT|TND|TOP|TRY|TTD|TWD|TZS|TiB|UAH|UGX|USD|UYU|UZS|VED|VES|VND|VUV|WST|XAF|XCD|XOF|XPF|YER|ZAR|ZMW|bit|day|kHz|kWh|kop|min|ops|rpm|GB|GJ|Hz|MB|MJ|MW|PB|TB|Wh|kB|kJ|kW|mW|ms|ns|op|us|μs|B|J|W|d|h|s)>))*\ze\s*\=/ contains=benchInWord,benchInUnit
+syntax match benchInWord /\v<in>/ contained
+syntax match benchInUnit /\v%(1[[/]])?%(\%|%(documents|document|records|threads|months|record|thread|Gibit|Kibit|Mibit|Pibit|Tibit|cores|month|nodes|vCPUs|weeks|years|Gbit|Gops|IOPS|Mbit|Mops|Tbit|core|days|degC|kbit|kops|node|vCPU|week|year|AED|AFN|ALL|AMD|AOA|ARS|AUD|AWG|AZN|BAM|BBD|BDT|BGN|BHD|BIF|BMD|BND|BOB|BRL|BSD|BTN|BWP|BYN|BZD|CAD|CDF|CHF|CLP|CNY|COP|CRC|CUP|CVE|CZK|DJF|DKK|DOP|DZD|EGP|ERN|ETB|EUR|FJD|FKP|GBP|GEL|GHS|GHz|GIP|GMD|GNF|GTQ|GWh|GYD|GiB|Gop|HKD|HNL|HTG|HUF|IDR|ILS|INR|IQD|IRR|ISK|JMD|JOD|JPY|KES|KGS|KHR|KMF|KPW|KRW|KWD|KYD|KZT|KiB|LAK|LBP|LKR|LRD|LSL|LYD|MAD|MDL|MGA|MHz|MKD|MMK|MNT|MOP|MRU|MUR|MVR|MWK|MWh|MXN|MYR|MZN|MiB|Mop|NAD|NGN|NIO|NOK|NPR|NZD|OMR|PAB|PEN|PGK|PHP|PKR|PLN|PYG|PiB|QAR|RON|RSD|RUB|RWF|SAR|SBD|SCR|SDG|SEK|SGD|SHP|SLE|SOS|SRD|SSP|STN|SVC|SYP|SZL|THB|TJS|TMT|TND|TOP|TRY|TTD|TWD|TZS|TiB|UAH|UGX|USD|UYU|UZS|VED|VES|VND|VUV|WST|XAF|XCD|XOF|XPF|YER|ZAR|ZMW|bit|day|kHz|kWh|kop|min|ops|rpm|GB|GJ|Hz|MB|MJ|MW|PB|TB|Wh|kB|kJ|kW|mW|ms|ns|op|us|μs|B|J|W|d|h|s)>)%([[/]*]%(\%|%(documents|document|records|threads|months|record|thread|Gibit|Kibit|Mibit|Pibit|Tibit|cores|month|nodes|vCPUs|weeks|years|Gbit|Gops|IOPS|Mbit|Mops|Tbit|core|days|degC|kbit|kops|node|vCPU|week|year|AED|AFN|ALL|AMD|AOA|ARS|AUD|AWG|AZN|BAM|BBD|BDT|BGN|BHD|BIF|BMD|BND|BOB|BRL|BSD|BTN|BWP|BYN|BZD|CAD|CDF|CHF|CLP|CNY|COP|CRC|CUP|CVE|CZK|DJF|DKK|DOP|DZD|EGP|ERN|ETB|EUR|FJD|FKP|GBP|GEL|GHS|GHz|GIP|GMD|GNF|GTQ|GWh|GYD|GiB|Gop|HKD|HNL|HTG|HUF|IDR|ILS|INR|IQD|IRR|ISK|JMD|JOD|JPY|KES|KGS|KHR|KMF|KPW|KRW|KWD|KYD|KZT|KiB|LAK|LBP|LKR|LRD|LSL|LYD|MAD|MDL|MGA|MHz|MKD|MMK|MNT|MOP|MRU|MUR|MVR|MWK|MWh|MXN|MYR|MZN|MiB|Mop|NAD|NGN|NIO|NOK|NPR|NZD|OMR|PAB|PEN|PGK|PHP|PKR|PLN|PYG|PiB|QAR|RON|RSD|RUB|RWF|SAR|SBD|SCR|SDG|SEK|SGD|SHP|SLE|SOS|SRD|SSP|STN|SVC|SYP|SZL|THB|TJS|TMT|TND|TOP|TRY|TTD|TWD|TZS|TiB|UAH|UGX|USD|UYU|UZS|VED|VES|VND|VUV|WST|XAF|XCD|XOF|XPF|YER|ZAR|ZMW|bit|day|kHz|kWh|kop|min|ops|rpm|GB|GJ|Hz|MB|MJ|MW|PB|TB|Wh|kB|kJ|kW|mW|ms|ns|op|us|μs|B|J|W|d|h|s)>))*/ contained
+
+" texts
+syntax match benchEscape /\\[nt"\\]\|{{\|}}/ contained
+syntax match benchFormat /:[^{}"]*\ze}/ contained
+syntax region benchGroup start=/[[(]/ end=/[])]/ contained transparent oneline contains=@benchExpression
+syntax cluster benchExpression contains=benchConstant,benchDimension,benchMeasure,benchFunction,benchKeyword,benchOperator,benchNumber,benchQuantity,benchParameter,benchGroup
+syntax cluster benchInHole contains=@benchExpression,benchFormat
+syntax region benchHole matchgroup=benchBrace start=/{/ end=/}/ end=/\ze"/ contained contains=@benchInHole
+syntax region benchString start=/"/ skip=/\\./ end=/"/ end=/$/ oneline contains=benchEscape,benchHole
+syntax region benchText start=/"""/ skip=/\\./ end=/"""/ contains=benchEscape,benchHole,@Spell
+
+" comments
+syntax match benchTodo /\<\(TODO\|FIXME\|XXX\)\>/ contained
+syntax match benchComment /#.*$/ contains=benchTodo,@Spell
+
+highlight default link benchAttribute Identifier
+highlight default link benchBlock Statement
+highlight default link benchBrace Delimiter
+highlight default link benchComment Comment
+highlight default link benchConstant Constant
+highlight default link benchDimension Type
+highlight default link benchEscape SpecialChar
+highlight default link benchFormat SpecialChar
+highlight default link benchFunction Function
+highlight default link benchInUnit Type
+highlight default link benchInWord Keyword
+highlight default link benchKeyword Keyword
+highlight default link benchMeasure Special
+highlight default link benchName Type
+highlight default link benchNumber Number
+highlight default link benchOperator Operator
+highlight default link benchParameter Identifier
+highlight default link benchStatement Statement
+highlight default link benchString String
+highlight default link benchText String
+highlight default link benchTodo Todo
+highlight default link benchUnit Type
+
+let b:current_syntax = "bench"
