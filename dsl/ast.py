@@ -6,8 +6,9 @@ label and a body; which attributes a block may hold is the compiler's table (`co
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from benchbrief.dsl.source import Span
 
@@ -244,3 +245,37 @@ class File:
 
     span: Span
     declarations: tuple[Declaration, ...]
+
+
+_LEAVES = (str, int, float, Span)
+
+
+def children(node: Any) -> Iterator[Any]:
+    """The nodes right below a node, in no order that means anything."""
+    for name in node.__dataclass_fields__:
+        inner = getattr(node, name)
+        if isinstance(inner, tuple):
+            yield from (each for each in inner if not isinstance(each, str))
+        elif inner is not None and not isinstance(inner, _LEAVES):
+            yield inner
+
+
+def same(first: Any, second: Any) -> bool:
+    """Whether two trees say the same, wherever in their texts they stand."""
+    left = [(first, second)]
+    while left:
+        one, two = left.pop()
+        if isinstance(one, Span) and isinstance(two, Span):
+            continue
+        if type(one) is not type(two):
+            return False
+        if isinstance(one, tuple):
+            if len(one) != len(two):
+                return False
+            left.extend(zip(one, two, strict=True))
+        elif isinstance(one, _LEAVES) or one is None:
+            if one != two:
+                return False
+        else:
+            left.extend((getattr(one, name), getattr(two, name)) for name in one.__dataclass_fields__)
+    return True

@@ -32,7 +32,7 @@ def show(source: Source, line: int, start: int, end: int) -> Shown:
     cells = [printable(char) if char != "\t" else " " * _TAB for char in whole[left:right]]
     edges = [0]
     for cell in cells:
-        edges.append(edges[-1] + _width(cell))
+        edges.append(edges[-1] + width(cell))
     before, after = edges[start - left], edges[min(end, right) - left]
     low, high = 0, len(cells)
     head = tail = ""
@@ -66,9 +66,10 @@ def _escaped(char: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _width(cell: str) -> int:
-    if cell.isascii():
-        return len(cell)
+def width(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
     return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in cell
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )

@@ -110,3 +110,20 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int, str]:
     if outside := re.compile(margin).match(text, start, end):
         start = outside.end()
     return start, max(start, end), margin
+
+
+def text_lines(text: str) -> list[str] | None:
+    """The lines of a text in `\"""`, each as it is once the margin is gone.
+
+    None when it is on one line, or would say something else with another margin and its quotes on lines of their own.
+    """
+    if "\n" not in text:
+        return None
+    lines = _without_margin(text)
+    indented = (f"  {line}" if line else "" for line in lines)
+    return lines if _without_margin("\n".join(('"""', *indented, '"""'))) == lines else None
+
+
+def _without_margin(text: str) -> list[str]:
+    at, stop, margin = _trim(text, 3, len(text) - 3)
+    return re.sub(rf"\r?\n(?:{margin})?", "\n", text[at:stop]).split("\n")
