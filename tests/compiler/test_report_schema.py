@@ -1,0 +1,62 @@
+"""The tables that editors and the reference read say what the checker accepts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler import glossary
+from benchbrief.compiler.compile import check
+from benchbrief.compiler.figures import _OPTIONS as FIGURE_OPTIONS
+from benchbrief.compiler.lookups import LATER
+from benchbrief.compiler.measures import DIMENSIONS, KINDS
+from benchbrief.compiler.reductions import REDUCTIONS
+from benchbrief.compiler.report_schema import ELEMENTS, OPTIONS
+from benchbrief.compiler.structure_errors import MisplacedBlock, UnknownAttribute
+
+SPEC = """\
+hardware box { hosts = local  path = "/var/tmp/a" }
+database rocks { engine = rocksdb  path = "{path}" }
+workload rr from db_bench.readrandom
+experiment ramp { hardware = box  workloads = rr  threads = [1, 2]  measure = 1 s }
+metric gain = throughput[threads: 2] / throughput[threads: 1]
+"""
+HEADS = {"report": "report brief", "each": "each workload"}
+
+
+def help_of(code: str, tmp_path: Path, report: str) -> set[str]:
+    """The words that the help of a diagnostic of this code offers."""
+    path = tmp_path / "spec.bench"
+    path.write_text(SPEC + report)
+    [text] = [diagnostic.help for diagnostic in check(path).diagnostics if diagnostic.code == code]
+    return set(re.findall(r"`(\w+)`", text))
+
+
+def in_report(kind: str, body: str) -> str:
+    block = f"{HEADS.get(kind, kind)} {{ {body} }}"
+    return block if kind == "report" else f"report brief {{ {block} }}"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ELEMENTS if kind != "formula"])
+def test_each_element_has_the_attributes_of_its_table_and_no_others(kind: str, tmp_path: Path) -> None:
+    offered = help_of(UnknownAttribute.code, tmp_path, in_report(kind, "qqqq = 1"))
+    assert offered == set(ELEMENTS[kind].keys)
+
+
+@pytest.mark.parametrize("kind", ["report", "section", "each"])
+def test_each_element_holds_the_blocks_of_its_table_and_no_others(kind: str, tmp_path: Path) -> None:
+    offered = help_of(MisplacedBlock.code, tmp_path, in_report(kind, "qqqq { }"))
+    assert offered == set(ELEMENTS[kind].blocks)
+
+
+def test_the_options_of_figures_are_told() -> None:
+    assert set(FIGURE_OPTIONS) <= set(OPTIONS)
+
+
+def test_every_word_of_expressions_is_told() -> None:
+    assert all(glossary.measure_doc(name) for name in KINDS)
+    assert set(glossary.DIMENSIONS) == set(DIMENSIONS)
+    assert {*REDUCTIONS, "range"} <= set(glossary.FUNCTIONS)
+    assert set(glossary.FUNCTIONS) <= {*REDUCTIONS, *LATER, "range", "knee", "saturation", "time_to_steady"}
