@@ -10,9 +10,8 @@ import pytest
 from benchbrief.compiler import glossary
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.figures import _OPTIONS as FIGURE_OPTIONS
-from benchbrief.compiler.lookups import LATER
+from benchbrief.compiler.lookups import FUNCTIONS
 from benchbrief.compiler.measures import DIMENSIONS, KINDS
-from benchbrief.compiler.reductions import REDUCTIONS
 from benchbrief.compiler.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.structure_errors import MisplacedBlock, UnknownAttribute
 
@@ -58,5 +57,4 @@ def test_the_options_of_figures_are_told() -> None:
 def test_every_word_of_expressions_is_told() -> None:
     assert all(glossary.measure_doc(name) for name in KINDS)
     assert set(glossary.DIMENSIONS) == set(DIMENSIONS)
-    assert {*REDUCTIONS, "range"} <= set(glossary.FUNCTIONS)
-    assert set(glossary.FUNCTIONS) <= {*REDUCTIONS, *LATER, "range", "knee", "saturation", "time_to_steady"}
+    assert set(glossary.FUNCTIONS) == {*FUNCTIONS, "range"}
