@@ -20,6 +20,7 @@ from benchbrief.terminal import ExitCode, warn
 if TYPE_CHECKING:
     from benchbrief.compiler.plan import Plan
     from benchbrief.results.expects import Verdict
+    from benchbrief.runners.journal import CellReused
 
 OUT = Path("bench-out")
 
@@ -31,7 +32,7 @@ def said(run_dir: Path) -> str:
 
 @dataclass(frozen=True)
 class Finished:
-    """What a run left. `reports` maps each report's name to its files."""
+    """What a run left. `reports` maps each report's name to its files; `reused` are results of earlier runs."""
 
     run_dir: Path
     status: str
@@ -39,6 +40,7 @@ class Finished:
     failed: dict[str, str] = field(default_factory=dict)
     verdicts: tuple[Verdict, ...] = ()
     reports: dict[str, list[Path]] = field(default_factory=dict)
+    reused: tuple[CellReused, ...] = ()
 
     @property
     def code(self) -> ExitCode:
@@ -56,6 +58,7 @@ def run_plan(run_dir: Path, progress: Progress, *, report: bool = True) -> Finis
 
     An interrupted run is stored but not rendered: a partial result is not to be taken for a whole one.
     """
+    from benchbrief.results.evidence import read_evidence
     from benchbrief.runners.executor import execute, finished_cells
     from benchbrief.runners.rundir import PLAN, load_plan
     from benchbrief.runners.seams import RunnerError
@@ -64,7 +67,8 @@ def run_plan(run_dir: Path, progress: Progress, *, report: bool = True) -> Finis
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
     with _stop_on_signals(progress) as stopping, progress.of(plan, finished_cells(run_dir)):
         outcome = execute(plan, digest, run_dir, listener=progress.record, stopping=stopping)
-    finished = Finished(run_dir, outcome.status, outcome.message, dict(outcome.failed))
+    reused = tuple(read_evidence(run_dir).reused.values())
+    finished = Finished(run_dir, outcome.status, outcome.message, dict(outcome.failed), reused=reused)
     if outcome.status == "interrupted":
         with suppress(RunnerError):  # that it was interrupted is what counts; `bench rebuild` tells what is wrong
             store(run_dir, plan)

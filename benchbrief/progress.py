@@ -88,7 +88,10 @@ class Progress:
 
     def note(self, text: str) -> None:
         """Say something beside the progress."""
-        self._print([self._style("note:", "yellow") + f" {text}"])
+        self._print([self._style("note:", "yellow") + f" {printable(text)}"])
+
+    def warn(self, text: str) -> None:
+        self._print([self._style("warning:", "yellow") + f" {printable(text)}"])
 
     def record(self, record: j.AnyRecord) -> None:
         """Take note of a journal record. Called from the lanes' threads."""

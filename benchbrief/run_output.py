@@ -8,14 +8,15 @@ from pathlib import Path
 
 import click
 
+from benchbrief.earlier import reused_as_dict
 from benchbrief.pipeline import Finished, run_plan, said
 from benchbrief.progress import Progress
 from benchbrief.terminal import ExitCode, Stop, printable, use_colour
 
 
-def run_and_tell(run_dir: Path, *, report: bool, quiet: bool, as_json: bool) -> None:
+def run_and_tell(run_dir: Path, progress: Progress, *, report: bool, as_json: bool) -> None:
     """Run a run's plan, tell how it ended, and stop with its exit code."""
-    finished = run_plan(run_dir, Progress(quiet=quiet), report=report)
+    finished = run_plan(run_dir, progress, report=report)
     if as_json:
         click.echo(json.dumps(as_dict(finished), indent=1, ensure_ascii=False))
     else:
@@ -31,6 +32,7 @@ def as_dict(finished: Finished) -> dict[str, object]:
         "status": finished.status,
         "message": finished.message,
         "exit_code": int(finished.code),
+        "reused": reused_as_dict(finished.reused),
         "failed": [{"cell": cell, "reason": reason} for cell, reason in finished.failed.items()],
         "expects": [
             {"expect": verdict.text, "holds": verdict.holds, "detail": verdict.detail, "origin": verdict.origin}

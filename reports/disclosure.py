@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
+from typing import NamedTuple
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports.facts import fact_name
@@ -59,6 +60,24 @@ def run_row(results: Results) -> dict[str, object]:
     return dict(zip(names, rows[0], strict=True)) if rows else dict.fromkeys(names)
 
 
+class Reused(NamedTuple):
+    """A run that measured some of the cells before; when it began to measure the first and the last of them."""
+
+    run_id: str
+    cells: int
+    first: datetime
+    last: datetime
+
+
+def reused(results: Results) -> list[Reused]:
+    """The runs that results were taken from, the oldest first."""
+    rows = results.store.sql(
+        "SELECT reused_from, count(*), min(started_at), max(started_at) FROM cells "
+        "WHERE reused_from IS NOT NULL GROUP BY reused_from ORDER BY min(started_at)"
+    ).rows
+    return [Reused(*row) for row in rows]
+
+
 def time_text(value: object) -> str:
     """Coordinated universal time, to the second; empty for none."""
     if not isinstance(value, datetime):
@@ -79,6 +98,11 @@ def _run(results: Results, reports_from: Mapping[str, str]) -> Iterable[Item]:
     yield Item(words["d_run_id"], str(run["run_id"] or ""))
     yield Item(words["d_started"], time_text(run["started_at"]))
     yield Item(words["d_ended"], time_text(run["ended_at"]))
+    for earlier in reused(results):
+        times = {"first": time_text(earlier.first), "last": time_text(earlier.last)}
+        total = f"{len(results.cells):,}"
+        text = counted(words, "d_reused_run", earlier.cells, total=total, run=earlier.run_id, **times)
+        yield Item(words["d_reused"], text)
     status = str(run["status"] or "")
     yield Item(words["d_status"], f"{status}{words['colon']}{run['message']}" if run["message"] else status)
     for name, digest in spec.files.items():
@@ -235,13 +259,24 @@ def _warnings(results: Results) -> Iterable[Item]:
 
 
 def date_text(results: Results, language: str) -> str:
-    """The day of the measurement, as the language writes it; empty when the run has no start."""
+    """The day of the measurement, as the language writes it; empty when the run has no start.
+
+    Where results were taken from earlier runs: the first day and the last on which cells were measured.
+    """
     started = run_row(results)["started_at"]
     if not isinstance(started, datetime):
         return ""
+    days = [_day_text(started, language)]
+    if reused(results):
+        times = results.store.sql("SELECT min(started_at), max(started_at) FROM cells WHERE status = 'ok'").rows[0]
+        days = list(dict.fromkeys(_day_text(at, language) for at in times))
+    return ("〜" if language == "ja" else " to ").join(days)
+
+
+def _day_text(day: datetime, language: str) -> str:
     if language == "ja":
-        return f"{started.year}年{started.month}月{started.day}日"
-    return f"{started.day} {_MONTHS[started.month - 1]} {started.year}"
+        return f"{day.year}年{day.month}月{day.day}日"
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
 
 
 _MONTHS = (

@@ -44,7 +44,7 @@ def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]
     measured = parse_cell(evidence, verdict, problems) if verdict.status == "ok" else Measured({})
     samples, gaps = _samples(evidence, verdict, measured, problems) if measured.sources else ([], {})
     return measured, [
-        _cell_row(run_id, verdict, measured),
+        _cell_row(evidence, verdict, measured),
         *throughput_rows(run_id, verdict, measured),
         *_operation_rows(run_id, verdict, measured),
         *_property_rows(run_id, verdict, measured),
@@ -55,11 +55,12 @@ def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]
     ]
 
 
-def _cell_row(run_id: str, verdict: Verdict, measured: Measured) -> CellRow:
+def _cell_row(evidence: Evidence, verdict: Verdict, measured: Measured) -> CellRow:
     cell = verdict.cell
+    reused = evidence.reused.get(cell.id)
     lengths = [total.seconds for m in measured.sources.values() for total in m.throughput if total.phase is None]
     return CellRow(
-        run_id=run_id,
+        run_id=evidence.run_id,
         cell_id=cell.id,
         cell_hash=cell.hash,
         experiment=cell.experiment,
@@ -77,6 +78,7 @@ def _cell_row(run_id: str, verdict: Verdict, measured: Measured) -> CellRow:
         warm_up_s=cell.warm_up_s,
         raw_dir=str(cell_directory(cell.id, verdict.attempt)) if verdict.attempt is not None else None,
         origin=str(cell.origin),
+        reused_from=reused.reused_from if reused else None,
     )
 
 

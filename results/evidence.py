@@ -83,6 +83,13 @@ class Evidence:
         return found
 
     @cached_property
+    def reused(self) -> dict[str, j.CellReused]:
+        """The cells whose result that counts is of an earlier run."""
+        taken = {r.cell: r for r in self.records if isinstance(r, j.CellReused)}
+        counts = {verdict.cell.id: verdict.attempt for verdict in self.verdicts if verdict.status == "ok"}
+        return {cell: record for cell, record in taken.items() if counts.get(cell) == record.attempt}
+
+    @cached_property
     def current_steps(self) -> dict[str, str]:
         """The step that each cell's last attempt began last."""
         return {r.cell: r.step for r in self.records if isinstance(r, j.StepStarted)}

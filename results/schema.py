@@ -27,7 +27,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raised with every change of a table or a view: a store of another version is built again."""
 
 
@@ -79,6 +79,8 @@ class CellRow(NamedTuple):
     warm_up_s: float
     raw_dir: str | None
     origin: str
+    reused_from: str | None = None
+    """The earlier run that measured it; NULL for this one."""
 
 
 class HistogramBucket(NamedTuple):

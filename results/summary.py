@@ -28,6 +28,8 @@ class CellStatus:
     ops_per_s: float | None
     reason: str | None
     origin: str
+    reused_from: str | None
+    """The earlier run that measured it."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class RunStatus:
     message: str
     done: int
     failed: int
+    reused: int
+    """How many of those done were taken from earlier runs."""
     total: int
     elapsed_s: float
     remaining_s: float | None
@@ -66,6 +70,7 @@ def summarise(run_dir: Path) -> RunStatus:
         message=evidence.end.message if evidence.end and status != "running" else "",
         done=sum(cell.status == "ok" for cell in cells),
         failed=sum(cell.status == "failed" for cell in cells),
+        reused=len(evidence.reused),
         total=len(cells),
         elapsed_s=_elapsed(evidence, now),
         remaining_s=remaining_s(
@@ -93,6 +98,7 @@ def _elapsed(evidence: Evidence, now: float) -> float:
 
 def _cell_status(evidence: Evidence, verdict: Verdict, run: RunState, now: float) -> CellStatus:
     cell, state = verdict.cell, _state(verdict, run)
+    reused = evidence.reused.get(cell.id)
     so_far = now - verdict.started_at if verdict.started_at is not None else None
     return CellStatus(
         cell_id=cell.id,
@@ -103,6 +109,7 @@ def _cell_status(evidence: Evidence, verdict: Verdict, run: RunState, now: float
         ops_per_s=verdict.ops_per_s,
         reason=verdict.reason if state in ("failed", "interrupted") else None,
         origin=str(cell.origin),
+        reused_from=reused.reused_from if reused else None,
     )
 
 

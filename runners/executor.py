@@ -53,10 +53,12 @@ def execute(
     Set `stopping` to end early: running jobs are stopped, and the run can be resumed. Raises RunnerError when another
     process drives the run, DiskFull when the journal can't even be begun.
     """
-    resumed = (run_dir / JOURNAL).exists()
     journal = Journal(run_dir, listener)
     try:
-        attempts = _attempts(run_dir)
+        before = read_journal(run_dir / JOURNAL)
+        # A journal may begin with results of earlier runs, before any start.
+        resumed = any(isinstance(record, j.RunStarted) for record in before)
+        attempts = _attempts(before)
         if resumed and plan.cells and finished_cells(run_dir) >= {cell.id for cell in plan.cells}:
             # A whole run stays as it ended: there is nothing to add to its journal.
             return Outcome("done", f"all {len(plan.cells)} cells were done before", ())
@@ -70,9 +72,12 @@ def execute(
                 profile=plan.spec.profile,
                 controller_pid=os.getpid(),
                 resumed=resumed,
+                measurement=j.MEASUREMENT_VERSION,
             )
         )
-        run = _Run(plan, run_dir, journal, stopping or threading.Event(), finished_cells(run_dir), attempts, resumed)
+        reused = sum(isinstance(record, j.CellReused) for record in before)
+        done, stop = finished_cells(run_dir), stopping or threading.Event()
+        run = _Run(plan, run_dir, journal, stop, done, attempts, resumed, reused)
         with HostPool(plan, config, owner=_owner(run_dir)) as hosts:
             run.all_lanes(hosts)
         outcome = run.outcome()
@@ -94,9 +99,9 @@ def finished_cells(run_dir: Path) -> set[str]:
     return done
 
 
-def _attempts(run_dir: Path) -> dict[str, int]:
+def _attempts(records: Sequence[j.AnyRecord]) -> dict[str, int]:
     """How many attempts each cell has had."""
-    return {record.cell: record.attempt for record in _records(run_dir) if isinstance(record, j.CellStarted)}
+    return {record.cell: record.attempt for record in records if isinstance(record, j.CellStarted)}
 
 
 def _owner(run_dir: Path) -> str:
@@ -142,6 +147,7 @@ class _Run:
     done: set[str]
     attempts: dict[str, int]
     resumed: bool
+    reused: int
     failed: list[tuple[str, str]] = field(default_factory=list)
     fatal: list[RunnerError] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -165,7 +171,9 @@ class _Run:
             return Outcome("interrupted", "stopped before every cell was run", failed)
         if failed:
             return Outcome("failed", f"{len(failed)} of {len(self.plan.cells)} cells failed", failed)
-        return Outcome("done", f"{len(self.plan.cells)} cells", ())
+        taken = "all" if self.reused == len(self.plan.cells) else f"{self.reused} of them"
+        earlier = f", {taken} taken from earlier runs" if self.reused else ""
+        return Outcome("done", f"{len(self.plan.cells)} cells{earlier}", ())
 
     def _lane(self, hosts: HostPool, cells: list[Cell]) -> None:
         lane = _Lane(self, hosts)

@@ -5,7 +5,7 @@ A run's directory:
     bench-out/<run_id>/
         plan.json           the plan, byte for byte as it was made
         spec/               the spec's files as they were
-        journal.jsonl       one record a line, in order of time
+        journal.jsonl       one record a line, in order of time; before all, those of results taken from earlier runs
         raw/<cell slug>/<attempt>/<job>/   stdout, stderr, collected files, command.txt (masked)
         raw/servers/<database>/<n>/        what a server that we started printed, for each time it was started
         store/              Parquet tables and results.duckdb: rebuildable from all of the above
@@ -19,6 +19,10 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+MEASUREMENT_VERSION = 1
+"""Raised when the same cell of a plan is measured in another way than before (other steps, commands, times), so that
+its earlier results no longer stand for it. How outputs are read is no matter: they are read again each time."""
 
 
 class Record(BaseModel):
@@ -36,6 +40,8 @@ class RunStarted(Record):
     profile: str | None
     controller_pid: int
     resumed: bool = False
+    measurement: int = 1
+    """The `MEASUREMENT_VERSION` of what measured from here on."""
 
 
 class HostFacts(Record):
@@ -67,6 +73,22 @@ class CellStarted(Record):
     cell: str
     hash: str
     attempt: int
+
+
+class CellReused(Record):
+    """The records of `attempt` that follow are of another run, whose result stands for this cell.
+
+    `reused_from` is the run that measured it, as `as_cell`, `measured_at` when that attempt began.
+    """
+
+    type: Literal["cell_reused"] = "cell_reused"
+    cell: str
+    hash: str
+    attempt: int
+    reused_from: str
+    as_cell: str
+    measured_at: float
+    measurement: int
 
 
 class ToolFound(Record):
@@ -160,6 +182,7 @@ AnyRecord = Annotated[
     | Remark
     | ToolFound
     | CellStarted
+    | CellReused
     | StepStarted
     | StepEnded
     | JobCollected

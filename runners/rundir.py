@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from benchbrief.compiler.plan import Plan
@@ -16,20 +16,28 @@ from benchbrief.runners.seams import DiskFull, RunnerError
 PLAN = "plan.json"
 
 
-def create_run(out: Path, plan: Plan, spec_files: Mapping[str, bytes]) -> Path:
-    """Make `out/<run_id>` with the plan and the spec's files in it, or nothing. Raises RunnerError."""
+def create_run(
+    out: Path, plan: Plan, spec_files: Mapping[str, bytes], begin: Callable[[Path], None] = lambda _: None
+) -> Path:
+    """Make `out/<run_id>` with the plan and the spec's files in it, or nothing. Raises RunnerError.
+
+    `begin` puts in what else is to be there from the beginning. The plan comes last: it makes the folder a run.
+    """
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(plan.spec.name).stem)[:60] or "spec"
     first = f"{time.strftime('%Y%m%d-%H%M%S')}-{stem}"
     run_dir = None
     try:
         out.mkdir(parents=True, exist_ok=True)
         run_dir = _new_directory(out, first)
-        write_durably(run_dir / PLAN, plan.model_dump_json(indent=1).encode())
         for index, (name, content) in enumerate(spec_files.items()):
             write_durably(run_dir / "spec" / f"{index}-{Path(name).name}", content)
-    except OSError as error:
+        begin(run_dir)
+        write_durably(run_dir / PLAN, plan.model_dump_json(indent=1).encode())
+    except BaseException as error:
         if run_dir is not None:
             shutil.rmtree(run_dir, ignore_errors=True)
+        if not isinstance(error, OSError):
+            raise
         raise RunnerError(f"{out} can't be written: {error.strerror}", "choose another folder with --out") from error
     return run_dir
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from benchbrief.pipeline import OUT
+from benchbrief.progress import Progress
 from benchbrief.run_output import run_and_tell
 
 
@@ -33,4 +34,4 @@ def command(run: str | None, out: Path, no_report: bool, quiet: bool, as_json: b
     from benchbrief.results.runs import find_run, last_interrupted
 
     run_dir = find_run(out, run) if run else last_interrupted(out)
-    run_and_tell(run_dir, report=not no_report, quiet=quiet, as_json=as_json)
+    run_and_tell(run_dir, Progress(quiet=quiet), report=not no_report, as_json=as_json)

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
+from benchbrief.earlier import look_for_earlier
 from benchbrief.pipeline import OUT
+from benchbrief.progress import Progress
 from benchbrief.run_output import run_and_tell
 from benchbrief.spec_options import compile_or_stop, spec_options
 from benchbrief.terminal import ExitCode, fail
@@ -19,7 +21,10 @@ Examples:
   bench run brief.bench
   bench run brief.bench --profile smoke --param records=10k
   bench run brief.bench --json > outcome.json
+  bench run brief.bench --fresh                 measure again what was measured before
 
+Cells that an earlier run of the folder has measured well, and whose definition, hosts and tools are the same, are taken
+from it, points and comparisons whole.
 Ctrl-C stops the running tools and leaves a run that `bench resume` goes on with.
 """
 )
@@ -28,11 +33,19 @@ Ctrl-C stops the running tools and leaves a run that `bench resume` goes on with
 @click.option(
     "--out", type=click.Path(path_type=Path), default=OUT, show_default=True, help="Folder that holds the runs."
 )
+@click.option("--fresh", is_flag=True, help="Measure all cells again; take none from earlier runs.")
 @click.option("--no-report", is_flag=True, help="Keep the results, render nothing.")
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def command(
-    spec: Path, profile: str | None, params: dict[str, str], out: Path, no_report: bool, quiet: bool, as_json: bool
+    spec: Path,
+    profile: str | None,
+    params: dict[str, str],
+    out: Path,
+    fresh: bool,
+    no_report: bool,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
     """Run SPEC on its hosts, keep every result, and render its brief as PDF and HTML."""
     from benchbrief.runners.rundir import create_run
@@ -40,5 +53,16 @@ def command(
     checked = compile_or_stop(spec, profile, params)
     if not checked.plan.cells:
         raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)
-    run_dir = create_run(out, checked.plan, {name: Path(name).read_bytes() for name in checked.plan.spec.files})
-    run_and_tell(run_dir, report=not no_report, quiet=quiet, as_json=as_json)
+    progress = Progress(quiet=quiet)
+    files = {name: Path(name).read_bytes() for name in checked.plan.spec.files}
+    if fresh:
+        run_dir = create_run(out, checked.plan, files)
+    else:
+        with progress.doing("looking at what was measured before"):
+            taken = look_for_earlier(checked.plan, out)
+        run_dir = create_run(out, checked.plan, files, taken.begin)
+        for text in (*taken.notes, *([taken.sentence] if taken.carried else ())):
+            progress.note(text)
+        for text in taken.warnings:
+            progress.warn(text)
+    run_and_tell(run_dir, progress, report=not no_report, as_json=as_json)

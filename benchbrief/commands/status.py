@@ -50,10 +50,11 @@ def command(run: str | None, out: Path, every: bool, as_json: bool) -> None:
         return click.style(f"{word:<{width}}", fg=_COLOURS.get(word)) if paint else f"{word:<{width}}"
 
     for each in runs:
+        taken = f" ({each.reused} of them by earlier runs)" if each.reused else ""
         left = f", about {duration(each.remaining_s)} left" if each.remaining_s else ""
         click.echo(
-            f"{each.run_id}  {state(each.status, 11)} {each.done}/{each.total} cells done, {each.failed} failed, "
-            f"{duration(each.elapsed_s)}{left}"
+            f"{each.run_id}  {state(each.status, 11)} {each.done}/{each.total} cells done{taken}, "
+            f"{each.failed} failed, {duration(each.elapsed_s)}{left}"
         )
         if every:
             continue
@@ -63,6 +64,8 @@ def command(run: str | None, out: Path, every: bool, as_json: bool) -> None:
                 if cell.ops_per_s is not None
                 else printable(cell.reason or cell.step or "")
             )
+            if cell.reused_from:
+                detail += f"  from run {printable(cell.reused_from)}"
             click.echo(f"  {state(cell.status, 8)} {cell.cell_id:<44} {detail}")
         if each.status in ("interrupted", "failed"):
             click.echo(f"go on with: bench resume {said(Path(each.directory))}")

@@ -1,0 +1,126 @@
+"""Whether hosts, servers and tools still are what they were when earlier results were measured on them.
+
+A cell's hash covers what the spec says. What a host is, and which version of a tool or server is on it, is known only
+by looking: another machine under the same name, or another version of what is measured, makes another measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchbrief.compiler.plan import Plan
+from benchbrief.runners import facts, tools
+from benchbrief.runners import journal as j
+from benchbrief.runners.carry import Carried
+from benchbrief.runners.hosts import HostPool
+from benchbrief.runners.plugins import driver, engine_class
+from benchbrief.runners.seams import RunnerError
+
+_OF_THE_MACHINE = ("hostname", "cpu", "memory_limit")
+_OF_THE_SERVER = ("server", "version", "topology", "storage engine", "options file")
+_WORTH_A_WARNING = (
+    *("os", "kernel", "memory", "swap", "virtualization", "clock_source", "governor", "transparent_huge_pages"),
+    *("filesystem of ", "disks of "),
+)
+_AT_ONCE = 8
+
+
+@dataclass
+class Rechecked:
+    """`changed` says of each cell whose result is of something else by now what that is; `warnings` do not prevent."""
+
+    changed: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+def recheck(plan: Plan, carried: Sequence[Carried], config: Path | None = None) -> Rechecked:
+    """Look at what the results depend on, nothing more. What can't be reached is warned of."""
+    found = Rechecked()
+    if not carried:
+        return found
+    hosts = list(dict.fromkeys(host for each in carried for host in each.cell.locks))
+    with HostPool(plan, config) as pool, ThreadPoolExecutor(_AT_ONCE) as threads:
+        for each in threads.map(lambda host: _host(plan, carried, pool, host), hosts):
+            found.changed |= each.changed
+            found.warnings += each.warnings
+        left = [each for each in carried if each.cell.id not in found.changed]
+        databases = list(dict.fromkeys(each.cell.database for each in left))
+        for each in threads.map(lambda key: _database(plan, left, pool, key), databases):
+            found.changed |= each.changed
+            found.warnings += each.warnings
+    found.warnings = list(dict.fromkeys(found.warnings))
+    return found
+
+
+def _host(plan: Plan, carried: Sequence[Carried], pool: HostPool, host: str) -> Rechecked:
+    """The machine, and the tools on it."""
+    found = Rechecked()
+    mine = [each for each in carried if host in each.cell.locks]
+    paths = dict.fromkeys(path for each in mine if (path := plan.databases[each.cell.database].path))
+    try:
+        now = facts.observe(pool[host], list(paths))
+        versions = {tool: _version(pool, host, *tool) for tool in _tools(mine, host)}
+    except RunnerError:
+        found.warnings.append(_unseen(host))
+        return found
+    for each in mine:
+        for fact in each.own_facts():
+            if isinstance(fact, j.HostFacts) and fact.host == host:
+                if differs := list(_differences(fact.facts, now, _OF_THE_MACHINE)):
+                    found.changed[each.cell.id] = f"{host} is another machine now: {'; '.join(differs)}"
+                for text in _differences(fact.facts, now, _WORTH_A_WARNING):
+                    found.warnings.append(f"{host} is not as it was when run {each.run_id} measured: {text}")
+            if isinstance(fact, j.ToolFound) and fact.host == host:
+                version = versions.get((each.cell.tool.driver, each.cell.tool.path), fact.version)
+                if fact.version != version:
+                    text = f"{fact.driver} on {host} is {version} now, and was {fact.version}"
+                    found.changed.setdefault(each.cell.id, text)
+    return found
+
+
+def _tools(carried: Sequence[Carried], host: str) -> dict[tuple[str, str | None], None]:
+    return {(each.cell.tool.driver, each.cell.tool.path): None for each in carried if host in each.cell.load_hosts}
+
+
+def _version(pool: HostPool, host: str, name: str, path: str | None) -> str:
+    return tools.find(pool[host], driver(name), path).version
+
+
+def _database(plan: Plan, carried: Sequence[Carried], pool: HostPool, key: str) -> Rechecked:
+    """The server that is attached to, or the library; the embedded one is started for its cells only."""
+    found = Rechecked()
+    database = plan.databases[key]
+    if database.server == "embedded":
+        return found
+    mine = [each for each in carried if each.cell.database == key]
+    try:
+        engine = engine_class(database.engine)(plan, database, plan.hardware[mine[0].cell.hardware], pool)
+        try:
+            if database.server == "attach":
+                engine.start()
+            now = engine.describe()
+        finally:
+            engine.stop()
+    except RunnerError:
+        found.warnings.append(_unseen(f"database {database.name}"))
+        return found
+    for each in mine:
+        for fact in each.own_facts():
+            if isinstance(fact, j.EngineFacts) and (differs := list(_differences(fact.facts, now, _OF_THE_SERVER))):
+                found.changed[each.cell.id] = f"database {database.name} is another one now: {'; '.join(differs)}"
+    return found
+
+
+def _differences(before: Mapping[str, str], now: Mapping[str, str], names: Sequence[str]) -> Iterator[str]:
+    """What both times know of. A name that ends in a blank stands for all that begin so."""
+    for name, value in before.items():
+        wanted = any(name == each or (each.endswith(" ") and name.startswith(each)) for each in names)
+        if wanted and name in now and now[name] != value:
+            yield f"{name.replace('_', ' ')} is {now[name]}, and was {value}"
+
+
+def _unseen(what: str) -> str:
+    return f"{what} can't be looked at: whether it still is as it was when its results were measured is not known"
