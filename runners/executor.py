@@ -348,7 +348,12 @@ class _Lane:
             self._tools[key] = found.path
             self._run.journal.write(
                 j.ToolFound(
-                    at=time.time(), host=host_id, driver=cell.tool.driver, path=found.path, version=found.version
+                    at=time.time(),
+                    host=host_id,
+                    driver=cell.tool.driver,
+                    path=found.path,
+                    version=found.version,
+                    sha256=tools.digest(self._hosts[host_id], found.path),
                 )
             )
         return self._tools[key]

@@ -92,13 +92,18 @@ class CellReused(Record):
 
 
 class ToolFound(Record):
-    """Where a driver's tool was found on a host, and what it says its version is ("" when it says nothing)."""
+    """Where a driver's tool was found on a host, and what it says its version is ("" when it says nothing).
+
+    `sha256` is of the program and the libraries that it is linked with ("" when it could not be had): two builds of one
+    version differ in it.
+    """
 
     type: Literal["tool_found"] = "tool_found"
     host: str
     driver: str
     path: str
     version: str
+    sha256: str = ""
 
 
 class StepStarted(Record):

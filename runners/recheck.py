@@ -62,7 +62,7 @@ def _host(plan: Plan, carried: Sequence[Carried], pool: HostPool, host: str) -> 
     paths = dict.fromkeys(path for each in mine if (path := plan.databases[each.cell.database].path))
     try:
         now = facts.observe(pool[host], list(paths))
-        versions = {tool: _version(pool, host, *tool) for tool in _tools(mine, host)}
+        programs = {tool: _program(pool, host, *tool) for tool in _tools(mine, host)}
     except RunnerError:
         found.warnings.append(_unseen(host))
         return found
@@ -74,10 +74,9 @@ def _host(plan: Plan, carried: Sequence[Carried], pool: HostPool, host: str) -> 
                 for text in _differences(fact.facts, now, _WORTH_A_WARNING):
                     found.warnings.append(f"{host} is not as it was when run {each.run_id} measured: {text}")
             if isinstance(fact, j.ToolFound) and fact.host == host:
-                version = versions.get((each.cell.tool.driver, each.cell.tool.path), fact.version)
-                if fact.version != version:
-                    text = f"{fact.driver} on {host} is {version} now, and was {fact.version}"
-                    found.changed.setdefault(each.cell.id, text)
+                program = programs.get((each.cell.tool.driver, each.cell.tool.path))
+                if program and (text := program.differs_from(fact)):
+                    found.changed.setdefault(each.cell.id, f"{fact.driver} on {host} {text}")
     return found
 
 
@@ -85,8 +84,23 @@ def _tools(carried: Sequence[Carried], host: str) -> dict[tuple[str, str | None]
     return {(each.cell.tool.driver, each.cell.tool.path): None for each in carried if host in each.cell.load_hosts}
 
 
-def _version(pool: HostPool, host: str, name: str, path: str | None) -> str:
-    return tools.find(pool[host], driver(name), path).version
+@dataclass(frozen=True)
+class _Program:
+    """A tool as it is on a host now."""
+
+    version: str
+    sha256: str
+
+    def differs_from(self, fact: j.ToolFound) -> str:
+        if fact.version != self.version:
+            return f"is {self.version} now, and was {fact.version}"
+        known = self.sha256 and fact.sha256
+        return "is another build now" if known and self.sha256 != fact.sha256 else ""
+
+
+def _program(pool: HostPool, host: str, name: str, path: str | None) -> _Program:
+    found = tools.find(pool[host], driver(name), path)
+    return _Program(found.version, tools.digest(pool[host], found.path))
 
 
 def _database(plan: Plan, carried: Sequence[Carried], pool: HostPool, key: str) -> Rechecked:

@@ -68,6 +68,20 @@ def find(transport: Transport, driver: Driver, configured: str | None) -> Found:
     return Found(path, version[0] if version else "")
 
 
+_DIGEST = """\
+{
+    printf '%s\\n' "$1"
+    ldd "$1" 2>/dev/null | sed -n 's|.*=> \\(/[^ ]*\\) .*|\\1|p' | sort
+} | while IFS= read -r file; do sha256sum <"$file" || exit 1; done | sha256sum
+"""
+
+
+def digest(transport: Transport, path: str) -> str:
+    """The SHA-256 over a program and the libraries that it is linked with; "" where the host can't tell."""
+    said = transport.run(Command(("sh", "-c", _DIGEST, "digest", path)), timeout_s=60).stdout.split()
+    return said[0] if said and re.fullmatch(r"[0-9a-f]{64}", said[0]) else ""
+
+
 def find_stand_in(transport: Transport) -> str:
     """The embedded MongoDB server's path on a host. Raises ToolMissing."""
     folders = tool_dirs()

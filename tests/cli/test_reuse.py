@@ -194,6 +194,16 @@ def test_another_version_of_the_tool_makes_another_measurement(bench: Bench) -> 
     assert measured(second_run(bench)) == sorted(FILLS + MORES)
 
 
+def test_another_build_of_the_same_version_makes_another_measurement(bench: Bench) -> None:
+    tool = wrapped.db_bench(bench.folder / "tool")
+    bench.spec(SPEC, TOOL=f'db_bench("{tool}")')
+    ran(bench("run", "brief.bench", "--no-report"))
+    tool.write_text(tool.read_text() + "# built again\n")
+    done = ran(bench("run", "brief.bench", "--no-report"))
+    assert "not taken from an earlier run: db_bench on local is another build now" in done.err
+    assert measured(second_run(bench)) == sorted(FILLS + MORES)
+
+
 def test_another_machine_of_the_same_name_makes_another_measurement(again: Bench) -> None:
     hostname = next(r for r in records(first_run(again)) if r["type"] == "host_facts")["facts"]["hostname"]
     edit_journal(first_run(again), f'"hostname":"{hostname}"', '"hostname":"elsewhere"')
