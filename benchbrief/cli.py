@@ -18,6 +18,7 @@ from benchbrief.terminal import ExitCode, Stop, show_error
 COMMANDS = {
     "init": "Write a commented starter spec.",
     "check": "Check specs: names, units, dimensions, values.",
+    "fmt": "Put specs into the canonical layout.",
     "explain": "Explain the code of an error or a warning.",
     "plan": "Show what a spec would run: matrix, hosts, order, time.",
     "run": "Run a spec and render its brief.",

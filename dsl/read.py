@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 from pathlib import Path
+from typing import BinaryIO
 
 from benchbrief.dsl import errors
 from benchbrief.dsl.source import Source, Span
@@ -25,9 +26,14 @@ def read_source(path: Path, name: str | None = None) -> Source:
     Raises SpecError.
     """
     name = str(path) if name is None else name
+    return decode(read_bytes(path, name), name)
+
+
+def read_bytes(path: Path, name: str) -> bytes:
+    """What a file holds, be it text or not. Raises SpecError."""
     try:
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            return read_stream(file, name)
     except FileNotFoundError:
         raise errors.FileMissing(None, name, _neighbour(path)).error() from None
     except IsADirectoryError:
@@ -36,9 +42,14 @@ def read_source(path: Path, name: str | None = None) -> Source:
         raise errors.Unreadable(None, name, (error.strerror or str(error)).lower()).error() from None
     except ValueError as error:  # a NUL in the path
         raise errors.Unreadable(None, name, str(error)).error() from None
+
+
+def read_stream(file: BinaryIO, name: str) -> bytes:
+    """All that a file or a pipe holds. Raises SpecError when that is too much for a spec."""
+    data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise errors.TooLarge(None, name, MAX_BYTES).error()
-    return decode(data, name)
+    return data
 
 
 def decode(data: bytes, name: str) -> Source:

@@ -1,0 +1,215 @@
+"""`bench fmt`: what is written, what is only shown, and what is left as it is."""
+
+from __future__ import annotations
+
+import os
+import pty
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+from pre_commit.clientlib import load_manifest  # type: ignore[import-untyped]  # ships no types
+
+from tests.cli.specs import SMALL
+from tests.support.bench import PROGRAM, Bench
+from tests.support.tools import REPOSITORY
+
+UGLY = "hardware a{hosts=local,\n   memory=64GiB}# here\r\n"
+NEAT = "hardware a {\n  hosts  = local\n  memory = 64 GiB\n}  # here\n"
+BROKEN = "hardware a { hosts = }\n"
+
+
+def piped(bench: Bench, text: bytes, *words: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [PROGRAM, "fmt", *words], cwd=bench.folder, env=bench.env, input=text, capture_output=True, check=False
+    )
+
+
+def put(bench: Bench, **texts: str) -> None:
+    for name, text in texts.items():
+        path = bench.folder / f"{name.replace('__', '/')}.bench"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+
+
+def text(bench: Bench, name: str) -> str:
+    return (bench.folder / name).read_bytes().decode()
+
+
+def test_files_and_folders_are_written_in_place_and_what_changed_is_told(bench: Bench) -> None:
+    put(bench, one=UGLY, two=NEAT, specs__a=UGLY, specs__deep__b=UGLY, specs__c=NEAT)
+    (bench.folder / "specs" / "notes.txt").write_text("a{")
+    done = bench("fmt", "one.bench", "two.bench", "specs")
+    assert (done.code, done.out) == (
+        0, "formatted: one.bench\nformatted: specs/a.bench\nformatted: specs/deep/b.bench\n"
+    )  # fmt: skip
+    assert done.err == "3 formatted, 2 unchanged\n"
+    for name in ("one.bench", "specs/a.bench", "specs/deep/b.bench", "specs/c.bench"):
+        assert text(bench, name) == NEAT
+    assert text(bench, "specs/notes.txt") == "a{"
+    again = bench("fmt", ".")
+    assert (again.code, again.out, again.err) == (0, "", "5 unchanged\n")
+
+
+def test_a_file_that_is_right_is_not_written(bench: Bench) -> None:
+    put(bench, a=NEAT)
+    path = bench.folder / "a.bench"
+    os.utime(path, (1, 1))
+    before = path.stat()
+    assert bench("fmt", "a.bench").code == 0
+    assert (path.stat().st_ino, path.stat().st_mtime) == (before.st_ino, 1)
+
+
+def test_the_mode_of_a_file_and_a_link_to_it_are_kept_and_nothing_is_left_beside_it(bench: Bench) -> None:
+    put(bench, real__a=UGLY)
+    path = bench.folder / "real" / "a.bench"
+    path.chmod(0o640)
+    (bench.folder / "link.bench").symlink_to(path)
+    done = bench("fmt", "link.bench", "real")
+    assert done.out == "formatted: link.bench\n"  # once, although it is named twice
+    assert (bench.folder / "link.bench").is_symlink()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert text(bench, "real/a.bench") == NEAT
+    assert [each.name for each in path.parent.iterdir()] == ["a.bench"]
+
+
+def test_hidden_folders_are_left_alone(bench: Bench) -> None:
+    put(bench, a=UGLY)
+    put(bench, **{".git__b": UGLY})
+    assert bench("fmt", ".").out == "formatted: a.bench\n"
+    assert text(bench, ".git/b.bench") == UGLY
+
+
+def test_a_mark_at_the_beginning_and_line_ends_of_another_system_go(bench: Bench) -> None:
+    (bench.folder / "a.bench").write_bytes(b"\xef\xbb\xbf" + NEAT.encode())
+    (bench.folder / "b.bench").write_bytes(NEAT.replace("\n", "\r\n").encode())
+    done = bench("fmt", "--check", "a.bench", "b.bench")
+    assert (done.code, done.out) == (1, "would change: a.bench\nwould change: b.bench\n")
+    bench("fmt", "a.bench", "b.bench")
+    assert text(bench, "a.bench") == text(bench, "b.bench") == NEAT
+
+
+def test_check_writes_nothing_and_ends_with_code_1_when_something_would_change(bench: Bench) -> None:
+    put(bench, a=UGLY, b=NEAT)
+    done = bench("fmt", "--check", ".")
+    assert (done.code, done.out, done.err) == (1, "would change: a.bench\n", "1 would change, 1 unchanged\n")
+    assert text(bench, "a.bench") == UGLY
+    assert bench("fmt", "--check", "b.bench").code == 0
+
+
+def test_a_diff_is_one_that_patch_takes(bench: Bench) -> None:
+    put(bench, a=UGLY.rstrip("\r\n"), b=NEAT)
+    done = bench("fmt", "--diff", "a.bench", "b.bench")
+    assert done.code == 0
+    assert done.out.startswith("--- a.bench\n+++ a.bench (formatted)\n@@ -1,2 +1,4 @@\n-hardware a{hosts=local,\n")
+    assert "\\ No newline at end of file" in done.out
+    assert text(bench, "a.bench") == UGLY.rstrip("\r\n")
+    subprocess.run(["patch", "a.bench"], cwd=bench.folder, input=done.out.encode(), check=True, capture_output=True)
+    assert text(bench, "a.bench") == NEAT
+    put(bench, a=UGLY)
+    assert bench("fmt", "--diff", "--check", "a.bench").code == 1
+
+
+def test_a_diff_is_coloured_on_a_terminal(bench: Bench) -> None:
+    put(bench, a=UGLY + "# \x1b[31m\n")
+    ours, theirs = pty.openpty()
+    env = {**bench.env, "TERM": "xterm"}
+    subprocess.run([PROGRAM, "fmt", "--diff", "a.bench"], cwd=bench.folder, env=env, stdout=theirs, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert "\x1b[32m+hardware a {" in shown
+    assert "\x1b[31m-hardware a{" in shown
+    assert "# \\x1b[31m" in shown  # what the spec holds is not obeyed
+
+
+@pytest.mark.parametrize("words", [(), ("-",)])
+def test_standard_input_goes_to_standard_output(bench: Bench, words: tuple[str, ...]) -> None:
+    done = piped(bench, UGLY.encode(), *words)
+    assert (done.returncode, done.stdout, done.stderr) == (0, NEAT.encode(), b"")
+
+
+def test_standard_input_can_be_checked_compared_and_told(bench: Bench) -> None:
+    assert piped(bench, UGLY.encode(), "-", "--check").returncode == 1
+    assert piped(bench, NEAT.encode(), "-", "--check").returncode == 0
+    assert piped(bench, UGLY.encode(), "-", "--diff").stdout.startswith(b"--- <stdin>\n+++ <stdin> (formatted)\n")
+    wrong = piped(bench, BROKEN.encode(), "-")
+    assert (wrong.returncode, wrong.stdout) == (1, b"")
+    assert b"--> <stdin>:1:22" in wrong.stderr
+    assert piped(bench, b"\xff\xfe", "-").returncode == 1
+
+
+def test_a_spec_that_cannot_be_read_is_left_as_it_is_and_the_others_are_done(bench: Bench) -> None:
+    put(bench, a=UGLY, b=BROKEN, c=UGLY)
+    (bench.folder / "d.bench").write_bytes(b"\x00")
+    done = bench("fmt", ".")
+    assert done.code == 1
+    assert done.out == "formatted: a.bench\nformatted: c.bench\n"
+    assert "--> b.bench:1:22" in done.err
+    assert done.err.endswith("2 formatted, 2 not formatted\n")
+    assert text(bench, "b.bench") == BROKEN
+
+
+def test_what_is_no_spec_or_not_there_is_told_with_code_2_and_the_others_are_done(bench: Bench) -> None:
+    put(bench, a=UGLY)
+    (bench.folder / "notes.txt").write_text("a{")
+    done = bench("fmt", "notes.txt", "nowhere.bench", "a.bench")
+    assert done.code == 2
+    assert "error: notes.txt is not a .bench file\n  help: a spec's name ends in .bench" in done.err
+    assert "there is no file `nowhere.bench`" in done.err
+    assert done.out == "formatted: a.bench\n"
+    assert text(bench, "notes.txt") == "a{"
+
+
+def test_a_folder_without_specs_is_warned_about(bench: Bench) -> None:
+    (bench.folder / "empty").mkdir()
+    done = bench("fmt", "empty")
+    assert (done.code, done.out, done.err) == (0, "", "warning: no .bench file in empty\n")
+
+
+def test_on_a_terminal_a_path_must_be_named(bench: Bench) -> None:
+    ours, theirs = pty.openpty()
+    done = subprocess.run([PROGRAM, "fmt"], env=bench.env, stdin=theirs, capture_output=True, check=False)
+    os.close(ours)
+    os.close(theirs)
+    assert done.returncode == 2
+    assert b"name a file or a folder" in done.stderr
+    assert bench("fmt", "-", "a.bench").code == 2
+
+
+def test_what_became_of_each_file_is_told_as_json(bench: Bench) -> None:
+    put(bench, a=UGLY, b=BROKEN, c=NEAT)
+    done = bench("fmt", "a.bench", "b.bench", "c.bench", "d.txt", "--json")
+    assert done.code == 2
+    assert [(each["file"], each["changed"]) for each in done.json] == [
+        ("a.bench", True), ("b.bench", False), ("c.bench", False), ("d.txt", False)
+    ]  # fmt: skip
+    assert done.json[1]["diagnostics"][0]["code"] == "E0101"
+    assert done.json[3]["error"] == "d.txt is not a .bench file"
+    assert text(bench, "a.bench") == NEAT
+    (shown,) = bench("fmt", "b.bench", "--json", "--diff").json
+    assert shown["diff"] == ""
+    put(bench, a=UGLY)
+    (shown,) = bench("fmt", "a.bench", "--json", "--diff").json
+    assert shown["diff"].startswith("--- a.bench\n")
+    assert text(bench, "a.bench") == UGLY
+
+
+def test_a_spec_is_checked_and_planned_as_before(bench: Bench) -> None:
+    bench.spec(SMALL.replace("\n  ", " ").replace(" = ", "="), "brief.bench")
+    before = bench("plan", "brief.bench", "--json").json
+    assert bench("fmt", "brief.bench").out == "formatted: brief.bench\n"
+    after = bench("plan", "brief.bench", "--json").json
+    assert [cell["id"] for cell in before["cells"]] == [cell["id"] for cell in after["cells"]]
+
+
+def test_the_specs_of_this_repository_are_in_the_canonical_layout(bench: Bench) -> None:
+    starter = REPOSITORY / "benchbrief" / "data" / "starter.bench"
+    done = bench("fmt", "--check", REPOSITORY / "examples", starter)
+    assert (done.code, done.out) == (0, "")
+
+
+def test_the_hooks_for_other_repositories_are_right() -> None:
+    hooks = load_manifest(Path(REPOSITORY / ".pre-commit-hooks.yaml"))
+    assert {hook["entry"] for hook in hooks} == {"bench fmt", "bench check"}
