@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
@@ -25,9 +25,10 @@ from benchbrief.compiler.queries import (
     settled,
     typed_at,
 )
-from benchbrief.compiler.terms import Spread, planned_keys
+from benchbrief.compiler.terms import Fixed, Measure, Reduction, Spread, Term, fix, leaves, planned_keys
 from benchbrief.compiler.typed import Typed, text_of
 from benchbrief.compiler.units import DIMENSIONLESS, Unit, parse_unit
+from benchbrief.compiler.values import described
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 
@@ -60,7 +61,8 @@ class _Drawn:
     x: tuple[ast.Expr, Typed] | None
     axis: Literal["left", "right"]
     dashed: bool
-    band: bool
+    repeats: Typed | None
+    """The same for each repeat, for a band."""
 
     @property
     def x_dim(self) -> Dimension | None:
@@ -97,12 +99,14 @@ def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement |
         typer.findings.add(wrong.EmptyElement(block.keyword.span, "figure", _USAGE["line"]))
         return None
     logs: set[str] = set()
-    drawn: list[_Drawn] = []
     failed = heading is None or (note is not None and words is None)
-    for attribute in attributes:
-        found = _series(typer, attribute, place, logs)
+    made_of: dict[ast.Attribute, list[_Drawn]] = {}
+    for attribute in sorted(attributes, key=lambda each: each.key.text == "mark"):  # marks go by what is drawn
+        beside = [one for series in made_of.values() for one in series]
+        found = _series(typer, attribute, place, logs, beside)
         failed = failed or found is None
-        drawn += found or []
+        made_of[attribute] = found or []
+    drawn = [one for attribute in attributes for one in made_of[attribute]]
     if failed or not _one_axis(typer, drawn):
         return None
     made = _lowered(typer, drawn)
@@ -119,8 +123,10 @@ def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement |
     )
 
 
-def _series(typer: Typer, attribute: ast.Attribute, place: Place, logs: set[str]) -> list[_Drawn] | None:
-    """What one attribute draws; None after a mistake."""
+def _series(
+    typer: Typer, attribute: ast.Attribute, place: Place, logs: set[str], beside: Sequence[_Drawn]
+) -> list[_Drawn] | None:
+    """What one attribute draws `beside` what is drawn already; None after a mistake."""
     word = attribute.key.text
     exprs, options, known = split_options(typer, attribute.values, _OPTIONS)
     log = option_word(typer, options, "log", ("x", "y"))
@@ -150,10 +156,16 @@ def _series(typer: Typer, attribute: ast.Attribute, place: Place, logs: set[str]
             return None
         x, *items_left = items
         items = tuple(items_left)
+    if word == "mark" and color is None:
+        color = _color_of_marks(typer, items, place, beside)
     shown = tuple(dim for name in (along, color) if name and (dim := dimension(name.text)))
-    typed = [_shown(typer, item, place, shown) for item in items]
+    around = _keys_shown(beside) if word == "mark" else ()
+    typed = [_shown(typer, item, place, shown, around) for item in items]
     x_typed = _shown(typer, x, place, shown) if x else None
     if None in typed or (x is not None and x_typed is None):
+        return None
+    repeats = [_repeated(typer, item, place, shown, word, options) for item in items] if "band" in options else []
+    if None in repeats:
         return None
     labels = Counter(label_of(typer, item) for item in items)
     return [
@@ -167,23 +179,75 @@ def _series(typer: Typer, attribute: ast.Attribute, place: Place, logs: set[str]
             x=(x, x_typed) if x is not None and x_typed else None,
             axis="right" if option_word(typer, options, "axis", ("left", "right")) == "right" else "left",
             dashed="dashed" in options,
-            band="band" in options,
+            repeats=repeated,
         )
-        for item, one in zip(items, typed, strict=True)
+        for item, one, repeated in zip(items, typed, repeats or [None] * len(items), strict=True)
         if one is not None
     ]
 
 
-def _shown(typer: Typer, expr: ast.Expr, place: Place, shown: tuple[Dimension, ...]) -> Typed | None:
-    """An expression with no dimension but those that the figure shows."""
+def _shown(
+    typer: Typer, expr: ast.Expr, place: Place, shown: tuple[Dimension, ...], around: Fixed = ()
+) -> Typed | None:
+    """An expression with no dimension but those that the figure shows; of others, it has the keys `around` it."""
     typed = typed_at(typer, expr, place, shown)
     if typed is None:
         return None
     typed, left = settled(typed, shown)
+    for dim, key in around:
+        if dim in left and key in (planned_keys(typed.term, dim) or ()):
+            typed, left = settled(Typed(fix(typed.term, dim, key), typed.display), shown)
     if left:
         example = example_key(typer, typed.term, left[0])
         typer.findings.add(wrong.DimensionFree(expr.span, "figure", left, example))
         return None
+    return typed
+
+
+def _keys_shown(drawn: Sequence[_Drawn]) -> Fixed:
+    """The keys that all series of a figure are at: a mark speaks of what the figure shows."""
+    measures = [leaf for one in drawn for leaf in leaves(one.typed.term) if isinstance(leaf, Measure)]
+    found: list[tuple[Dimension, Key]] = []
+    for dim in ("hardware", "workload", "experiment"):
+        keys = {key for measure in measures for run in measure.runs for key in run.keys(dim)}
+        found += [(dim, key) for key in keys if len(keys) == 1]
+    return tuple(found)
+
+
+def _color_of_marks(typer: Typer, items: Sequence[ast.Expr], place: Place, drawn: Sequence[_Drawn]) -> ast.Name | None:
+    """What tells the series of a figure apart, where it tells the marks apart too: one mark for each hardware."""
+    typed = [typed_at(typer, item, place) for item in items]
+    names = {one.color.text: one.color for one in drawn if one.color}
+    return next((name for dim, name in names.items() if all(one and dim in one.term.dims for one in typed)), None)
+
+
+def _repeated(
+    typer: Typer,
+    expr: ast.Expr,
+    place: Place,
+    shown: tuple[Dimension, ...],
+    word: str,
+    options: Mapping[str, ast.Option],
+) -> Typed | None:
+    """The expression for each repeat, of which a band is made; None after a mistake."""
+    option = options["band"]
+    if not isinstance(option.value, ast.Name) or option.value.text not in ("band", "confidence"):
+        typer.findings.add(wrong.BadOption(option.value.span, "band", described(option.value), "`band confidence`"))
+        return None
+    if word not in ("line", "bars"):
+        typer.findings.add(
+            wrong.BadOption(option.word.span, "band", f"drawn beside a {word}", "it after a line or bars")
+        )
+        return None
+    typed = _shown(typer, expr, place, (*shown, "repeat"))
+    if typed is None:
+        return None
+    if "repeat" not in typed.term.dims:
+        dims = tuple(dim for dim in typed.term.dims if dim in shown)
+        typer.findings.add(metric_errors.DimensionAbsent(option.word.span, text_of(expr), "repeat", dims))
+        return None
+    if planned_keys(typed.term, "repeat") == (1,):
+        typer.findings.add(wrong.BandOfSingleRuns(option.word.span, text_of(expr)))
     return typed
 
 
@@ -224,9 +288,7 @@ def _one_axis(typer: Typer, drawn: list[_Drawn]) -> bool:
             constant_is_fine = name is one.along and one.mark in ("bar", "line") and others
             if name is None or dim is None or dim in one.typed.term.dims or constant_is_fine:
                 continue
-            typer.findings.add(
-                metric_errors.DimensionAbsent(name.span, text_of(one.expr), dim, one.typed.term.dims)
-            )
+            typer.findings.add(metric_errors.DimensionAbsent(name.span, text_of(one.expr), dim, one.typed.term.dims))
             good = False
         if one.x is not None and one.along is not None and one.x_dim not in one.x[1].term.dims:
             x_text, dims = text_of(one.x[0]), one.x[1].term.dims
@@ -283,6 +345,7 @@ def _plan_series(
         x_label = label_of(typer, one.x[0])
     if unit is None:
         return None
+    repeats = query(typer, one.repeats.term, unit, text_of(one.expr)) if one.repeats else None
     return plan.Series(
         mark=one.mark,
         query=query(typer, typed.term, unit, text_of(one.expr)),
@@ -293,12 +356,16 @@ def _plan_series(
         color_dim=one.color_dim,
         axis=one.axis,
         dashed=one.dashed,
-        band=one.band,
+        band=repeats is not None,
+        repeats=repeats,
     )
 
 
 def _across(typed: Typed, drawn: list[_Drawn]) -> Dimension | None:
     """The x dimension that a mark stands on: the one in its unit, unless the values themselves are in it."""
+    place = _place(typed.term)
+    if place is not None and any(other.x_dim == place for other in drawn):
+        return place
     if typed.term.unit == DIMENSIONLESS:
         return None
     for other in drawn:
@@ -308,3 +375,14 @@ def _across(typed: Typed, drawn: list[_Drawn]) -> Dimension | None:
             if unit == typed.term.unit and (not on_axis or other.x_dim == "target"):
                 return other.x_dim
     return None
+
+
+def _place(term: Term) -> Dimension | None:
+    """The dimension of which a number is a point, as a knee is."""
+    match term:
+        case Reduction(function="knee"):
+            return term.over[0]
+        case Reduction(function="max" | "min" | "median" | "mean"):
+            return _place(term.operand)
+        case _:
+            return None

@@ -367,7 +367,8 @@ class Series(Node):
     """What a figure draws. `mark`: line, bar, curve (query against `x_query`, joined along `x_dim`), rule.
 
     `x_dim` is the dimension on the x axis (for a curve: along which the points are joined and labelled);
-    `color_dim` gives one colour for each of its keys, else `label` names the series.
+    `color_dim` gives one colour for each of its keys, else `label` names the series. With `band`, `repeats` has the
+    same values for each repeat (a further dim), of which the 95 % confidence interval is made.
     """
 
     mark: Literal["line", "bar", "curve", "rule"]
@@ -380,6 +381,7 @@ class Series(Node):
     axis: Literal["left", "right"] = "left"
     dashed: bool = False
     band: bool = False
+    repeats: Query | None = None
 
 
 class FigureElement(Node):

@@ -1,4 +1,4 @@
-"""Mistakes in reports (E073x to E075x, W0703 to W0704), each with its stable code and all of its prose."""
+"""Mistakes in reports (E073x to E075x, W0703 to W0705), each with its stable code and all of its prose."""
 
 from __future__ import annotations
 
@@ -222,4 +222,13 @@ class LeftOut(CompileProblem):
     kind: str
     dim: str
     key: str
+    base: str
+
+
+@dataclass(frozen=True)
+class BandOfSingleRuns(CompileProblem):
+    code = "W0705"
+    severity: ClassVar[Severity] = "warning"
+    says = "there is no band around `{base}`: it is measured only once"
+    hint = "say `repeats = 3` or more in the experiment, or leave `band` out"
     base: str

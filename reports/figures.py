@@ -179,9 +179,9 @@ def _point(
         x_value, y = results.at(series.x_query, **at), results.at(series.query, **at)
         known = x_value is not None and y is not None
         return Point(x_value or 0.0, y if known else None, key.label)
-    if "repeat" in series.query.dims and series.x_dim != "repeat" and "repeat" not in where:
-        return _mean(x, results.spread(series.query, **at), band=series.band)
-    return Point(x, results.at(series.query, **at))
+    y = results.at(series.query, **at)
+    low, high = (None, None) if y is None else _interval(series, at, results)
+    return Point(x, y, low=low, high=high)
 
 
 def _standing(point: Point, figure: plan.FigureElement, dim: str, kind: XKind) -> Point:
@@ -193,14 +193,14 @@ def _standing(point: Point, figure: plan.FigureElement, dim: str, kind: XKind) -
     return Point(x if x is not None else 0.0, point.y if x is not None else None, upright=True)
 
 
-def _mean(x: float, values: Sequence[float], *, band: bool) -> Point:
-    """The mean over repeats with Student's 95 % interval."""
-    if not values:
-        return Point(x, None)
-    mean = statistics.fmean(values)
-    sd = statistics.stdev(values) if band and len(values) > 1 else None
-    low, high = t_interval(len(values), mean, sd)
-    return Point(x, mean, low=low, high=high)
+def _interval(series: plan.Series, at: Mapping[str, Key], results: Results) -> tuple[float, float] | tuple[None, None]:
+    """Student's 95 % interval of the repeats' own values; None where there are no two."""
+    if series.repeats is None:
+        return None, None
+    values = results.spread(series.repeats, **at)
+    if len(values) < 2:
+        return None, None
+    return t_interval(len(values), statistics.fmean(values), statistics.stdev(values))
 
 
 def _explain(

@@ -400,7 +400,8 @@ def test_repeats_give_an_interval_only_where_a_figure_asks_for_it(tmp_path: Path
     html = []
     for repeats, band in ((3, True), (1, True), (3, False)):
         world = w.World({"disk": "Disk"}, {"a": "A"}, repeats=repeats)
-        element = w.figure("F", w.series("line", each, "Throughput", "threads", band=band), by=by)
+        more = {"band": True, "repeats": each} if band else {}
+        element = w.figure("F", w.series("line", w.throughput("threads"), "Throughput", "threads", **more), by=by)
         html.append(page(world, w.report("R", element), tmp_path))
     assert "95 % confidence interval" in html[0]
     assert "Each point was measured once, so no confidence interval" in html[1]

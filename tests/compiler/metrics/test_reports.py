@@ -11,6 +11,7 @@ from tests.compiler.metrics.lowering import element, lowered, report
 from tests.compiler.metrics.measured import generate, run, scope_of
 
 OFFERED = scope_of(Path(__file__).parent / "specs" / "offered_load.bench")
+CURVED = scope_of(Path(__file__).parent / "offered.bench")
 
 
 def text(body: str) -> plan.Prose:
@@ -207,6 +208,53 @@ def test_a_mark_stands_level_or_upright_by_its_unit() -> None:
     upright = element('figure "F" { line = latency.p99[read, offered, r5] by target  mark = 40k ops/s }', OFFERED)
     assert isinstance(upright, plan.FigureElement)
     assert (upright.series[1].x_dim, upright.series[1].query.unit) == ("target", "ops/s")
+
+
+def test_a_mark_stands_for_what_the_figure_shows() -> None:
+    found = element(
+        """figure "F" {
+          line = throughput[insert] by target, color hardware, band confidence
+          line = target by target, label "ideal", dashed
+          mark = saturation
+        }""",
+        CURVED,
+    )
+    assert isinstance(found, plan.FigureElement)
+    achieved, ideal, mark = found.series
+    assert (achieved.query.dims, ideal.query.dims, ideal.dashed) == (("hardware", "target"), ("target",), True)
+    assert (mark.mark, mark.x_dim, mark.color_dim, mark.query.dims) == ("rule", "target", "hardware", ("hardware",))
+    assert "c.workload = 'fill'" in mark.query.sql
+
+
+def test_a_mark_is_not_at_a_key_that_the_figure_does_not_show() -> None:
+    body = """figure "F" { line = throughput[eco] by target, color workload  mark = saturation[old] }"""
+    found = element(body, CURVED)
+    assert isinstance(found, plan.FigureElement)
+    assert (found.series[1].color_dim, found.series[1].query.dims) == ("workload", ("workload",))
+    _, _, codes = lowered(f'report it "It" {{ {body.replace("saturation[old]", "max(cost over workload)")} }}', CURVED)
+    assert "E0701" in codes
+
+
+def test_a_knee_stands_on_the_axis_that_it_is_a_point_of() -> None:
+    found = figure(
+        """figure "F" { line = throughput[a] by threads, color hardware  mark = knee(throughput over threads) }"""
+    )
+    mark = found.series[1]
+    assert (mark.x_dim, mark.color_dim, mark.query.dims, mark.query.unit) == ("threads", "hardware", ("hardware",), "")
+
+
+def test_a_band_has_the_values_of_each_repeat() -> None:
+    found = figure(
+        'figure "F" { bars = gain[f] by threads, band  line = latency.p99[f, read, eco] by threads, axis right, band }'
+    )
+    bars, line = found.series
+    assert bars.repeats is not None
+    assert (bars.query.dims, bars.repeats.dims, bars.repeats.unit) == (("threads",), ("threads", "repeat"), "%")
+    assert line.repeats is not None
+    with generate(scope_of(Path(__file__).parent / "world.bench"), seed=4).connect() as connection:
+        merged, each = run(connection, line.query), run(connection, line.repeats)
+    assert set(each) == {(threads, repeat) for threads in (2, 4) for repeat in (1, 2)}
+    assert set(merged) == {(2,), (4,)}
 
 
 def test_samples_over_time_have_keys_that_only_the_results_know() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,10 @@ from tests.compiler.metrics.plans import elements, queries
 
 SPECS = Path(__file__).parent / "specs"
 QUICKSTART = Path(__file__).parents[3] / "examples" / "quickstart.bench"
+
+
+_MAY_BE_UNREACHED = re.compile(r"\b(?:steady|saturation|knee)_1 AS")
+"""What random numbers, which are not missing, need not reach."""
 
 
 def scope_named(path: Path) -> Scope:
@@ -44,7 +49,7 @@ def test_every_query_of_a_spec_runs(path: Path, missing: float) -> None:
         for query in found.values():
             rows = run(connection, query)
             assert rows
-            if not missing:
+            if not missing and not _MAY_BE_UNREACHED.search(query.sql):
                 assert None not in rows.values(), query.text
 
 
