@@ -11,6 +11,7 @@ from editors import textmate, vim
 HERE = Path(__file__).parent
 WRITTEN: Mapping[str, Callable[[], str]] = {
     "vscode/syntaxes/bench.tmLanguage.json": textmate.text,
+    "sublime/bench.tmLanguage": textmate.property_list,
     "neovim/syntax/bench.vim": vim.text,
 }
 

@@ -1,4 +1,4 @@
-"""The TextMate grammar: what VS Code, Sublime Text, and whoever else reads the format highlight specs by.
+"""The TextMate grammar: what VS Code, Sublime Text and JetBrains IDEs highlight specs by.
 
 All rules but strings and their holes are single matches, so that half a line while typing discolours nothing below it.
 Patterns are Oniguruma's. The scopes are those that themes know: https://macromates.com/manual/en/language_grammars.
@@ -7,6 +7,7 @@ Patterns are Oniguruma's. The scopes are those that themes know: https://macroma
 from __future__ import annotations
 
 import json
+import plistlib
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -240,4 +241,10 @@ def grammar() -> Rule:
 
 
 def text() -> str:
+    """As VS Code reads it."""
     return json.dumps(grammar(), indent=2, ensure_ascii=False) + "\n"
+
+
+def property_list() -> str:
+    """The same as Sublime Text reads it."""
+    return plistlib.dumps(grammar(), sort_keys=False).decode()

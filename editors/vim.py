@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from benchbrief.compiler.measures import DIMENSIONS
 from editors import words
 
-_LABEL = r'"[^"]*"'
+_LABEL = r'"%(\\.|[^"\\])*"'
 _NAME = r"\h\w*"
 
 
@@ -58,16 +58,16 @@ def _rules() -> list[str]:
         _match("benchKeyword", rf"<{_any((*words.LINKS, *words.LOGIC, 'for', 'each', 'override', 'from'))}>"),
         _match("benchKeyword", rf"<{_any(words.DIRECTIONS)}\s+is\s+better>"),
         _match("benchKeyword", rf",@1<=\s*\zs{_any(words.OPTIONS)}>\ze%(\s*[=:.(\[])@!"),
-        _match("benchOperator", r"[-+*/<>]|[<>=!]\="),
+        _match("benchOperator", r"[<>=!]\=|[-+*<>]|/"),
         _match("benchOperator", r"\.\."),
-        _match("benchOperator", r"[0-9A-Za-z)\]]\s+\zsx\ze\s+[0-9A-Za-z(]"),
+        _match("benchOperator", r"%([0-9A-Za-z)\]]\s+)@<=x\ze\s+[0-9A-Za-z(]"),
         "",
         '" numbers',
-        _match("benchUnit", rf"%({number}\s*)@<={unit}%([/]{unit})*", "contained"),
+        _match("benchUnit", rf"%({number}\s*)@<={unit}%(/{unit})*", "contained"),
         _match("benchNumber", rf"{number}"),
         _match(
             "benchQuantity",
-            rf"{number}\s*{unit}%([/]{unit})*%(\s*[:(])@!%({equal_next})@!",
+            rf"{number}\s*{unit}%(/{unit})*%(\s*[:(])@!%({equal_next})@!",
             "contains=benchNumber,benchUnit",
             "transparent",
         ),
@@ -76,31 +76,36 @@ def _rules() -> list[str]:
         _match("benchParameter", rf"<{_NAME}>\ze\s*:"),
         _match("benchAttribute", rf"<{_NAME}>\ze{equal_next}"),
         _match("benchBlock", rf"<{inner}>\ze\s*%(\"|\{{|$)"),
-        _match("benchBlock", rf"<{named}>\ze%(\s*{_LABEL})?\s*\{{"),
+        _match("benchBlock", rf"%(<each\s+)@<!<{named}>\ze%(\s*{_LABEL})?\s*\{{"),
         _match(
             "benchBlock",
             rf"%(^|[{{}}])\s*\zs{named}>\ze\s+{_NAME}%(\s*{_LABEL})?\s*%(\{{|<from>|$|#)",
             "nextgroup=benchName",
             "skipwhite",
         ),
-        _match("benchBlock", rf"<override\s+\zs{named}>", "nextgroup=benchName", "skipwhite"),
+        _match("benchBlock", rf"%(<override\s+)@<={named}>", "nextgroup=benchName", "skipwhite"),
         _match("benchBlock", rf"<formula>\ze\s+{_NAME}"),
         _match("benchStatement", rf"<{_any(words.STATEMENTS)}>\ze\s+%(\"|{_NAME})", "nextgroup=benchName", "skipwhite"),
         _match("benchStatement", r"<expect>\ze\s+"),
         _match("benchName", _NAME, "contained"),
-        _match("benchIn", rf"<in\s+%(1[/])?{unit}%([/*]{unit})*\ze\s*\=", "contains=benchInWord,benchInUnit"),
+        _match("benchIn", rf"<in\s+%(1/)?{unit}%(%(/|\*){unit})*\ze\s*\=", "contains=benchInWord,benchInUnit"),
         _match("benchInWord", r"<in>", "contained"),
-        _match("benchInUnit", rf"%(1[/])?{unit}%([/*]{unit})*", "contained"),
+        _match("benchInUnit", rf"%(1/)?{unit}%(%(/|\*){unit})*", "contained"),
         "",
         '" texts',
-        'syntax match benchEscape /\\\\[nt"\\\\]\\|{{\\|}}/ contained',
         "syntax match benchFormat /:[^{}\"]*\\ze}/ contained",
         'syntax region benchGroup start=/[[(]/ end=/[])]/ contained transparent oneline contains=@benchExpression',
         f"syntax cluster benchExpression contains={','.join(_IN_EXPRESSIONS)}",
-        "syntax cluster benchInHole contains=@benchExpression,benchFormat",
-        r'syntax region benchHole matchgroup=benchBrace start=/{/ end=/}/ end=/\ze"/ contained contains=@benchInHole',
-        'syntax region benchString start=/"/ skip=/\\\\./ end=/"/ end=/$/ oneline contains=benchEscape,benchHole',
-        'syntax region benchText start=/"""/ skip=/\\\\./ end=/"""/ contains=benchEscape,benchHole,@Spell',
+        "syntax cluster benchHoled contains=@benchExpression,benchFormat",
+        "syntax region benchHole matchgroup=benchBrace start=/{/ end=/}/ contained contains=@benchHoled",
+        (
+            r'syntax region benchTextHole matchgroup=benchBrace start=/{/ end=/}/ end=/\ze"""/ contained'
+            " contains=@benchHoled"
+        ),
+        "syntax cluster benchInString contains=benchEscape,benchHole",
+        'syntax match benchEscape /\\\\[nt"\\\\]\\|{{\\|}}/ contained',
+        'syntax region benchString start=/"/ skip=/\\\\./ end=/"/ end=/$/ oneline keepend contains=@benchInString',
+        'syntax region benchText start=/"""/ skip=/\\\\./ end=/"""/ contains=benchEscape,benchTextHole,@Spell',
         "",
         '" comments',
         "syntax match benchTodo /\\<\\(TODO\\|FIXME\\|XXX\\)\\>/ contained",
