@@ -18,7 +18,7 @@ from tests.support.tools import REPOSITORY, system_tool
 SETTINGS = REPOSITORY / "editors/neovim"
 HERE = Path(__file__).parent
 CORNERS = HERE / "scopes/corners.bench"
-QUICKSTART = REPOSITORY / "examples/quickstart.bench"
+SKETCH = REPOSITORY / "tests/dsl/specs/power_efficiency.bench"
 BENCH = Path(sys.executable).with_name("bench")
 MISTAKE = "hardware box { hots = local }\n"
 ATTACHED_AND_TOLD = """
@@ -67,7 +67,7 @@ def test_a_spec_has_its_file_type_and_its_habits(nvim: Callable[..., object], wo
     assert nvim(workspace / "specs/spec.bench", asked) == ["bench", "# %s", 2, True]
 
 
-@pytest.mark.parametrize("spec", [CORNERS, QUICKSTART], ids=lambda spec: spec.stem)
+@pytest.mark.parametrize("spec", [CORNERS, SKETCH], ids=lambda spec: spec.stem)
 def test_a_spec_is_highlighted_as_in_its_golden(
     spec: Path, nvim: Callable[..., object], tmp_path: Path, golden: Callable[[Path, str], None]
 ) -> None:
