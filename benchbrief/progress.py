@@ -107,7 +107,8 @@ class Progress:
     def _on_run_started(self, record: j.RunStarted) -> None:
         left = duration(self.remaining_s() or 0)
         before = f", {done} done before" if (done := self._finished()) else ""
-        self._say(f"run {record.run_id}: {len(self._states)} cells{before}, about {left}")
+        up_to = "up to " if self._plan and any(e.search for e in self._plan.experiments.values()) else ""
+        self._say(f"run {record.run_id}: {up_to}{len(self._states)} cells{before}, {up_to}about {left}")
 
     def _on_engine_facts(self, record: j.EngineFacts) -> None:
         if sentence := record.facts.get("stand_in"):
@@ -137,8 +138,17 @@ class Progress:
             self._say(f"{printable(head)} {self._style('FAILED', 'red')}  {printable(record.origin)}")
             self._say(f"    {printable(record.reason)}")
 
+    def _on_cell_skipped(self, record: j.CellSkipped) -> None:
+        self._states[record.cell] = "skipped"
+
+    def _on_search_ended(self, record: j.SearchEnded) -> None:
+        if record.knee is not None:  # a remark tells that there is none
+            where = f"{record.experiment} (on {record.hardware}, with {record.workload})"
+            unit = "ops/s" if record.axis == "target" else "threads"
+            self._say(printable(f"knee of {where}: {record.knee:,.0f} {unit}"))
+
     def _finished(self) -> int:
-        return sum(state in ("ok", "failed") for state in self._states.values())
+        return sum(state in ("ok", "failed", "skipped") for state in self._states.values())
 
     def remaining_s(self) -> float | None:
         """Estimated seconds left."""

@@ -181,6 +181,7 @@ class _Builder:
     def table(self, element: p.TableElement, *, numbered: bool = True) -> TableView:
         if numbered:
             self.tables += 1
+        element = self.needed(element)
         shared = self.shared_decimals(element)
         lines = [self.line(element, line, shared) for line in element.lines]
         heads = [head for head, _ in lines]
@@ -202,6 +203,22 @@ class _Builder:
             note,
             tuple(_sources(_table_queries(element))),
         )
+
+    def needed(self, element: p.TableElement) -> p.TableElement:
+        """The table without the points of a ramp that a search left out for all of its lines."""
+        queries = [line.query for line in element.lines if line.query]
+        if element.dim not in ("threads", "target") or not queries:
+            return element
+        kept = [
+            index
+            for index, key in enumerate(element.keys)
+            if not all(self.results.not_needed(query, **{element.dim: key.value}) for query in queries)
+        ]
+        lines = tuple(
+            line.model_copy(update={"texts": tuple(line.texts[i] for i in kept)}) if line.texts else line
+            for line in element.lines
+        )
+        return element.model_copy(update={"keys": tuple(element.keys[i] for i in kept), "lines": lines})
 
     def shared_decimals(self, element: p.TableElement) -> dict[str, tuple[Scale, int]]:
         """One scale and one number of decimals for all lines of a unit, so that they compare at a glance."""

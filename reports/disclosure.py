@@ -11,7 +11,7 @@ from typing import NamedTuple
 from benchbrief.compiler import plan as p
 from benchbrief.reports.facts import fact_name
 from benchbrief.reports.repeatability import paragraph
-from benchbrief.reports.source import Results
+from benchbrief.reports.source import Results, Search
 from benchbrief.reports.systems import settings_text, systems
 from benchbrief.reports.values import duration, points
 from benchbrief.reports.view import CellLine, DisclosureGroup, DisclosureView, Item
@@ -43,7 +43,8 @@ def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str
     for line, cell in zip(lines, results.cells, strict=True):
         if cell.status != "ok":
             bad.setdefault(f"{line.status}{words['colon']}{line.reason or words['no_reason']}", []).append(line.id)
-    told = tuple(Item(text, ", ".join(ids), emphasis=True) for text, ids in bad.items())
+    not_needed = words["status_skipped"] + words["colon"]
+    told = tuple(Item(text, ", ".join(ids), emphasis=not text.startswith(not_needed)) for text, ids in bad.items())
     groups = (DisclosureGroup(g.title, tuple(item for item in g.items if item.text)) for g in made)
     all_ok = counted(words, "d_all_ok", len(lines))
     return DisclosureView(tuple(group for group in groups if group.items), told, all_ok, lines)
@@ -149,7 +150,7 @@ def _properties(driver: str, results: Results) -> Iterable[str]:
 def _settings(results: Results) -> Iterable[Item]:
     words = results.words
     for experiment in results.plan.experiments.values():
-        parts = [words[f"d_points_{experiment.axis}"].format(points=points(experiment.points))]
+        parts = list(_load_points(experiment, results))
         warm_up = words["d_warm_up"].format(time=duration(experiment.warm_up_s))
         parts.append(warm_up if experiment.warm_up_s else words["d_no_warm_up"])
         parts.append(words["d_measure"].format(time=duration(experiment.measure_s)))
@@ -160,6 +161,39 @@ def _settings(results: Results) -> Iterable[Item]:
         parts.append(words["d_errors"].format(share=f"{experiment.max_error_share:.3g}"))
         parts.append(_probes(experiment.name, results))
         yield Item(experiment.label, words["semicolon"].join(parts))
+
+
+def _load_points(experiment: p.Experiment, results: Results) -> Iterable[str]:
+    """The ramp, or what was found for it; for a search its criterion, and the knees."""
+    words, axis = results.words, experiment.axis
+    if experiment.points:
+        yield words[f"d_points_{axis}"].format(points=points(experiment.points))
+    for key, other in (("threads", experiment.threads_from), ("target", experiment.target_from)):
+        if other:
+            cells = (cell for cell in results.cells if cell.experiment == experiment.name)
+            used = {value for cell in cells if (value := getattr(cell, key)) is not None}
+            label = results.plan.experiments[other].label
+            yield words[f"d_found_{key}"].format(label=label, points=points(sorted(used)) or words["missing"])
+        elif key == "threads" and axis == "target":
+            cell = next((c for c in results.plan.cells if c.experiment == experiment.name), None)
+            if cell and cell.threads is not None:
+                yield words["d_fixed_threads"].format(points=points([float(cell.threads)]))
+    if experiment.search:
+        rise, gain = (f"{100 * share:g} %" for share in (experiment.search.rise, experiment.search.gain))
+        found = [_knee(search, axis, results) for search in results.searches if search.experiment == experiment.name]
+        yield words["d_search"].format(
+            latency=experiment.search.latency, rise=rise, gain=gain, found=", ".join(found) or words["missing"]
+        )
+
+
+def _knee(search: Search, axis: str, results: Results) -> str:
+    words, plan = results.words, results.plan
+    key = "d_no_knee" if search.knee is None else f"d_knee_{axis}"
+    return words[key].format(
+        knee=points([search.knee or 0.0]),
+        hardware=plan.hardware[search.hardware].label,
+        workload=plan.workloads[search.workload].label,
+    )
 
 
 def _probes(experiment: str, results: Results) -> str:

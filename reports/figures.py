@@ -118,7 +118,15 @@ def _all_keys(figure: plan.FigureElement, results: Results) -> dict[str, tuple[p
                     plan.Key(value=v, label=v if isinstance(v, str) else f"{v:g}")
                     for v in sorted(found, key=lambda v: (isinstance(v, str), v))
                 )
-    return keys
+    return {dim: tuple(k for k in of_dim if not _not_needed(figure, dim, k, results)) for dim, of_dim in keys.items()}
+
+
+def _not_needed(figure: plan.FigureElement, dim: str, key: plan.Key, results: Results) -> bool:
+    """Whether a search left a point of its ramp out for everything that the figure draws there."""
+    if dim not in ("threads", "target"):
+        return False
+    drawn = [series for series in figure.series if dim in (series.x_dim, series.color_dim)]
+    return bool(drawn) and all(results.not_needed(series.query, **{dim: key.value}) for series in drawn)
 
 
 def _keys(figure: plan.FigureElement, dim: str | None) -> tuple[plan.Key, ...]:
@@ -156,6 +164,13 @@ def _traces(
         keys = () if series.mark == "rule" else _keys(figure, series.x_dim)
         keys = keys or (plan.Key(value=0.0, label=""),)
         points = [_point(series, i, k, where, kind, results) for i, k in enumerate(keys)]
+        if series.x_dim in ("threads", "target") and series.mark != "rule":
+            kept = [
+                (point, k)
+                for point, k in zip(points, keys, strict=True)
+                if point.y is not None or not results.not_needed(series.query, **where, **{series.x_dim: k.value})
+            ]
+            points, keys = [point for point, _ in kept], tuple(k for _, k in kept)
         _explain(points, keys, series, where, results, remarks)
         loose = series.mark == "line" and any(isinstance(k.value, str) for k in keys)
         if series.mark == "rule" and series.x_dim:

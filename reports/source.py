@@ -52,6 +52,18 @@ class Fact(NamedTuple):
     value: str
 
 
+_WHY = {"failed": "failed_cell", "skipped": "skipped_cell"}
+
+
+class Search(NamedTuple):
+    """What a search found; no knee where it found none."""
+
+    experiment: str
+    hardware: str
+    workload: str
+    knee: float | None
+
+
 class Results:
     """The results of one run, as the report reads them."""
 
@@ -93,12 +105,17 @@ class Results:
             and any(all(_key(getattr(cell, dim)) in keys for dim, keys in fixed.items()) for fixed in allowed)
         )
 
+    def not_needed(self, query: Query, **where: Key) -> bool:
+        """Whether all that the value would be computed from was left out by a search, so that nothing is missing."""
+        behind = self.cells_behind(query, **where)
+        return bool(behind) and all(cell.status == "skipped" for cell in behind)
+
     def why_missing(self, query: Query, **where: Key) -> str:
         """Why there is no value where the dims have these values: cells that failed there, or the store's reason."""
         reasons: dict[str, None] = {}
         for cell in self.cells_behind(query, **where):
             if cell.status != "ok":
-                template = self.words["failed_cell" if cell.status == "failed" else "missing_cell"]
+                template = self.words[_WHY.get(cell.status, "missing_cell")]
                 reasons[template.format(reason=cell.reason or self.words["no_reason"])] = None
         if not reasons:
             known = _matching(query, self.rows(query), where)
@@ -133,7 +150,13 @@ class Results:
 
     @cached_property
     def bad_cells(self) -> tuple[CellRow, ...]:
-        return tuple(cell for cell in self.cells if cell.status != "ok")
+        """Those without a result that there should be one of."""
+        return tuple(cell for cell in self.cells if cell.status not in ("ok", "skipped"))
+
+    @cached_property
+    def searches(self) -> tuple[Search, ...]:
+        rows = self.store.sql("SELECT experiment, hardware, workload, knee FROM searches").rows
+        return tuple(Search(*row) for row in rows)
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from benchbrief.compiler.plan import Cell, Plan
+from benchbrief.compiler.plan import Cell, Knee, Plan
 from benchbrief.runners import journal as j
 from benchbrief.runners.journal_io import JOURNAL, read_journal
 from benchbrief.runners.rundir import PLAN, load_plan
@@ -21,13 +21,19 @@ from benchbrief.runners.rundir import PLAN, load_plan
 Problem = str
 """Why a file, and all that is read from it, can't be used."""
 
+Status = Literal["ok", "failed", "missing", "skipped"]
+"""Skipped cells are not needed, so nothing is missing without them."""
+
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a planned cell ended. `jobs` and `counters` are those of `attempt`."""
+    """How a planned cell ended. `jobs` and `counters` are those of `attempt`.
+
+    `cell` has the threads and the target that a search has found for it, once they are known.
+    """
 
     cell: Cell
-    status: Literal["ok", "failed", "missing"]
+    status: Status
     reason: str | None
     attempt: int | None = None
     started_at: float | None = None
@@ -99,10 +105,26 @@ class Evidence:
         """One for each planned cell, in the plan's order."""
         histories: dict[str, _History] = {}
         for record in self.records:
-            if isinstance(record, j.CellStarted | j.JobCollected | j.Counters | j.CellEnded):
+            if isinstance(record, j.CellStarted | j.JobCollected | j.Counters | j.CellEnded | j.CellSkipped):
                 histories.setdefault(record.cell, _History()).add(record)
         unseen = self._why_unseen()
-        return tuple(histories.get(cell.id, _History()).verdict(cell, unseen) for cell in self.plan.cells)
+        return tuple(histories.get(cell.id, _History()).verdict(self._known(cell), unseen) for cell in self.plan.cells)
+
+    def _known(self, cell: Cell) -> Cell:
+        """The cell with what searches have found for it; as it was planned when they have not."""
+        threads = self.knees.get(cell.threads_from) if cell.threads_from else None
+        target = self.knees.get(cell.target_from) if cell.target_from else None
+        found = {"threads": threads and int(threads), "target": target}
+        return cell.model_copy(update={name: value for name, value in found.items() if value is not None})
+
+    @cached_property
+    def knees(self) -> dict[Knee, float | None]:
+        """What each search that is over has found."""
+        return {
+            Knee(experiment=r.experiment, hardware=r.hardware, workload=r.workload): r.knee
+            for r in self.records
+            if isinstance(r, j.SearchEnded)
+        }
 
     def _why_unseen(self) -> str:
         if self.end is None:
@@ -123,22 +145,28 @@ class _History:
 
     started: dict[int, j.CellStarted] = field(default_factory=dict)
     ended: j.CellEnded | None = None
+    skipped: j.CellSkipped | None = None
     jobs: dict[int, list[j.JobCollected]] = field(default_factory=dict)
     counters: dict[int, list[j.Counters]] = field(default_factory=dict)
 
-    def add(self, record: j.CellStarted | j.JobCollected | j.Counters | j.CellEnded) -> None:
+    def add(self, record: j.CellStarted | j.JobCollected | j.Counters | j.CellEnded | j.CellSkipped) -> None:
         if isinstance(record, j.CellStarted):
             self.started[record.attempt] = record
         elif isinstance(record, j.JobCollected):
             self.jobs.setdefault(record.attempt, []).append(record)
         elif isinstance(record, j.Counters):
             self.counters.setdefault(record.attempt, []).append(record)
+        elif isinstance(record, j.CellSkipped):
+            self.skipped = record
         else:
             self.ended = record
 
     def verdict(self, cell: Cell, unseen: str) -> Verdict:
         ended = self.ended
         last = max(self.started, default=None)
+        if self.skipped is not None and (ended is None or ended.status == "failed"):
+            return Verdict(cell, "skipped", self.skipped.reason)
+        cell = self._as_run(cell)
         if last is None and ended is None:
             return Verdict(cell, "missing", unseen)
         if ended is None or (last is not None and last > ended.attempt):
@@ -151,9 +179,13 @@ class _History:
             return self._of(cell, "failed", ended.reason or "failed, no reason recorded", ended.attempt)
         return self._of(cell, "ok", None, ended.attempt)
 
-    def _of(
-        self, cell: Cell, status: Literal["ok", "failed", "missing"], reason: str | None, attempt: int | None
-    ) -> Verdict:
+    def _as_run(self, cell: Cell) -> Cell:
+        """With the numbers that its last attempt was run with, where those were found by a search."""
+        started = self.started[max(self.started)] if self.started else None
+        found = {"threads": started and started.threads, "target": started and started.target}
+        return cell.model_copy(update={name: value for name, value in found.items() if value is not None})
+
+    def _of(self, cell: Cell, status: Status, reason: str | None, attempt: int | None) -> Verdict:
         number = attempt or 0
         started = self.started.get(number)
         ended = self.ended if self.ended and self.ended.attempt == attempt else None

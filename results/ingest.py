@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
-from benchbrief.compiler.plan import Cell, Fact, Quantity
+from benchbrief.compiler.plan import Cell, Fact, Knee, Quantity
 from benchbrief.results.cell_rows import cell_rows
 from benchbrief.results.evidence import Evidence, Verdict
 from benchbrief.results.latency import Statistic, statistics
 from benchbrief.results.measured import Measured
-from benchbrief.results.schema import FactRow, LatencyRow, NoteRow, Row, RunRow, utc
+from benchbrief.results.schema import FactRow, LatencyRow, NoteRow, Row, RunRow, SearchRow, utc
 from benchbrief.runners import journal as j
 from benchbrief.runners.measurement import Operation
 
@@ -24,6 +25,7 @@ def ingest(evidence: Evidence) -> Iterator[Row]:
     yield _run_row(evidence)
     yield from _fact_rows(evidence)
     yield from _note_rows(evidence)
+    yield from _search_rows(evidence)
     points: dict[tuple[object, ...], list[Verdict]] = {}
     for verdict in evidence.verdicts:
         points.setdefault(_point(verdict.cell), []).append(verdict)
@@ -41,6 +43,29 @@ def ingest(evidence: Evidence) -> Iterator[Row]:
 def _point(cell: Cell) -> tuple[object, ...]:
     """What the repeats of a cell have in common."""
     return (cell.experiment, cell.hardware, cell.database, cell.workload, cell.threads, cell.target)
+
+
+def _search_rows(evidence: Evidence) -> Iterator[SearchRow]:
+    for experiment in evidence.plan.experiments.values():
+        search = experiment.search
+        if search is None:
+            continue
+        for hardware, workload in product(experiment.hardware, experiment.workloads):
+            key = Knee(experiment=experiment.name, hardware=hardware, workload=workload)
+            knee = evidence.knees.get(key)
+            none = "no knee up to the last point" if key in evidence.knees else "the search did not come to its end"
+            yield SearchRow(
+                evidence.run_id,
+                experiment.name,
+                hardware,
+                workload,
+                experiment.axis,
+                search.latency,
+                search.rise,
+                search.gain,
+                knee,
+                none if knee is None else None,
+            )
 
 
 def _run_row(evidence: Evidence) -> RunRow:

@@ -15,11 +15,13 @@ plan uses, have one row for each combination of their dimensions, for cells with
     measure.sample      measure, experiment, hardware, workload, threads, target, repeat, node, time, value
                         [base unit]; devices summed (shares, temperatures, speeds: averaged); time in whole seconds
                         from the start of the measured window
-    measure.cells       experiment, hardware, workload, threads, target, repeat: every planned cell, done or not
+    measure.cells       experiment, hardware, workload, threads, target, repeat: every planned cell, done or not, but
+                        for those that a search did not need
     measure.spread      experiment, hardware, workload, threads, target, phase, operation, repeats, mean, sd, cv:
                         throughput over repeats [ops/s]; sd and cv are NULL with fewer than two
 
-threads is BIGINT, target DOUBLE (NULL on a threads ramp), phase and repeat BIGINT from 1, names VARCHAR.
+threads is BIGINT (NULL where a search found none), target DOUBLE (NULL on a threads ramp), phase and repeat BIGINT
+from 1, names VARCHAR.
 """
 
 from __future__ import annotations
@@ -59,7 +61,10 @@ class RunRow(NamedTuple):
 
 
 class CellRow(NamedTuple):
-    """A planned cell. `status` is ok, failed, or missing (never ended); `reason` says why it is not ok."""
+    """A planned cell. `status` is ok, failed, missing (never ended) or skipped (not needed); `reason` says why.
+
+    `threads` and `target` are missing as long as a search has yet to find them.
+    """
 
     run_id: str
     cell_id: str
@@ -231,6 +236,25 @@ class FileRow(NamedTuple):
     reason: str | None
 
 
+class SearchRow(NamedTuple):
+    """A knee search on one hardware with one workload: its criterion, and what it found.
+
+    `latency` is a statistic, `rise` and `gain` are shares. `knee` is a point of `axis` (threads or target); where it is
+    NULL, `reason` says why.
+    """
+
+    run_id: str
+    experiment: str
+    hardware: str
+    workload: str
+    axis: str
+    latency: str
+    rise: float
+    gain: float
+    knee: float | None
+    reason: str | None
+
+
 Row = (
     RunRow
     | CellRow
@@ -243,6 +267,7 @@ Row = (
     | PropertyRow
     | NoteRow
     | FileRow
+    | SearchRow
 )
 
 TABLES: dict[str, type[tuple[object, ...]]] = {
@@ -258,6 +283,7 @@ TABLES: dict[str, type[tuple[object, ...]]] = {
     "properties": PropertyRow,
     "notes": NoteRow,
     "files": FileRow,
+    "searches": SearchRow,
 }
 
 # Shares, temperatures and speeds are the units of readings that don't add up over the devices of a node.
@@ -265,7 +291,7 @@ VIEWS = """
 CREATE SCHEMA measure;
 
 CREATE VIEW measure.cells AS
-SELECT experiment, hardware, workload, threads, target, repeat FROM main.cells;
+SELECT experiment, hardware, workload, threads, target, repeat FROM main.cells WHERE status <> 'skipped';
 
 CREATE VIEW measure.throughput AS
 SELECT experiment, hardware, workload, threads, target, phase, repeat, operation, ops_per_s AS value

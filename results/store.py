@@ -145,7 +145,7 @@ class Store:
     def _bad_cells(self) -> list[dict[str, Any]]:
         return self._records(
             "SELECT cell_id, status, reason, experiment, hardware, workload, threads, target, repeat "
-            "FROM cells WHERE status <> 'ok'"
+            "FROM cells WHERE status <> 'ok' ORDER BY status = 'skipped'"  # the others are why something is missing
         )
 
     @cached_property

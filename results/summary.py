@@ -13,7 +13,8 @@ from benchbrief.results.evidence import Evidence, Verdict, read_evidence
 from benchbrief.results.runs import RunState, run_state
 from benchbrief.runners import journal as j
 
-CellState = Literal["waiting", "running", "ok", "failed", "interrupted"]
+CellState = Literal["waiting", "running", "ok", "failed", "interrupted", "skipped"]
+"""Skipped: not needed, as the search that might have tried it is over."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class RunStatus:
     message: str
     done: int
     failed: int
+    skipped: int
     reused: int
     """How many of those done were taken from earlier runs."""
     total: int
@@ -70,6 +72,7 @@ def summarise(run_dir: Path) -> RunStatus:
         message=evidence.end.message if evidence.end and status != "running" else "",
         done=sum(cell.status == "ok" for cell in cells),
         failed=sum(cell.status == "failed" for cell in cells),
+        skipped=sum(cell.status == "skipped" for cell in cells),
         reused=len(evidence.reused),
         total=len(cells),
         elapsed_s=_elapsed(evidence, now),
@@ -107,7 +110,7 @@ def _cell_status(evidence: Evidence, verdict: Verdict, run: RunState, now: float
         attempt=verdict.attempt,
         seconds=so_far if verdict.seconds is None else verdict.seconds,
         ops_per_s=verdict.ops_per_s,
-        reason=verdict.reason if state in ("failed", "interrupted") else None,
+        reason=verdict.reason if state in ("failed", "interrupted", "skipped") else None,
         origin=str(cell.origin),
         reused_from=reused.reused_from if reused else None,
     )
@@ -134,7 +137,7 @@ def remaining_s(states: Iterable[tuple[Cell, CellState, float | None]]) -> float
     factor = sum(seconds for _, seconds in finished) / plan_s if plan_s > 0 else 1.0
     hosts: dict[str, float] = {}
     for cell, state, seconds in planned:
-        if state in ("ok", "failed"):
+        if state in ("ok", "failed", "skipped"):
             continue
         left = expected[cell.id] * factor
         if state == "running":

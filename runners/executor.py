@@ -1,7 +1,9 @@
 """Walking the plan: which cells run side by side, which engine is up when, and what the journal says of each.
 
 Cells that share a host, directly or through others, form a lane; a lane's cells run one after another in the plan's
-order, and lanes run side by side. One cell's failure does not stop the others.
+order, and lanes run side by side. One cell's failure does not stop the others, but for a search, which can't go on
+without it. A cell that takes a number from a search waits for it, be that in another lane: searches come first in the
+plan, so that no two lanes wait for each other.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from benchbrief.runners.journal_io import JOURNAL, Journal, Listener, read_journ
 from benchbrief.runners.plugins import driver, engine_class
 from benchbrief.runners.rundir import cell_directory, server_directory, write_durably
 from benchbrief.runners.seams import DiskFull, Engine, HostError, HostFull, RunnerError, ServerFailed
+from benchbrief.runners.searches import Searches, latency_of
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,8 @@ def execute(
         )
         reused = sum(isinstance(record, j.CellReused) for record in before)
         done, stop = finished_cells(run_dir), stopping or threading.Event()
-        run = _Run(plan, run_dir, journal, stop, done, attempts, resumed, reused)
+        searches = Searches(plan, before, done, journal.write)
+        run = _Run(plan, run_dir, journal, stop, done, attempts, resumed, reused, searches)
         with HostPool(plan, config, owner=_owner(run_dir)) as hosts:
             run.all_lanes(hosts)
         outcome = run.outcome()
@@ -91,11 +95,13 @@ def execute(
 
 
 def finished_cells(run_dir: Path) -> set[str]:
-    """Cells whose last verdict is good. Raises RunnerError when the journal can't be read."""
+    """Cells whose last verdict is good, and those not needed. Raises RunnerError when the journal can't be read."""
     done: set[str] = set()
     for record in _records(run_dir):
         if isinstance(record, j.CellEnded):
             (done.add if record.status == "ok" else done.discard)(record.cell)
+        elif isinstance(record, j.CellSkipped):
+            done.add(record.cell)
     return done
 
 
@@ -132,13 +138,25 @@ def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:
     return list({id(lane): lane for lane in lane_of.values()}.values())
 
 
+def _started(cell: Cell, attempt: int) -> j.CellStarted:
+    """With the numbers that a search has found for it, if they are found."""
+    return j.CellStarted(
+        at=time.time(),
+        cell=cell.id,
+        hash=cell.hash,
+        attempt=attempt,
+        threads=cell.threads if cell.threads_from else None,
+        target=cell.target if cell.target_from else None,
+    )
+
+
 def _one_line(error: RunnerError) -> str:
     return " ".join((f"{error} ({error.hint})" if error.hint else str(error)).split())
 
 
 @dataclass
 class _Run:
-    """The state of one execution, shared by its lanes. Only `failed` and `fatal` change, under the lock."""
+    """The state of one execution, shared by its lanes. `failed`, `fatal` and `skipped` change, under the lock."""
 
     plan: Plan
     run_dir: Path
@@ -148,6 +166,8 @@ class _Run:
     attempts: dict[str, int]
     resumed: bool
     reused: int
+    searches: Searches
+    skipped: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
     fatal: list[RunnerError] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -173,7 +193,8 @@ class _Run:
             return Outcome("failed", f"{len(failed)} of {len(self.plan.cells)} cells failed", failed)
         taken = "all" if self.reused == len(self.plan.cells) else f"{self.reused} of them"
         earlier = f", {taken} taken from earlier runs" if self.reused else ""
-        return Outcome("done", f"{len(self.plan.cells)} cells{earlier}", ())
+        skipped = f", {self.skipped} of them not needed" if self.skipped else ""
+        return Outcome("done", f"{len(self.plan.cells)} cells{earlier}{skipped}", ())
 
     def _lane(self, hosts: HostPool, cells: list[Cell]) -> None:
         lane = _Lane(self, hosts)
@@ -238,11 +259,29 @@ class _Lane:
         self._run.journal.write(j.Remark(at=time.time(), severity=severity, text=text, origin=origin, cell=cell))
 
     def run_cell(self, cell: Cell) -> None:
+        """Run a cell, unless a search that it belongs to is over; first wait for those that it takes numbers from."""
         run = self._run
+        if reason := run.searches.not_needed(cell):
+            run.journal.write(j.CellSkipped(at=time.time(), cell=cell.id, hash=cell.hash, reason=reason))
+            with run.lock:
+                run.skipped += 1
+            return
         attempt = run.attempts.get(cell.id, 0) + 1
-        run.journal.write(j.CellStarted(at=time.time(), cell=cell.id, hash=cell.hash, attempt=attempt))
+        try:
+            known = run.searches.resolved(cell, run.stopping)
+        except RunnerError as error:
+            run.journal.write(_started(cell, attempt))
+            self._failed(cell, attempt, error)
+            return
+        if known is not None:
+            self._run_known(known, attempt)
+
+    def _run_known(self, cell: Cell, attempt: int) -> None:
+        run = self._run
+        run.journal.write(_started(cell, attempt))
         try:
             with self._kept_evidence(cell, attempt):
+                run.searches.refuse_undecided(cell)
                 self._refuse_lost_hosts(cell)
                 measurement = CellRun(
                     plan=run.plan,
@@ -265,7 +304,9 @@ class _Lane:
             return
         for text in measurement.warnings:
             self.remark("warning", text, cell=cell.id)
-        run.journal.write(
+        criterion = run.searches.criterion(cell)
+        self._ended(
+            cell,
             j.CellEnded(
                 at=time.time(),
                 cell=cell.id,
@@ -273,8 +314,13 @@ class _Lane:
                 attempt=attempt,
                 status="ok",
                 ops_per_s=measurement.total.ops_per_s,
-            )
+                latency_s=latency_of(measurement, criterion.latency) if criterion else None,
+            ),
         )
+
+    def _ended(self, cell: Cell, verdict: j.CellEnded) -> None:
+        self._run.journal.write(verdict)
+        self._run.searches.ended(cell, verdict)
 
     @contextmanager
     def _kept_evidence(self, cell: Cell, attempt: int) -> Iterator[None]:
@@ -298,7 +344,8 @@ class _Lane:
         reason = _one_line(error)
         with self._run.lock:
             self._run.failed.append((cell.id, reason))
-        self._run.journal.write(
+        self._ended(
+            cell,
             j.CellEnded(
                 at=time.time(),
                 cell=cell.id,
@@ -307,7 +354,7 @@ class _Lane:
                 status="failed",
                 reason=reason,
                 origin=str(cell.origin),
-            )
+            ),
         )
 
     def _refuse_lost_hosts(self, cell: Cell) -> None:

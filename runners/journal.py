@@ -69,10 +69,14 @@ class Remark(Record):
 
 
 class CellStarted(Record):
+    """`threads` and `target` are what the cell is run with, where the plan leaves it to a search to find them."""
+
     type: Literal["cell_started"] = "cell_started"
     cell: str
     hash: str
     attempt: int
+    threads: int | None = None
+    target: float | None = None
 
 
 class CellReused(Record):
@@ -161,7 +165,10 @@ class Counters(Record):
 
 
 class CellEnded(Record):
-    """The cell's verdict. `origin` is the spec line that a failure belongs to."""
+    """The cell's verdict. `origin` is the spec line that a failure belongs to.
+
+    `latency_s` is the statistic that the cell's search goes by, None for a cell of no search.
+    """
 
     type: Literal["cell_ended"] = "cell_ended"
     cell: str
@@ -171,6 +178,40 @@ class CellEnded(Record):
     reason: str = ""
     origin: str = ""
     ops_per_s: float | None = None
+    latency_s: float | None = None
+
+
+class CellSkipped(Record):
+    """A cell that is not needed, as the search that might have tried it is over before."""
+
+    type: Literal["cell_skipped"] = "cell_skipped"
+    cell: str
+    hash: str
+    reason: str
+
+
+class SearchPoint(BaseModel):
+    """What a search saw at a point: the mean throughput, and the highest latency, of its repeats."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    point: float
+    ops_per_s: float
+    latency_s: float
+
+
+class SearchEnded(Record):
+    """What a search found on one hardware with one workload: the knee, or None when it has none up to its last point.
+
+    It follows from the verdicts of the cells in `points`, and is kept as it was decided.
+    """
+
+    type: Literal["search_ended"] = "search_ended"
+    experiment: str
+    hardware: str
+    workload: str
+    axis: Literal["threads", "target"]
+    knee: float | None
+    points: tuple[SearchPoint, ...]
 
 
 class RunEnded(Record):
@@ -193,6 +234,8 @@ AnyRecord = Annotated[
     | JobCollected
     | Counters
     | CellEnded
+    | CellSkipped
+    | SearchEnded
     | RunEnded,
     Field(discriminator="type"),
 ]

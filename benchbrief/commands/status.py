@@ -19,7 +19,14 @@ from benchbrief.terminal import printable, use_colour, warn
 if TYPE_CHECKING:
     from benchbrief.results.summary import RunStatus
 
-_COLOURS = {"done": "green", "ok": "green", "failed": "red", "interrupted": "yellow", "running": "cyan"}
+_COLOURS = {
+    "done": "green",
+    "ok": "green",
+    "failed": "red",
+    "interrupted": "yellow",
+    "running": "cyan",
+    "skipped": "bright_black",
+}
 
 
 @click.command(
@@ -52,9 +59,10 @@ def command(run: str | None, out: Path, every: bool, as_json: bool) -> None:
     for each in runs:
         taken = f" ({each.reused} of them by earlier runs)" if each.reused else ""
         left = f", about {duration(each.remaining_s)} left" if each.remaining_s else ""
+        skipped = f"{each.skipped} not needed, " if each.skipped else ""
         click.echo(
             f"{each.run_id}  {state(each.status, 11)} {each.done}/{each.total} cells done{taken}, "
-            f"{each.failed} failed, {duration(each.elapsed_s)}{left}"
+            f"{each.failed} failed, {skipped}{duration(each.elapsed_s)}{left}"
         )
         if every:
             continue
