@@ -142,10 +142,11 @@ class Progress:
         self._states[record.cell] = "skipped"
 
     def _on_search_ended(self, record: j.SearchEnded) -> None:
+        from benchbrief.runners.searches import shown
+
         if record.knee is not None:  # a remark tells that there is none
             where = f"{record.experiment} (on {record.hardware}, with {record.workload})"
-            unit = "ops/s" if record.axis == "target" else "threads"
-            self._say(printable(f"knee of {where}: {record.knee:,.0f} {unit}"))
+            self._say(printable(f"knee of {where}: {shown(record.knee, record.axis)}"))
 
     def _finished(self) -> int:
         return sum(state in ("ok", "failed", "skipped") for state in self._states.values())

@@ -41,12 +41,12 @@ def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str
     )
     bad: dict[str, list[str]] = {}
     for line, cell in zip(lines, results.cells, strict=True):
-        if cell.status != "ok":
+        if cell.status not in ("ok", "skipped"):
             bad.setdefault(f"{line.status}{words['colon']}{line.reason or words['no_reason']}", []).append(line.id)
-    not_needed = words["status_skipped"] + words["colon"]
-    told = tuple(Item(text, ", ".join(ids), emphasis=not text.startswith(not_needed)) for text, ids in bad.items())
+    told = tuple(Item(text, ", ".join(ids), emphasis=True) for text, ids in bad.items())
     groups = (DisclosureGroup(g.title, tuple(item for item in g.items if item.text)) for g in made)
-    all_ok = counted(words, "d_all_ok", len(lines))
+    needed = [cell for cell in results.cells if cell.status != "skipped"]
+    all_ok = counted(words, "d_all_ok", len(needed))
     return DisclosureView(tuple(group for group in groups if group.items), told, all_ok, lines)
 
 

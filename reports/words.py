@@ -190,7 +190,7 @@ _EN = {
     "d_found_target": "offered load: the knee that “{label}” found ({points})",
     "d_search": "searched upwards for the knee, the last point before {latency} rises by {rise} or more while "
     "throughput gains less than {gain} (mean throughput and highest latency of the repeats): {found}",
-    "d_knee_threads": "{knee} threads on {hardware}, {workload}",
+    "d_knee_threads": "threads = {knee} on {hardware}, {workload}",
     "d_knee_target": "{knee} ops/s on {hardware}, {workload}",
     "d_no_knee": "none on {hardware}, {workload}",
     "d_warm_up": "warm-up {time}",

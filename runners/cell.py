@@ -2,6 +2,8 @@
 
     prepare -> load -> warm up -> measure (probes beside it) -> collect
 
+Where the load itself is measured, the database is made empty in `prepare`, and there is no load or warm-up before.
+
 A cell is good only when its output proved it: every error on the way is a RunnerError, and makes the cell failed.
 """
 
@@ -66,6 +68,8 @@ class CellRun:
         with self._step("prepare"):
             self._prepare()
             endpoint = self.engine().start()
+            if self.plan.workloads[self.cell.workload].phase == "load":
+                self.engine().reset(self.cell)
             host = self.cell.load_hosts[0]
             context = CellContext(self.plan, self.cell, self.tool_path(host), endpoint)
         if self.cell.dataset:

@@ -4,6 +4,8 @@ Warm-up and measurement are one process, so that connections, caches and the JIT
 histogram for each operation and second, and all numbers come from the seconds inside the measured window. `[OVERALL]`
 covers start and warm-up too, and counts failed operations: it only serves to prove that the logs are whole. The
 property file is kept beside the logs, so that anyone can run the same client again.
+
+A measured load is YCSB's `load`, which keeps the same logs and ends with the last record, or when its time is over.
 """
 
 from __future__ import annotations
@@ -102,7 +104,8 @@ class Ycsb:
             # Intended latency counts the wait for an operation's turn, which only an offered load has.
             "measurement.interval": "both" if cell.target else "op",
         }
-        command = _command(context, "run", context.threads, cell.target)
+        verb = "load" if properties.is_load(context.workload) else "run"
+        command = _command(context, verb, context.threads, cell.target)
         # The plan's time-out is for warm-up and measurement, with a minute or more to spare: the start is in that.
         file, timeout = properties.file(context, own), timeout_s(cell, "measure")
         return Job("measure", command, timeout, files=(file,), collect=("*.hdr", properties.FILE))

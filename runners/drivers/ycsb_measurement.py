@@ -115,7 +115,10 @@ def _window(context: CellContext, output: JobOutput, found: text.Text, logs: Log
     of_operations = [pieces for name, pieces in logs.items() if pieces and text.operation_of(name)]
     first = min(pieces[0].start for pieces in of_operations)
     # All logs are cut at the same moments (by one thread, one after the other): the longest one names them.
-    ends = [piece.end for piece in _whole_slices(max(of_operations, key=len))]
+    longest = max(of_operations, key=len)
+    loaded = properties.is_load(context.workload) and _inserted(logs) >= properties.records(context.workload)
+    # A load that came to its end is measured to its end: its last part of a second is a part of the work.
+    ends = [piece.end for piece in (longest if loaded else _whole_slices(longest))]
     run_start = max(pieces[-1].end for pieces in logs.values() if pieces) - found.runtime_s
     # Without a warm-up, the first operation begins the window, though the slice that it is in is a part of a second.
     edges = [cut for cut in (first, *ends) if cut >= first + cell.warm_up_s]
@@ -124,10 +127,16 @@ def _window(context: CellContext, output: JobOutput, found: text.Text, logs: Log
         last = next((cut for cut in edges if cut >= edges[0] + least), edges[-1])
         edges = [cut for cut in edges if cut <= last]
     measured = edges[-1] - edges[0] if edges else 0.0
-    limited = "operations" in context.workload.properties
+    limited = loaded or "operations" in context.workload.properties
     if measured <= 0 or (not limited and measured < _LEAST_SHARE * cell.measure_s):
         _refuse(cell, output, found, measured, first - run_start)
     return _Window(tuple(edges), first - run_start, edges[0] - first)
+
+
+def _inserted(logs: Logs) -> int:
+    """Records that a load has dealt with: well or not."""
+    pieces = [piece for name, of_name in logs.items() if name in ("INSERT", "INSERT-FAILED") for piece in of_name]
+    return sum(piece.histogram.count for piece in pieces)
 
 
 def _whole_slices(pieces: tuple[text.Slice, ...]) -> tuple[text.Slice, ...]:
@@ -240,6 +249,9 @@ def _disclosed(context: CellContext, logs: Logs, window: _Window) -> dict[str, s
         "start": f"the first operation ended {window.first_s:.1f} s after the threads' start",
         "warm-up": f"{window.warm_up_s:.1f} s from the first operation were cut off",
     }
+    if properties.is_load(context.workload):
+        ended = _inserted(logs) >= properties.records(context.workload)
+        told["load"] = "to its last record" if ended else "for the measured time: records were left"
     if any(text.operation_of(name) == ("read_modify_write", False) for name in logs):
         told["throughput"] = "a read-modify-write is one operation"
     if properties.operation_count(context) != properties.MOST_OPERATIONS:

@@ -55,6 +55,11 @@ def records(workload: Workload) -> int:
     return int(float(workload.properties["records"]))
 
 
+def is_load(workload: Workload) -> bool:
+    """Whether the load itself is what is measured."""
+    return workload.phase == "load"
+
+
 def load_threads(workload: Workload) -> int:
     """A load is not measured; YCSB lowers a thread count above the record count, go-ycsb refuses it."""
     return min(_LOAD_THREADS, records(workload))
