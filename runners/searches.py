@@ -54,7 +54,10 @@ def latency_of(measurement: Measurement, statistic: str) -> float | None:
     percent = float(statistic.removeprefix("p"))
     histograms = [op.histogram for op in done if op.histogram and op.histogram.buckets]
     if len(histograms) == len(done):
-        return h.percentile(h.merge(histograms), percent)
+        # Inside a bucket it is interpolated; the largest latency, where the tool says it, is the limit of that.
+        highest = _highest(op.max_s for op in done)
+        value = h.percentile(h.merge(histograms), percent)
+        return value if highest is None else min(value, highest)
     return _highest(_printed(op, percent) for op in done)
 
 

@@ -51,6 +51,8 @@ def test_every_word_that_a_template_or_module_names_exists_and_none_is_left_over
         "d_server_",
         "d_reset_",
         "d_points_",
+        "d_found_",
+        "d_knee_",
         "d_expect_",
         "d_data_",
         "alt_",
