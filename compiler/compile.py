@@ -67,9 +67,15 @@ def examine(
     return Examined(diagnostics, loaded, model, metrics, expects, reports)
 
 
-def check(path: Path, *, profile: str | None = None, params: Mapping[str, str] | None = None) -> Checked:
+def check(
+    path: Path,
+    *,
+    profile: str | None = None,
+    params: Mapping[str, str] | None = None,
+    files: Files | None = None,
+) -> Checked:
     """Compile a spec; every mistake is in `diagnostics`, in the order of the text."""
-    found = examine(path, profile=profile, params=params)
+    found = examine(path, profile=profile, params=params, files=files)
     if found.loaded is None or found.model is None:
         return Checked(None, found.diagnostics)
     diagnostics = in_context(found.diagnostics, {file.tree.span.source: file.tree for file in found.loaded.files})
@@ -122,7 +128,7 @@ def _plan(
 
 def in_reading_order(diagnostics: tuple[Diagnostic, ...], loaded: Loaded) -> tuple[Diagnostic, ...]:
     """The spec itself first, then the files it uses; what has no place in a text before all."""
-    order = {file.name: index for index, file in enumerate(reversed(loaded.files), start=1)}
+    order = {file.tree.span.source.name: index for index, file in enumerate(reversed(loaded.files), start=1)}
 
     def place(diagnostic: Diagnostic) -> tuple[int, int]:
         span = diagnostic.span

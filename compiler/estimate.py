@@ -5,7 +5,7 @@ Searches are counted in full, so that a plan with one takes as long at most.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from benchbrief.compiler.plan import Cell, Knee
 
@@ -33,6 +33,36 @@ def estimate(cells: Iterable[Cell]) -> float:
         free[lane] = max(free.get(lane, 0.0), *awaited, 0.0) + seconds(cell)
         over[Knee(experiment=cell.experiment, hardware=cell.hardware, workload=cell.workload)] = free[lane]
     return max(free.values(), default=0.0)
+
+
+def estimate_some(cells: Iterable[Cell], chosen: Collection[str]) -> float:
+    """Wall time in seconds of the cells of a plan with these ids.
+
+    The first of them that needs a data set is taken to load it, though another cell of the plan may be said to.
+    """
+    owed: dict[str, float] = {}
+    """What the loads of each data set take that cells were to make which are not among these."""
+    picked: list[Cell] = []
+    for cell in cells:
+        mine = cell.id in chosen
+        load = 0.0
+        if cell.dataset:
+            load = max(_load_s(cell), owed.get(cell.dataset.hash, 0.0))
+            owed[cell.dataset.hash] = 0.0 if mine else load
+        if mine:
+            picked.append(_with_load(cell, load))
+    return estimate(picked)
+
+
+def _load_s(cell: Cell) -> float:
+    return sum(step.seconds for step in cell.steps if step.kind == "load")
+
+
+def _with_load(cell: Cell, load_s: float) -> Cell:
+    if _load_s(cell) == load_s:
+        return cell
+    steps = (s.model_copy(update={"seconds": load_s}) if s.kind == "load" else s for s in cell.steps)
+    return cell.model_copy(update={"steps": tuple(steps)})
 
 
 def seconds(cell: Cell) -> float:

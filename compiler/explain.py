@@ -166,10 +166,10 @@ def _shared_options(plan: Plan, cells: Iterable[Cell]) -> list[str]:
 
 
 def _options(database: Database) -> list[str]:
-    return [f"{name} = {_option(name, value)}" for name, value in database.options.items()]
+    return [f"{name} = {option_text(name, value)}" for name, value in database.options.items()]
 
 
-def _option(name: str, value: str | float | bool) -> str:
+def option_text(name: str, value: str | float | bool) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

@@ -10,6 +10,7 @@ from benchbrief.dsl.cells import printable
 
 _INDENT = "  "
 _BOLD, _DIM, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+_SIGNS = {"+": "\x1b[32m", "~": "\x1b[33m", "-": "\x1b[31m", "=": _DIM}
 
 
 class Page:
@@ -35,6 +36,18 @@ class Page:
 
     def paragraph(self, text: str) -> None:
         self._lines.extend(_INDENT + line for line in wrapped(text, self._width - len(_INDENT)))
+
+    def change(self, sign: str, text: str, details: Iterable[str] = ()) -> None:
+        """A line of a difference: `+` new, `~` changed, `-` gone, `=` the same; details below it."""
+        indent = _INDENT + "  "
+        lines = [(indent, line) for line in wrapped(printable(text), self._width - len(indent))]
+        deeper = indent + _INDENT
+        for detail in details:
+            first, *more = wrapped(printable(detail), self._width - len(deeper))
+            lines += [(deeper, first), *((deeper + _INDENT, line) for line in more)]
+        (_, head), *rest = lines
+        self._lines.append(_INDENT + self._styled(_SIGNS[sign], f"{sign} {head}"))
+        self._lines.extend(before + self._styled(_SIGNS[sign], line) for before, line in rest)
 
     def table(self, rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> None:
         """Columns side by side, the last one wrapped. Columns that nothing stands in are left out."""
@@ -112,8 +125,10 @@ _SIZES = (
 
 
 def quantity_of_bytes(count: float) -> str:
-    """`400 B`, `1 kB`, `8 MiB`: in the largest unit, decimal or binary, that needs no more than three decimals."""
-    for size, unit in _SIZES:
-        if count >= size and count / size == round(count / size, 3):
-            return f"{count / size:g} {unit}"
-    return f"{count:,.0f} B"
+    """`400 B`, `1 kB`, `8 MiB`: in the unit, decimal or binary, that says it shortest with at most three decimals."""
+    fitting = [f"{count / size:g} {unit}" for size, unit in _SIZES if _fits(count, size)]
+    return min(fitting, key=len) if fitting else f"{count:,.0f} B"
+
+
+def _fits(count: float, size: float) -> bool:
+    return count >= size and count / size == round(count / size, 3)

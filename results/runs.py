@@ -80,17 +80,25 @@ def _runs(out: Path) -> list[Run]:
 
 
 def _run(path: Path) -> Run:
-    first = _first_record(path / JOURNAL)
-    started_at = first.at if isinstance(first, RunStarted) else (path / PLAN).stat().st_mtime
-    return Run(path.name, path, started_at, run_state(path))
+    return Run(path.name, path, started_at(path), run_state(path))
 
 
-def _first_record(journal: Path) -> AnyRecord | None:
+def started_at(run_dir: Path) -> float:
+    """In epoch seconds, as `Run` has it."""
+    start = _first_start(run_dir / JOURNAL)
+    return start.at if start else (run_dir / PLAN).stat().st_mtime
+
+
+def _first_start(journal: Path) -> RunStarted | None:
+    """The first record, unless the journal begins with results of earlier runs."""
     try:
         with journal.open("rb") as file:
-            return _record(file.readline(_TAIL_BYTES))
+            for line in file:
+                if b'"type":"run_started"' in line and isinstance(record := _record(line), RunStarted):
+                    return record
     except OSError:
         return None
+    return None
 
 
 def _last_record(journal: Path) -> AnyRecord | None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from benchbrief.compared import LAST, NextRun, older_plan
+from benchbrief.run_options import out_option
 from benchbrief.spec_options import compile_or_stop, spec_options
-from benchbrief.terminal import use_colour
+from benchbrief.terminal import ExitCode, Stop, use_colour
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.plan import Plan
 
 
 @click.command(
@@ -18,20 +25,76 @@ Examples:
   bench plan brief.bench
   bench plan brief.bench --profile smoke --param records=10k
   bench plan brief.bench --json | jq '.cells | length'
+  bench plan brief.bench --diff                 what changed since its last run, and what is to be measured
+  bench plan brief.bench --diff 20260301        since that run
+  bench plan brief.bench --diff git:HEAD~1      since that revision of the spec and the files it uses
+
+\b
+With --diff, --json prints {spec, against, differs, cells, besides, run}:
+  cells    [{cell, change: new|changed|same|gone, was, parts: [{part, before, after, before_text, after_text}]}]
+  besides  [{what, name, change, fields}]   what differs and changes no result: labels, metrics, reports
+  run      {measured, seconds, taken: [{run, date, cells}]}   what `bench run` would do
 """
 )
-@click.argument("spec", type=click.Path(path_type=Path))
+@click.argument("spec", type=click.Path(path_type=Path), required=False, metavar="SPEC")
 @spec_options
-@click.option("--json", "as_json", is_flag=True, help="Print the whole plan as JSON.")
-def command(spec: Path, profile: str | None, params: dict[str, str], as_json: bool) -> None:
+@click.option(
+    "--diff",
+    "against",
+    is_flag=False,
+    flag_value=LAST,
+    metavar="[RUN|git:REV]",
+    help="Show what differs from the plan of a run (the last one of SPEC by default), or of a git revision.",
+)
+@click.option("--exit-code", "by_code", is_flag=True, help="With --diff: end with code 1 when anything differs.")
+@out_option
+@click.option("--json", "as_json", is_flag=True, help="Print the whole plan, or the difference, as JSON.")
+def command(
+    spec: Path | None,
+    profile: str | None,
+    params: dict[str, str],
+    against: str | None,
+    by_code: bool,
+    out: Path,
+    as_json: bool,
+) -> None:
     """Show what SPEC would run: the matrix, the hosts, the order, and an estimate of the time. Runs nothing."""
-    plan = compile_or_stop(spec, profile, params).plan
+    if spec is None:
+        named = against is not None and against.endswith(".bench")
+        hint = f"; say it before the options: bench plan {against} --diff" if named else ""
+        raise click.UsageError(f"Missing argument 'SPEC'{hint}.")
+    if by_code and against is None:
+        raise click.UsageError("--exit-code tells whether --diff finds anything: say --diff too")
+    plan: Plan = compile_or_stop(spec, profile, params).plan
+    if against is not None:
+        _compare(spec, plan, against, out, as_json=as_json, by_code=by_code)
+        return
     if as_json:
         click.echo(plan.model_dump_json(indent=1))
         return
 
-    import shutil
-
     from benchbrief.compiler.explain import explain
 
-    click.echo(explain(plan, width=shutil.get_terminal_size((100, 24)).columns, color=use_colour(sys.stdout)))
+    click.echo(explain(plan, width=_width(), color=use_colour(sys.stdout)))
+
+
+def _compare(spec: Path, plan: Plan, against: str, out: Path, *, as_json: bool, by_code: bool) -> None:
+    import json
+
+    from benchbrief.compiler.explain_diff import as_dict, explain_diff
+    from benchbrief.compiler.plan_diff import diff
+
+    older = older_plan(spec, against, plan, out)
+    found, run = diff(older.plan, plan), NextRun.of(plan, out)
+    if as_json:
+        document = {"spec": plan.spec.name, "against": older.told, **as_dict(found), "run": run.as_dict()}
+        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+    else:
+        colour = use_colour(sys.stdout)
+        click.echo(explain_diff(found, older.text, [run.sentence], width=_width(), color=colour))
+    if by_code and found.differs:
+        raise Stop(ExitCode.SPEC_WRONG)
+
+
+def _width() -> int:
+    return shutil.get_terminal_size((100, 24)).columns

@@ -1,0 +1,246 @@
+"""The difference between two plans in words: cells that changed in the same way are one line, in the user's units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from benchbrief.compiler.explain import option_text
+from benchbrief.compiler.layout import Page, duration, number, quantity_of_bytes
+from benchbrief.compiler.plan import Cell
+from benchbrief.compiler.plan_diff import CellDiff, Kind, OutsideDiff, Part, PlanDiff
+
+_SIGNS: dict[str, str] = {"changed": "~", "new": "+", "gone": "-", "same": "="}
+_WORDS: dict[Kind, str] = {"changed": "changed", "new": "new", "gone": "gone", "same": "the same"}
+_SHOWN = 8
+
+
+def explain_diff(
+    found: PlanDiff, against: str, closing: Iterable[str] = (), *, width: int = 100, color: bool = False
+) -> str:
+    """Lines of at most `width` columns where words allow it. `against` says what the older plan is."""
+    page = Page(max(40, width), color)
+    page.strong(f"{found.after.spec.name} against {against}")
+    for experiment in dict.fromkeys(each.cell.experiment for each in found.cells):
+        _experiment(found, experiment, page)
+    if found.outside:
+        page.heading("Besides (no cell is measured again for these)")
+        for each in found.outside:
+            page.change(_SIGNS[each.kind], _outside(each))
+    page.heading("Total")
+    page.paragraph(_total(found))
+    for line in closing:
+        page.paragraph(line)
+    return page.text()
+
+
+def as_dict(found: PlanDiff) -> dict[str, object]:
+    """For `--json`: values in base units, and in the user's as text."""
+    return {
+        "differs": found.differs,
+        "cells": [
+            {
+                "cell": each.cell.id,
+                "change": each.kind,
+                "was": each.was.id if each.was else None,
+                "parts": [
+                    {
+                        "part": part_name(part),
+                        "before": part.before,
+                        "after": part.after,
+                        "before_text": value_text(part, part.before),
+                        "after_text": value_text(part, part.after),
+                    }
+                    for part in each.parts
+                ],
+            }
+            for each in found.cells
+        ],
+        "besides": [
+            {"what": each.what, "name": each.name, "change": each.kind, "fields": list(each.fields)}
+            for each in found.outside
+        ],
+    }
+
+
+# --- cells -------------------------------------------------------------------------------------------------------
+
+
+def _experiment(found: PlanDiff, name: str, page: Page) -> None:
+    mine = [each for each in found.cells if each.cell.experiment == name]
+    plan = found.after if name in found.after.experiments else found.before
+    label = plan.experiments[name].label
+    page.heading(f"Experiment {name}", "" if label == name else label)
+    older, newer = ([c for c in plan.cells if c.experiment == name] for plan in (found.before, found.after))
+    seen = {"new": _seen(older), "gone": _seen(newer)}
+    groups: dict[tuple[Kind, str, tuple[str, ...]], list[CellDiff]] = {}
+    for each in mine:
+        dim = _unseen(each.cell, seen[each.kind]) if each.kind in seen else ""
+        groups.setdefault((each.kind, dim, tuple(map(part_text, each.parts))), []).append(each)
+    for kind in _WORDS:
+        for (of_kind, dim, parts), group in groups.items():
+            if of_kind == kind:
+                page.change(_SIGNS[kind], *_group(kind, group, older if kind == "gone" else newer, dim, parts))
+
+
+def _seen(cells: Iterable[Cell]) -> dict[str, set[object]]:
+    cells = list(cells)
+    return {dim: set(map(of, cells)) for dim, of in _DIMS.items()}
+
+
+def _unseen(cell: Cell, seen: Mapping[str, set[object]]) -> str:
+    """The first dimension in which no other cell is as this one: a new workload's cells at a new point are its own."""
+    return next((dim for dim, values in seen.items() if values and _DIMS[dim](cell) not in values), "")
+
+
+def _group(
+    kind: Kind, group: Sequence[CellDiff], whole: Sequence[Cell], dim: str, parts: Sequence[str]
+) -> tuple[str, Sequence[str]]:
+    cells = [each.cell for each in group]
+    all_ = len(cells) == len(whole)
+    count = f"{'all ' if all_ and len(cells) > 1 else ''}{_counted(len(cells))}"
+    if not all_:
+        count = f"{len(cells)} of {_counted(len(whole))}"
+    where = _values(dim, cells) if dim else "" if all_ else _where(cells, whole)
+    line = f"{count} {_WORDS[kind]}{f' ({where})' if where else ''}"
+    if kind == "changed" and not parts:
+        return line, ["in no part that is known: another version of benchbrief made that plan"]
+    if len(parts) == 1:
+        return f"{line}: {parts[0]}", ()
+    return line, [*parts, *_renames(group)]
+
+
+def _counted(cells: int) -> str:
+    return f"{cells:,} {'cell' if cells == 1 else 'cells'}"
+
+
+_DIMS: dict[str, Callable[[Cell], object]] = {
+    "hardware": lambda cell: cell.hardware,
+    "workload": lambda cell: cell.workload,
+    "threads": lambda cell: cell.threads,
+    "target": lambda cell: cell.target,
+    "repeat": lambda cell: cell.repeat,
+}
+
+
+def _where(cells: Iterable[Cell], whole: Iterable[Cell]) -> str:
+    """What sets these cells apart from the others of their experiment: `workload a; threads 8, 16`."""
+    cells, whole, told = list(cells), list(whole), []
+    for name, of in _DIMS.items():
+        if len(set(map(of, cells))) < len(set(map(of, whole))):
+            told.append(_values(name, cells))
+    return "; ".join(told)
+
+
+def _values(dim: str, cells: Iterable[Cell]) -> str:
+    values = dict.fromkeys(map(_DIMS[dim], cells))
+    texts = [number(value) if isinstance(value, int | float) else str(value) for value in values if value is not None]
+    more = len(texts) - _SHOWN
+    return f"{dim} {', '.join(texts if more <= 0 else [*texts[:_SHOWN], f'and {more} more'])}"
+
+
+def _renames(group: Sequence[CellDiff]) -> Iterator[str]:
+    """What the cells were called: `6 under another name: hardware ram -> fast`."""
+    found: dict[tuple[str, ...], int] = {}
+    for each in group:
+        if each.was is not None and each.renamed:
+            names = [("experiment", each.was.experiment, each.cell.experiment)]
+            names += [(dim, str(of(each.was)), str(of(each.cell))) for dim, of in _DIMS.items()]
+            texts = tuple(f"{dim} {old} -> {new}" for dim, old, new in names if old != new)
+            found[texts] = found.get(texts, 0) + 1
+    for texts, count in found.items():
+        yield f"{count:,} under another name: {', '.join(texts)}"
+
+
+def _total(found: PlanDiff) -> str:
+    counts = {kind: sum(each.kind == kind for each in found.cells) for kind in _WORDS}
+    gone = counts.pop("gone")
+    told = ", ".join(f"{count:,} {_WORDS[kind]}" for kind, count in counts.items() if count)
+    text = f"{_counted(sum(counts.values()))}: {told}" + (f"; {gone:,} gone" if gone else "")
+    return text if found.differs else f"nothing differs: {_counted(counts['same'])} the same"
+
+
+def _outside(each: OutsideDiff) -> str:
+    words = {"new": "new", "gone": "gone", "changed": "changed"}[each.kind]
+    fields = f": {', '.join(field.replace('_', ' ') for field in each.fields)}" if each.fields else ""
+    return f"{each.what} {each.name}: {words}" if not fields else f"{each.what} {each.name}{fields}"
+
+
+# --- parts, in the user's words ----------------------------------------------------------------------------------
+
+_SAID = {"warm_up_s": "warm_up", "measure_s": "measure", "max_error_share": "max_errors"}
+_OF_BYTES = ("record_size", "field_length", "key_size", "value_size")
+_SHARES = ("read", "update", "insert", "scan", "read_modify_write", "max_error_share")
+
+
+def part_text(part: Part) -> str:
+    """`workload a.records 2,000 -> 75,000,000`."""
+    if part.name.endswith(".cells"):
+        return f"{part.name.removesuffix('.cells')}: what its search may try"
+    return f"{part_name(part)} {value_text(part, part.before)} -> {value_text(part, part.after)}"
+
+
+def part_name(part: Part) -> str:
+    name = _SAID.get(part.name, part.name)
+    return f"{part.owner}.{name}" if part.owner else name
+
+
+def value_text(part: Part, value: object) -> str:
+    name = part.name.rpartition(".")[2]
+    match value:
+        case None | [] | "":
+            return "none"
+        case bool():
+            return str(value).lower()
+        case list():
+            return _list_text(part.name, value)
+        case int() | float():
+            if name.endswith("_s"):
+                return duration(value) if value else "0 s"
+            if name in _SHARES:
+                return f"{100 * value:g} %"
+            if name in _OF_BYTES:
+                return quantity_of_bytes(value)
+            if name == "write_rate":
+                return f"{quantity_of_bytes(value)}/s"
+            return option_text(name, value) if part.name.startswith("options.") else number(value)
+        case _:
+            return str(value)
+
+
+def _list_text(name: str, values: Sequence[object]) -> str:
+    match name:
+        case "hosts":
+            return ", ".join(map(_host, values))
+        case "probes":
+            return ", ".join(map(_probe, values))
+        case "uri":
+            return "".join(map(_template, values))
+        case _:
+            return ", ".join(map(str, values))
+
+
+def _host(value: object) -> str:
+    match value:
+        case ["local", *_]:
+            return "local"
+        case [_, name, None]:
+            return str(name)
+        case [_, name, port]:
+            return f"{name}:{port}"
+    return str(value)
+
+
+def _probe(value: object) -> str:
+    match value:
+        case {"name": name, "every_s": float() | int() as every, "options": dict() as options}:
+            device = f" on {options['device']}" if options.get("device") else ""
+            more = "".join(f", {key} {text}" for key, text in options.items() if key != "device")
+            return f"{name} every {duration(every)}{device}{more}"
+    return str(value)
+
+
+def _template(value: object) -> str:
+    match value:
+        case {"kind": kind, "name": name}:
+            return f'{{{kind}("{name}")}}'
+    return str(value)

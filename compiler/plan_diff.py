@@ -1,0 +1,205 @@
+"""What differs between two plans: which cells are new, changed, the same or gone, and which of their parts changed.
+
+A cell is the same when its content hash is, under its own name or, since names change no result, under another. What is
+left is matched by name. The result is data; `explain_diff.py` tells it in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel
+
+from benchbrief.compiler.identity import identity
+from benchbrief.compiler.plan import Cell, Plan
+
+Kind = Literal["new", "changed", "same", "gone"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A named part of a cell's identity, in base units; None where there is none.
+
+    `owner` is the block that it is said in, such as `workload a`; empty for the experiment itself.
+    """
+
+    owner: str
+    name: str
+    before: object
+    after: object
+
+
+@dataclass(frozen=True)
+class CellDiff:
+    """`cell` is of the newer plan, or of the older one when it is gone; `was` its counterpart in the older one.
+
+    `parts` are what of it changed: none when the older plan was made by a benchbrief that hashed otherwise.
+    """
+
+    kind: Kind
+    cell: Cell
+    was: Cell | None = None
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def renamed(self) -> bool:
+        return self.was is not None and self.was.id != self.cell.id
+
+
+@dataclass(frozen=True)
+class OutsideDiff:
+    """Something that differs and changes no result: `what` is report, metric, ...; `fields` which of its fields do."""
+
+    kind: Literal["new", "changed", "gone"]
+    what: str
+    name: str
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PlanDiff:
+    """`cells` in the order of the newer plan, those that are gone last."""
+
+    before: Plan
+    after: Plan
+    cells: tuple[CellDiff, ...]
+    outside: tuple[OutsideDiff, ...]
+
+    @property
+    def differs(self) -> bool:
+        return bool(self.outside) or any(cell.kind != "same" or cell.renamed for cell in self.cells)
+
+
+def diff(before: Plan, after: Plan) -> PlanDiff:
+    return PlanDiff(before, after, tuple(_cells(before, after)), tuple(_outside(before, after)))
+
+
+# --- cells -------------------------------------------------------------------------------------------------------
+
+
+def _cells(before: Plan, after: Plan) -> Iterator[CellDiff]:
+    same = _same(before, after)
+    claimed = {cell.id for cell in same.values()}
+    left = {cell.id: cell for cell in before.cells if cell.id not in claimed}
+    for cell in after.cells:
+        if was := same.get(cell.id):
+            yield CellDiff("same", cell, was)
+        elif was := left.pop(cell.id, None):
+            yield CellDiff("changed", cell, was, tuple(_parts(before, was, after, cell)))
+        else:
+            yield CellDiff("new", cell)
+    for cell in left.values():
+        yield CellDiff("gone", cell)
+
+
+def _same(before: Plan, after: Plan) -> dict[str, Cell]:
+    """For each cell of the newer plan that has one, by its id, the older one that is the same measurement."""
+    olds = {cell.id: cell for cell in before.cells}
+    found = {cell.id: old for cell in after.cells if (old := olds.get(cell.id)) and old.hash == cell.hash}
+    free: dict[str, list[Cell]] = {}
+    for cell in before.cells:
+        if cell.id not in found:
+            free.setdefault(cell.hash, []).append(cell)
+    for cell in after.cells:
+        if cell.id not in found and free.get(cell.hash):
+            found[cell.id] = free[cell.hash].pop(0)
+    return found
+
+
+def _parts(before: Plan, was: Cell, after: Plan, cell: Cell) -> Iterator[Part]:
+    old, new = dict(_flat(identity(before, was))), dict(_flat(identity(after, cell)))
+    for path in dict.fromkeys((*old, *new)):
+        if old.get(path) != new.get(path):
+            owner, name = _called(path, cell)
+            yield Part(owner, name, old.get(path), new.get(path))
+
+
+def _flat(parts: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+    for name, value in parts.items():
+        if isinstance(value, dict) and (value or not path):
+            yield from _flat(value, (*path, name))
+        elif value != {}:
+            yield (*path, name), _plain(value)
+
+
+def _plain(value: object) -> object:
+    """Tuples of a plan and lists of a stored one are the same."""
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _called(path: tuple[str, ...], cell: Cell) -> tuple[str, str]:
+    """The block that a part is said in, and its name there as far as the user says it."""
+    first, *rest = path
+    match first:
+        case "hosts" | "prepare":
+            return f"hardware {cell.hardware}", first
+        case "load_hosts":
+            return (f"client {cell.client}", "hosts") if cell.client else (f"hardware {cell.hardware}", "hosts")
+        case "database":
+            return f"database {cell.database.partition('@')[0]}", ".".join(rest)
+        case "workload":
+            return f"workload {cell.workload}", ".".join(rest[1:] if rest[0] == "properties" else rest)
+        case "tool":
+            return "", ".".join(("tool", *(rest[1:] if rest[0] == "options" else rest)))
+        case _:
+            return "", ".".join(path)
+
+
+# --- the rest ----------------------------------------------------------------------------------------------------
+
+
+def _outside(before: Plan, after: Plan) -> Iterator[OutsideDiff]:
+    olds, news = _named(before), _named(after)
+    for what, name in dict.fromkeys((*news, *olds)):
+        old, new = olds.get((what, name)), news.get((what, name))
+        if old is None or new is None:
+            if what in _OF_ITS_OWN:
+                yield OutsideDiff("gone" if new is None else "new", what, name)
+        elif old != new:
+            fields = tuple(field for field in dict.fromkeys((*new, *old)) if old.get(field) != new.get(field))
+            yield OutsideDiff("changed", what, name, () if what in ("report", "metric", "expect") else fields)
+
+
+_OF_ITS_OWN = ("metric", "expect", "report", "profile", "param")
+"""What can come and go without a cell."""
+
+
+def _named(plan: Plan) -> dict[tuple[str, str], Mapping[str, object]]:
+    """Everything that has a name, with its fields that are not in the identity of a cell."""
+    found: dict[tuple[str, str], Mapping[str, object]] = {}
+    for name, value in plan.spec.params.items():
+        found["param", name] = {"value": value}
+    if plan.spec.profile:
+        found["profile", plan.spec.profile] = {}
+    for key, hardware in plan.hardware.items():
+        found["hardware", key] = _fields(hardware, "label", "group_label", "facts")
+    for name, client in plan.clients.items():
+        found["client", name] = _fields(client, "label")
+    for key, database in plan.databases.items():
+        found["database", key.partition("@")[0]] = _fields(database, "label", "size_bytes")
+    for name, workload in plan.workloads.items():
+        found["workload", name] = _fields(workload, "label", "description")
+    for name, experiment in plan.experiments.items():
+        found["experiment", name] = _fields(experiment, "label")
+    found |= {("metric", metric.name): _fields(metric) for metric in plan.metrics}
+    found |= {("expect", expect.text): _fields(expect) for expect in plan.expects}
+    found |= {("report", report.name): _fields(report) for report in plan.reports}
+    return found
+
+
+def _fields(node: BaseModel, *names: str) -> Mapping[str, object]:
+    """These fields, or all; a mapping's entries each for itself. Where something stands in the spec is no matter."""
+    dumped = node.model_dump(include=set(names) or None, exclude={"origin"})
+    fields = dumped.pop("facts", {}) | dumped
+    return {name: _without_origins(value) for name, value in fields.items()}
+
+
+def _without_origins(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _without_origins(each) for name, each in value.items() if name != "origin"}
+    if isinstance(value, list | tuple):
+        return [_without_origins(each) for each in value]
+    return value
+
