@@ -18,9 +18,9 @@ const only = (...files: string[]) => (file: string) => files.includes(file);
 
 describe("the search for bench", () => {
   it("takes the workspace's environment before the PATH", () => {
-    const around = { ...nowhere, folders: ["/work"], environment: { PATH: "/usr/bin" } };
-    const found = findServer(around, only("/work/.venv/bin/bench", "/usr/bin/bench"));
-    assert.deepEqual(found, { command: "/work/.venv/bin/bench", args: ["lsp"], from: "workspace" });
+    const around = { ...nowhere, folders: ["/project"], environment: { PATH: "/usr/bin" } };
+    const found = findServer(around, only("/project/.venv/bin/bench", "/usr/bin/bench"));
+    assert.deepEqual(found, { command: "/project/.venv/bin/bench", args: ["lsp"], from: "workspace" });
   });
 
   it("looks into every folder of the workspace, then along the PATH", () => {
@@ -35,9 +35,9 @@ describe("the search for bench", () => {
   });
 
   it("takes the setting alone when there is one", () => {
-    const around = { ...nowhere, configured: "/opt/bench", folders: ["/work"], environment: { PATH: "/usr/bin" } };
+    const around = { ...nowhere, configured: "/opt/bench", folders: ["/project"], environment: { PATH: "/usr/bin" } };
     assert.equal(command(findServer(around, only("/opt/bench"))), "/opt/bench");
-    const missing = findServer(around, only("/work/.venv/bin/bench", "/usr/bin/bench"));
+    const missing = findServer(around, only("/project/.venv/bin/bench", "/usr/bin/bench"));
     assert.deepEqual(missing, { problem: "not found", configured: "/opt/bench", places: ["/opt/bench"] });
   });
 
@@ -56,20 +56,20 @@ describe("the search for bench", () => {
   it("knows where Windows keeps an environment's programs", () => {
     const around: Surroundings = {
       ...nowhere,
-      folders: ["C:\\work"],
+      folders: ["C:\\project"],
       environment: { Path: "C:\\tools" },
       platform: "win32",
     };
-    const inWork = "C:\\work\\.venv\\Scripts\\bench.exe";
+    const inWork = "C:\\project\\.venv\\Scripts\\bench.exe";
     assert.equal(command(findServer(around, only(inWork))), inWork);
     assert.equal(command(findServer(around, only("C:\\tools\\bench.exe"))), "C:\\tools\\bench.exe");
   });
 
   it("names the places that it looked into, and the next step", () => {
-    const found = findServer({ ...nowhere, folders: ["/work"] }, () => false);
+    const found = findServer({ ...nowhere, folders: ["/project"] }, () => false);
     assert.ok("problem" in found);
     const said = explain(found);
-    assert.match(said, /\/work\/\.venv\/bin\/bench, PATH/);
+    assert.match(said, /\/project\/\.venv\/bin\/bench, PATH/);
     assert.match(said, /benchbrief\.path/);
   });
 });
