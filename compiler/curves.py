@@ -5,7 +5,7 @@ Each says what it can't know as missing. How they are computed is in `compiler/s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from benchbrief.compiler.indexing import yet_to_be_found
 from benchbrief.compiler.measures import DIMENSIONS, KINDS
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.steady import FEWEST_PHASES
-from benchbrief.compiler.terms import Measure, Number, Operation, Reduction, Steady, Term, along, fix, leaves
+from benchbrief.compiler.terms import Measure, Number, Operation, Reduction, Spread, Steady, Term, along, fix, leaves
 from benchbrief.compiler.typed import Demanded, Typed, text_of
 from benchbrief.compiler.units import DIMENSIONLESS, parse_unit
 from benchbrief.dsl import ast
@@ -38,6 +38,38 @@ the pace of a load generator, which is never quite the offered one."""
 
 _TOTAL = replace(KINDS["throughput"], on_demand=KINDS["throughput"].on_demand - {"operation"})
 _SECONDS = parse_unit("s").dimension
+
+
+_ABSENT = {
+    "knee": "no knee shows within the measured points",
+    "saturation": "no saturation was reached within the offered loads",
+    "steady": "no steady state was reached within the measured phases",
+}
+
+
+def absent(term: Term) -> str:
+    """Why a term has no value although all of its points were measured; "" when there is no reason for that."""
+    found = dict.fromkeys(_unreached(term))
+    return "; ".join(_ABSENT[word] for word in found)
+
+
+def _unreached(term: Term) -> Iterator[str]:
+    match term:
+        case Steady():
+            yield "steady"
+        case Reduction():
+            if term.function in _ABSENT:
+                yield term.function
+            yield from _unreached(term.operand)
+            if term.when is not None:
+                yield from _unreached(term.when)
+        case Operation():
+            for operand in term.operands:
+                yield from _unreached(operand)
+        case Spread():
+            yield from _unreached(term.operand)
+        case _:
+            return
 
 
 def total_throughput(term: Term) -> Term:

@@ -265,13 +265,15 @@ class Query(Node):
     """An expression lowered to SQL over the store's `measure` schema (see `results/schema.py`).
 
     The SQL gives one column for each of `dims`, in that order, then `value` (DOUBLE, in `unit`; NULL when missing).
-    `text` is the expression as the user wrote it.
+    `text` is the expression as the user wrote it. `absent` says what a missing value means where all that it is made of
+    was measured, as for a saturation that was not reached.
     """
 
     sql: str
     dims: tuple[Dimension, ...]
     unit: str
     text: str
+    absent: str = ""
 
 
 class Metric(Node):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from benchbrief.compiler import sql_curves
-from benchbrief.compiler.curves import total_throughput
+from benchbrief.compiler.curves import absent, total_throughput
 from benchbrief.compiler.measures import SAMPLED, Run
 from benchbrief.compiler.plan import Dimension, Query
 from benchbrief.compiler.sql_leaves import measure_tables
@@ -35,7 +35,7 @@ _NULLABLE: frozenset[Dimension] = SAMPLED | {"target"}
 def lower(term: Term, unit: Unit, text: str, runs: tuple[Run, ...]) -> Query:
     """`term` as a query whose values are in `unit`; `runs` is all that is planned. Truth values become 1, 0 or NULL."""
     sql = _Tables(runs).query(term, unit.factor)
-    return Query(sql=sql, dims=term.dims, unit=unit.text, text=text)
+    return Query(sql=sql, dims=term.dims, unit=unit.text, text=text, absent=absent(term))
 
 
 class _Tables:

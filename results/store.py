@@ -139,7 +139,7 @@ class Store:
         # A probe's measures begin with its name: `disk.read` is one of the probe `disk`.
         unsampled = [gap for gap in self._unsampled if _concerns(gap, known, query.sql, self._ranks)]
         texts = [str(gap["text"]) for gap in unsampled if f"'{gap['probe']}" in query.sql]
-        return texts[0] if texts else "not measured"
+        return texts[0] if texts else query.absent or "not measured"
 
     @cached_property
     def _bad_cells(self) -> list[dict[str, Any]]:

@@ -53,6 +53,15 @@ def test_a_missing_value_has_the_reason_of_the_cell_behind_it(tmp_path: Path) ->
     assert found[-1].reason == "ramp/hdd/a/threads=2/repeat=1 failed: disk full"
 
 
+def test_a_value_that_is_missing_though_all_was_measured_has_the_reason_of_its_query(tmp_path: Path) -> None:
+    sql = "SELECT hardware, NULL::DOUBLE AS value FROM measure.cells GROUP BY hardware"
+    query = a_query(sql, "hardware").model_copy(update={"absent": "no steady state was reached"})
+    with open_store(ramp(tmp_path).run_dir) as store:
+        reasons = {row.keys: row.reason for row in store.query(query)}
+    assert reasons["nvme",] == "no steady state was reached"
+    assert str(reasons["hdd",]).endswith("failed: disk full")
+
+
 def test_a_statistic_that_could_not_be_merged_says_so(tmp_path: Path) -> None:
     cells = [a_cell(repeat=1), a_cell(repeat=2)]
     run = RunMaker(tmp_path / "run", a_plan(cells))

@@ -261,6 +261,13 @@ def test_another_ratio_judges_otherwise() -> None:
     assert answer("saturation(throughput[a, eco] over target)", measured) == 700
 
 
+def test_a_number_that_was_not_reached_says_so() -> None:
+    assert metric("gain", scope("offered")).absent == "no saturation was reached within the offered loads"
+    assert metric("gain", scope("curves")).absent == "no steady state was reached within the measured phases"
+    assert metric("max(knee(throughput over threads) over hardware)", scope("curves")).absent.startswith("no knee")
+    assert metric("max(throughput over threads)", scope("curves")).absent == ""
+
+
 # --- operations and names ---
 
 
