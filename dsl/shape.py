@@ -23,7 +23,8 @@ _PIECE = re.compile(
     rf"|(?P<signs>(?:(?:-|\bnot\b)(?>(?:\s+|\#[^\r\n]*)*)){{{MAX_LEVELS}}})"
 )
 _KEYWORDS = "metric|param|expect|use|hardware|client|database|workload|probe|experiment|profile|report"
-_DECLARATION = re.compile(rf"{_PIECE.pattern}|(?P<declaration>^(?:{_KEYWORDS})\b)", re.MULTILINE)
+_VALUE = r'\s*+(?:"[^"\r\n]*"\s*+)?=(?!=)'
+_DECLARATION = re.compile(rf"{_PIECE.pattern}|(?P<declaration>^(?:{_KEYWORDS})\b(?!{_VALUE}))", re.MULTILINE)
 _CLOSER = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -35,21 +36,10 @@ def comments(source: Source) -> tuple[Span, ...]:
 def declaration_starts(text: str) -> list[int]:
     """Where the text can be cut so that each part most likely holds one declaration; the first is 0.
 
-    These are the words at the start of a line, outside of brackets, that begin a declaration in the grammar. What is
-    after a bracket that closes nothing is one part.
+    These are the words at the margin that begin a declaration in the grammar, outside of texts and comments. One that
+    stands in a bracket counts too: it is where the bracket was to be closed, more likely than not.
     """
-    starts = [0]
-    depth = 0
-    for piece in _DECLARATION.finditer(text):
-        match piece.lastgroup:
-            case "open":
-                depth += 1
-            case "close":
-                depth -= 1
-                if depth < 0:
-                    break
-            case "declaration" if depth == 0:
-                starts.append(piece.start())
+    starts = [0, *(piece.start() for piece in _DECLARATION.finditer(text) if piece.lastgroup == "declaration")]
     first = starts[1:2]
     return [0, *starts[2:]] if first and not text[: first[0]].strip() else starts
 

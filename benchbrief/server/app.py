@@ -12,18 +12,17 @@ import os
 import sys
 import traceback
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any
 
 from lsprotocol import types
-from pygls import uris
 from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
 
 import benchbrief
 from benchbrief.server.checking import Checked, check_all
 from benchbrief.server.documents import Documents
+from benchbrief.server.features import add_features
 from benchbrief.server.protocol import Protocol
+from benchbrief.server.view import Views
 
 _SWITCH_S = 0.0005  # so that a check under way delays the reading of messages by little
 
@@ -34,13 +33,14 @@ class BenchServer(LanguageServer):
     def __init__(self) -> None:
         super().__init__("bench", benchbrief.__version__, protocol_cls=Protocol)
         self.documents = Documents()
+        self.views = Views(self.documents)
         self.checked: Checked | None = None
         self._told: set[str] = set()
         """URIs with diagnostics that the client shows."""
         self._due = False
         self._checking: asyncio.Task[None] | None = None
         self._pool = ThreadPoolExecutor(1, "check")
-        _add_features(self)
+        add_features(self)
 
     def check_soon(self) -> None:
         """Check what is open, after the check that may be under way."""
@@ -62,6 +62,18 @@ class BenchServer(LanguageServer):
             if not self._due:
                 self._tell(checked)
 
+    async def newest(self) -> Checked | None:
+        """What was found in the documents as they are now."""
+        if self._checking is not None:
+            await asyncio.shield(self._checking)
+        return self.checked
+
+    @property
+    def takes_snippets(self) -> bool:
+        document = self.client_capabilities.text_document
+        items = document.completion.completion_item if document and document.completion else None
+        return bool(items and items.snippet_support)
+
     def _tell(self, checked: Checked) -> None:
         findings = checked.findings()
         versions = {buffer.uri: buffer.version for buffer in checked.snapshot.open.values()}
@@ -81,26 +93,6 @@ class BenchServer(LanguageServer):
     def report_server_error(self, error: Exception, source: object) -> None:
         if source is not FeatureRequestError:  # those are in the answer to the request
             self.log_error(str(error), "".join(traceback.format_exception(error)))
-
-
-def _add_features(server: BenchServer) -> None:
-    @server.feature(types.INITIALIZE)
-    def _initialize(params: types.InitializeParams) -> None:
-        folders = params.workspace_folders
-        uri = folders[0].uri if folders else params.root_uri
-        path = uris.to_fs_path(uri) if uri else params.root_path
-        if path and Path(path).is_dir():
-            server.documents.root = Path(path)
-            os.chdir(path)  # files are called by their names from here, as on the command line
-        server.documents.encoding = types.PositionEncodingKind(server.workspace.position_encoding)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    def _changed(_params: Any) -> None:
-        server.check_soon()
 
 
 def serve() -> int:

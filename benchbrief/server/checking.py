@@ -9,8 +9,9 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from benchbrief.compiler.compile import Examined, examine
+from benchbrief.compiler.compile import examine
 from benchbrief.compiler.errors import NoExperiment, Unused
+from benchbrief.compiler.resolve import Model
 from benchbrief.dsl import ast
 from benchbrief.dsl.diagnostics import Diagnostic
 from benchbrief.dsl.source import Span
@@ -30,10 +31,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class Analysis:
-    """One spec with the files that it uses, examined. `found` are the findings in each file, by its URI."""
+    """One spec with the files that it uses, examined. `found` are the findings in each file, by its URI.
+
+    `model` is the one from when there last was one.
+    """
 
     files: tuple[Parsed, ...]
-    examined: Examined
+    model: Model | None
     found: Mapping[str, tuple[Finding, ...]]
 
     def place(self, span: Span) -> types.Location | None:
@@ -78,13 +82,13 @@ def check_all(snapshot: Snapshot, before: Checked | None) -> Checked:
         if earlier is not None and same and all(a is b for a, b in zip(earlier.files, files, strict=True)):
             analyses[real] = earlier
         elif files:
-            analyses[real] = _analysis(snapshot, files)
+            analyses[real] = _analysis(snapshot, files, earlier.model if earlier else None)
     return Checked(snapshot, analyses)
 
 
-def _analysis(snapshot: Snapshot, files: tuple[Parsed, ...]) -> Analysis:
+def _analysis(snapshot: Snapshot, files: tuple[Parsed, ...], model: Model | None) -> Analysis:
     examined = examine(Path(os.path.relpath(files[0].path)), files=snapshot)
-    analysis = Analysis(files, examined, {})
+    analysis = Analysis(files, examined.model or model, {})
     found: dict[str, list[Finding]] = {}
     for diagnostic in examined.diagnostics:
         uri, told = _told(analysis, diagnostic)
@@ -92,7 +96,7 @@ def _analysis(snapshot: Snapshot, files: tuple[Parsed, ...]) -> Analysis:
     if examined.loaded is None and files[0].uri not in found:
         for finding in _uses_of(analysis, found):
             found.setdefault(files[0].uri, []).append(finding)
-    return Analysis(files, examined, {uri: tuple(findings) for uri, findings in found.items()})
+    return Analysis(files, analysis.model, {uri: tuple(findings) for uri, findings in found.items()})
 
 
 def _told(analysis: Analysis, diagnostic: Diagnostic) -> tuple[str, types.Diagnostic]:

@@ -30,6 +30,12 @@ class Text:
     def line_starts(self) -> tuple[int, ...]:
         return (0, *(end.end() for end in _LINE_END.finditer(self.text)))
 
+    @property
+    def lines(self) -> list[str]:
+        """With their line ends; the last is "" when the text ends with one."""
+        starts = self.line_starts
+        return [self.text[start:end] for start, end in zip(starts, [*starts[1:], len(self.text)], strict=True)]
+
     def changed(self, change: types.TextDocumentContentChangeEvent) -> Text:
         """The text after one change of the client's."""
         if isinstance(change, types.TextDocumentContentChangePartial):

@@ -144,8 +144,6 @@ def _specs_with(real: Path, snapshot: Snapshot) -> list[tuple[Parsed, ...]]:
     """The files of each open spec that uses this one, or of its own when none does."""
     reached = {path: snapshot.reach(buffer.path) for path, buffer in snapshot.open.items()}
     users = [
-        files
-        for path, files in reached.items()
-        if path != real and any(file.path.resolve() == real for file in files)
+        files for path, files in reached.items() if path != real and any(file.path.resolve() == real for file in files)
     ]
     return users or [reached[real]]

@@ -1,5 +1,9 @@
 """Specs that the tests of the language server type at."""
 
+from __future__ import annotations
+
+from typing import Any
+
 SMALL = """\
 hardware box "This machine" {
   hosts = local
@@ -24,3 +28,23 @@ report brief "What a second folder buys" {
 }
 """
 """Right, without a warning."""
+
+
+def cursor(text: str, mark: str = "|") -> tuple[str, int, int]:
+    """The text without its last `|`, and the line and character (from 0, of plain text) where that was."""
+    before, _, after = text.rpartition(mark)
+    line = before.count("\n")
+    return before + after, line, len(before) - before.rfind("\n") - 1
+
+
+def apply(text: str, edits: list[dict[str, Any]]) -> str:
+    """A plain text after the edits of an answer."""
+    starts = [0, *(index + 1 for index, char in enumerate(text) if char == "\n")]
+
+    def offset(position: dict[str, int]) -> int:
+        return starts[position["line"]] + position["character"]
+
+    for edit in sorted(edits, key=lambda edit: offset(edit["range"]["start"]), reverse=True):
+        start, end = offset(edit["range"]["start"]), offset(edit["range"]["end"])
+        text = text[:start] + edit["newText"] + text[end:]
+    return text

@@ -169,7 +169,15 @@ class Client:
         return self._versions[uri]
 
     def close_document(self, uri: str) -> None:
+        del self._versions[uri]
         self.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+
+    def close_all(self) -> None:
+        """Close what is open, and forget what was told of it."""
+        for uri in list(self._versions):
+            self.close_document(uri)
+        self.request("workspace/symbol", {"query": ""})  # answered after all before it
+        self.inbox.clear()
 
     def diagnostics(self, uri: str) -> list[Message]:
         """Those of the document's last version, once they come."""

@@ -1,0 +1,276 @@
+"""What is under the cursor: the documentation of a word of the language, or what a name stands for in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lsprotocol import types
+
+from benchbrief.compiler import glossary, plan, units, workload_tables
+from benchbrief.compiler.codes import code_info
+from benchbrief.compiler.errors import Findings
+from benchbrief.compiler.expressions import Typer
+from benchbrief.compiler.index import Symbol
+from benchbrief.compiler.measures import FAMILIES, KINDS
+from benchbrief.compiler.report_schema import ELEMENTS, OPTIONS
+from benchbrief.compiler.resolve import Model
+from benchbrief.compiler.schema import BLOCKS, ROCKSDB_OPTIONS, BlockSchema
+from benchbrief.server.checking import Finding
+from benchbrief.server.cursor import Cursor, Token, cursor_at, tokens
+from benchbrief.server.snippets import DECLARATIONS
+from benchbrief.server.view import View
+from benchbrief.server.words import attribute_doc, declared, markdown
+
+_MOST_HOSTS = 8
+
+
+def hover(view: View, model: Model | None, findings: list[Finding], position: types.Position) -> types.Hover | None:
+    """`model` is the checked spec, as far as there is one; `findings` are those of the file."""
+    text = view.file.text
+    offset = text.offset(position)
+    parts: list[str] = []
+    where: types.Range | None = None
+    occurrence = view.occurrence(offset)
+    if occurrence is not None:
+        where = view.file.range(occurrence.span)
+        parts = list(_of_symbol(occurrence.symbol, view, model))
+    else:
+        token = _token_at(view, offset)
+        if token is not None:
+            where = text.range(token.start, token.end)
+            parts = list(_of_word(text.text, token))
+    for finding in findings:
+        if _holds(finding.told.range, position):
+            parts += _of_code(finding.diagnostic.code)
+            where = where or finding.told.range
+    content = markdown("\n\n".join(parts))
+    return types.Hover(content, where) if content else None
+
+
+def _holds(where: types.Range, position: types.Position) -> bool:
+    return where.start <= position <= where.end
+
+
+def _token_at(view: View, offset: int) -> Token | None:
+    """The word or number that holds an offset, or ends at it; none in comments and plain texts."""
+    text = view.file.text.text
+    cursor = cursor_at(text, offset)
+    if cursor.inside in ("comment", "text", "format"):
+        return None
+    line = text.rfind("\n", 0, offset) + 1
+    start = max(line, cursor.start - 1)
+    while start > line and (text[start - 1].isalnum() or text[start - 1] in "_."):
+        start -= 1
+    end = text.find("\n", offset)
+    found = [token for token in tokens(text, start, end if end >= 0 else len(text)) if token.start <= offset]
+    return next((token for token in reversed(found) if token.kind in ("word", "number") and offset <= token.end), None)
+
+
+# --- words of the language ---
+
+
+def _of_word(text: str, token: Token) -> Iterator[str]:
+    cursor = cursor_at(text, token.end)
+    if token.kind == "number":
+        yield from _of_quantity(text, token)
+        return
+    word = token.text
+    before = [each for each in cursor.before if each.end <= token.start]
+    previous = before[-1] if before else None
+    if previous is not None and previous.kind == "number":
+        yield from _of_quantity(text, previous)
+        return
+    if previous is not None and previous.text == "." and len(before) > 1:
+        yield from _of_member(before[-2].text, word)
+        return
+    follows = text[token.end :].lstrip()
+    if follows.startswith("=") and not follows.startswith("=="):
+        yield from _of_attribute(cursor, word)
+        return
+    if follows.startswith(".") and word in FAMILIES:
+        member = next(tokens(text, token.end + 1, len(text)), None)
+        yield from _of_member(word, member.text if member else "")
+        return
+    if follows.startswith("(") and word in glossary.FUNCTIONS:
+        yield f"`{word}(... over ...)`: {glossary.FUNCTIONS[word][1]}"
+        return
+    if previous is not None and previous.text == "in":
+        yield from _of_unit(word)
+        return
+    yield from _of_plain(cursor, word, follows)
+
+
+def _of_plain(cursor: Cursor, word: str, follows: str) -> Iterator[str]:
+    in_report = len(cursor.blocks) > 1 and cursor.blocks[1].head.keyword == "report"
+    if (follows[:1] in ("{", '"') or not cursor.before) and word in {**BLOCKS, **ELEMENTS, **DECLARATIONS}:
+        schema = ELEMENTS.get(word) or BLOCKS.get(word)
+        yield f"`{word}`: {schema.doc if schema else DECLARATIONS[word][1]}"
+    elif word in KINDS:
+        yield _measure(word)
+    elif word == "nodes":
+        yield "`nodes`, by `hardware`: the number of hosts."
+    elif word in glossary.DIMENSIONS:
+        yield f"the dimension `{word}`: {glossary.DIMENSIONS[word]}"  # type: ignore[index]  # it is one of them
+    elif in_report and word in OPTIONS:
+        yield f"`{word}`: {OPTIONS[word]}"
+    elif word in glossary.LINKS:
+        yield f"`{word}`: {glossary.LINKS[word]}"
+
+
+def _of_attribute(cursor: Cursor, word: str) -> Iterator[str]:
+    head = cursor.block.head
+    keyword = head.name if head.keyword == "override" else head.keyword
+    schema = ELEMENTS.get(keyword) or BLOCKS.get(keyword)
+    if keyword == "options":
+        schema = BlockSchema("", ROCKSDB_OPTIONS)
+    key = schema.keys.get(word) if schema else None
+    if key is not None:
+        yield f"**`{word}`** of `{keyword}`\n\n{attribute_doc(key)}"
+    elif schema is not None and schema.open_keys is not None:
+        yield f"**`{word}`**: a fact of this hardware. One with a unit is a measure by `hardware`."
+
+
+def _of_member(family: str, word: str) -> Iterator[str]:
+    name = f"{family}.{word}"
+    if name in KINDS:
+        yield _measure(name)
+    elif family == "ycsb" and word in workload_tables.YCSB:
+        core = workload_tables.YCSB[word]
+        mix = ", ".join(f"{share:.0%} {operation}" for operation, share in core.mix.items())
+        yield f"**`{name}`**: {core.description['en']}\n\n{mix}; distribution `{core.distribution}`"
+    elif family == "db_bench" and word in workload_tables.DB_BENCH:
+        benchmark = workload_tables.DB_BENCH[word]
+        yield f"**`{name}`**: {benchmark.description['en']}\n\noperations: {', '.join(benchmark.operations)}"
+
+
+def _measure(name: str) -> str:
+    kind = KINDS[name]
+    unit = units.base_unit(kind.unit) or "a plain number"
+    probe = f"needs the `{kind.probe}` probe  \n" if kind.probe else ""
+    dims = ", ".join(f"`{dim}`" for dim in sorted(kind.on_demand))
+    return f"**`{name}`** in {unit}\n\n{glossary.measure_doc(name)}\n\n{probe}on demand by {dims}"
+
+
+def _of_quantity(text: str, number: Token) -> Iterator[str]:
+    """`75M records` is 75,000,000 records."""
+    following = next(tokens(text, number.end, min(len(text), number.end + 80)), None)
+    end = number.end
+    if following is not None and following.kind == "word" and "\n" not in text[number.end : following.start]:
+        end = following.end
+        while text[end : end + 1] in ("/", "*") and text[end + 1 : end + 2].isalpha():
+            end = next(tokens(text, end + 1, len(text))).end
+    unit_text = text[number.end : end].strip()
+    digits = number.text.replace("_", "")
+    power = {"k": 3, "M": 6, "G": 9, "T": 12}.get(digits[-1], 0)
+    try:
+        value = float(f"{digits.rstrip('kMGT')}e{power}" if power else digits)
+        unit = units.parse_unit(unit_text)
+    except (units.UnknownUnitError, ValueError):
+        return
+    base = units.base_unit(unit.dimension)
+    plain = f"{value:,.15g} {unit_text}".strip()
+    converted = "" if base == unit_text else f" = {unit.to_base(value):,.15g} {base}".rstrip()
+    yield f"**{plain}**{converted}\n\n{units.dimension_name(unit.dimension)}"
+
+
+def _of_unit(word: str) -> Iterator[str]:
+    try:
+        unit = units.parse_unit(word)
+    except units.UnknownUnitError:
+        return
+    base = units.base_unit(unit.dimension)
+    converted = f": 1 {word} = {unit.factor:,.15g} {base}".rstrip() if base != word else ""
+    yield f"the unit `{word}`{converted}\n\n{units.dimension_name(unit.dimension)}"
+
+
+def _of_code(code: str) -> Iterator[str]:
+    info = code_info(code)
+    if info is not None:
+        yield f"---\n**{info.code}**: {info.title}\n\n{info.explanation_markdown}".rstrip()
+
+
+# --- names ---
+
+
+def _of_symbol(symbol: Symbol, view: View, model: Model | None) -> Iterator[str]:
+    if symbol.kind == "fact":
+        yield from _of_fact(symbol.name, view, model)
+        return
+    yield f"{symbol.kind} **`{symbol.name}`**"
+    if symbol in view.index.nodes:
+        yield declared(view.index.nodes[symbol])
+    if model is not None:
+        yield from filter(None, [_resolved(symbol, model)])
+
+
+def _of_fact(name: str, view: View, model: Model | None) -> Iterator[str]:
+    yield f"**`{name}`**: a fact of the hardware"
+    rows = []
+    for unit in model.hardware.values() if model else ():
+        fact = unit.hardware.facts.get(name)
+        if fact is not None:
+            rows.append(f"- `{unit.hardware.key}`: {fact.text if isinstance(fact, plan.Quantity) else fact}")
+    if rows:
+        yield "\n".join(rows)
+    elif Symbol("fact", name) in view.index.nodes:
+        yield declared(view.index.nodes[Symbol("fact", name)])
+
+
+def _resolved(symbol: Symbol, model: Model) -> str:
+    """What the checker made of it."""
+    match symbol.kind:
+        case "hardware" | "variant":
+            units_of = [u.hardware for u in model.hardware.values() if symbol.name in (u.hardware.group, *u.aliases)]
+            return "\n".join(_hardware(unit) for unit in units_of)
+        case "workload" if symbol.name in model.workloads:
+            workload = model.workloads[symbol.name].workload
+            rows = "\n".join(f"- `{name}`: {_plain(value)}" for name, value in workload.properties.items())
+            return f"{workload.description}\n\n{workload.family}.{workload.benchmark}\n{rows}"
+        case "experiment":
+            matrix = next((each for each in model.matrices if each.experiment.name == symbol.name), None)
+            return _experiment(matrix.experiment, matrix.cells) if matrix else ""
+        case "metric":
+            return _metric(symbol.name, model)
+        case "client" if symbol.name in model.clients:
+            client = model.clients[symbol.name]
+            return f"{client.tool.driver} on {_hosts(client.hosts)}"
+        case _:
+            return ""
+
+
+def _hardware(hardware: plan.Hardware) -> str:
+    facts = ", ".join(f"{name} {_fact(value)}" for name, value in hardware.facts.items())
+    count = f"{hardware.nodes} node{'s' if hardware.nodes != 1 else ''}"
+    return f"- `{hardware.key}`: {count}: {_hosts(hardware.hosts)}" + (f"; {facts}" if facts else "")
+
+
+def _fact(value: plan.Fact) -> str:
+    return value.text if isinstance(value, plan.Quantity) else str(value)
+
+
+def _hosts(hosts: tuple[str, ...]) -> str:
+    shown = ", ".join(hosts[:_MOST_HOSTS])
+    return shown if len(hosts) <= _MOST_HOSTS else f"{shown} and {len(hosts) - _MOST_HOSTS} more"
+
+
+def _experiment(experiment: plan.Experiment, cells: int) -> str:
+    points = ", ".join(f"{point:,g}" for point in experiment.points)
+    return (
+        f"{len(experiment.hardware)} hardware × {len(experiment.workloads)} workloads × {len(experiment.points)} "
+        f"points × {experiment.repeats} repeats = **{cells:,} cells**\n\n"
+        f"{experiment.axis}: {points}  \nwarm-up {experiment.warm_up_s:,g} s, measured {experiment.measure_s:,g} s"
+    )
+
+
+def _metric(name: str, model: Model) -> str:
+    typer = Typer(model.scope, Findings())
+    typed = typer.metric(name) if model.scope.experiments and name in typer.metrics else None
+    if typed is None:
+        return ""
+    dims = ", ".join(f"`{dim}`" for dim in typed.term.dims) or "no dimension: one number"
+    better = typer.metrics[name].better
+    return f"in {typed.unit.text or 'a plain number'}, by {dims}" + (f"; {better} is better" if better else "")
+
+
+def _plain(value: str | float | bool) -> str:
+    return f"{value:,.15g}" if isinstance(value, float) else str(value)

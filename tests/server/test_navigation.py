@@ -1,0 +1,211 @@
+"""Definitions, references, highlights, renaming and outlines, over the real protocol."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.server.specs import SMALL, apply, cursor
+from tests.support.lsp import Client, RequestError
+
+LAB = """\
+hardware box "This machine" {
+  hosts = local
+  price = 2 USD/h
+  variant one "First"  { path = "/var/tmp/one" }
+  variant two "Second" { path = "/var/tmp/two" }
+}
+"""
+SPEC = 'use "lab.bench"\n' + SMALL[SMALL.index("database") :]
+
+
+def place(text: str, word: str, nth: int = 0) -> tuple[int, int]:
+    """Line and character of the middle of the nth `word`."""
+    at = -1
+    for _ in range(nth + 1):
+        at = text.index(word, at + 1)
+    at += len(word) // 2
+    return text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
+
+
+def words(text: str, locations: list[dict[str, Any]]) -> list[str]:
+    """The line number and the text of each range."""
+    lines = text.split("\n")
+    found = []
+    for location in locations:
+        start, end = location["range"]["start"], location["range"]["end"]
+        assert start["line"] == end["line"]
+        found.append(f"{start['line']}:{lines[start['line']][start['character'] : end['character']]}")
+    return sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("word", "nth", "definition"),
+    [
+        pytest.param("box", 1, "0:box", id="hardware"),
+        pytest.param("rr", 1, "7:rr", id="workload"),
+        pytest.param("two]", 0, "4:two", id="variant in an index"),
+        pytest.param("{two}", 0, "4:two", id="variant in a hole"),
+        pytest.param("price /", 0, "2:price", id="fact"),
+        pytest.param("{path}", 0, "3:path", id="fact in a path"),
+        pytest.param("gain over", 0, "14:gain", id="metric in a hole"),
+        pytest.param("gain for", 0, "14:gain", id="metric of a formula"),
+    ],
+)
+def test_a_name_leads_to_its_declaration(client: Client, word: str, nth: int, definition: str) -> None:
+    uri = client.open("small.bench", SMALL)
+    found = client.at("definition", uri, *place(SMALL, word, nth))
+    assert definition in words(SMALL, found)
+
+
+@pytest.mark.parametrize("word", ["throughput", "experiment", "higher", "local", "What a second"])
+def test_words_of_the_language_have_no_definition(client: Client, word: str) -> None:
+    uri = client.open("small.bench", SMALL)
+    assert client.at("definition", uri, *place(SMALL, word)) == []
+
+
+def test_references_are_found_with_and_without_the_declaration(client: Client) -> None:
+    uri = client.open("small.bench", SMALL)
+    where = place(SMALL, "two")
+    found = client.at("references", uri, *where, context={"includeDeclaration": True})
+    assert words(SMALL, found) == ["14:two", "17:two", "4:two"]
+    found = client.at("references", uri, *where, context={"includeDeclaration": False})
+    assert words(SMALL, found) == ["14:two", "17:two"]
+
+
+def test_every_place_of_a_name_is_highlighted_and_its_declaration_as_a_write(client: Client) -> None:
+    uri = client.open("small.bench", SMALL)
+    found = client.at("documentHighlight", uri, *place(SMALL, "gain over"))
+    assert words(SMALL, found) == ["14:gain", "17:gain", "19:gain"]
+    assert sorted(each["kind"] for each in found) == [2, 2, 3]
+
+
+def test_a_definition_leads_into_a_used_file_on_disk(client: Client) -> None:
+    (client.folder / "lab.bench").write_text(LAB)
+    uri = client.open("spec.bench", SPEC)
+    [found] = client.at("definition", uri, *place(SPEC, "two]"))
+    assert found["uri"] == client.uri("lab.bench")
+    assert words(LAB, [found]) == ["4:two"]
+
+
+def test_renaming_changes_every_place_in_all_files(client: Client) -> None:
+    (client.folder / "lab.bench").write_text(LAB)
+    spec = client.open("spec.bench", SPEC)
+    edit = client.at("rename", spec, *place(SPEC, "two]"), newName="second")
+    changed = {uri: apply(text, edit["changes"][uri]) for uri, text in ((spec, SPEC), (client.uri("lab.bench"), LAB))}
+    assert changed[spec] == SPEC.replace("two]", "second]").replace("{two}", "{second}")
+    assert changed[client.uri("lab.bench")] == LAB.replace("variant two", "variant second")
+
+
+def test_renaming_in_a_used_file_changes_the_open_specs_that_use_it(client: Client) -> None:
+    lab = client.open("lab.bench", LAB)
+    first, second = client.open("spec.bench", SPEC), client.open("other.bench", SPEC.replace("brief", "letter"))
+    edit = client.at("rename", lab, *place(LAB, "box"), newName="machine")
+    assert set(edit["changes"]) == {lab, first, second}
+    assert apply(LAB, edit["changes"][lab]) == LAB.replace("box", "machine")
+    assert apply(SPEC, edit["changes"][first]) == SPEC.replace("box.variants", "machine.variants")
+
+
+def test_a_renamed_spec_is_as_right_as_before(client: Client) -> None:
+    uri = client.open("small.bench", SMALL)
+    text = SMALL
+    for old, new in (
+        ("box", "machine"),
+        ("one", "uno"),
+        ("rr", "reads"),
+        ("price", "rent"),
+        ("gain", "won"),
+        ("cost", "c"),
+    ):
+        edit = client.at("rename", uri, *place(text, f" {old} "), newName=new)
+        text = apply(text, edit["changes"][uri])
+        client.change(uri, {"text": text})
+    assert client.diagnostics(uri) == []
+    assert "machine.variants" in text
+    assert "{range(won over threads):+.0%}" in text
+
+
+def test_what_is_renamed_is_told_before(client: Client) -> None:
+    uri = client.open("small.bench", SMALL)
+    found = client.at("prepareRename", uri, *place(SMALL, "{two}"))
+    assert found["placeholder"] == "two"
+    assert words(SMALL, [found]) == ["17:two"]
+
+
+@pytest.mark.parametrize(
+    ("word", "new", "reason"),
+    [
+        pytest.param("throughput", "x", "no name here that this spec declares", id="a measure"),
+        pytest.param("path =", "x", "`path` is an attribute of the language", id="a built-in fact"),
+        pytest.param("gain", "throughput", "`throughput` is a measure of the language", id="to a measure"),
+        pytest.param("gain", "cost", "there already is a metric `cost`", id="to another of its kind"),
+        pytest.param("gain", "price", "there is a fact `price`", id="to a rival in expressions"),
+        pytest.param("one", "two", "`box` already has a variant `two`", id="to another variant"),
+        pytest.param("rr", "one", "there is a variant `one`", id="to a rival in an index"),
+        pytest.param("gain", "2nd", "`2nd` is no name", id="to no name"),
+        pytest.param("gain", "", "`` is no name", id="to nothing"),
+        pytest.param("price =", "hosts", "`hosts` is an attribute of the language", id="to an attribute"),
+    ],
+)
+def test_what_can_not_be_renamed_is_refused_with_the_reason(client: Client, word: str, new: str, reason: str) -> None:
+    uri = client.open("small.bench", SMALL)
+    with pytest.raises(RequestError, match=reason) as refused:
+        client.at("rename", uri, *place(SMALL, word), newName=new)
+    assert refused.value.code == -32803
+
+
+def test_nothing_is_renamed_while_a_file_has_a_syntax_error(client: Client) -> None:
+    uri = client.open("small.bench", SMALL + "metric broken =\n")
+    with pytest.raises(RequestError, match="syntax error"):
+        client.at("prepareRename", uri, *place(SMALL, "gain"))
+
+
+def test_the_outline_has_the_blocks_with_their_labels(client: Client) -> None:
+    uri = client.open("small.bench", SMALL)
+    found = client.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}})
+    assert [(each["name"], each["detail"]) for each in found] == [
+        ("box", "hardware This machine"),
+        ("rocks", "database"),
+        ("rr", "workload Random reads"),
+        ("ramp", "experiment"),
+        ("gain", "metric Gain in %"),
+        ("cost", "metric in USD/Mop"),
+        ("brief", "report What a second folder buys"),
+    ]
+    assert [(each["name"], each["detail"]) for each in found[0]["children"]] == [
+        ("one", "variant First"),
+        ("two", "variant Second"),
+    ]
+    assert [each["name"] for each in found[-1]["children"]] == ["Throughput", "gain"]
+
+
+def test_the_outline_keeps_what_a_syntax_error_hides(client: Client) -> None:
+    uri = client.open("small.bench", SMALL)
+    before = client.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}})
+    client.change(uri, {"text": SMALL.replace("threads   = [1, 2]", "threads   = [1,")})
+    after = client.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}})
+    assert [each["name"] for each in after] == [each["name"] for each in before]
+
+
+def test_definitions_still_work_beside_a_syntax_error(client: Client) -> None:
+    uri = client.open("small.bench", SMALL)
+    text = SMALL.replace("threads   = [1, 2]", "threads   = [1,")
+    client.change(uri, {"text": text})
+    assert "14:gain" in words(text, client.at("definition", uri, *place(text, "gain over")))
+
+
+def test_symbols_of_all_open_specs_are_found_by_their_letters(client: Client) -> None:
+    uri = client.open("small.bench", SMALL)
+    found = client.request("workspace/symbol", {"query": "rmp"})
+    assert [(each["name"], each["location"]["uri"]) for each in found] == [("ramp", uri)]
+
+
+def test_names_behind_wide_characters_are_found(client: Client) -> None:
+    text = SMALL.replace('"The gain is', '"効果😀 {gain[two, threads: 2]:.0%} is').replace("{range", "{range")
+    uri = client.open("wide.bench", text)
+    whole, line, _ = cursor(text.replace("{gain[two", "{gain[|two"))
+    assert whole == text
+    # Two more for the quote and the emoji, which is two units of UTF-16.
+    character = text.split("\n")[line].index("two") + 1
+    assert "4:two" in words(text, client.at("definition", uri, line, character + 1))
