@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from benchbrief.compiler import report_errors as wrong
 from benchbrief.compiler.expressions import Typer
+from benchbrief.compiler.measures import KINDS
 from benchbrief.compiler.prose import title
 from benchbrief.compiler.queries import Place
 from benchbrief.compiler.structure_errors import (
@@ -18,6 +19,7 @@ from benchbrief.compiler.structure_errors import (
 )
 from benchbrief.compiler.values import described
 from benchbrief.dsl import ast
+from benchbrief.dsl.suggest import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ def split_options(
     good = True
     for value in values:
         option = value
-        if isinstance(value, ast.Name) and value.text in ("dashed", "band") and exprs and value.text in known:
+        bare = [word for word in ("dashed", "band") if word in known]
+        if isinstance(value, ast.Name) and exprs and (value.text in bare or _slip(typer, value, bare)):
             option = ast.Option(value.span, value, value)  # an option of one word
         if not isinstance(option, ast.Option):
             exprs.append(value)
@@ -102,6 +105,11 @@ def split_options(
         else:
             options[option.word.text] = option
     return tuple(exprs), options, good
+
+
+def _slip(typer: Typer, name: ast.Name, words: Sequence[str]) -> bool:
+    """Whether a name that means nothing else is one of the words with a slip in it."""
+    return name.text not in typer.metrics and name.text not in KINDS and did_you_mean(name.text, words) is not None
 
 
 def option_title(typer: Typer, options: Mapping[str, ast.Option], word: str, place: Place) -> str | None:
@@ -124,5 +132,6 @@ def option_word(typer: Typer, options: Mapping[str, ast.Option], word: str, choi
     if isinstance(option.value, ast.Name) and option.value.text in choices:
         return option.value.text
     usage = " or ".join(f"`{word} {choice}`" for choice in choices)
-    typer.findings.add(wrong.BadOption(option.value.span, word, described(option.value), usage))
+    meant = did_you_mean(option.value.text, choices) if isinstance(option.value, ast.Name) else None
+    typer.findings.add(wrong.BadOption(option.value.span, word, described(option.value), usage, meant))
     return None

@@ -11,15 +11,17 @@ from benchbrief.compiler import plan, structure_errors, value_errors
 from benchbrief.compiler.declarations import Entry
 from benchbrief.compiler.errors import NotSupported
 from benchbrief.compiler.hardware import HardwareUnit, origin
+from benchbrief.compiler.metric_errors import UnknownFunction
 from benchbrief.compiler.schema import DATABASE, ROCKSDB_OPTIONS, BlockSchema, Fact, Text
 from benchbrief.compiler.tools import ENGINE_TOOLS, read_tool
-from benchbrief.compiler.values import Constant, Reader, Value, Values, check_path, described
+from benchbrief.compiler.values import Constant, Reader, Value, Values, check_path, described, wrong_value
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.suggest import did_you_mean
 
 # What is not in the table is passed to db_bench as a flag of that name.
 _OPTIONS = BlockSchema("", ROCKSDB_OPTIONS, open_keys=Fact(), named=False)
+_REFERENCES = ("env", "secret")
 _PLAIN_PASSWORD = re.compile(r"://[^/@\s]*:[^/@\s]+@")
 
 
@@ -106,7 +108,8 @@ def _topology(values: Values, reader: Reader) -> str | None:
                 return f"replica_set({text})" if isinstance(text, str) else None
             case other:
                 wanted = DATABASE.keys["topology"].shape.wanted
-                reader.findings.add(structure_errors.WrongType(other.span, "topology", wanted, described(other)))
+                words = ["standalone", "sharded", "replica_set"]
+                reader.findings.add(wrong_value(other, "topology", wanted, words))
     return None
 
 
@@ -238,6 +241,8 @@ def _hole(
             arguments=[ast.Argument(key=None, value=ast.Name() | ast.String() as value)],
         ) if key == "uri" and (reference := value.text if isinstance(value, ast.Name) else value.plain):
             return plan.Reference(kind="env" if kind == "env" else "secret", name=reference)
+        case ast.Call(function=function) if key == "uri" and did_you_mean(function.text, _REFERENCES):
+            reader.findings.add(UnknownFunction(function.span, "function", function.text, _REFERENCES))
         case other:
             reader.findings.add(structure_errors.BadHole(hole.span, key, f"it is {described(other)}"))
     return None

@@ -41,6 +41,10 @@ class Entry:
     imported: bool = False
 
     @property
+    def keyword(self) -> Span:
+        return Span(self.head.source, self.head.start, self.head.start + len(self.kind))
+
+    @property
     def slot(self) -> tuple[str, str, str]:
         """What it is called beside its siblings."""
         return (self.kind, self.subject.text if self.subject else "", self.name)
@@ -127,7 +131,7 @@ def _entry(block: ast.Block, findings: Findings) -> Entry:
             if earlier is not inner:
                 findings.add(errors.DuplicateName(inner.head, earlier.head, inner.kind, inner.name))
     kind = block.keyword.text
-    name = block.subject or block.name
+    name = block.name or block.subject
     return Entry(
         kind=kind,
         name=block.name.text if block.name else "",

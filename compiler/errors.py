@@ -83,6 +83,10 @@ class Findings:
     def add(self, problem: CompileProblem) -> None:
         self._problems[problem] = None
 
+    def at(self, span: Span) -> bool:
+        """Whether something was found at just this place."""
+        return any(problem.span == span for problem in self._problems)
+
     @property
     def failed(self) -> bool:
         return any(problem.severity == "error" for problem in self._problems)
@@ -99,7 +103,7 @@ def ticked(words: Iterable[str], limit: int = 8) -> str:
 
 
 def article(word: str) -> str:
-    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
+    return f"{'an' if word[0] in 'aeiou' or word == 'ssh' else 'a'} {word}"
 
 
 @dataclass(frozen=True)
@@ -379,6 +383,24 @@ class Unused(CompileProblem):
     @property
     def help(self) -> str:
         return f"{_USED_BY[self.kind]}, or take it away"
+
+
+@dataclass(frozen=True)
+class OddFact(CompileProblem):
+    """A fact whose name is a slip away from `meant`, which is an attribute or a fact (`what`)."""
+
+    code = "W0202"
+    severity = "warning"
+    says = "fact `{name}` is nearly the {what} `{meant}`"
+    mark = "taken as a fact of its own"
+    hint = "did you mean `{meant}`?"
+    name: str
+    meant: str
+    what: str
+
+    @property
+    def replacement(self) -> str:
+        return self.meant
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 from benchbrief.compiler import errors, plan, structure_errors, value_errors
 from benchbrief.compiler.databases import DatabaseSpec, fill
@@ -14,10 +14,11 @@ from benchbrief.compiler.probes import ProbeSpec, read_probes
 from benchbrief.compiler.ramps import KneeOf, Ramp, read_ramp
 from benchbrief.compiler.schema import EXPERIMENT, Number
 from benchbrief.compiler.tools import ENGINE_TOOLS, OPEN_LOOP
-from benchbrief.compiler.values import Reader, described, listed
+from benchbrief.compiler.values import Reader, listed, wrong_value
 from benchbrief.compiler.workloads import Load, loading, sized, timed_benchmarks
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
+from benchbrief.dsl.suggest import did_you_mean
 
 MAX_CELLS = 100_000
 _FAMILY = {"mongodb": "ycsb", "rocksdb": "db_bench"}
@@ -28,6 +29,7 @@ _SEED = Number("", "1", plain=True, integer=True, maximum=2.0**53)
 
 Item = TypeVar("Item")
 Order = Literal["grouped", "interleaved", "random"]
+_ORDERS = get_args(Order)
 Axis = Literal["threads", "target"]
 
 
@@ -181,12 +183,16 @@ class _Experiment:
     # --- what is named ---------------------------------------------------------------------------------------------
 
     def _hardware(self) -> tuple[HardwareUnit, ...]:
+        """None of them when one is wrong: what is said of the others would be wrong without it."""
         units: dict[str, HardwareUnit] = {}
+        whole = True
         for item in self._items("hardware"):
-            for unit in self._units(item):
+            named = self._units(item)
+            whole = whole and bool(named)
+            for unit in named:
                 if self._first("hardware", unit.hardware.key, item.span):
                     units[unit.hardware.key] = unit
-        return tuple(units.values())
+        return tuple(units.values()) if whole else ()
 
     def _items(self, key: str) -> tuple[ast.Expr, ...]:
         series = self.values.series(key)
@@ -222,6 +228,8 @@ class _Experiment:
                     return [by_alias[f"{name}.{field.text}"]]
                 known = ("variants", *(unit.name for unit in by_group[name]))
                 self.reader.findings.add(errors.UnknownName(field.span, "variant", field.text, known))
+            case ast.Attr(base=ast.Name(text=name) as base) if did_you_mean(name, by_group):
+                self.reader.findings.add(errors.UnknownName(base.span, "hardware", name, tuple(by_group)))
             case ast.Name() | ast.Attr():
                 known = tuple(dict.fromkeys((*by_group, *by_alias)))
                 self.reader.findings.add(errors.UnknownName(item.span, "hardware", item.span.text, known))
@@ -287,9 +295,8 @@ class _Experiment:
                 self._wrong(kind, other)
         return None
 
-    def _wrong(self, key: str, expr: ast.Expr) -> None:
-        wanted = EXPERIMENT.keys[key].shape.wanted
-        self.reader.findings.add(structure_errors.WrongType(expr.span, key, wanted, described(expr)))
+    def _wrong(self, key: str, expr: ast.Expr, words: Iterable[str] = ()) -> None:
+        self.reader.findings.add(wrong_value(expr, key, EXPERIMENT.keys[key].shape.wanted, words))
 
     # --- points, times and repeats ---------------------------------------------------------------------------------
 
@@ -342,15 +349,18 @@ class _Experiment:
                 ):
                     number = self.reader.quantity("seed", value, _SEED)
                     order, seed = "random", int(number.value) if number else None
+                case ast.Call(
+                    function=ast.Name(text="random"), arguments=[ast.Argument(key=ast.Name(text=word) as key), *_]
+                ):
+                    self.reader.findings.add(structure_errors.UnknownArgument(key.span, "random", word, ("seed",)))
                 case ast.Name(text="random") | ast.Call(function=ast.Name(text="random")):
                     self.reader.findings.add(
                         structure_errors.BadArgument(expr.span, "random", "needs a seed", "`random(seed: 1)`")
                     )
-                case ast.Name(text=word):
-                    known = ("grouped", "interleaved", "random")
-                    self.reader.findings.add(structure_errors.UnknownWord(expr.span, "repeats", word, known))
+                case ast.Name(text=word) as name:
+                    self.reader.findings.add(structure_errors.UnknownWord(name.span, "repeats", word, _ORDERS))
                 case _:
-                    self._wrong("repeats", expr)
+                    self._wrong("repeats", expr, _ORDERS)
         return int(count.value) if count else 1, order, seed
 
     # --- whether the parts fit -------------------------------------------------------------------------------------

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from benchbrief.compiler import plan, structure_errors, value_errors
 from benchbrief.compiler.declarations import Entry
 from benchbrief.compiler.errors import NothingNamed, NotSupported
+from benchbrief.compiler.facts import warn_of_odd_facts
 from benchbrief.compiler.hosts import HostPatternError, expand_hosts, parse_destination
 from benchbrief.compiler.schema import CLIENT, HARDWARE, HOSTS, SSH, VARIANT, Text
 from benchbrief.compiler.tools import read_tool
-from benchbrief.compiler.values import Constant, Reader, Values, described, listed
+from benchbrief.compiler.values import Constant, Reader, Values, listed, wrong_value
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 
@@ -49,7 +50,7 @@ class HostTable:
             elif isinstance(item, ast.String):
                 ids.extend(self._expand(item, item.plain or "", settings))
             else:
-                self.reader.findings.add(structure_errors.WrongType(item.span, "hosts", HOSTS.wanted, described(item)))
+                self.reader.findings.add(wrong_value(item, "hosts", HOSTS.wanted, ["local"]))
                 continue
             twice = next((host for host, count in Counter(ids).items() if count > 1), None)
             if twice:
@@ -147,6 +148,7 @@ def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, Hard
                 entry.imported,
                 {**_said(entry), **_said(variant)},
             )
+    warn_of_odd_facts(entries, table.reader)
     return units
 
 
@@ -194,11 +196,8 @@ def _commands(values: Values, reader: Reader) -> tuple[str, ...]:
                 if isinstance(command, str):
                     commands.append(command)
             case _:
-                reader.findings.add(
-                    structure_errors.WrongType(
-                        expr.span, "prepare", VARIANT.keys["prepare"].shape.wanted, described(expr)
-                    )
-                )
+                wanted = VARIANT.keys["prepare"].shape.wanted
+                reader.findings.add(wrong_value(expr, "prepare", wanted, ["command"]))
     return tuple(commands)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from benchbrief.compiler import metric_errors as wrong
 from benchbrief.compiler.curves import steady
+from benchbrief.compiler.errors import UnknownName
 from benchbrief.compiler.measures import AXIS_UNITS, DIMENSIONS, FAMILIES, KINDS, unique
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.terms import AxisValue, Fact, Measure
@@ -14,6 +15,7 @@ from benchbrief.compiler.typed import Demanded, Typed, dotted
 from benchbrief.compiler.units import parse_unit
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
+from benchbrief.dsl.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from benchbrief.compiler.expressions import Typer
@@ -69,6 +71,10 @@ def look_up_dotted(typer: Typer, expr: ast.Attr, demanded: Demanded) -> Typed | 
         typer.findings.add(wrong.NotANumber(expr.span, word, what, instead))
     elif known:
         typer.findings.add(wrong.UnknownQuantity(expr.span, "measure", word, known))
+    elif did_you_mean(word, KINDS):
+        typer.findings.add(wrong.UnknownQuantity(expr.span, "measure", word, tuple(KINDS)))
+    elif isinstance(expr.base, ast.Name) and did_you_mean(family, names := described_names(typer)):
+        typer.findings.add(UnknownName(expr.base.span, "name", family, names))
     else:
         typer.findings.add(wrong.NotAnExpression(expr.span, f"`{word}`"))
     return None
@@ -139,4 +145,13 @@ def _explain(typer: Typer, name: ast.Name) -> None:
 def _reachable(typer: Typer) -> tuple[str, ...]:
     """Every name that can stand in an expression, for suggestions."""
     facts = dict.fromkeys(fact for hardware in typer.scope.hardware for fact in hardware.facts)
-    return (*typer.metrics, *KINDS, "nodes", "threads", "target", "steady", *facts, *typer.scope.params)
+    own = (*typer.metrics, *KINDS, "nodes", "threads", "target", "steady", *facts, *typer.scope.params)
+    return (*own, *described_names(typer))
+
+
+def described_names(typer: Typer) -> tuple[str, ...]:
+    """Every name that has fields: `{workload.label}`, `{eco.storage}`."""
+    scope = typer.scope
+    hardware = (name for each in scope.hardware for name in (each.key, *each.aliases))
+    workloads, experiments = (each.key for each in scope.workloads), (each.key for each in scope.experiments)
+    return tuple(dict.fromkeys(("workload", "hardware", "experiment", *hardware, *workloads, *experiments)))

@@ -7,8 +7,10 @@ from dataclasses import replace
 from benchbrief.compiler import errors, structure_errors
 from benchbrief.compiler.declarations import Declarations, Entry, merge
 from benchbrief.compiler.errors import Findings
+from benchbrief.compiler.hardware import HostTable
 from benchbrief.compiler.schema import BLOCKS, OVERRIDABLE
 from benchbrief.compiler.values import Reader
+from benchbrief.dsl.source import Span
 
 
 def apply_profile(found: Declarations, profile: str, findings: Findings) -> None:
@@ -53,14 +55,18 @@ def check_profiles(found: Declarations, reader: Reader) -> None:
     """What is wrong in any profile, be it the chosen one or not."""
     findings = reader.findings
     for profile in found.blocks["profile"].values():
-        reader.block(profile, BLOCKS["profile"])
+        values = reader.block(profile, BLOCKS["profile"])
+        HostTable(reader).read(values.series("hosts"), profile.one("ssh"))
         for override in profile.all("override"):
             if override.subject is None or override.subject.text not in OVERRIDABLE:
                 subject = override.subject.text if override.subject else ""
-                findings.add(structure_errors.CannotOverride(override.head, subject, OVERRIDABLE))
+                span = override.subject.span if override.subject else override.head
+                findings.add(structure_errors.CannotOverride(span, subject, OVERRIDABLE))
                 continue
             kind = override.subject.text
             entries = found.blocks[kind]
             if override.name and override.name not in entries:
-                findings.add(errors.UnknownName(override.head, kind, override.name, tuple(entries)))
+                end = override.head.end
+                span = Span(override.head.source, end - len(override.name), end)
+                findings.add(errors.UnknownName(span, kind, override.name, tuple(entries)))
             reader.block(replace(override, kind=kind), BLOCKS[kind], complete=False)

@@ -9,8 +9,10 @@ from typing import TypeGuard
 
 from benchbrief.compiler import plan
 from benchbrief.compiler import report_errors as wrong
+from benchbrief.compiler.errors import CompileProblem, UnknownName
 from benchbrief.compiler.expressions import Typer
 from benchbrief.compiler.indexing import scope_key, word_of
+from benchbrief.compiler.lookups import described_names
 from benchbrief.compiler.measures import KINDS, NAMED
 from benchbrief.compiler.metric_errors import unit_words
 from benchbrief.compiler.plan import Dimension
@@ -19,6 +21,7 @@ from benchbrief.compiler.typed import Typed, dotted, text_of
 from benchbrief.compiler.units import DIMENSIONLESS, Unit
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
+from benchbrief.dsl.suggest import did_you_mean
 
 _FORMAT = re.compile(r"[+\- ]?0?\d{0,2}[,_]?(\.\d{1,2})?[eEfFgGn%]?")
 _EXAMPLES = "formats are such as `.1f`, `+.0%`, `,.0f`, `.3g`, and with the unit `.1fu`"
@@ -53,11 +56,20 @@ def title(typer: Typer, string: ast.String, place: Place, what: str) -> str | No
         elif subject := _subject(typer, part.expr):
             words = _words(typer, part, subject, place)
         else:
-            typer.findings.add(wrong.NumberInTitle(part.span, what))
+            typer.findings.add(_misspelt(typer, part.expr) or wrong.NumberInTitle(part.span, what))
             words = None
         failed = failed or words is None
         parts.append(words or "")
     return None if failed else "".join(parts)
+
+
+def _misspelt(typer: Typer, expr: ast.Expr) -> CompileProblem | None:
+    """A name with a slip in it: `{worlkoad.label}`."""
+    name = expr.base if isinstance(expr, ast.Attr) else expr
+    if not isinstance(name, ast.Name) or name.text in typer.metrics or name.text in KINDS:
+        return None
+    names = described_names(typer)
+    return UnknownName(name.span, "name", name.text, names) if did_you_mean(name.text, names) else None
 
 
 def number_terms(typer: Typer, string: ast.String, place: Place) -> list[Typed]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from benchbrief.compiler import errors, plan, structure_errors, value_errors
 from benchbrief.compiler.measures import STATISTICS
 from benchbrief.compiler.schema import EXPERIMENT, Number
-from benchbrief.compiler.values import Constant, Reader, described
+from benchbrief.compiler.values import Constant, Reader, described, wrong_value
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 
@@ -32,6 +32,7 @@ _LATENCY, _RISE, _GAIN = "p99", 0.10, 0.03
 """What a search goes by when it does not say."""
 _KNEE_STATISTICS = tuple(name for name in STATISTICS if name != "min")
 _KNEE_ARGUMENTS = ("from", "to", "factor", "step", "latency", "rise", "gain")
+_RANGE_ARGUMENTS = ("step", "factor", "steps")
 _KNEE_USAGE = {
     "threads": "`knee(from: 1, factor: 2, to: 512)`, or `step: 8` in place of `factor:`",
     "target": "`knee(from: 1k ops/s, factor: 2, to: 100k ops/s)`, or `step: 5k ops/s` in place of `factor:`",
@@ -169,7 +170,7 @@ def _points(key: str, expr: ast.Expr, reader: Reader) -> _Points | None:
             return None if constant is None else [(constant.value, number.span)]
         case other:
             wanted = EXPERIMENT.keys[key].shape.wanted
-            reader.findings.add(structure_errors.WrongType(other.span, key, wanted, described(other)))
+            reader.findings.add(wrong_value(other, key, wanted, ["range", "knee"]))
             return None
 
 
@@ -204,7 +205,12 @@ def _range(key: str, call: ast.Call, reader: Reader) -> _Points | None:
     shape = _SHAPES[key]
     positional = [argument.value for argument in call.arguments if argument.key is None]
     named = {argument.key.text: argument.value for argument in call.arguments if argument.key is not None}
-    if len(positional) != 2 or len(named) != 1 or not named.keys() <= {"step", "factor", "steps"}:
+    for argument in call.arguments:
+        if argument.key is not None and argument.key.text not in _RANGE_ARGUMENTS:
+            name = argument.key
+            reader.findings.add(structure_errors.UnknownArgument(name.span, "range", name.text, _RANGE_ARGUMENTS))
+            return None
+    if len(positional) != 2 or len(named) != 1:
         why = "takes a first and a last point, and one of `step:`, `factor:` and `steps:`"
         reader.findings.add(structure_errors.BadArgument(call.span, "range", why, _USAGE[key]))
         return None

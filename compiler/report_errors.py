@@ -133,10 +133,18 @@ class UnknownOption(Misspelt):
 class BadOption(CompileProblem):
     code = "E0738"
     says = "`{option}` can't be {found}"
-    hint = "write {usage}"
     option: str
     found: str
     usage: str
+    meant: str | None = None
+
+    @property
+    def replacement(self) -> str | None:
+        return self.meant
+
+    @property
+    def help(self) -> str:
+        return f"did you mean `{self.meant}`?" if self.meant else f"write {self.usage}"
 
 
 @dataclass(frozen=True)

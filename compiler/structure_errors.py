@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchbrief.compiler.errors import Again, CompileProblem, Misspelt, article, ticked
+from benchbrief.dsl.suggest import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -232,9 +233,16 @@ class CannotInherit(CompileProblem):
 class CannotOverride(CompileProblem):
     code = "E0519"
     says = "a profile can't override `{kind}`"
-    hint = "it can override {choices}"
     kind: str
     allowed: tuple[str, ...]
+
+    @property
+    def replacement(self) -> str | None:
+        return did_you_mean(self.kind, self.allowed)
+
+    @property
+    def help(self) -> str:
+        return f"did you mean `{self.replacement}`?" if self.replacement else f"it can override {self.choices}"
 
     @property
     def choices(self) -> str:

@@ -30,6 +30,7 @@ from benchbrief.compiler.queries import (
 from benchbrief.compiler.terms import fix, planned_keys
 from benchbrief.compiler.typed import Typed, text_of
 from benchbrief.dsl import ast
+from benchbrief.dsl.suggest import did_you_mean
 
 _USAGE = "`rows = workload  columns = throughput by hardware`, or `rows = facts`"
 _CALLOUT = '`rows = workload  column "Gain" = "{gain:.0%}"`'
@@ -104,6 +105,11 @@ def _table(typer: Typer, block: ast.Block, body: Body, place: Place) -> plan.Tab
     )
     dim = _dimension(along)
     if dim is None:
+        if len(along) == 1 and isinstance(along[0], ast.Name) and along[0].text not in typer.metrics:
+            name, words = along[0], (*DIMENSIONS, *(["facts"] if kind == "table" else []))
+            if did_you_mean(name.text, words):
+                typer.findings.add(metric_errors.UnknownDimension(name.span, "dimension", name.text, words))
+                return None
         why = "has no dimension along its rows or its columns" if along else "does not say its rows"
         usage = _USAGE if kind == "table" else _CALLOUT
         typer.findings.add(wrong.TableShape((along[0] if along else block.keyword).span, kind, why, usage))

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchbrief.dsl.suggest import did_you_mean
+
 Dimension = tuple[tuple[str, int], ...]
 """Base dimensions with their exponents, sorted by name; `()` is a plain number."""
 
@@ -185,12 +187,23 @@ _MEANT = {
     "rows": "records",
     "C": "degC",
 }
+_COMMON = ("USD", "EUR", "GBP", "JPY", "CNY", "INR")
 _BY_LOWER_CASE = {text.lower(): text for text in reversed(_UNITS)}
 
 
 def known_units() -> tuple[str, ...]:
     """Every simple unit, currencies last: for suggestions and for the reference."""
     return tuple(sorted(_UNITS, key=lambda text: (text in CURRENCIES, text.lower(), text)))
+
+
+def nearest_unit(text: str) -> str | None:
+    """The unit that an unknown one is most likely a slip for; a currency only when nothing else is near."""
+    if len(text) < 2:
+        return None
+    words = {unit: unit for unit in known_units() if unit not in CURRENCIES}
+    words |= {said: unit for said, unit in _MEANT.items() if len(said) > 1}
+    guess = did_you_mean(text, words)
+    return words[guess] if guess else did_you_mean(text, (*_COMMON, *sorted(CURRENCIES)))
 
 
 def parse_unit(text: str) -> Unit:

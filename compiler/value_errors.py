@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchbrief.compiler.errors import CompileProblem
-from benchbrief.compiler.units import known_units
-from benchbrief.dsl.suggest import did_you_mean
+from benchbrief.compiler.units import nearest_unit
 
 # --- E03xx: units in values --------------------------------------------------------------------------------------
 
@@ -23,7 +22,7 @@ class UnknownUnit(CompileProblem):
 
     @property
     def replacement(self) -> str | None:
-        return self.meant or did_you_mean(self.unit, known_units())
+        return self.meant or nearest_unit(self.unit)
 
     @property
     def help(self) -> str:

@@ -110,7 +110,7 @@ class Reader:
         meant: set[str | None] = set()
         for name, attribute in entry.attributes.items():
             key = schema.keys.get(name)
-            if key is None and schema.open_keys is not None:
+            if key is None and schema.open_keys is not None and not _misspelt(attribute, entry, schema):
                 key = Key(schema.open_keys, "")
             if key is None:
                 problem = structure_errors.UnknownAttribute(attribute.key.span, entry.kind, name, tuple(schema.keys))
@@ -130,7 +130,7 @@ class Reader:
                 )
         for block in entry.blocks:
             if block.kind not in schema.blocks:
-                self.findings.add(structure_errors.MisplacedBlock(block.head, entry.kind, block.kind, schema.blocks))
+                self.findings.add(structure_errors.MisplacedBlock(block.keyword, entry.kind, block.kind, schema.blocks))
         if complete:
             for name, key in schema.keys.items():
                 if key.required and name not in entry.attributes and name not in meant:
@@ -165,7 +165,7 @@ class Reader:
                 expr = self.deref(expr)
                 if isinstance(expr, ast.Name) and expr.text in _FLAGS:
                     return _FLAGS[expr.text]
-                self._wrong(expr, key, shape.wanted)
+                self._wrong(expr, key, shape.wanted, _FLAGS)
                 return None
             case Number():
                 return self.quantity(key, expr, shape)
@@ -180,8 +180,8 @@ class Reader:
             expr = self._params[expr.text]
         return expr
 
-    def _wrong(self, expr: ast.Expr, key: str, wanted: str) -> None:
-        self.findings.add(structure_errors.WrongType(expr.span, key, wanted, described(expr)))
+    def _wrong(self, expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = ()) -> None:
+        self.findings.add(wrong_value(expr, key, wanted, words))
 
     def _word(self, key: str, expr: ast.Expr, shape: Word) -> str | None:
         if isinstance(expr, ast.Name) and expr.text in shape.choices:
@@ -222,7 +222,7 @@ class Reader:
             return _FLAGS[expr.text]
         if isinstance(expr, ast.Quantity | ast.Binary | ast.Unary):
             return self.constant(expr)
-        self._wrong(expr, key, shape.wanted)
+        self._wrong(expr, key, shape.wanted, _FLAGS)
         return None
 
     def quantity(self, key: str, expr: ast.Expr, shape: Number) -> Constant | None:
@@ -341,9 +341,24 @@ class Reader:
         return Constant(value, dimension, text, expr.span, left.bare and right.bare)
 
 
+def _misspelt(attribute: ast.Attribute, entry: Entry, schema: BlockSchema) -> bool:
+    """Whether a fact is a key with a slip in it: one that must be said and is not, or whose value no fact can have."""
+    guess = did_you_mean(attribute.key.text, [key for key in schema.keys if key not in entry.attributes])
+    return guess is not None and (schema.keys[guess].required or isinstance(attribute.values[0], ast.Call | ast.List))
+
+
 def _is_range(expr: ast.Expr) -> bool:
     """`1..16` and `6 x 10 min` are for the attributes that want them, not numbers."""
     return isinstance(expr, ast.Binary) and expr.operator in ("..", "x")
+
+
+def wrong_value(expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = ()) -> errors.CompileProblem:
+    """A value of another form than `wanted`, or one of the `words` that it could be with a slip in it."""
+    known = tuple(words)
+    name = expr.function if isinstance(expr, ast.Call) else expr
+    if isinstance(name, ast.Name) and did_you_mean(name.text, known):
+        return structure_errors.UnknownWord(name.span, key, name.text, known)
+    return structure_errors.WrongType(expr.span, key, wanted, described(expr))
 
 
 def described(expr: ast.Expr) -> str:

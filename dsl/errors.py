@@ -549,6 +549,22 @@ class BadName(Problem):
 
 
 @dataclass(frozen=True)
+class MisspeltWord(Problem):
+    """A word of the grammar with a slip in it: with `meant` in its place the text can be read on."""
+
+    code = "E0124"
+    says = "`{word}` has no meaning here"
+    mark = "not a word of the language"
+    hint = "did you mean `{meant}`?"
+    word: str
+    meant: str
+
+    @property
+    def replacement(self) -> str:
+        return self.meant
+
+
+@dataclass(frozen=True)
 class DetachedMultiplier(Problem):
     code = "E0123"
     says = "a blank between a number and its `{letter}`"

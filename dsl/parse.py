@@ -22,6 +22,7 @@ Children = Sequence[Any]  # tokens, nodes and None, as the rule in bench.lark ha
 
 _MULTIPLIERS = {"k": 3, "M": 6, "G": 9, "T": 12}
 _QUANTITY = re.compile(r"([0-9_.]+)(?:[eE]([+-]?)0*([0-9]{1,9})[0-9]*)?(?:([kMGT])(?!\w))?\s*(.*)")
+_FURTHER = 200  # characters behind the place where the parser stopped that are tried with another word
 _LOCK = RLock()  # the tree builder holds the source that is being read
 
 
@@ -48,7 +49,29 @@ def _parse(rule: str, source: Source, start: int, end: int) -> Any:
             at, expected = _place(error, start, end)
         finally:
             builder.source, builder.offset, builder.depths = outer
-    raise slips.explain(source, start, end, at, expected).error()
+    problem = slips.explain(source, start, end, at, expected)
+    if problem.suggestion is None:
+        problem = _misspelt(rule, source, start, end, at) or problem
+    raise problem.error()
+
+
+def _misspelt(rule: str, source: Source, start: int, end: int, at: int) -> errors.Problem | None:
+    """The keyword with a slip in it because of which the parser stopped: with the right one it gets further."""
+    for word, keyword in slips.misspelt_keywords(source, start, end, at):
+        begin = slips.declaration_before(source, start, at) if rule == "file" else start
+        text = source.text[begin : word.start] + keyword + source.text[word.end : min(end, at + _FURTHER)]
+        if _reaches(rule, text) > at - begin + len(keyword) - (word.end - word.start):
+            return errors.MisspeltWord(word, word.text, keyword)
+    return None
+
+
+def _reaches(rule: str, text: str) -> int:
+    """Where the grammar stops in a text; behind its end when it is whole."""
+    try:
+        _grammar().parse(text, start=rule)
+    except UnexpectedInput as error:
+        return _place(error, 0, len(text))[0]
+    return len(text) + 1
 
 
 def _place(error: UnexpectedInput, start: int, end: int) -> tuple[int, frozenset[str]]:
@@ -61,10 +84,19 @@ def _place(error: UnexpectedInput, start: int, end: int) -> tuple[int, frozenset
 
 
 @cache
+def _grammar() -> Lark:
+    """A parser that builds nothing: it only says how far a text can be read."""
+    return Lark(_text(), parser="lalr", start=["file", "expr"])
+
+
+def _text() -> str:
+    return Path(__file__).with_name("bench.lark").read_text(encoding="utf-8")
+
+
+@cache
 def _parser() -> tuple[Lark, _Builder]:
     builder = _Builder()
-    grammar = Path(__file__).with_name("bench.lark").read_text(encoding="utf-8")
-    parser = Lark(grammar, parser="lalr", start=["file", "expr"], transformer=builder)
+    parser = Lark(_text(), parser="lalr", start=["file", "expr"], transformer=builder)
     return parser, builder
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from benchbrief.dsl import errors, shape
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.stop import DECLARATIONS, INNER_BLOCKS, Stop
-from benchbrief.dsl.suggest import did_you_mean
+from benchbrief.dsl.suggest import did_you_mean, likely
 from benchbrief.dsl.words import expected_words, found_words
 
 Slip = Callable[[Stop], errors.Problem | None]
@@ -25,7 +25,12 @@ _COMPARISONS = {"=<": "<=", "=>": ">=", "<>": "!=", "≤": "<=", "≥": ">=", "�
 _LOOKALIKES = {"−": "-", "–": "-", "—": "-", "×": "x", "÷": "/", "…": ".."}
 _HOST = re.compile(r"[A-Za-z]\w*(?:-\w+)*-\d\w*(?:[.-]\w+)*\.[A-Za-z][\w-]*")
 _KEYWORDS = frozenset((*DECLARATIONS, *INNER_BLOCKS))
+_GRAMMAR = (
+    "over", "when", "every", "on", "by", "along", "from", "in", "for", "and", "or", "not", "higher", "lower", "is",
+    "better", "each", "override", "formula",
+)  # fmt: skip
 _QUOTE_WORDS = "a text is written in quotes"
+_DECLARED = re.compile(rf"^(?:{'|'.join(DECLARATIONS)})\b", re.MULTILINE)
 _ADVICE = {
     "+": "a number has no `+` sign",
     "^": "there is no power operator: multiply",
@@ -46,6 +51,24 @@ def explain(source: Source, start: int, end: int, at: int, expected: frozenset[s
         if problem is not None:
             return problem
     return errors.Unexpected(stop.here(), found_words(stop), expected_words(stop), _advice(stop))
+
+
+def misspelt_keywords(source: Source, start: int, end: int, at: int) -> Iterator[tuple[Span, str]]:
+    """The words at and before the place, each with the keywords that it may be a slip for."""
+    stop = Stop(source, start, end, at, frozenset())
+    words = [piece for piece in (stop.found, *reversed(stop.before[-4:])) if piece and piece.kind == "word"]
+    for piece in words:
+        if piece.text not in _GRAMMAR:
+            for keyword in likely(piece.text, _GRAMMAR):
+                yield piece.span, keyword
+
+
+def declaration_before(source: Source, start: int, at: int) -> int:
+    """Where the nearest declaration at the beginning of a line starts."""
+    nearest = start
+    for match in _DECLARED.finditer(source.text, start, at):
+        nearest = match.start()
+    return nearest
 
 
 def _advice(stop: Stop) -> str:

@@ -33,6 +33,27 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
     return best[1] if best else None
 
 
+def likely(word: str, candidates: Iterable[str], most: int = 3) -> tuple[str, ...]:
+    """The candidates that `word` may be a slip for, the likeliest first."""
+    left = list(candidates)
+    found: list[str] = []
+    while len(found) < most and (guess := did_you_mean(word, left)):
+        found.append(guess)
+        left.remove(guess)
+    return tuple(found)
+
+
+def one_slip(word: str, other: str) -> bool:
+    """Whether two words of some length differ by one letter left out, or by two that changed places.
+
+    Stricter than a suggestion needs: `cpu` and `gpu`, `disk1` and `disk2` are different words.
+    """
+    if word == other or min(len(word), len(other)) < 4:
+        return False
+    swapped = sorted(word) == sorted(other)
+    return (swapped or len(word) != len(other)) and _distance(word, other, 1) == 1
+
+
 def _alike(word: str, candidate: str) -> int:
     """With how many same letters two words begin."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, candidate, strict=False)))
@@ -52,6 +73,8 @@ def _cost(word: str, candidate: str) -> float | None:
         # One wrong letter in a word of two is no likeness; one left out or swapped is.
         if min(len(a), len(b)) <= 2 and len(a) == len(b) and sorted(a) != sorted(b):
             return None
+        if sorted(a) == sorted(b):
+            return 0.8 * slips  # letters swapped: rarer by chance than a wrong one
         return slips + (0.0 if a[0] == b[0] else 0.5)
     if min(len(a), len(b)) >= 3 and (b.startswith(a) or (a.startswith(b) and len(b) >= 4)):
         return 4.0 + abs(len(a) - len(b)) / _LONGEST  # cut short: `thr` for `threads`
