@@ -7,19 +7,18 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.support.bench import PROGRAM
 from tests.support.tools import REPOSITORY, system_tool
 
 SETTINGS = REPOSITORY / "editors/neovim"
 HERE = Path(__file__).parent
 CORNERS = HERE / "scopes/corners.bench"
 SKETCH = REPOSITORY / "tests/dsl/specs/power_efficiency.bench"
-BENCH = Path(sys.executable).with_name("bench")
 MISTAKE = "hardware box { hots = local }\n"
 ATTACHED_AND_TOLD = """
 vim.wait(30000, function() return #vim.diagnostic.get(0) > 0 end, 20)
@@ -55,7 +54,7 @@ def workspace(tmp_path: Path) -> Path:
     """A folder with bench in its `.venv`, and a spec with a mistake in a folder below."""
     folder = tmp_path / "work"
     (folder / ".venv/bin").mkdir(parents=True)
-    (folder / ".venv/bin/bench").symlink_to(BENCH)
+    (folder / ".venv/bin/bench").symlink_to(PROGRAM)
     (folder / ".git").mkdir()
     (folder / "specs").mkdir()
     (folder / "specs/spec.bench").write_text(MISTAKE)
@@ -99,7 +98,7 @@ def test_two_specs_of_a_folder_share_a_server(nvim: Callable[..., object], works
 def test_the_command_can_be_named(nvim: Callable[..., object], tmp_path: Path) -> None:
     spec = tmp_path / "spec.bench"
     spec.write_text(MISTAKE)
-    setup = f'require("benchbrief").setup({{ cmd = {{ "{BENCH}", "lsp" }} }})'
+    setup = f'require("benchbrief").setup({{ cmd = {{ "{PROGRAM}", "lsp" }} }})'
     answer = nvim(spec, ATTACHED_AND_TOLD, before=setup, PATH=_path_without_bench())
     assert isinstance(answer, dict)
     assert answer["messages"]

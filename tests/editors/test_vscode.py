@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 import zipfile
 from pathlib import Path
@@ -17,11 +16,11 @@ import pytest
 
 from benchbrief.compiler.compile import check
 from editors import words
+from tests.support.bench import PROGRAM
 from tests.support.tools import REPOSITORY, built_tool, system_tool
 
 SOURCES = REPOSITORY / "editors/vscode"
 MANIFEST: dict[str, Any] = json.loads((SOURCES / "package.json").read_text(encoding="utf-8"))
-BENCH = Path(sys.executable).with_name("bench")
 
 
 def test_the_package_holds_what_the_extension_needs_and_nothing_else() -> None:
@@ -83,7 +82,7 @@ def test_the_search_for_bench_and_a_talk_with_the_server_that_it_finds() -> None
     """The extension's own tests, which run in Node: see editors/vscode/test."""
     files = sorted(built_tool("vscode/out").glob("*.test.js"))
     command = [str(system_tool("node")), "--test", *map(str, files)]
-    environment = os.environ | {"BENCH": str(BENCH)}
+    environment = os.environ | {"BENCH": str(PROGRAM)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     counts = dict(re.findall(r"^(?:#|ℹ) (pass|fail|skipped) (\d+)$", done.stdout, re.MULTILINE))
