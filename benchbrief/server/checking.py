@@ -96,7 +96,12 @@ def _analysis(snapshot: Snapshot, files: tuple[Parsed, ...], model: Model | None
     if examined.loaded is None and files[0].uri not in found:
         for finding in _uses_of(analysis, found):
             found.setdefault(files[0].uri, []).append(finding)
-    return Analysis(files, analysis.model, {uri: tuple(findings) for uri, findings in found.items()})
+    in_order = {uri: tuple(sorted(findings, key=_start)) for uri, findings in found.items()}
+    return Analysis(files, analysis.model, in_order)
+
+
+def _start(finding: Finding) -> types.Position:
+    return finding.told.range.start
 
 
 def _told(analysis: Analysis, diagnostic: Diagnostic) -> tuple[str, types.Diagnostic]:

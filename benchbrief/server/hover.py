@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from lsprotocol import types
@@ -15,6 +16,7 @@ from benchbrief.compiler.measures import FAMILIES, KINDS
 from benchbrief.compiler.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.resolve import Model
 from benchbrief.compiler.schema import BLOCKS, ROCKSDB_OPTIONS, BlockSchema
+from benchbrief.dsl import ast
 from benchbrief.server.checking import Finding
 from benchbrief.server.cursor import Cursor, Token, cursor_at, tokens
 from benchbrief.server.snippets import DECLARATIONS
@@ -22,6 +24,7 @@ from benchbrief.server.view import View
 from benchbrief.server.words import attribute_doc, declared, markdown
 
 _MOST_HOSTS = 8
+_FENCE = re.compile(r"```bench .*")
 
 
 def hover(view: View, model: Model | None, findings: list[Finding], position: types.Position) -> types.Hover | None:
@@ -31,7 +34,11 @@ def hover(view: View, model: Model | None, findings: list[Finding], position: ty
     parts: list[str] = []
     where: types.Range | None = None
     occurrence = view.occurrence(offset)
-    if occurrence is not None:
+    unit = _declared_unit(view, offset)
+    if unit is not None:
+        where = view.file.range(unit.span)
+        parts = list(_of_unit(unit.text))
+    elif occurrence is not None:
         where = view.file.range(occurrence.span)
         parts = list(_of_symbol(occurrence.symbol, view, model))
     else:
@@ -49,6 +56,16 @@ def hover(view: View, model: Model | None, findings: list[Finding], position: ty
 
 def _holds(where: types.Range, position: types.Position) -> bool:
     return where.start <= position <= where.end
+
+
+def _declared_unit(view: View, offset: int) -> ast.Name | None:
+    """The unit of a metric."""
+    for metric in view.file.declarations:
+        if isinstance(metric, ast.Metric) and metric.unit is not None:
+            start = view.file.offset(metric.unit.span)
+            if start <= offset <= start + len(metric.unit.text):
+                return metric.unit
+    return None
 
 
 def _token_at(view: View, offset: int) -> Token | None:
@@ -93,9 +110,6 @@ def _of_word(text: str, token: Token) -> Iterator[str]:
         return
     if follows.startswith("(") and word in glossary.FUNCTIONS:
         yield f"`{word}(... over ...)`: {glossary.FUNCTIONS[word][1]}"
-        return
-    if previous is not None and previous.text == "in":
-        yield from _of_unit(word)
         return
     yield from _of_plain(cursor, word, follows)
 
@@ -186,7 +200,8 @@ def _of_unit(word: str) -> Iterator[str]:
 def _of_code(code: str) -> Iterator[str]:
     info = code_info(code)
     if info is not None:
-        yield f"---\n**{info.code}**: {info.title}\n\n{info.explanation_markdown}".rstrip()
+        explanation = _FENCE.sub("```bench", info.explanation_markdown)
+        yield f"---\n**{info.code}**: {info.title}\n\n{explanation}".rstrip()
 
 
 # --- names ---

@@ -1,0 +1,101 @@
+"""What is told of the word under the cursor, over the real protocol."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.server.specs import SMALL, cursor
+from tests.support.lsp import Client
+
+MORE = """\
+hardware other "Other" { hosts = "db-[1-3].lab"  price = 3 USD/h }
+client load { hosts = "load.lab"  tool = ycsb("/opt/ycsb") }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload a "Half" from ycsb.a { records = 75M }
+experiment more { hardware = other  client = load  database = mongo  workloads = a  threads = 8..12  measure = 20 min }
+metric tail in ms = max(latency.p99[read] over threads, workload, hardware)
+"""
+
+
+def told(client: Client, text: str) -> str:
+    """What is told at the `|`."""
+    whole, line, character = cursor(text)
+    uri = client.open("hover.bench", whole)
+    answer = client.at("hover", uri, line, character)
+    return str(answer["contents"]["value"]) if answer else ""
+
+
+@pytest.mark.parametrize(
+    ("word", "wanted"),
+    [
+        pytest.param("rec|ords = 2k", ["How many records the data set has.", "left out: 1000"], id="attribute"),
+        pytest.param("thr|eads   =", ["must be said", "range(1, 64, factor: 2)"], id="required attribute"),
+        pytest.param("pri|ce =", ["a fact", "- `one`: 2 USD/h", "- `two`: 2 USD/h"], id="fact"),
+        pytest.param("pri|ce /", ["a fact", "- `one`: 2 USD/h"], id="fact in an expression"),
+        pytest.param("2| USD", ["**2 USD/h**", "USD/s"], id="money"),
+        pytest.param("2|k }", ["**2,000**"], id="a plain number"),
+        pytest.param("1 |s\n", ["**1 s**", "a time"], id="unit"),
+        pytest.param("in |%", ["the unit `%`", "a plain number"], id="unit of a metric"),
+        pytest.param("USD/M|op", ["USD"], id="second part of a unit"),
+        pytest.param("throu|ghput[two]", ["Operations per second", "ops/s"], id="measure"),
+        pytest.param("ran|ge(gain", ["lowest and the highest"], id="function"),
+        pytest.param("over thre|ads", ["the dimension `threads`", "client threads"], id="dimension"),
+        pytest.param("col|or hardware", ["One series for each key"], id="option"),
+        pytest.param("figu|re", ["A chart"], id="element"),
+        pytest.param("exper|iment ramp", ["Hardware by workloads by a ramp"], id="block"),
+        pytest.param("met|ric gain", ["A derived metric"], id="declaration"),
+        pytest.param("db_bench.readr|andom", ["All threads read keys at random", "read"], id="benchmark"),
+        pytest.param("o|ver threads", ["the dimensions that a reduction goes along"], id="link"),
+        pytest.param("ra|mp", ["2 points × 1 repeats = **4 cells**", "threads: 1, 2"], id="experiment"),
+        pytest.param("r|r \"Random", ["All threads read keys at random", "- `records`: 2,000"], id="workload"),
+        pytest.param("[r|r]", ["workload **`rr`**", "- `records`: 2,000"], id="use of a workload"),
+        pytest.param("bo|x.variants", ["- `one`: 1 node: local; price 2 USD/h", "- `two`"], id="hardware"),
+        pytest.param("throughput[tw|o]", ["variant **`box.two`**", "- `two`: 1 node"], id="variant"),
+        pytest.param("metric ga|in", ["in %, by `workload`, `threads`; higher is better"], id="metric"),
+        pytest.param("{range(ga|in over", ["metric **`gain`**", "throughput[two]"], id="metric in a hole"),
+    ],
+)  # fmt: skip
+def test_a_word_tells_what_it_is(client: Client, word: str, wanted: list[str]) -> None:
+    assert word.replace("|", "") in SMALL
+    found = told(client, SMALL.replace(word.replace("|", ""), word, 1))
+    assert [text for text in wanted if text not in found] == [], found
+
+
+@pytest.mark.parametrize(
+    ("word", "wanted"),
+    [
+        pytest.param("75|M", ["**75,000,000**"], id="multiplier"),
+        pytest.param("2|0 min", ["**20 min** = 1,200 s", "a time"], id="conversion"),
+        pytest.param("ycsb.|a", ["Half of the operations", "50% read, 50% update", "zipfian"], id="core workload"),
+        pytest.param("latency.p9|9", ["p99 latency", "in s"], id="percentile"),
+        pytest.param("lat|ency.p99", ["p99 latency"], id="first half of a measure"),
+        pytest.param("client = lo|ad", ["client **`load`**", "ycsb on load.lab"], id="client"),
+        pytest.param("hardware ot|her", ["3 nodes: db-1.lab, db-2.lab, db-3.lab; price 3 USD/h"], id="hosts"),
+        pytest.param("metric ta|il", ["in ms, by no dimension: one number"], id="metric in a unit"),
+    ],
+)
+def test_values_are_told_as_they_were_read(client: Client, word: str, wanted: list[str]) -> None:
+    assert word.replace("|", "") in MORE
+    found = told(client, SMALL + MORE.replace(word.replace("|", ""), word, 1))
+    assert [text for text in wanted if text not in found] == [], found
+
+
+@pytest.mark.parametrize("word", ['"What a sec|ond', "The ga|in is", "# the thr|eads\n", "|{", "lo|cal\n"])
+def test_plain_text_and_signs_tell_nothing(client: Client, word: str) -> None:
+    text = "# the threads\n" + SMALL
+    assert word.replace("|", "") in text
+    assert told(client, text.replace(word.replace("|", ""), word, 1)) == ""
+
+
+def test_a_mistake_is_explained(client: Client) -> None:
+    found = told(client, SMALL + "metric throu|ghput in ops/s = max(throughput over threads)\n")
+    assert "**E0703**: A metric with the name of a measure" in found
+    assert "```bench mended" not in found
+
+
+def test_what_was_right_before_is_still_told_beside_a_syntax_error(client: Client) -> None:
+    uri = client.open("hover.bench", SMALL)
+    assert client.diagnostics(uri) == []
+    text, line, character = cursor(SMALL.replace("[1, 2]", "[1,").replace("metric gain", "metric ga|in"))
+    client.change(uri, {"text": text})
+    assert "in %, by `workload`, `threads`" in client.at("hover", uri, line, character)["contents"]["value"]
