@@ -14,7 +14,19 @@ from benchbrief.compiler.indexing import yet_to_be_found
 from benchbrief.compiler.measures import DIMENSIONS, KINDS
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.steady import FEWEST_PHASES
-from benchbrief.compiler.terms import Measure, Number, Operation, Reduction, Spread, Steady, Term, along, fix, leaves
+from benchbrief.compiler.terms import (
+    Measure,
+    Number,
+    Operation,
+    Reduction,
+    Spread,
+    Steady,
+    Term,
+    along,
+    fix,
+    leaves,
+    offered_keys,
+)
 from benchbrief.compiler.typed import Demanded, Typed, text_of
 from benchbrief.compiler.units import DIMENSIONLESS, parse_unit
 from benchbrief.dsl import ast
@@ -29,6 +41,9 @@ CURVES: Mapping[str, tuple[Dimension, ...]] = {
     "time_to_steady": ("phase",),
 }
 """The functions, and along which dimensions each of them reads a curve."""
+
+FEWEST_POINTS = 3
+"""Of a curve with a knee: one before it, one at it, one behind it."""
 
 _ARGUMENTS: Mapping[str, tuple[str, ...]] = {"saturation": ("at",)}
 
@@ -130,6 +145,9 @@ def curve(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
         typer.findings.add(wrong.DimensionAbsent(expr.over[0].span, text_of(inner), dim, term.dims))
         return None
     if function == "knee":
+        points = len(offered_keys(term, dim))
+        if points < FEWEST_POINTS:
+            typer.findings.add(wrong.TooFewPoints(expr.over[0].span, dim, FEWEST_POINTS, points))
         return Typed(Reduction("knee", term, (dim,), None))
     if not isinstance(term, Measure) or term.kind.name != "throughput":
         why = "compares `throughput` with the offered load, and nothing else"

@@ -1,4 +1,4 @@
-"""Mistakes in metrics and conditions (E070x to E072x, W0701, W0702), each with its stable code and all of its prose.
+"""Mistakes in metrics and conditions (E070x to E072x, W0701, W0702, W0706), with their stable codes and their prose.
 
 What is wrong in a report is in `compiler/report_errors.py`.
 """
@@ -368,6 +368,19 @@ class MeanOfPercentiles(CompileProblem):
         if "repeat" in self.over:
             return "leave `over repeat` out: a percentile is then that of all repeats, from their merged histograms"
         return f"use `max(... over {', '.join(self.over)})`, or `range` in a text: both are true of every point"
+
+
+@dataclass(frozen=True)
+class TooFewPoints(CompileProblem):
+    """A knee of ramps that are too short to show one."""
+
+    code = "W0706"
+    severity: ClassVar[Severity] = "warning"
+    says = "a knee takes {fewest} points at least, so this will be missing: `{dim}` has {points}"
+    hint = "measure more points"
+    dim: str
+    fewest: int
+    points: int
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TypeVar
 from benchbrief.compiler import metric_errors, plan
 from benchbrief.compiler import report_errors as wrong
 from benchbrief.compiler.bodies import Body, read_attributes
-from benchbrief.compiler.errors import CompileProblem, Findings
+from benchbrief.compiler.errors import CompileProblem, Findings, SingleRun
 from benchbrief.compiler.expressions import Typer
 from benchbrief.compiler.figures import figure
 from benchbrief.compiler.formulas import formula
@@ -24,6 +24,7 @@ from benchbrief.compiler.structure_errors import (
     WrongType,
 )
 from benchbrief.compiler.tables import callout, table
+from benchbrief.compiler.terms import Measure, leaves
 from benchbrief.compiler.typed import text_of
 from benchbrief.compiler.units import Unit
 from benchbrief.compiler.values import described
@@ -55,7 +56,8 @@ def lower(scope: Scope) -> Lowered:
     findings = Findings()
     typer = Typer(scope, findings)
     metrics = [_metric(typer, metric) for metric in scope.metrics]
-    expects = [_expect(typer, expect) for expect in scope.expects]
+    judged: set[str] = set()
+    expects = [_expect(typer, expect, judged) for expect in scope.expects]
     reports = [_report(typer, block) for block in scope.reports]
     return (
         tuple(metric for metric in metrics if metric),
@@ -82,10 +84,16 @@ def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
     )
 
 
-def _expect(typer: Typer, expect: ast.Expect) -> plan.Expect | None:
+def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect | None:
+    """`judged` are the experiments without repeats that a warning was given for."""
     typed = typer.condition(expect.condition)
     if typed is None or not typer.is_complete(typed, expect.condition):
         return None
+    runs = [run for leaf in leaves(typed.term) if isinstance(leaf, Measure) for run in leaf.runs]
+    single = dict.fromkeys(run.experiment for run in runs if run.repeats == 1 and run.experiment not in judged)
+    judged.update(single)
+    if single:
+        typer.findings.add(SingleRun(expect.span, tuple(single)))
     text = text_of(expect.condition)
     condition = expect.condition
     compared = (condition.left, condition.right) if isinstance(condition, ast.Binary) else ()

@@ -60,7 +60,6 @@ def resolve(found: Declarations, params: Mapping[str, ast.Expr], profile: str | 
         findings.add(errors.NoExperiment(None))
     elif not findings.failed:
         _warn_unused(found, world, matrices, findings)
-        _warn_single_runs(found, matrices, findings)
     return Model(
         hosts=hosts.hosts,
         hardware=world.hardware,
@@ -185,9 +184,3 @@ def _warn_unused(found: Declarations, world: World, matrices: tuple[Matrix, ...]
     for name, param in found.params.items():
         if name not in named and name not in found.imported_params:
             findings.add(errors.Unused(param.name.span, "param", name))
-
-
-def _warn_single_runs(found: Declarations, matrices: tuple[Matrix, ...], findings: Findings) -> None:
-    single = tuple(matrix.experiment.name for matrix in matrices if matrix.experiment.repeats == 1)
-    if found.expects and single:
-        findings.add(errors.SingleRun(found.expects[0].span, single))

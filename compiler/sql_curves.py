@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from benchbrief.compiler.curves import FEWEST_POINTS
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.sql_text import indent, number_literal
 from benchbrief.compiler.steady import FEWEST_PHASES, MOST_RANGE, MOST_TREND, ROUNDING
 from benchbrief.compiler.terms import Dims, Reduction, Steady
 
-_FEWEST_POINTS = 3
-"""Of a curve with a knee: one before it, one at it, one behind it."""
 _DECIMALS = 9
 """Of a knee's height: less is rounding, and heights that are the same otherwise are level."""
 
@@ -81,7 +80,7 @@ def knee(term: Reduction, source: str) -> str:
         ]
     )
     highest = f"first({axis} ORDER BY height DESC, {axis})"
-    whole = f"NOT bool_or(value IS NULL) AND count(*) >= {_FEWEST_POINTS}"
+    whole = f"NOT bool_or(value IS NULL) AND count(*) >= {FEWEST_POINTS}"
     found = f"max(height) > 0 AND {highest} > min({axis})"
     value = f"CASE WHEN {whole} AND {found} THEN CAST({highest} AS DOUBLE) END"
     return _grouped(term.dims, value, f"(\n{indent(heights)}\n)")
