@@ -33,7 +33,9 @@ class Taken:
     def sentence(self) -> str:
         """`18 of 24 cells are taken from run X of 2026-11-20; 6 are measured; --fresh measures all again`."""
         sources = by_run((each.run_id, each.measured_at) for each in self.carried)
-        total, left = len(self.plan.cells), len(self.plan.cells) - len(self.carried)
+        from benchbrief.results.reuse import Reuse
+
+        total, left = len(self.plan.cells), len(Reuse(self.plan, self.carried).measured)
         who = _counted(len(self.carried), total)
         where = (
             f"from run {sources[0].run_id} of {sources[0].date}"

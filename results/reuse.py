@@ -5,7 +5,7 @@ Engineers distrust results of several days in one comparison, so results are tak
 - the repeats of a point belong together: they say how far one measurement lies from the next;
 - measured by turns (`interleaved`), so do all hardware at a point: they share the drift of their time;
 - in a random order, so does the whole experiment: any cell may have been beside any other;
-- a search belongs to the cells that were measured at what it found.
+- a search belongs to the cells that were measured at what it found; what it did not need is not needed again.
 
 One measurement stands for one cell only, though several may be defined alike. Not taken is what failed, what another
 version of the measurement measured, what has a raw output that is gone or changed, and what depends on a value that is
@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.compiler.plan import Cell, Plan, Reference
+from benchbrief.compiler.plan import Cell, KneeSearch, Plan, Reference
 from benchbrief.results.evidence import Evidence, Verdict, check_files, first_problem, read_evidence
 from benchbrief.results.measured import MEASURE
 from benchbrief.results.runs import list_runs, run_state
@@ -27,6 +27,7 @@ from benchbrief.runners import journal as j
 from benchbrief.runners.carry import Carried, Facts
 from benchbrief.runners.rundir import PLAN
 from benchbrief.runners.seams import RunnerError
+from benchbrief.runners.searches import key_of
 
 Block = tuple[Cell, ...]
 
@@ -41,9 +42,10 @@ class Reuse:
 
     @property
     def measured(self) -> tuple[Cell, ...]:
-        """The cells that are left to be measured."""
+        """The cells that are left to be measured: not those that a search, taken from an earlier run, did not need."""
         taken = {each.cell.id for each in self.carried}
-        return tuple(cell for cell in self.plan.cells if cell.id not in taken)
+        searched = {key_of(each.cell) for each in self.carried if self.plan.experiments[each.cell.experiment].search}
+        return tuple(cell for cell in self.plan.cells if cell.id not in taken and key_of(cell) not in searched)
 
     def without(self, changed: Mapping[str, str]) -> Reuse:
         """Itself without the blocks of these cells, which come with their reasons."""
@@ -59,15 +61,15 @@ def blocks(plan: Plan) -> list[Block]:
     """The cells that are taken from an earlier run together or not at all."""
     of_key: dict[tuple[object, ...], list[Cell]] = {}
     for cell in plan.cells:
-        block: list[Cell] = []
+        block = [cell]
         for key in _bonds(plan, cell):
             other = of_key.get(key, block)
             if other is not block:
                 block, smaller = (other, block) if len(other) > len(block) else (block, other)
                 block += smaller
-                of_key |= {bond: block for each in smaller for bond in _bonds(plan, each)}
+                bonds = [bond for each in smaller for bond in _bonds(plan, each)]
+                of_key |= {bond: block for bond in bonds if of_key.get(bond) is smaller}
             of_key[key] = block
-        block.append(cell)
     order = {cell.id: index for index, cell in enumerate(plan.cells)}
     found = {id(block): block for block in of_key.values()}
     return [tuple(sorted(block, key=lambda cell: order[cell.id])) for block in found.values()]
@@ -148,13 +150,17 @@ class _EarlierRun:
         self._plan = plan
         self._evidence = evidence
         self._good: dict[str, list[Verdict]] = {}
+        self._not_needed: set[tuple[str, KneeSearch | None]] = set()
+        """What a search had no need of, by its criterion."""
         for verdict in evidence.verdicts:
             if verdict.status == "ok" and any(job.job == MEASURE for job in verdict.jobs):
                 self._good.setdefault(verdict.cell.hash, []).append(verdict)
+            if verdict.status == "skipped":
+                self._not_needed.add((verdict.cell.hash, evidence.plan.experiments[verdict.cell.experiment].search))
         self._histories = _histories(evidence)
 
     def take(self, block: Block, used: set[tuple[str, str]]) -> tuple[list[Carried], list[str]]:
-        """A result for every cell of the block, or none; and what is wrong with these results."""
+        """A result for every cell of the block that needs one, or none; and what is wrong with these results."""
         taken: list[Carried] = []
         used = set(used)
         for cell in block:
@@ -162,6 +168,8 @@ class _EarlierRun:
             same = sorted(self._good.get(cell.hash, ()), key=lambda verdict: verdict.cell.id != cell.id)
             fitting = (each for each in (self._carried(cell, v) for v in same) if _source(each) not in used)
             if (each := next(fitting, None)) is None:
+                if (cell.hash, self._plan.experiments[cell.experiment].search) in self._not_needed:
+                    continue
                 return [], []
             taken.append(each)
             used.add(_source(each))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 from itertools import pairwise
@@ -77,6 +78,14 @@ def test_a_search_stops_at_the_knee_and_others_run_there(bench: Bench) -> None:
     html = page.read_text(encoding="utf-8")
     assert "threads = " + str(knee) in html
     assert "not needed: the knee" not in html, "what is not needed is no gap in a figure or a table"
+
+    again = bench("run", "brief.bench", "--no-report")
+    assert again.code == 0, again.text
+    assert f"{12 - len(skipped)} of 12 cells are taken from run {bench.run_dirs()[0].name}" in again.err
+    assert "none is left to measure" in again.err
+    records = [json.loads(line) for line in (bench.run_dirs()[1] / "journal.jsonl").read_text().splitlines()]
+    assert [record["knee"] for record in records if record["type"] == "search_ended"] == [knee]
+    assert [record["cell"] for record in records if record["type"] == "cell_skipped"] == skipped
 
 
 def test_an_interrupted_search_goes_on_where_it_was(bench: Bench) -> None:
