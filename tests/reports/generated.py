@@ -13,6 +13,7 @@ from benchbrief.results import schema as s
 RUN = "20260314-091500-generated"
 STATISTICS = ("mean", "min", "max", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99")
 OPERATIONS = ("read", "update", "insert", "scan", "read_modify_write", "write")
+FOUND = 32
 SAMPLED = {"disk.read": "B/s", "disk.write": "B/s", "disk.utilisation": "share", "cpu": "cores", "power": "W"}
 
 
@@ -25,20 +26,20 @@ def rows_for(plan: Plan) -> Iterator[tuple[Any, ...]]:
     for cell in {(c.experiment, c.hardware, c.workload, c.threads, c.target): c for c in plan.cells}.values():
         for operation in OPERATIONS:
             for rank, statistic in enumerate(STATISTICS, 1):
-                value = 0.0001 * rank * (cell.threads or 0) ** 0.5 * _wobble(cell, operation)
+                value = 0.0001 * rank * _threads(cell) ** 0.5 * _wobble(cell, operation)
                 yield s.LatencyRow(
-                    RUN, cell.experiment, cell.hardware, cell.workload, cell.threads, cell.target, None, None, None,
+                    RUN, cell.experiment, cell.hardware, cell.workload, _threads(cell), cell.target, None, None, None,
                     operation, "service", statistic, value, "histogram", cell.repeat, None,
                 )  # fmt: skip
 
 
 def _cell(cell: Cell, at: datetime) -> Iterator[tuple[Any, ...]]:
     yield s.CellRow(
-        RUN, cell.id, cell.hash, cell.experiment, cell.hardware, cell.database, cell.workload, cell.threads,
+        RUN, cell.id, cell.hash, cell.experiment, cell.hardware, cell.database, cell.workload, _threads(cell),
         cell.target, cell.repeat, "ok", None, 1, at, cell.measure_s, cell.warm_up_s, f"raw/{cell.id}/1",
         str(cell.origin),
     )  # fmt: skip
-    rate = 9000.0 * (cell.threads or 0) / (1 + (cell.threads or 0) / 40) * _wobble(cell, "ops")
+    rate = 9000.0 * _threads(cell) / (1 + _threads(cell) / 40) * _wobble(cell, "ops")
     for phase in (None, *range(1, cell.phases + 1)) if cell.phases > 1 else (None,):
         for operation in ("all", *OPERATIONS):
             yield s.ThroughputRow(
@@ -48,6 +49,11 @@ def _cell(cell: Cell, at: datetime) -> Iterator[tuple[Any, ...]]:
         for second in range(3):
             value = {"B/s": 4e7, "share": 0.4, "cores": 1.4, "W": 130.0}[unit] * _wobble(cell, measure)
             yield s.SampleRow(RUN, cell.id, measure, cell.locks[0], "d0", float(second), value, unit)
+
+
+def _threads(cell: Cell) -> int:
+    """What a search finds is the same everywhere."""
+    return FOUND if cell.threads is None else cell.threads
 
 
 def _wobble(cell: Cell, what: str) -> float:

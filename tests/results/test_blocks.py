@@ -27,7 +27,7 @@ def test_a_search_belongs_to_the_cells_that_wait_for_it(tmp_path: Path) -> None:
     path.write_text(SPEC, encoding="utf-8")
     plan = compile_spec(path)
     found = [[cell.id for cell in block] for block in blocks(plan)]
-    assert sorted(sum(found, [])) == sorted(cell.id for cell in plan.cells), "each cell once"
+    assert sorted(cell for block in found for cell in block) == sorted(cell.id for cell in plan.cells), "each cell once"
     by_size = sorted(found, key=len)
     assert [len(block) for block in by_size] == [3, 3, 12, 12]
     for block, hardware in zip(sorted(by_size[2:]), ("one", "two"), strict=True):
