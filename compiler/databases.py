@@ -9,12 +9,12 @@ from typing import Literal
 
 from benchbrief.compiler import plan, structure_errors, value_errors
 from benchbrief.compiler.declarations import Entry
-from benchbrief.compiler.errors import NotSupported
 from benchbrief.compiler.hardware import HardwareUnit, origin
 from benchbrief.compiler.metric_errors import UnknownFunction
-from benchbrief.compiler.schema import DATABASE, ROCKSDB_OPTIONS, BlockSchema, Fact, Text
+from benchbrief.compiler.schema import DATABASE, MONGODB_OPTIONS, ROCKSDB_OPTIONS, BlockSchema, Fact, Text
 from benchbrief.compiler.tools import ENGINE_TOOLS, read_tool
-from benchbrief.compiler.values import Constant, Reader, Value, Values, check_path, described, wrong_value
+from benchbrief.compiler.uri_options import check_uri_options, uri_option
+from benchbrief.compiler.values import Constant, Reader, Value, Values, check_path, described, reference, wrong_value
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.suggest import did_you_mean
@@ -22,6 +22,7 @@ from benchbrief.dsl.suggest import did_you_mean
 # What is not in the table is passed to db_bench as a flag of that name.
 _OPTIONS = BlockSchema("", ROCKSDB_OPTIONS, open_keys=Fact(), named=False)
 _REFERENCES = ("env", "secret")
+_URI_OPTIONS = BlockSchema("", {name: option.key for name, option in MONGODB_OPTIONS.items()}, named=False)
 _PLAIN_PASSWORD = re.compile(r"://[^/@\s]*:[^/@\s]+@")
 
 
@@ -40,6 +41,8 @@ class DatabaseSpec:
     options: dict[str, plan.Option]
     open_options: dict[str, ast.Hole]
     """Options that are a fact of the hardware: `cache = "{cache}"`."""
+    option_places: Mapping[str, Span]
+    """Where each option is said."""
     options_file: str | None
     reset: Literal["drop_and_load", "reuse"]
     tool: plan.Tool | None
@@ -91,6 +94,7 @@ def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
         size=values.number("size"),
         options=_options(options, engine, reader),
         open_options=open_options,
+        option_places={key: at.key.span for block in entry.all("options") for key, at in block.attributes.items()},
         options_file=values.text("options_file"),
         reset="reuse" if reset == "reuse" else "drop_and_load",
         tool=tool,
@@ -132,15 +136,14 @@ def _open_options(entry: Entry | None) -> tuple[Entry | None, dict[str, ast.Hole
 def _options(entry: Entry | None, engine: str, reader: Reader) -> dict[str, plan.Option]:
     if entry is None:
         return {}
-    if engine != "rocksdb":
-        reader.findings.add(
-            NotSupported(
-                entry.head,
-                "an `options` block for MongoDB",
-                'put options of the connection into the uri: `"mongodb://{hosts}/ycsb?w=majority"`',
-            )
-        )
-        return {}
+    if engine == "mongodb":
+        named = _by_our_names(entry, reader)
+        found = reader.block(named, _URI_OPTIONS).found
+        return {
+            MONGODB_OPTIONS[key].name: option
+            for key, value in found.items()
+            if (option := uri_option(key, value, reader)) is not None
+        }
     for name, attribute in entry.attributes.items():
         # Any flag of db_bench may be said, but one that nearly is an option of ours is a slip.
         if name not in ROCKSDB_OPTIONS and did_you_mean(name, ROCKSDB_OPTIONS):
@@ -148,6 +151,18 @@ def _options(entry: Entry | None, engine: str, reader: Reader) -> dict[str, plan
             reader.findings.add(structure_errors.UnknownAttribute(attribute.key.span, "options", name, known))
     found = reader.block(entry, _OPTIONS).found
     return {key: option for key, value in found.items() if (option := _option(value)) is not None}
+
+
+def _by_our_names(entry: Entry, reader: Reader) -> Entry:
+    """The block without options that are said by the connection string's names, which are reported."""
+    meant = {option.name.lower(): name for name, option in MONGODB_OPTIONS.items() if name != option.name.lower()}
+    kept = {}
+    for name, attribute in entry.attributes.items():
+        if name.lower() in meant and name not in MONGODB_OPTIONS:
+            reader.findings.add(structure_errors.UriWord(attribute.key.span, name, meant[name.lower()]))
+        else:
+            kept[name] = attribute
+    return replace(entry, attributes=kept)
 
 
 def _option(value: Value | None) -> plan.Option | None:
@@ -159,17 +174,21 @@ def _option(value: Value | None) -> plan.Option | None:
 def _filled_options(spec: DatabaseSpec, unit: HardwareUnit, reader: Reader) -> dict[str, plan.Option]:
     """The options as this hardware has them."""
     options = dict(spec.options)
+    keys = ROCKSDB_OPTIONS if spec.engine == "rocksdb" else {name: o.key for name, o in MONGODB_OPTIONS.items()}
     for key, hole in spec.open_options.items():
-        if not isinstance(hole.expr, ast.Name) or hole.format:
+        if key not in keys and spec.engine == "mongodb":
+            reader.findings.add(structure_errors.UnknownAttribute(spec.option_places[key], "options", key, tuple(keys)))
+        elif not isinstance(hole.expr, ast.Name) or hole.format:
             reader.findings.add(structure_errors.BadHole(hole.span, key, "only the name of a fact can stand here"))
         elif hole.expr.text not in unit.said:
             known = tuple(unit.said)
             reader.findings.add(structure_errors.UnknownHole(hole.expr.span, unit.hardware.key, hole.expr.text, known))
         else:
-            shape = ROCKSDB_OPTIONS[key].shape if key in ROCKSDB_OPTIONS else Fact()
-            option = _option(reader.value(key, unit.said[hole.expr.text], shape))
+            value = reader.value(key, unit.said[hole.expr.text], keys[key].shape if key in keys else Fact())
+            mongodb = spec.engine == "mongodb"
+            option = uri_option(key, value, reader) if mongodb else _option(value)
             if option is not None:
-                options[key] = option
+                options[MONGODB_OPTIONS[key].name if mongodb else key] = option
     return options
 
 
@@ -185,6 +204,7 @@ def fill(spec: DatabaseSpec, unit: HardwareUnit, table: Mapping[str, plan.Host],
             check_path(spec.path.span, "path", path, reader.findings)
     if spec.uri and uri:
         _check_uri(spec.uri, uri, reader)
+        check_uri_options(spec.uri, uri, spec.option_places, reader)
     return plan.Database(
         name=spec.name,
         label=spec.label,
@@ -236,14 +256,14 @@ def _hole(
             if isinstance(param, ast.String) and param.plain is not None:
                 return param.plain
             reader.findings.add(structure_errors.UnknownHole(name.span, unit.hardware.key, name.text, tuple(known)))
-        case ast.Call(
-            function=ast.Name(text=("env" | "secret") as kind),
-            arguments=[ast.Argument(key=None, value=ast.Name() | ast.String() as value)],
-        ) if key == "uri" and (reference := value.text if isinstance(value, ast.Name) else value.plain):
-            return plan.Reference(kind="env" if kind == "env" else "secret", name=reference)
-        case ast.Call(function=function) if key == "uri" and did_you_mean(function.text, _REFERENCES):
+        case ast.Call(function=function) if (
+            key == "uri" and function.text not in _REFERENCES and did_you_mean(function.text, _REFERENCES)
+        ):
             reader.findings.add(UnknownFunction(function.span, "function", function.text, _REFERENCES))
         case other:
+            found = reference(other) if key == "uri" else None
+            if found is not None:
+                return found
             reader.findings.add(structure_errors.BadHole(hole.span, key, f"it is {described(other)}"))
     return None
 

@@ -39,6 +39,8 @@ class Entry:
     parent: str = ""
     """The block of its kind that it is from."""
     imported: bool = False
+    taken: frozenset[str] = frozenset()
+    """Attributes that the profile took away."""
 
     @property
     def keyword(self) -> Span:

@@ -1,6 +1,6 @@
 """Mistakes in names, files and cycles, each with its stable code and all of its prose; the base of the others.
 
-E02xx names, E06xx files and cycles, E0790 what is not supported yet, W warnings. Values and their units (E03xx,
+E02xx names, E06xx files and cycles, W warnings. Values and their units (E03xx,
 E04xx) are in `compiler/value_errors.py`, structure (E05xx) in `compiler/structure_errors.py`, metrics and reports
 (E07xx) in `compiler/metric_errors.py`.
 """
@@ -348,18 +348,7 @@ class KneeCycle(Circle):
     hint = "write the number in one of them"
 
 
-# --- what is not supported yet, and warnings ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class NotSupported(CompileProblem):
-    """A part of the language that parses but can't be run yet."""
-
-    code = "E0790"
-    says = "{what} is not yet supported"
-    hint = "{instead}"
-    what: str
-    instead: str
+# --- warnings ----------------------------------------------------------------------------------------------------
 
 
 _USED_BY = {
@@ -401,6 +390,82 @@ class OddFact(CompileProblem):
     @property
     def replacement(self) -> str:
         return self.meant
+
+
+@dataclass(frozen=True)
+class UnsampledMeter(CompileProblem):
+    """Hardware that says how its power is read, in experiments that never do."""
+
+    code = "W0207"
+    severity = "warning"
+    says = "hardware `{hardware}` says how its power is read, and nothing reads it"
+    mark = "never read"
+    hint = "say `probes = [power every 1 s]` in experiment {experiments}"
+    hardware: str
+    names: tuple[str, ...]
+
+    @property
+    def experiments(self) -> str:
+        return ticked(self.names)
+
+
+@dataclass(frozen=True)
+class MetersLeftBehind(CompileProblem):
+    """A profile that replaces the hosts, but not what reads their power."""
+
+    code = "W0203"
+    severity = "warning"
+    says = "profile `{profile}` replaces the hosts of {hardware}, and their power meters are not those of the new ones"
+    mark = "power will be missing with these hosts"
+    hint = (
+        "say how power is read there, `power = rapl` or `power = command(...)` in the profile, "
+        "or `power = none` to do without"
+    )
+    profile: str
+    names: tuple[str, ...]
+
+    @property
+    def hardware(self) -> str:
+        return ticked(self.names)
+
+
+@dataclass(frozen=True)
+class InsertsFromOneHost(CompileProblem):
+    """A workload that inserts, and a client of several hosts: each process of YCSB would make the same new keys."""
+
+    code = "W0204"
+    severity = "warning"
+    says = "workload `{workload}` inserts, so its load comes from `{host}` alone, not from all of client `{client}`"
+    mark = "every YCSB process would insert the same new keys"
+    hint = "see that one host can offer the load, or leave the workload out where the client's hosts are compared"
+    workload: str
+    client: str
+    host: str
+
+
+@dataclass(frozen=True)
+class PrintedPercentiles(CompileProblem):
+    """A client of several hosts whose tool tells no distribution."""
+
+    code = "W0205"
+    severity = "warning"
+    says = "`{tool}` prints percentiles only, and those of {hosts} hosts can't be merged: they will be missing"
+    mark = "no percentiles of latency"
+    hint = "load with `ycsb`, whose histograms are merged, or give the client one host"
+    tool: str
+    hosts: int
+
+
+@dataclass(frozen=True)
+class ServiceKnee(CompileProblem):
+    """A search over offered loads that goes by service latency."""
+
+    code = "W0206"
+    severity = "warning"
+    says = "this search goes by the latency of `{tool}`, which leaves out the wait behind late operations"
+    mark = "coordinated omission: the knee shows late, or not at all"
+    hint = "load with `ycsb`, which counts latency from when each operation was due"
+    tool: str
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ class _Block:
     def of(cls, matrix: Matrix, unit: HardwareUnit, load: Load, hosts: Mapping[str, Host]) -> _Block:
         hardware = unit.hardware
         database = matrix.databases[hardware.key]
-        load_hosts = matrix.client.hosts if matrix.client else hardware.hosts
+        load_hosts = matrix.load_hosts(unit, load)
         probes = matrix.probes[hardware.key]
         shared = shared_parts(
             hosts, hardware, database, load_hosts, matrix.tool, load.workload, probes, matrix.experiment

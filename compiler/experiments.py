@@ -13,9 +13,9 @@ from benchbrief.compiler.hardware import HardwareUnit, origin
 from benchbrief.compiler.probes import ProbeSpec, read_probes
 from benchbrief.compiler.ramps import KneeOf, Ramp, read_ramp
 from benchbrief.compiler.schema import EXPERIMENT, Number
-from benchbrief.compiler.tools import ENGINE_TOOLS, OPEN_LOOP
+from benchbrief.compiler.tools import ENGINE_TOOLS, INTENDED, MERGEABLE, OPEN_LOOP
 from benchbrief.compiler.values import Reader, listed, wrong_value
-from benchbrief.compiler.workloads import Load, loading, sized, timed_benchmarks
+from benchbrief.compiler.workloads import Load, inserts, loading, sized, timed_benchmarks
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.suggest import did_you_mean
@@ -61,6 +61,10 @@ class Matrix:
     database: DatabaseSpec
     databases: Mapping[str, plan.Database]
     probes: Mapping[str, tuple[plan.Probe, ...]]
+    asked: tuple[str, ...]
+    """The probes that the experiment names, also where the profile took away what they read."""
+    service_only: tuple[Span, str] | None
+    """See `scope.ExperimentKey`."""
     client: plan.Client | None
     tool: plan.Tool
     threads: int | None
@@ -68,6 +72,12 @@ class Matrix:
     awaits: Mapping[Axis, KneeOf]
     span: Span
     knees: Mapping[Axis, Mapping[tuple[str, str], plan.Knee]] = field(default_factory=dict)
+
+    def load_hosts(self, unit: HardwareUnit, load: Load) -> tuple[str, ...]:
+        """Where the load comes from; of a workload that inserts, a single host (see `workloads.inserts`)."""
+        if self.client is None:
+            return unit.hardware.hosts
+        return self.client.hosts[:1] if inserts(load.workload) else self.client.hosts
 
     @property
     def points(self) -> tuple[float | None, ...]:
@@ -131,7 +141,7 @@ class _Experiment:
         ramps = self._ramp()
         measure_s, phases = self._times()
         repeats, order, seed = self._repeats()
-        probes = read_probes(self.values.series("probes"), self.world.probes, units, self.reader)
+        placed = read_probes(self.values.series("probes"), self.world.probes, units, database, self.reader)
         if database is None or not units or not loads:
             return None
         client, tool = self._load_generator(database)
@@ -139,7 +149,7 @@ class _Experiment:
         if tool is None:
             return None
         loads = self._fitting(loads, database, units)
-        self._one_load_host(client)
+        self._shares(client, loads, ramps)
         self._tool_limits(tool, phases)
         self._load_limits(loads, phases)
         if ramps is None or measure_s is None:
@@ -172,7 +182,9 @@ class _Experiment:
             loads=loads,
             database=database,
             databases=databases,
-            probes=probes,
+            probes=placed.probes,
+            asked=placed.asked,
+            service_only=self._service_only(tool, ramps),
             client=client,
             tool=tool,
             threads=int(ramps.threads.points[0]) if ramps.axis == "target" and ramps.threads.points else None,
@@ -381,12 +393,35 @@ class _Experiment:
             )
         return client, client.tool
 
-    def _one_load_host(self, client: plan.Client | None) -> None:
-        """Several load generators for one cell need a common start and a split target, which is not built yet."""
-        if client is not None and len(client.hosts) > 1:
+    def _shares(self, client: plan.Client | None, loads: tuple[Load, ...], ramps: _Ramps | None) -> None:
+        """Whether the load can be split over the client's hosts."""
+        if client is None or len(client.hosts) < 2:
+            return
+        findings, hosts = self.reader.findings, len(client.hosts)
+        if ramps is not None:
+            threads = min((ramps.ramp if ramps.axis == "threads" else ramps.threads).points, default=hosts)
+            if threads < hosts:
+                span = self.values.span("threads")
+                findings.add(structure_errors.FewThreads(span, int(threads), client.name, hosts))
+            target = min(ramps.ramp.points, default=hosts) if ramps.axis == "target" else hosts
+            if target < hosts:
+                findings.add(structure_errors.SmallTarget(self.values.span("target"), target, client.name, hosts))
+        if client.tool.driver not in MERGEABLE:
             span = self.values.span("client") if self.values.said("client") else self.entry.head
-            what = f"load from several hosts at once (client `{client.name}` has {len(client.hosts)})"
-            self.reader.findings.add(errors.NotSupported(span, what, "give the client one host"))
+            findings.add(errors.PrintedPercentiles(span, client.tool.driver, hosts))
+        for load in loads:
+            if inserts(load.workload):
+                span = self.places["workload", load.workload.name]
+                findings.add(errors.InsertsFromOneHost(span, load.workload.name, client.name, client.hosts[0]))
+
+    def _service_only(self, tool: plan.Tool, ramps: _Ramps) -> tuple[Span, str] | None:
+        """Where a load is offered by a tool that hides how long operations waited for their turn."""
+        if ramps.axis != "target" or tool.driver in INTENDED or tool.driver not in OPEN_LOOP:
+            return None
+        span = self.values.span("target")
+        if ramps.ramp.search:
+            self.reader.findings.add(errors.ServiceKnee(span, tool.driver))
+        return span, tool.driver
 
     def _fitting(
         self, loads: tuple[Load, ...], database: DatabaseSpec, units: tuple[HardwareUnit, ...]

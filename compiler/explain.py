@@ -129,9 +129,13 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         yield "options", ", ".join(shared)
     where = f"on client {first.client}" if first.client else "on the host under test"
     yield "load by", f"{first.tool.driver}{f' ({first.tool.path})' if first.tool.path else ''} {where}"
+    if split := _split(cells):
+        yield "load hosts", split
     if e.phases > 1:
         yield "phases", f"{e.phases} x {duration(e.measure_s / e.phases)}"
     yield "probes", ", ".join(_probes(cells)) or "none"
+    if any(probe.name == "power" for cell in cells for probe in cell.probes):
+        yield "power", "; ".join(_meters(plan, e))
     if e.max_error_share:
         yield "max errors", f"{100 * e.max_error_share:g} %"
 
@@ -193,6 +197,38 @@ def _probes(cells: Iterable[Cell]) -> list[str]:
             if device and device not in found:
                 found.append(device)
     return [f"{name} on {' or '.join(on)}" if on else name for name, on in devices.items()]
+
+
+def _split(cells: Sequence[Cell]) -> str:
+    """Where the load of a client with several hosts comes from; "" where it always has one."""
+    most = max(cells, key=lambda cell: len(cell.load_hosts))
+    if most.client is None or len(most.load_hosts) < 2:
+        return ""
+    alone = dict.fromkeys(cell.workload for cell in cells if len(cell.load_hosts) < len(most.load_hosts))
+    what = "threads and target" if most.target or most.target_from else "threads"
+    text = f"{_some(most.load_hosts)}, with a share of the {what} each"
+    if alone:
+        text += f"; {', '.join(alone)} from {next(c.load_hosts[0] for c in cells if c.workload in alone)} alone"
+    return text
+
+
+_BOUNDARY = {
+    "wall": "at the wall",
+    "node": "of the node",
+    "cpu": "of the CPU packages only",
+    "unknown": "of an unknown part of it",
+}
+
+
+def _meters(plan: Plan, e: Experiment) -> Iterator[str]:
+    """Each meter with the hardware that it is of and what its watts are the power of."""
+    found: dict[str, list[str]] = {}
+    for hardware in _chosen(plan, e):
+        if hardware.power:
+            by = f"{hardware.power.kind}, {_BOUNDARY[hardware.power.boundary]}"
+            found.setdefault(by, []).append(hardware.key)
+    for by, keys in found.items():
+        yield by if len(keys) == len(e.hardware) else f"{' and '.join(keys)} by {by}"
 
 
 def _chosen(plan: Plan, e: Experiment) -> list[Hardware]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from benchbrief.compiler import plan, structure_errors, value_errors
 from benchbrief.compiler.declarations import Entry
-from benchbrief.compiler.errors import NothingNamed, NotSupported
+from benchbrief.compiler.errors import NothingNamed
 from benchbrief.compiler.facts import warn_of_odd_facts
 from benchbrief.compiler.hosts import HostPatternError, expand_hosts, parse_destination
+from benchbrief.compiler.meters import Group, read_power
 from benchbrief.compiler.schema import CLIENT, HARDWARE, HOSTS, SSH, VARIANT, Text
 from benchbrief.compiler.tools import read_tool
 from benchbrief.compiler.values import Constant, Reader, Values, listed, wrong_value
@@ -108,6 +109,10 @@ class HardwareUnit:
     imported: bool
     said: Mapping[str, ast.Expr]
     """What each fact was said to be, for the options of a database that name it."""
+    meter_taken: bool = False
+    """The profile took its power meter away."""
+    meter_wrong: bool = False
+    """Its `power` was reported."""
 
 
 def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, HardwareUnit]:
@@ -118,35 +123,45 @@ def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, Hard
     for entry in entries.values():
         values = table.reader.block(entry, HARDWARE)
         hosts = table.read(values.series("hosts"), entry.one("ssh"))
-        if values.said("power"):
-            table.reader.findings.add(
-                NotSupported(
-                    values.span("power"), "reading power", "take `power` away; `disk` and `cpu` can be sampled"
-                )
-            )
         facts = _facts(values)
+        power = read_power(values.series("power"), Group(entry.name, len(hosts)), table.reader)
+        if isinstance(power, plan.Quantity):
+            facts["power"] = power
+        meter = power if isinstance(power, plan.PowerMeter) else None
         prepare = _commands(values, table.reader)
         variants = entry.all("variant")
         if not variants:
             units[entry.name] = HardwareUnit(
-                _hardware(entry.name, entry, entry, hosts, facts, prepare),
+                _hardware(entry.name, entry, entry, hosts, facts, prepare, meter),
                 (entry.name,),
                 entry.head,
                 entry.name,
                 entry.imported,
                 _said(entry),
+                "power" in entry.taken,
+                values.said("power") and power is None,
             )
         for variant in variants:
             own = table.reader.block(variant, VARIANT)
             full = f"{entry.name}.{variant.name}"
             key = variant.name if short[variant.name] == 1 else full
             units[key] = HardwareUnit(
-                _hardware(key, variant, entry, hosts, {**facts, **_facts(own)}, prepare + _commands(own, table.reader)),
+                _hardware(
+                    key,
+                    variant,
+                    entry,
+                    hosts,
+                    {**facts, **_facts(own)},
+                    prepare + _commands(own, table.reader),
+                    meter,
+                ),
                 tuple(dict.fromkeys((key, full))),
                 variant.head,
                 variant.name,
                 entry.imported,
                 {**_said(entry), **_said(variant)},
+                "power" in entry.taken,
+                values.said("power") and power is None,
             )
     warn_of_odd_facts(entries, table.reader)
     return units
@@ -163,6 +178,7 @@ def _hardware(
     hosts: tuple[str, ...],
     facts: dict[str, plan.Fact],
     prepare: tuple[str, ...],
+    power: plan.PowerMeter | None,
 ) -> plan.Hardware:
     return plan.Hardware(
         key=key,
@@ -173,6 +189,7 @@ def _hardware(
         nodes=len(hosts),
         facts=facts,
         prepare=prepare,
+        power=power,
         origin=origin(entry.head),
     )
 

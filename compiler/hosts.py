@@ -36,6 +36,14 @@ class Destination:
 
 def expand_hosts(pattern: str) -> tuple[str, ...]:
     """Every host that a pattern names, in order, each as the user would have written it. Raises HostPatternError."""
+    hosts = expand(pattern)
+    for host in hosts:
+        parse_destination(host)
+    return hosts
+
+
+def expand(pattern: str) -> tuple[str, ...]:
+    """Every text that a pattern with ranges stands for, in order. Raises HostPatternError."""
     pieces: list[list[str]] = [[""]]
     sizes = 1
     position = 0
@@ -56,8 +64,6 @@ def expand_hosts(pattern: str) -> tuple[str, ...]:
     hosts = [""]
     for piece in pieces:
         hosts = [host + choice for host in hosts for choice in piece]
-    for host in hosts:
-        parse_destination(host)
     return tuple(hosts)
 
 

@@ -21,6 +21,7 @@ from benchbrief.compiler.plan import (
     KneeSearch,
     Plan,
     Probe,
+    Reference,
     Tool,
     Workload,
 )
@@ -83,7 +84,7 @@ def shared_parts(
         "load_hosts": machines(load_hosts, hosts),
         "tool": tool.model_dump(),
         "workload": workload.model_dump(include={"family", "benchmark", "properties", "phase"}),
-        "probes": [probe.model_dump(include={"name", "every_s", "options"}) for probe in probes],
+        "probes": [_probe_parts(probe, hardware) for probe in probes],
         "warm_up_s": 0.0 if workload.phase == "load" else experiment.warm_up_s,
         "measure_s": experiment.measure_s,
         "phases": experiment.phases,
@@ -91,6 +92,15 @@ def shared_parts(
         # What is measured by turns was measured so that drift falls on all sides: in another order it would not have.
         "order": experiment.order,
     }
+
+
+def _probe_parts(probe: Probe, hardware: Hardware) -> Parts:
+    """What a reading of power is depends on its meter; who logs in to it changes nothing."""
+    parts = probe.model_dump(include={"name", "every_s", "options"})
+    if probe.name != "power" or hardware.power is None:
+        return parts
+    options = {key: value for key, value in hardware.power.options.items() if not isinstance(value, Reference)}
+    return {**parts, "meter": hardware.power.model_dump(exclude={"options", "origin"}) | {"options": options}}
 
 
 def cell_hash(shared: str, threads: Known, target: Known, repeat: int) -> str:

@@ -1,4 +1,4 @@
-"""Mistakes in metrics and conditions (E070x to E072x, W0701, W0702, W0706), with their stable codes and their prose.
+"""Mistakes in metrics and conditions (E070x to E072x, W07xx), with their stable codes and their prose.
 
 What is wrong in a report is in `compiler/report_errors.py`.
 """
@@ -399,3 +399,18 @@ class OffTheProfile(CompileProblem):
     @property
     def listed(self) -> str:
         return ", ".join(self.points)
+
+
+@dataclass(frozen=True)
+class ServiceLatencyOnly(CompileProblem):
+    """Latency at an offered load from a tool that only knows how long the server took."""
+
+    code = "W0710"
+    severity: ClassVar[Severity] = "warning"
+    says = "`{tool}` does not count the wait behind late operations in latency at the offered load of `{experiment}`"
+    mark = "coordinated omission: a stall delays what is sent, and does not show in its latency"
+    hint = (
+        "load with `ycsb`, which counts latency from when each operation was due, or call it service time in the report"
+    )
+    experiment: str
+    tool: str

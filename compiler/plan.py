@@ -67,6 +67,26 @@ class Host(Node):
     identity: str | None = None
 
 
+Boundary = Literal["wall", "node", "cpu", "unknown"]
+"""What the watts of a meter are the power of: an outlet of the wall, a node by its BMC, its CPU packages only."""
+
+
+class PowerMeter(Node):
+    """How the power of each host of a hardware group is read: `kind` is ipmi, redfish, snmp, rapl or command.
+
+    `addresses` are the hosts' meters in the order of the hosts, empty for what is on the hosts themselves; `oids`, what
+    is read of them by snmp. `on` says where it is read. `options` are the rest, with a command's line as `command`.
+    """
+
+    kind: str
+    boundary: Boundary
+    on: Literal["node", "controller"]
+    addresses: tuple[str, ...] = ()
+    oids: tuple[str, ...] = ()
+    options: dict[str, str | float | bool | Reference] = {}
+    origin: Origin
+
+
 class Hardware(Node):
     """A group of identical hosts under test; a variant is a hardware group of its own, named `group.variant`.
 
@@ -81,6 +101,7 @@ class Hardware(Node):
     nodes: int
     facts: dict[str, Fact]
     prepare: tuple[str, ...] = ()
+    power: PowerMeter | None = None
     origin: Origin
 
 
@@ -147,11 +168,15 @@ class Workload(Node):
 
 
 class Probe(Node):
-    """What is sampled beside the measurement; `options` e.g. {"device": "/dev/nvme0n1"}."""
+    """What is sampled beside the measurement; `options` e.g. {"device": "/dev/nvme0n1"}.
+
+    `hosts` are those that the samples are of. On the `controller` stands what asks for them over the network.
+    """
 
     name: str
     every_s: float
     hosts: tuple[str, ...]
+    on: Literal["node", "controller"] = "node"
     options: dict[str, str] = {}
     origin: Origin
 
@@ -201,8 +226,9 @@ class Cell(Node):
 
     `id` is readable and unique in the plan; `hash` covers all that can change the result (not labels or prose).
     `load_hosts` generate the load with `tool`: the client's hosts, or, for a library engine (RocksDB), the hosts under
-    test. Cells that share a host in `locks` never run at the same time. `threads` is None as long as a search has yet
-    to find it (`threads_from`); so is the `target` of a cell with `target_from`.
+    test. `threads` and `target` are the total over them; `share_of` says each one's. Cells that share a host in `locks`
+    never run at the same time. `threads` is None as long as a search has yet to find it (`threads_from`); so is the
+    `target` of a cell with `target_from`.
     """
 
     id: str
@@ -227,6 +253,11 @@ class Cell(Node):
     probes: tuple[Probe, ...] = ()
     locks: tuple[str, ...]
     origin: Origin
+
+
+def share_of(total: int, part: int, parts: int) -> int:
+    """The share of one of so many hosts: as even as can be, the first ones have one more when it does not come out."""
+    return total // parts + (1 if part < total % parts else 0)
 
 
 class Experiment(Node):

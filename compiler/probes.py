@@ -6,17 +6,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from benchbrief.compiler import errors, plan, structure_errors
+from benchbrief.compiler.databases import DatabaseSpec
 from benchbrief.compiler.declarations import Entry
 from benchbrief.compiler.hardware import HardwareUnit, origin
-from benchbrief.compiler.schema import EXPERIMENT, PROBE
-from benchbrief.compiler.values import Reader, described, listed
+from benchbrief.compiler.schema import EXPERIMENT, PROBE, PROBES
+from benchbrief.compiler.values import Constant, Reader, described, listed
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 
-KINDS = ("disk", "cpu")
-_UNSUPPORTED = ("power", "database")
 _EVERY = PROBE.keys["every"].shape
 _DEVICE = PROBE.keys["device"].shape
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The probes of an experiment by hardware key.
+
+    `asked` are those that it names: power is not among the probes of hardware whose meter a profile took away.
+    """
+
+    probes: Mapping[str, tuple[plan.Probe, ...]]
+    asked: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -49,9 +59,10 @@ def read_probes(
     series: tuple[ast.Expr, ...],
     declared: Mapping[str, ProbeSpec | None],
     units: tuple[HardwareUnit, ...],
+    database: DatabaseSpec | None,
     reader: Reader,
-) -> dict[str, tuple[plan.Probe, ...]]:
-    """The probes of an experiment by hardware key. What is wrong is reported and left out."""
+) -> Placed:
+    """The probes of an experiment on that database. What is wrong is reported and left out."""
     specs: dict[str, ProbeSpec] = {}
     for item in listed(reader.deref(expr) for expr in series):
         spec = _spec(item, declared, reader)
@@ -59,14 +70,33 @@ def read_probes(
             earlier = specs.setdefault(spec.kind, spec)
             if earlier is not spec:
                 reader.findings.add(errors.NamedTwice(item.span, earlier.span, "probe", spec.kind))
-    return {unit.hardware.key: tuple(_placed(spec, unit, reader) for spec in specs.values()) for unit in units}
+    if "power" in specs:
+        _check_meters(specs["power"], units, reader)
+    if "database" in specs and database is not None and database.engine == "rocksdb":
+        reader.findings.add(structure_errors.NoServer(specs["database"].span, database.name))
+    placed = {
+        unit.hardware.key: tuple(
+            _placed(spec, unit, reader) for spec in specs.values() if spec.kind != "power" or unit.hardware.power
+        )
+        for unit in units
+    }
+    return Placed(placed, tuple(specs))
+
+
+def _check_meters(spec: ProbeSpec, units: tuple[HardwareUnit, ...], reader: Reader) -> None:
+    without = [unit for unit in units if unit.hardware.power is None and not unit.meter_taken and not unit.meter_wrong]
+    if without:
+        names = tuple(dict.fromkeys(unit.hardware.group for unit in without))
+        declared = without[0].hardware.facts.get("power")
+        text = declared.text if isinstance(declared, plan.Quantity) else ""
+        reader.findings.add(structure_errors.NoMeter(spec.span, names, text))
 
 
 def _spec(item: ast.Expr, declared: Mapping[str, ProbeSpec | None], reader: Reader) -> ProbeSpec | None:
     match item:
         case ast.Name(text=name) if name in declared:
             return declared[name]
-        case ast.Name(text=name) if name in (*KINDS, *_UNSUPPORTED):
+        case ast.Name(text=name) if name in PROBES:
             if _kind(name, item.span, reader):
                 usage = f"`{name} every 1 s`"
                 reader.findings.add(structure_errors.BadArgument(item.span, name, "does not say how often", usage))
@@ -74,7 +104,7 @@ def _spec(item: ast.Expr, declared: Mapping[str, ProbeSpec | None], reader: Read
             kind = _kind(name, subject.span, reader, tuple(declared))
             every = reader.value("every", interval, _EVERY)
             device = _device(kind, target, reader) if target is not None else None
-            if kind is not None and not isinstance(every, str | bool | tuple | ast.String) and every is not None:
+            if kind is not None and isinstance(every, Constant):
                 return ProbeSpec(kind, every.value, device, item.span)
         case ast.Name(text=name):
             _kind(name, item.span, reader, tuple(declared))
@@ -85,18 +115,15 @@ def _spec(item: ast.Expr, declared: Mapping[str, ProbeSpec | None], reader: Read
 
 
 def _kind(name: str, span: Span, reader: Reader, declared: tuple[str, ...] = ()) -> str | None:
-    if name in KINDS:
+    if name in PROBES:
         return name
-    if name in _UNSUPPORTED:
-        reader.findings.add(errors.NotSupported(span, f"the probe `{name}`", "sample `disk` or `cpu`"))
-    else:
-        reader.findings.add(errors.UnknownName(span, "probe", name, (*KINDS, *declared)))
+    reader.findings.add(errors.UnknownName(span, "probe", name, (*PROBES, *declared)))
     return None
 
 
 def _device(kind: str | None, target: ast.Expr, reader: Reader) -> str | ast.Name | None:
-    if kind == "cpu":
-        reader.findings.add(structure_errors.NotForThis(target.span, "on", "the probe disk", "the probe cpu"))
+    if kind not in ("disk", None):
+        reader.findings.add(structure_errors.NotForThis(target.span, "on", "the probe disk", f"the probe {kind}"))
         return None
     if isinstance(target, ast.Name):
         return target
@@ -116,10 +143,13 @@ def _placed(spec: ProbeSpec, unit: HardwareUnit, reader: Reader) -> plan.Probe:
             reader.findings.add(structure_errors.UnknownHole(device.span, unit.hardware.key, device.text, texts))
     elif device is not None:
         options["device"] = device
+    meter = unit.hardware.power if spec.kind == "power" else None
     return plan.Probe(
         name=spec.kind,
         every_s=spec.every_s,
-        hosts=unit.hardware.hosts,
+        # Of a cluster, the server that is asked is the one that the first host leads to.
+        hosts=unit.hardware.hosts[:1] if spec.kind == "database" else unit.hardware.hosts,
+        on=meter.on if meter else "controller" if spec.kind == "database" else "node",
         options=options,
         origin=origin(spec.span),
     )

@@ -10,9 +10,10 @@ from benchbrief.compiler import plan
 from benchbrief.compiler.expressions import Typer
 from benchbrief.compiler.indexing import scope_key, word_of
 from benchbrief.compiler.measures import AXIS_UNITS, DIMENSIONS, KINDS, NAMED, Key, Run
+from benchbrief.compiler.metric_errors import ServiceLatencyOnly
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.sql import lower
-from benchbrief.compiler.terms import Fixed, Term, along, fix, offers, planned_keys
+from benchbrief.compiler.terms import Fixed, Measure, Term, along, fix, leaves, offers, planned_keys
 from benchbrief.compiler.typed import Typed, dotted, text_of
 from benchbrief.compiler.units import Unit
 from benchbrief.dsl import ast
@@ -70,7 +71,22 @@ def settled(typed: Typed, keep: Iterable[Dimension]) -> tuple[Typed, tuple[Dimen
 
 
 def query(typer: Typer, term: Term, unit: Unit, text: str) -> plan.Query:
+    _warn_of_service_latency(typer, term)
     return lower(term, unit, text, typer.runs)
+
+
+def _warn_of_service_latency(typer: Typer, term: Term) -> None:
+    """Once for each experiment whose latencies at an offered load leave out the wait for an operation's turn."""
+    asked = {
+        run.experiment
+        for leaf in leaves(term)
+        if isinstance(leaf, Measure) and leaf.kind.view == "latency"
+        for run in leaf.runs
+    }
+    for experiment in typer.scope.experiments:
+        if experiment.service_only and experiment.key in asked:
+            span, tool = experiment.service_only
+            typer.findings.add(ServiceLatencyOnly(span, experiment.key, tool))
 
 
 def example_key(typer: Typer, term: Term, dim: Dimension) -> str:

@@ -12,6 +12,7 @@ from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.experiments import Matrix, World, read_experiments
 from benchbrief.compiler.hardware import HardwareUnit, HostTable, read_clients, read_hardware
 from benchbrief.compiler.names import names_in
+from benchbrief.compiler.power import warn_of_power
 from benchbrief.compiler.probes import read_declared
 from benchbrief.compiler.profiles import check_profiles
 from benchbrief.compiler.scope import ExperimentKey, HardwareKey, Scope, WorkloadKey
@@ -60,6 +61,7 @@ def resolve(found: Declarations, params: Mapping[str, ast.Expr], profile: str | 
         findings.add(errors.NoExperiment(None))
     elif not findings.failed:
         _warn_unused(found, world, matrices, findings)
+        warn_of_power(found, matrices, profile, findings)
     return Model(
         hosts=hosts.hosts,
         hardware=world.hardware,
@@ -145,7 +147,6 @@ def _hardware_key(unit: HardwareUnit) -> HardwareKey:
 
 def _experiment_key(matrix: Matrix) -> ExperimentKey:
     e = matrix.experiment
-    probes = dict.fromkeys(probe.name for probes in matrix.probes.values() for probe in probes)
     return ExperimentKey(
         key=e.name,
         label=e.label,
@@ -157,7 +158,8 @@ def _experiment_key(matrix: Matrix) -> ExperimentKey:
         phases=e.phases,
         phase_s=e.measure_s / e.phases,
         repeats=e.repeats,
-        probes=tuple(probes),
+        probes=matrix.asked,
+        service_only=matrix.service_only,
         span=matrix.span,
     )
 

@@ -7,8 +7,9 @@ the shape then only carries the words that say what is wanted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
+from benchbrief.compiler.plan import Boundary
 from benchbrief.compiler.units import DIMENSIONLESS, Dimension, dimension_name, parse_unit
 
 
@@ -104,6 +105,18 @@ class Fact(_Shape):
 
 
 @dataclass(frozen=True)
+class Login(_Shape):
+    """A part of a login, read on the controller when the spec is run. A `secret` one is never written out."""
+
+    secret: bool
+    example: str
+
+    @property
+    def wanted(self) -> str:
+        return f'`secret("{self.example}")`' if self.secret else f'a quoted text, or `env("{self.example}")`'
+
+
+@dataclass(frozen=True)
 class Special(_Shape):
     """A value with a reader of its own; `series` when it may have several parts (`3, interleaved`)."""
 
@@ -115,7 +128,7 @@ class Special(_Shape):
         return self.words
 
 
-Shape = Text | Word | Flag | Number | Fact | Special
+Shape = Text | Word | Flag | Number | Fact | Login | Special
 
 
 @dataclass(frozen=True)
@@ -156,6 +169,81 @@ _BYTES = Number("B", "400 B", integer=True, minimum=1.0)
 HOSTS = Special('`local`, "user@host:port", "eco-[1-3].lab", or a list of those')
 TOOL = Special('`ycsb`, `ycsb("/opt/ycsb")`, `go_ycsb` or `db_bench("/usr/bin/db_bench")`')
 
+
+@dataclass(frozen=True)
+class MeterSchema:
+    """A way to read power, written as a call: `ipmi("bmc-[1-4].lab", user: env("BMC_USER"), password: secret("P"))`.
+
+    `address` says what its unnamed argument is, "" when it takes none. `boundary` is what its watts are the power of.
+    A `networked` meter is asked by the controller, and there is one for each host; others are on the hosts.
+    """
+
+    doc: str
+    boundary: Boundary
+    address: str
+    usage: str
+    arguments: Mapping[str, Key] = field(default_factory=dict)
+    networked: bool = True
+
+
+_BMC_LOGIN: dict[str, Key] = {
+    "user": Key(Login(secret=False, example="BMC_USER"), "Who logs in.", required=True),
+    "password": Key(Login(secret=True, example="BMC_PASSWORD"), "The password.", required=True),
+}
+
+BOUNDARIES: tuple[Boundary, ...] = ("wall", "node", "cpu")
+
+METERS: dict[str, MeterSchema] = {
+    "ipmi": MeterSchema(
+        "The BMC of each host, asked over the network by `ipmitool` (DCMI power reading).",
+        "node",
+        "the BMC of each host",
+        '`ipmi("bmc-[1-4].lab", user: env("BMC_USER"), password: secret("BMC_PASSWORD"))`',
+        _BMC_LOGIN,
+    ),
+    "redfish": MeterSchema(
+        "The BMC of each host, asked over HTTPS (Redfish `PowerConsumedWatts`).",
+        "node",
+        "the address of each host's BMC",
+        '`redfish("https://bmc-[1-4].lab", user: env("BMC_USER"), password: secret("BMC_PASSWORD"))`',
+        {
+            **_BMC_LOGIN,
+            "chassis": Key(Text(), "The chassis that is read.", default="the only one"),
+        },
+    ),
+    "snmp": MeterSchema(
+        "A number that a PDU's outlet or a UPS gives by SNMP.",
+        "wall",
+        "the PDU of each host",
+        '`snmp("pdu-[1-4].lab", oid: "1.3.6.1.4.1.318.1.1.26.9.4.3.1.7.1", community: secret("SNMP_COMMUNITY"))`',
+        {
+            "oid": Key(Text(), "The number's object identifier.", required=True),
+            "community": Key(Login(secret=True, example="SNMP_COMMUNITY"), "The community.", required=True),
+            "scale": Key(Number("W", "0.1 W", above=True), "What one of the number is in watts.", default="1 W"),
+        },
+    ),
+    "rapl": MeterSchema(
+        "The counters of the processors on each host: CPU packages only, without disks, fans and power supplies.",
+        "cpu",
+        "",
+        "`rapl`",
+        networked=False,
+    ),
+    "command": MeterSchema(
+        "A command that prints one number, in watts; `$BENCH_HOST` is the host that it is about.",
+        "unknown",
+        "a shell command",
+        '`command("/usr/local/bin/watts")`',
+        {
+            "on": Key(Word(("node", "controller")), "Where it is run.", default="node"),
+            "boundary": Key(Word(BOUNDARIES), "What its watts are the power of.", default="unknown"),
+        },
+        networked=False,
+    ),
+}
+
+POWER = Special("a power meter such as `ipmi(...)` or `rapl`, or a declared quantity such as `250 W`")
+
 _VARIANT_KEYS: dict[str, Key] = {
     "path": Key(Text(absolute=True), "A directory of this hardware that `{path}` stands for in a database's path."),
     "mount": Key(Text(absolute=True), "Where its storage is mounted; `{mount}` in a database's path."),
@@ -171,7 +259,7 @@ HARDWARE = BlockSchema(
     {
         "hosts": Key(HOSTS, "The hosts under test.", required=True),
         **_VARIANT_KEYS,
-        "power": Key(Special("a power meter such as `ipmi(...)`"), "How its power is read."),
+        "power": Key(POWER, "How its power is read, or what it is declared to be."),
     },
     blocks=("variant", "ssh"),
     open_keys=Fact(),
@@ -252,6 +340,72 @@ ROCKSDB_OPTIONS: dict[str, Key] = {
     "wal": Key(Flag(), "`false` turns the write-ahead log off."),
 }
 
+
+@dataclass(frozen=True)
+class UriOption:
+    """An option of the load generators' connections to MongoDB: `name` is the connection string's.
+
+    `scale` turns base units into the connection string's; `words` are its words for ours.
+    """
+
+    key: Key
+    name: str
+    scale: float = 1.0
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+_READ_PREFERENCES = {
+    "primary": "primary",
+    "primary_preferred": "primaryPreferred",
+    "secondary": "secondary",
+    "secondary_preferred": "secondaryPreferred",
+    "nearest": "nearest",
+}
+_POOL = Number("", "100", plain=True, integer=True, maximum=1e6)
+_CONNECTION_TIME = Number("s", "10 s", above=True, maximum=86400.0)
+COMPRESSORS = ("zstd", "snappy", "zlib")
+
+MONGODB_OPTIONS: dict[str, UriOption] = {
+    "write_concern": UriOption(
+        Key(Special("`majority`, or how many servers, such as `1`"), "How many servers must have a write."), "w"
+    ),
+    "journal": UriOption(Key(Flag(), "A write must be in the journal of those servers."), "journal"),
+    "write_timeout": UriOption(Key(_CONNECTION_TIME, "How long they are waited for."), "wTimeoutMS", scale=1000.0),
+    "read_concern": UriOption(
+        Key(Word(("local", "available", "majority", "linearizable", "snapshot")), "Which data a read may see."),
+        "readConcernLevel",
+    ),
+    "read_preference": UriOption(
+        Key(Word(tuple(_READ_PREFERENCES)), "Which members of a replica set are read."),
+        "readPreference",
+        words=_READ_PREFERENCES,
+    ),
+    "max_staleness": UriOption(
+        Key(Number("s", "90 s", integer=True, minimum=90.0), "How far a secondary that is read may lag behind."),
+        "maxStalenessSeconds",
+    ),
+    "compressors": UriOption(
+        Key(Special("`zstd`, `snappy` or `zlib`, or a list of those"), "How messages are compressed, best first."),
+        "compressors",
+    ),
+    "max_pool_size": UriOption(Key(_POOL, "The most connections of a client to a server; 0: no limit."), "maxPoolSize"),
+    "min_pool_size": UriOption(Key(_POOL, "The fewest connections that are kept open."), "minPoolSize"),
+    "connect_timeout": UriOption(
+        Key(_CONNECTION_TIME, "How long a connection may take to be made."), "connectTimeoutMS", scale=1000.0
+    ),
+    "socket_timeout": UriOption(
+        Key(_CONNECTION_TIME, "How long an answer may take to come."), "socketTimeoutMS", scale=1000.0
+    ),
+    "retry_writes": UriOption(Key(Flag(), "A write that fails is tried once more."), "retryWrites"),
+    "retry_reads": UriOption(Key(Flag(), "A read that fails is tried once more."), "retryReads"),
+}
+
+DATABASE_OPTIONS: dict[str, Key] = {
+    **{name: replace(key, only="rocksdb") for name, key in ROCKSDB_OPTIONS.items()},
+    **{name: replace(option.key, only="mongodb") for name, option in MONGODB_OPTIONS.items()},
+}
+"""Those of every engine, each with the engine that it is for."""
+
 WORKLOAD = BlockSchema(
     "What the load does: a YCSB core workload or a db_bench benchmark, adjusted.",
     {
@@ -295,10 +449,12 @@ WORKLOAD = BlockSchema(
     exclusive=(("record_size", "field_length"),),
 )
 
+PROBES = ("disk", "cpu", "power", "database")
+
 PROBE = BlockSchema(
     "A named way to sample beside the measurement.",
     {
-        "kind": Key(Word(("disk", "cpu")), "What is sampled.", default="the block's name"),
+        "kind": Key(Word(PROBES), "What is sampled.", default="the block's name"),
         "every": Key(Number("s", "1 s", minimum=0.1), "The time between samples.", required=True),
         "device": Key(Text(), "The block device; left out, all of them.", only="disk"),
     },
@@ -335,7 +491,7 @@ EXPERIMENT = BlockSchema(
             default="1, grouped",
         ),
         "probes": Key(
-            Special("`[disk every 1 s, cpu every 1 s]`"), "What is sampled beside the measurement.", default="none"
+            Special("`[disk every 1 s, power every 1 s]`"), "What is sampled beside the measurement.", default="none"
         ),
         "max_errors": Key(_SHARE, "A cell with a larger share of failed operations is a failed cell.", default="0 %"),
     },
@@ -344,7 +500,14 @@ EXPERIMENT = BlockSchema(
 
 PROFILE = BlockSchema(
     "Named overrides, so that one definition runs on a laptop and in the lab.",
-    {"hosts": Key(HOSTS, "Takes the place of every host of every hardware group and client.")},
+    {
+        "hosts": Key(HOSTS, "Takes the place of every host of every hardware group and client."),
+        "power": Key(
+            Special("a power meter such as `rapl`, or `none`"),
+            "Takes the place of every power meter.",
+            default="none, where `hosts` takes the place of the hosts",
+        ),
+    },
     blocks=("override", "ssh"),
     inherits=False,
     overridable=False,

@@ -56,6 +56,7 @@ class ExperimentKey:
     probes: tuple[str, ...]
     span: Span
     unknown: tuple[tuple[str, str], ...] = ()
+    service_only: tuple[Span, str] | None = None
 
 
 @dataclass(frozen=True)

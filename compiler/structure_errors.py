@@ -413,3 +413,109 @@ class LoadInPhases(CompileProblem):
     says = "`{workload}` ends with its last record, so it can't be measured in phases"
     hint = "measure it in an experiment of its own, with `measure = ...`"
     workload: str
+
+
+@dataclass(frozen=True)
+class MeterCount(CompileProblem):
+    code = "E0537"
+    says = "`{meter}` names {meters}, and hardware `{hardware}` has {hosts}"
+    mark = "{meters}"
+    hint = "name one meter for each host, in the order of the hosts: {usage}"
+    meter: str
+    hardware: str
+    meter_count: int
+    host_count: int
+    usage: str
+
+    @property
+    def meters(self) -> str:
+        return f"{self.meter_count} meter{'s' if self.meter_count > 1 else ''}"
+
+    @property
+    def hosts(self) -> str:
+        return f"{self.host_count} host{'s' if self.host_count > 1 else ''}"
+
+
+@dataclass(frozen=True)
+class NoMeter(CompileProblem):
+    """The probe `power` on hardware that does not say how its power is read; `declared` is what it says instead."""
+
+    code = "E0538"
+    says = "power can't be sampled on {hardware}: nothing says how it is read there"
+    names: tuple[str, ...]
+    declared: str
+
+    @property
+    def hardware(self) -> str:
+        return ticked(self.names)
+
+    @property
+    def help(self) -> str:
+        if self.declared:
+            return (
+                f"`power = {self.declared}` in `{self.names[0]}` is a declared number: name a meter in its place, "
+                "or take the probe away and use the number"
+            )
+        return (
+            f'add a meter to `{self.names[0]}`: `power = ipmi("bmc-[1-4].lab", user: env("BMC_USER"), '
+            'password: secret("BMC_PASSWORD"))`, `rapl` or `command("...")`'
+        )
+
+
+@dataclass(frozen=True)
+class NoServer(CompileProblem):
+    code = "E0539"
+    says = "the probe `database` asks a server, and database `{database}` is RocksDB, a library inside db_bench"
+    hint = "sample `disk` and `cpu` on the host; db_bench counts for itself"
+    database: str
+
+
+@dataclass(frozen=True)
+class FewThreads(CompileProblem):
+    """`threads` are those of all load generators together."""
+
+    code = "E0540"
+    says = "`threads` are the total over all load generators, and {threads} can't be split over {hosts} hosts"
+    mark = "client `{client}` has {hosts} hosts"
+    hint = "start with {hosts} threads or more, or give the client fewer hosts"
+    threads: int
+    client: str
+    hosts: int
+
+
+@dataclass(frozen=True)
+class SmallTarget(CompileProblem):
+    code = "E0541"
+    says = "`target` is the total over all load generators, and {target:g} ops/s can't be split over {hosts} hosts"
+    mark = "client `{client}` has {hosts} hosts"
+    hint = "offer {hosts} ops/s or more, or give the client fewer hosts"
+    target: float
+    client: str
+    hosts: int
+
+
+@dataclass(frozen=True)
+class OptionInUri(Again):
+    """An option of the connection in the `options` block and in the uri; `name` is the uri's word for it."""
+
+    code = "E0542"
+    says = "`{key}` is said twice: the uri has `{name}` too"
+    remark = "`{name}` is in this uri"
+    hint = "keep one of them"
+    key: str
+    name: str
+
+
+@dataclass(frozen=True)
+class UriWord(CompileProblem):
+    """An option by the connection string's word for it."""
+
+    code = "E0543"
+    says = "`{word}` is a connection string's word, and is called `{meant}` here"
+    hint = "write `{meant}`, or put `{word}` into the uri"
+    word: str
+    meant: str
+
+    @property
+    def replacement(self) -> str:
+        return self.meant

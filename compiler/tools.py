@@ -11,6 +11,10 @@ ENGINE_TOOLS = {"mongodb": ("ycsb", "go_ycsb"), "rocksdb": ("db_bench",)}
 DRIVERS = tuple(tool for tools in ENGINE_TOOLS.values() for tool in tools)
 OPEN_LOOP = ("ycsb", "go_ycsb")
 """Those that can offer a load (`target`)."""
+INTENDED = ("ycsb",)
+"""Those that count the latency of an offered load from when an operation was due, not only from when it was sent."""
+MERGEABLE = ("ycsb", "db_bench")
+"""Those that tell latencies as histograms, which can be merged over load generators."""
 
 
 def read_tool(exprs: tuple[ast.Expr, ...], reader: Reader) -> plan.Tool | None:

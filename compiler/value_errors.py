@@ -244,3 +244,15 @@ class NotWholeSeconds(CompileProblem):
     hint = "round it to whole seconds"
     key: str
     text: str
+
+
+@dataclass(frozen=True)
+class SecretInTheOpen(CompileProblem):
+    """A password that is no `secret(...)`: `name` is what it could be called."""
+
+    code = "E0417"
+    says = "`{key}` would be readable by everyone: {why}"
+    hint = 'write `{key}: secret("{name}")`; it is read from the environment when the spec is run, and kept nowhere'
+    key: str
+    why: str
+    name: str

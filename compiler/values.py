@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from benchbrief.compiler import errors, plan, structure_errors, value_errors
 from benchbrief.compiler.declarations import Entry
 from benchbrief.compiler.errors import Findings
-from benchbrief.compiler.schema import BlockSchema, Fact, Flag, Key, Number, Shape, Special, Text, Word
+from benchbrief.compiler.schema import BlockSchema, Fact, Flag, Key, Login, Number, Shape, Special, Text, Word
 from benchbrief.compiler.units import (
     DIMENSIONLESS,
     Dimension,
@@ -42,8 +42,9 @@ class Constant:
         return plan.Quantity(value=self.value, unit=base_unit(self.dimension), text=self.text)
 
 
-Value = str | bool | Constant | ast.String | tuple[ast.Expr, ...]
-"""What an attribute is read as: by its shape, a text, a word, a flag, a number, a text with holes, or its series."""
+Value = str | bool | Constant | plan.Reference | ast.String | tuple[ast.Expr, ...]
+"""What an attribute is read as: by its shape, a text, a word, a flag, a number, a reference to what is read when the
+spec is run, a text with holes, or its series."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,8 @@ class Reader:
                 return self.quantity(key, expr, shape)
             case Fact():
                 return self._fact(key, self.deref(expr), shape)
+            case Login():
+                return self._login(key, self.deref(expr), shape)
             case Special():
                 return (expr,)
 
@@ -214,6 +217,23 @@ class Reader:
         if shape.absolute and plain is not None and not check_path(expr.span, key, plain, self.findings):
             return None
         return expr if shape.holes else plain
+
+    def _login(self, key: str, expr: ast.Expr, shape: Login) -> str | plan.Reference | None:
+        found = reference(expr)
+        if found is not None and (found.kind == "secret" or not shape.secret):
+            return found
+        if isinstance(expr, ast.String) and not shape.secret:
+            text = self._text(key, expr, Text())
+            return text if isinstance(text, str) else None
+        if found is not None:
+            why = "what `env` names is shown in plans and messages"
+            self.findings.add(value_errors.SecretInTheOpen(expr.span, key, why, found.name))
+        elif isinstance(expr, ast.String):
+            why = "a spec goes into version control"
+            self.findings.add(value_errors.SecretInTheOpen(expr.span, key, why, shape.example))
+        else:
+            self._wrong(expr, key, shape.wanted)
+        return None
 
     def _fact(self, key: str, expr: ast.Expr, shape: Fact) -> Value | None:
         if isinstance(expr, ast.String):
@@ -345,6 +365,17 @@ def _misspelt(attribute: ast.Attribute, entry: Entry, schema: BlockSchema) -> bo
     """Whether a fact is a key with a slip in it: one that must be said and is not, or whose value no fact can have."""
     guess = did_you_mean(attribute.key.text, [key for key in schema.keys if key not in entry.attributes])
     return guess is not None and (schema.keys[guess].required or isinstance(attribute.values[0], ast.Call | ast.List))
+
+
+def reference(expr: ast.Expr) -> plan.Reference | None:
+    """What `env("NAME")`, `secret("NAME")` or the same without quotes stands for; None for all else."""
+    match expr:
+        case ast.Call(
+            function=ast.Name(text=("env" | "secret") as kind),
+            arguments=[ast.Argument(key=None, value=ast.Name() | ast.String() as value)],
+        ) if name := (value.text if isinstance(value, ast.Name) else value.plain):
+            return plan.Reference(kind="env" if kind == "env" else "secret", name=name)
+    return None
 
 
 def _is_range(expr: ast.Expr) -> bool:

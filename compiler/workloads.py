@@ -199,6 +199,15 @@ def _not_for(entry: Entry, key: str, only: str, actual: str) -> structure_errors
     return structure_errors.NotForThis(entry.attributes[key].key.span, key, only, actual)
 
 
+def inserts(workload: plan.Workload) -> bool:
+    """Whether a YCSB workload inserts while it is measured.
+
+    Every process of YCSB begins its new keys at the record count (CoreWorkload.init), so two of them insert the same
+    ones. Beginnings apart would leave holes, which `latest` then reads. A load has ranges of keys (insertstart).
+    """
+    return workload.family == "ycsb" and workload.phase == "run" and float(workload.properties.get("insert", 0)) > 0
+
+
 def loading(load: Load, language: str) -> Load:
     """The loading of a YCSB workload's data set, to be measured: its records inserted into an empty database."""
     workload = load.workload

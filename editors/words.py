@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler import figures, lookups, probes, report, schema, tables
+from benchbrief.compiler import figures, lookups, report, schema, tables
 from benchbrief.compiler.measures import FAMILIES, KINDS
 from benchbrief.compiler.units import known_units
 from benchbrief.compiler.workload_tables import DB_BENCH, YCSB
@@ -40,7 +40,7 @@ REFERENCES = ("env", "secret")
 
 FUNCTIONS = (*lookups.FUNCTIONS, "range")
 
-TOOLS = ("ycsb", "go_ycsb", "db_bench", "command", "random", "replica_set", "ipmi")
+TOOLS = ("ycsb", "go_ycsb", "db_bench", "random", "replica_set", *schema.METERS)
 """Calls that are settings, not numbers."""
 
 MEASURES = tuple(dict.fromkeys((*KINDS, *FAMILIES, "nodes")))
@@ -49,11 +49,15 @@ WORKLOADS = {"ycsb": tuple(YCSB), "db_bench": tuple(DB_BENCH)}
 
 UNITS = known_units()
 
+
 def attributes() -> set[str]:
     """Every attribute of every block."""
-    keys = {key for block in schema.BLOCKS.values() for key in block.keys} | set(schema.ROCKSDB_OPTIONS)
+    keys = {key for block in schema.BLOCKS.values() for key in block.keys} | {
+        *schema.ROCKSDB_OPTIONS,
+        *schema.MONGODB_OPTIONS,
+    }
     shown = (*report._HEAD, *report._FLOW, *tables._ATTRIBUTES, *figures._MARKS)
-    return keys | set(shown)
+    return keys | set(schema.DATABASE_OPTIONS) | set(shown)
 
 
 def constants() -> tuple[str, ...]:
@@ -67,5 +71,5 @@ def constants() -> tuple[str, ...]:
 
     free = ("true", "false", "local", "grouped", "interleaved", "standalone", "sharded", "automatic", "facts", "steady")
     words = (*free, *choices(), *report.TEMPLATES, *report.LANGUAGES)
-    # `disk` and `cpu` are probes where they are sampled and measures where they are read.
-    return tuple(dict.fromkeys(word for word in words if word not in (*probes.KINDS, *MEASURES)))
+    # `disk`, `cpu` and `power` are probes where they are sampled and measures where they are read.
+    return tuple(dict.fromkeys(word for word in words if word not in (*schema.PROBES, *MEASURES)))

@@ -31,6 +31,7 @@ from benchbrief.runners.plugins import driver, engine_class
 from benchbrief.runners.rundir import cell_directory, server_directory, write_durably
 from benchbrief.runners.seams import DiskFull, Engine, HostError, HostFull, RunnerError, ServerFailed
 from benchbrief.runners.searches import Searches, latency_of
+from benchbrief.runners.supported import refuse_unsupported
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,9 @@ def execute(
     """Run every cell of the plan that the journal does not yet call good.
 
     Set `stopping` to end early: running jobs are stopped, and the run can be resumed. Raises RunnerError when another
-    process drives the run, DiskFull when the journal can't even be begun.
+    process drives the run, or when it can't be run as planned; DiskFull when the journal can't even be begun.
     """
+    refuse_unsupported(plan)
     journal = Journal(run_dir, listener)
     try:
         before = read_journal(run_dir / JOURNAL)

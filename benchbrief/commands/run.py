@@ -49,10 +49,12 @@ def command(
 ) -> None:
     """Run SPEC on its hosts, keep every result, and render its brief as PDF and HTML."""
     from benchbrief.runners.rundir import create_run
+    from benchbrief.runners.supported import refuse_unsupported
 
     checked = compile_or_stop(spec, profile, params)
     if not checked.plan.cells:
         raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)
+    refuse_unsupported(checked.plan)
     progress = Progress(quiet=quiet)
     files = {name: Path(name).read_bytes() for name in checked.plan.spec.files}
     if fresh:

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from benchbrief.compiler import glossary, probes, tools, units, workload_tables
+from benchbrief.compiler import glossary, tools, units, workload_tables
 from benchbrief.compiler.index import Index, Kind
 from benchbrief.compiler.measures import DIMENSIONS, FAMILIES, KINDS
 from benchbrief.compiler.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.schema import (
     BLOCKS,
+    DATABASE_OPTIONS,
+    METERS,
     OVERRIDABLE,
-    ROCKSDB_OPTIONS,
+    PROBES,
     BlockSchema,
     Fact,
     Flag,
@@ -205,7 +207,7 @@ class _Completer:
         if keyword == "override":
             return BLOCKS.get(block.head.name)
         if keyword == "options":
-            return BlockSchema("", ROCKSDB_OPTIONS, open_keys=Fact(), named=False)
+            return BlockSchema("", DATABASE_OPTIONS, open_keys=Fact(), named=False)
         return ELEMENTS.get(keyword) or BLOCKS.get(keyword)
 
     def keys(self, block: Frame) -> Iterator[Item]:
@@ -282,7 +284,7 @@ class _Completer:
                     yield self.word("every", glossary.LINKS["every"], _Kind.Keyword)
                     return
                 yield from self.names("probe")
-                for name in probes.KINDS:
+                for name in PROBES:
                     yield self.snippet(name, f"{name} every ${{1:1 s}}", f"Samples the {name}.", _Kind.Function)
             case "experiment", ("threads" | "target"):
                 yield from self.ramps(key)
@@ -291,6 +293,12 @@ class _Completer:
                     yield self.snippet(
                         word, "random(seed: ${1:1})" if word == "random" else word, doc, _Kind.EnumMember
                     )
+            case ("hardware" | "profile"), "power":
+                for name, meter in METERS.items():
+                    call = meter.usage.strip("`").replace("$", "\\$").replace("}", "\\}")
+                    yield self.snippet(name, call, meter.doc, _Kind.Function)
+                if kind == "profile":
+                    yield self.word("none", "Power is left out.", _Kind.EnumMember)
             case _, "hosts":
                 yield self.word("local", "This machine.", _Kind.EnumMember)
             case _, "tool":

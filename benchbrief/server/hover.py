@@ -15,7 +15,7 @@ from benchbrief.compiler.index import Symbol
 from benchbrief.compiler.measures import FAMILIES, KINDS
 from benchbrief.compiler.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.resolve import Model
-from benchbrief.compiler.schema import BLOCKS, ROCKSDB_OPTIONS, BlockSchema
+from benchbrief.compiler.schema import BLOCKS, DATABASE_OPTIONS, BlockSchema
 from benchbrief.dsl import ast
 from benchbrief.server.checking import Finding
 from benchbrief.server.cursor import Cursor, Token, cursor_at, tokens
@@ -136,7 +136,7 @@ def _of_attribute(cursor: Cursor, word: str) -> Iterator[str]:
     keyword = head.name if head.keyword == "override" else head.keyword
     schema = ELEMENTS.get(keyword) or BLOCKS.get(keyword)
     if keyword == "options":
-        schema = BlockSchema("", ROCKSDB_OPTIONS)
+        schema = BlockSchema("", DATABASE_OPTIONS)
     key = schema.keys.get(word) if schema else None
     if key is not None:
         yield f"**`{word}`** of `{keyword}`\n\n{attribute_doc(key)}"

@@ -33,7 +33,8 @@ def test_every_sample_is_a_right_spec(file: str, tmp_path: Path) -> None:
 
 
 def test_every_attribute_has_its_row() -> None:
-    keys = {key for block in BLOCKS for key in block.keys} | set(schema.ROCKSDB_OPTIONS)
+    keys = {key for block in BLOCKS for key in block.keys}
+    keys |= {*schema.DATABASE_OPTIONS, *schema.METERS}
     assert len(keys) > 50
     assert {key for key in keys if f"| `{key}` |" not in PAGE} == set()
 
