@@ -57,7 +57,7 @@ export function findServer(around: Surroundings, runs: (file: string) => boolean
   if (onPath !== undefined) {
     return found(onPath, "PATH");
   }
-  return { problem: "not found", configured, places: [...inFolders, "PATH"] };
+  return { problem: "not found", configured, places: [...inFolders, "bench on the PATH"] };
 }
 
 function configuredFile(
@@ -75,7 +75,7 @@ function configuredFile(
   } else if (/[/\\]/.test(expanded)) {
     candidates = folders.map((folder) => join.join(folder, expanded));
   } else {
-    return [onThePath(expanded, around, join).find(runs), ["PATH"]];
+    return [onThePath(expanded, around, join).find(runs), [`${expanded} on the PATH`]];
   }
   return [candidates.find(runs), candidates.length > 0 ? candidates : [expanded]];
 }

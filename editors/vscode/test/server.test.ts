@@ -69,7 +69,7 @@ describe("the search for bench", () => {
     const found = findServer({ ...nowhere, folders: ["/project"] }, () => false);
     assert.ok("problem" in found);
     const said = explain(found);
-    assert.match(said, /\/project\/\.venv\/bin\/bench, PATH/);
+    assert.match(said, /\/project\/\.venv\/bin\/bench, bench on the PATH/);
     assert.match(said, /benchbrief\.path/);
   });
 });
