@@ -234,11 +234,11 @@ class _Formatter:
             if first == end:
                 continue
             before: Doc = (HARD, ", ") if late else HARD if ends else SPACE if found else ""
-            comments = tuple((self.beside(k), self.word(k)) for k in range(core, end))
-            ends = bool(comments)
             comma = "," if any(filled[number + 1 :]) else last
+            ends = core < end
             late = ends and not movable and comma == ","
-            found.append((before, self.expression(first, core), "" if late else comma, *comments))
+            found.append((before, self.expression(first, core), "" if late else comma))
+            found += [(self.beside(k), self.word(k)) for k in range(core, end)]
         return found, ends
 
     def beside(self, k: int) -> Doc:
@@ -322,12 +322,19 @@ class _Formatter:
             return Group((opener, Nest((SOFT, first, *numbers, IfBroken(","))), SOFT, closer))
         if self.tokens[i].text.startswith('"""') and [token.text for token in self.tokens[i + 1 : j]] in ([], [","]):
             return (opener, self.token(i), closer)
-        function = self.tokens[k - 1].start if opener == "(" and k else None
+        function = self.function(k) if opener == "(" else None
         reduces = function in self.roles.reductions
         last = "" if reduces or (opener == "(" and function not in self.roles.calls) else IfBroken(",")
         inner, ends = self.listed(i, j, last, movable=not reduces)
         begin = "" if self.tokens[i].is_comment else SOFT
         return Group((opener, Nest((begin, *inner)), HARD if ends else SOFT, closer))
+
+    def function(self, k: int) -> int:
+        """The place of what stands before a bracket, which may be the name of a function."""
+        k -= 1
+        while self.tokens[k].is_comment:
+            k -= 1
+        return self.tokens[k].start
 
     def only_numbers(self, i: int, j: int) -> bool:
         """Whether numbers stand in a list, and nothing else: as many as fit are put on a line."""
@@ -336,9 +343,22 @@ class _Formatter:
 
     def between(self, k: int, normal: Doc) -> Doc:
         """What stands before token `k`, which is not the first: a comment ends its line."""
-        if self.tokens[k - 1].is_comment:
+        if self.tokens[k - 1].is_comment or self.is_parted(k):
             return HARD
         return self.beside(k) if self.tokens[k].is_comment else normal
+
+    def is_parted(self, k: int) -> bool:
+        """Whether a line must end before token `k`, as `x` would else be a unit where it multiplies, or the reverse."""
+        before, token = self.tokens[k - 1], self.tokens[k]
+        if before.kind is not Kind.NUMBER:
+            return False
+        if token.text == "x" and token.start in self.roles.operators:
+            return not self.roles.units[before.start] and not self.is_factor(k + 1)
+        return self.roles.units[before.start] == "x" and self.is_factor(k)
+
+    def is_factor(self, k: int) -> bool:
+        """Whether an `x` before token `k` is taken to multiply."""
+        return self.tokens[k].kind in (Kind.WORD, Kind.NUMBER) or self.tokens[k].text == "("
 
     def space(self, k: int) -> Doc:
         """What stands before token `k` where neither it nor the one before is a comment."""
@@ -351,13 +371,4 @@ class _Formatter:
             return "" if before.start in self.roles.calls else " "
         if token.text == "[":
             return " " if token.start in self.roles.lists else ""
-        if token.text == "x" and token.start in self.roles.operators and self.reads_as_unit(k):
-            return HARD
         return " "
-
-    def reads_as_unit(self, k: int) -> bool:
-        """Whether the `x` between two factors would be the unit of the number before it on the same line."""
-        before, behind = self.tokens[k - 1], self.tokens[k + 1]
-        if before.kind is not Kind.NUMBER or self.roles.units[before.start]:
-            return False
-        return not (behind.kind in (Kind.WORD, Kind.NUMBER) or behind.text == "(")

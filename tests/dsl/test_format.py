@@ -6,7 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
 
+from benchbrief.compiler.compile import check
 from benchbrief.dsl import ast
 from benchbrief.dsl.diagnostics import SpecError
 from benchbrief.dsl.format import format_source
@@ -15,6 +17,7 @@ from benchbrief.dsl.read import decode, read_source
 from benchbrief.dsl.shape import comments
 from benchbrief.dsl.source import Source
 from tests.dsl.trees import tree
+from tests.support.generated_specs import specs, texts
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAIRS = sorted(Path(__file__).with_name("format").glob("*.in"))
@@ -81,6 +84,7 @@ def test_a_text_that_cannot_be_read_is_refused_where_it_is_wrong() -> None:
 @pytest.mark.parametrize(
     "value",
     [
+        "[6 x\nevery a]", "6 x\nand a", "6 x\n- a", "f # c\n (a over b # d\n, when c)",
         "1..3", "1 .. 3", "-1..-3", "[1..3, 5]", "6\nx -3", "6 x(a)", "6\nx [1]", '6\nx "a"', "6 # c\nx 3",
         "6\nx # c\n3",
         "5\nx y", "5 x y", "5 x", "a x(3)", "a x x(3)", "- -a", "-(a)", "- (a + b)", "not (a)", "(((a)))",
@@ -125,6 +129,34 @@ def test_any_way_to_write_a_body_keeps_its_meaning(body: str) -> None:
     source = Source("t.bench", f"report r {{\n{body}\n}}")
     if read_or_none(source):
         holds(source)
+
+
+SLOW = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+
+
+@settings(SLOW, max_examples=250)
+@given(texts())
+def test_any_text_by_the_grammar_keeps_its_meaning(text: str) -> None:
+    source = Source("t.bench", text)
+    if read_or_none(source):
+        holds(source)
+
+
+def test_a_generated_spec_is_right_before_and_after(tmp_path: Path) -> None:
+    path = tmp_path / "spec.bench"
+
+    @settings(SLOW, max_examples=60)
+    @given(specs())
+    def stays_right(text: str) -> None:
+        hashes = []
+        for each in (text, holds(Source("t.bench", text))):
+            path.write_text(each, encoding="utf-8")
+            checked = check(path)
+            assert checked.plan, checked.diagnostics
+            hashes.append([(cell.id, cell.hash) for cell in checked.plan.cells])
+        assert hashes[0] == hashes[1]
+
+    stays_right()
 
 
 def read_or_none(source: Source) -> ast.File | None:

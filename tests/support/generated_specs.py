@@ -1,0 +1,246 @@
+"""Hypothesis strategies that write specs.
+
+`texts()` follows the grammar: anything that may be written, however little sense it makes, with comments and line ends
+in any place. Few are right specs, and some can't be read, as a line end may part what belongs together.
+`specs()` follows the checker's tables: each passes `bench check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+from hypothesis import strategies as st
+
+from benchbrief.compiler import schema
+from benchbrief.compiler.workload_tables import PROPORTIONS, YCSB
+
+Words: TypeAlias = tuple[str, ...]
+"""What stands between white space; within one there is none, or just what must be there."""
+
+# --- By the grammar ---------------------------------------------------------------------------------------------------
+
+NAMES = st.sampled_from(
+    [
+        "a", "b_1", "hosts", "throughput", "nvme", "x", "by", "over", "when", "every", "on", "for", "from", "in", "is",
+        "and", "or", "not", "metric", "each", "table", "variant", "color",
+    ]
+)  # fmt: skip
+NUMBERS = st.from_regex(r"\A(0|[1-9][0-9]{0,3}|[1-9]_000|[0-9]\.[0-9]{1,3}|[1-9]e-?[0-9])[kMGT]?\Z")
+UNITS = st.sampled_from(
+    ["", "", "", " min", " s", "GiB", " ops/s", " %", "%", " USD/h", " µs", " x", " e3", "\u00a0h", " by"]
+)
+STRINGS = st.sampled_from(
+    [
+        '"text"', '""', '"{a:.1f}"', '"{max(a over b):+.0%} # no comment"', r'"\"{{"', '"日本"', '"a = 1 { }"',
+        '"' + 90 * "long " + '"',
+    ]
+)  # fmt: skip
+TEXTS = st.sampled_from(
+    [
+        '"""one"""', '"""\n  two\n  lines\n"""', '"""first\n    second\n  third"""', '"""\n\n  a  \n \n   b\n\n"""',
+        '"""\r\n\ta\r\n\tb"""', '"""\n  {a +\n b:.1f} x\n"""',
+    ]
+)  # fmt: skip
+OPERATORS = st.sampled_from(["+", "-", "*", "/", "x", "..", "<", "<=", ">", ">=", "==", "!=", "and", "or"])
+COMMENTS = [" # beside\n", "\n# above\n", "\n\n  # apart\n\n", "#tight\n"]
+WHEN = st.sampled_from([", when", "when", ",\nwhen"])
+GAPS = st.sampled_from([*[" "] * 12, "  ", "\t", "\n", "\n", "\r\n", "\n\n\n", *COMMENTS])
+
+
+def phrase(*parts: str | st.SearchStrategy[str] | st.SearchStrategy[Words]) -> st.SearchStrategy[Words]:
+    """The parts one behind the other."""
+    drawn = [st.just((part,)) if isinstance(part, str) else part.map(_as_words) for part in parts]
+    return st.tuples(*drawn).map(lambda each: tuple(word for words in each for word in words))
+
+
+def _as_words(part: str | Words) -> Words:
+    return (part,) if isinstance(part, str) else part
+
+
+def maybe(*parts: str | st.SearchStrategy[str] | st.SearchStrategy[Words]) -> st.SearchStrategy[Words]:
+    return st.just(()) | phrase(*parts)
+
+
+def listed(part: st.SearchStrategy[Words], least: int = 0, most: int = 3) -> st.SearchStrategy[Words]:
+    """Parts with commas between them."""
+
+    def with_commas(parts: Iterable[Words]) -> Words:
+        return tuple(word for each in parts for word in (",", *each))[1:]
+
+    return st.lists(part, min_size=least, max_size=most).map(with_commas)
+
+
+def _deeper(expression: st.SearchStrategy[Words]) -> st.SearchStrategy[Words]:
+    arguments = listed(phrase(maybe(NAMES, ":"), expression), 1)
+    comma = maybe(",")
+    return st.one_of(
+        phrase(expression, OPERATORS, expression),
+        phrase(expression, OPERATORS, expression),
+        phrase(st.sampled_from(["-", "not"]), expression),
+        phrase("(", expression, ")"),
+        phrase("[", listed(expression | _values(expression), 1), comma, "]"),
+        phrase("[", listed(NUMBERS.map(_as_words), 0, 40), "]"),
+        phrase(NAMES, ".", NAMES),
+        phrase(NAMES, "[", arguments, comma, "]"),
+        phrase(NAMES, "(", arguments, comma, ")") | phrase(NAMES, "(", ")"),
+        phrase(NAMES, "(", expression, "over", listed(NAMES.map(_as_words), 1), maybe(WHEN, expression), ")"),
+        phrase(NAMES, "(", expression, WHEN, expression, ")"),
+    )
+
+
+def _values(expression: st.SearchStrategy[Words]) -> st.SearchStrategy[Words]:
+    return phrase(expression, "every", expression, maybe("on", expression)) | phrase(
+        expression, st.sampled_from(["by", "along"]), NAMES, maybe("and", NAMES)
+    )
+
+
+QUANTITIES = st.tuples(NUMBERS, UNITS).map("".join)
+EXPRESSIONS = st.recursive((NAMES | QUANTITIES | STRINGS).map(_as_words), _deeper, max_leaves=8)
+OPTIONS = st.tuples(NAMES, NAMES | STRINGS | QUANTITIES).map(" ".join).map(_as_words)
+SERIES = phrase(EXPRESSIONS | _values(EXPRESSIONS), maybe(",", listed(OPTIONS | EXPRESSIONS, 1)))
+KEYS = st.tuples(NAMES, st.sampled_from([" =", "=", ' "Label" ='])).map("".join)
+ATTRIBUTES = phrase(KEYS, SERIES | TEXTS.map(_as_words), maybe(","))
+LABELS = maybe(STRINGS)
+BASES = phrase("from", NAMES, maybe(".", NAMES))
+LEAVES = st.one_of(
+    ATTRIBUTES,
+    ATTRIBUTES,
+    ATTRIBUTES,
+    phrase("formula", NAMES, maybe("for", listed(phrase(maybe(NAMES, ":"), EXPRESSIONS), 1))),
+    phrase(NAMES, NAMES, LABELS, BASES),
+)
+
+
+def _block(item: st.SearchStrategy[Words]) -> st.SearchStrategy[Words]:
+    body = st.lists(item, max_size=5).map(lambda items: tuple(word for words in items for word in words))
+    plain = phrase(NAMES, maybe(NAMES), LABELS, maybe(BASES))
+    return phrase(plain | phrase("each", NAMES) | phrase("override", NAMES, maybe(NAMES)), "{", body, "}")
+
+
+BLOCKS = _block(st.recursive(LEAVES, _block, max_leaves=8))
+METRIC_UNITS = st.sampled_from(["ops/s", "%", "USD/Mop"])
+BETTER = maybe(",", st.sampled_from(["higher", "lower"]), "is", "better")
+DECLARATIONS = st.one_of(
+    BLOCKS,
+    BLOCKS,
+    phrase("metric", NAMES, LABELS, maybe("in", METRIC_UNITS), "=", EXPRESSIONS, BETTER),
+    phrase("param", NAMES, "=", EXPRESSIONS),
+    phrase("expect", LABELS, EXPRESSIONS),
+    phrase("use", STRINGS),
+)
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    """Any text by the grammar."""
+    words = [word for declaration in draw(st.lists(DECLARATIONS, max_size=4)) for word in declaration]
+    gaps = draw(st.lists(GAPS, min_size=len(words) + 1, max_size=len(words) + 1))
+    return "".join(part for pair in zip(gaps, [*words, ""], strict=True) for part in pair)
+
+
+# --- By the tables of the checker -------------------------------------------------------------------------------------
+
+
+def value(shape: schema.Shape) -> st.SearchStrategy[str] | None:
+    """A right value for an attribute of this shape; None for one that has a reader of its own."""
+    match shape:
+        case schema.Text():
+            return st.sampled_from(['"/data/one"', '"/mnt/x y"'] if shape.absolute else ['"plain"', '"日本, {{x}}"'])
+        case schema.Word():
+            return st.sampled_from(shape.choices).map('"{}"'.format if shape.quoted else str)
+        case schema.Flag():
+            return st.sampled_from(["true", "false"])
+        case schema.Number():
+            most = min(shape.maximum or 1000, 1000)
+            least = shape.minimum or (1 if shape.above else 0)
+            if shape.maximum == 1.0:
+                return st.integers(0, 100).map("{} %".format)
+            numbers = st.integers(max(1, int(least)), int(most)).map(str)
+            return numbers.map(f"{{}} {shape.unit}".format) if not shape.plain else numbers
+        case schema.Fact():
+            return st.sampled_from(['"a text"', "64 GiB", "3.5 USD/h", "true", "7", "25 Gbit/s"])
+        case schema.Special():
+            return None
+
+
+def attributes(keys: Mapping[str, schema.Key], without: Iterable[str] = (), only: str = "") -> st.SearchStrategy[str]:
+    """Some of the attributes that may stand in a block, each at most once."""
+    values = {
+        name: found
+        for name, key in keys.items()
+        if name not in without and key.only in ("", only) and (found := value(key.shape)) is not None
+    }
+    return st.fixed_dictionaries({}, optional=values).map(
+        lambda drawn: "".join(f"  {name} = {text}\n" for name, text in drawn.items())
+    )
+
+
+RAMPS = st.one_of(
+    st.integers(1, 512).map(str),
+    st.lists(st.integers(1, 512), min_size=1, max_size=30, unique=True).map(str),
+    st.tuples(st.integers(1, 4), st.integers(5, 12)).map("{0[0]}..{0[1]}".format),
+    st.just("range(1, 64, factor: 2)"),
+)
+REPEATS = st.sampled_from(["1", "3, interleaved", "2, grouped", "5, random(seed: 7)"])
+DATABASES = {
+    "mongodb": '  engine = mongodb\n  uri = "mongodb://{hosts}/ycsb"\n',
+    "rocksdb": '  engine = rocksdb\n  path = "/data/db"\n',
+}
+BASES_OF = {
+    "mongodb": [f"ycsb.{name}" for name in YCSB],
+    "rocksdb": [f"db_bench.{name}" for name in ("readrandom", "readwhilewriting", "readrandomwriterandom")],
+}
+FACTS = {"note": schema.Key(schema.Fact(), ""), "network": schema.Key(schema.Fact(), "")}
+NEEDS_OTHERS = ("scan_length", "write_rate", "record_size", *PROPORTIONS)
+"""Attributes of a workload that are right with some of the others, or some benchmarks, only."""
+
+
+@st.composite
+def specs(draw: st.DrawFn) -> str:
+    """A spec without errors: hardware, a database, workloads, an experiment, metrics and a report."""
+    engine, only = draw(st.sampled_from([("mongodb", "ycsb"), ("rocksdb", "db_bench")]))
+    parts = []
+    for group in ("alpha", "beta"):
+        hosts = 1 if engine == "rocksdb" else draw(st.integers(1, 3))
+        ssh = draw(attributes(schema.SSH.keys, without=("jump",)))
+        facts = draw(attributes(FACTS))
+        parts.append(f'hardware {group} {{\n  hosts = "{group}-[1-{hosts}].lab"\n{facts}  ssh {{\n{ssh}  }}\n}}\n')
+    if engine == "mongodb":
+        parts.append('client load { hosts = "load.lab"  tool = ycsb("/opt/ycsb") }\n')
+    keys = draw(attributes(schema.DATABASE.keys, ("engine", "uri", "server", "path"), engine))
+    options = f"  options {{\n{draw(attributes(schema.ROCKSDB_OPTIONS))}  }}\n" if engine == "rocksdb" else ""
+    parts.append(f"database store {{\n{DATABASES[engine]}{keys}{options}}}\n")
+    workloads = [f"w{number}" for number in range(draw(st.integers(1, 3)))]
+    for name in workloads:
+        keys = draw(attributes(schema.WORKLOAD.keys, NEEDS_OTHERS, only))
+        parts.append(f'workload {name} "Load {name}" from {draw(st.sampled_from(BASES_OF[engine]))} {{\n{keys}}}\n')
+    parts.append(
+        f"experiment ramp {{\n  hardware = [alpha, beta]\n  workloads = [{', '.join(workloads)}]\n"
+        f"  threads = {draw(RAMPS)}\n  measure = 1 min\n  repeats = {draw(REPEATS)}\n  probes = [cpu every 1 s]\n"
+        f"{draw(attributes(schema.EXPERIMENT.keys, without=('measure',)))}}}\n"
+    )
+    return "\n".join([*parts, draw(st.sampled_from(REPORTS))])
+
+
+REPORTS = (
+    "",
+    "metric gain in % = throughput[beta] / throughput[alpha] - 1, higher is better\n",
+    """\
+metric gain "Gain" in % = throughput[beta] / throughput[alpha] - 1, higher is better
+metric efficiency in ops/s/core = throughput / mean(cpu over time)
+expect "It gains" min(gain over threads, workload) > -5 %
+report brief "What it is worth" {
+  callout "Gain" { rows = workload  column "Throughput" = "{range(gain over threads):+.0%}" }
+  each workload {
+    section "{workload.label}" {
+      text = \"\"\"
+        {workload.description}
+      \"\"\"
+      figure "Throughput" { line = throughput by threads, color hardware }
+    }
+  }
+  table "Test configuration" { rows = facts }
+}
+""",
+)
