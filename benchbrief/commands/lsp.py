@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 
@@ -23,4 +25,4 @@ def command() -> None:
     """
     from benchbrief.server.app import serve
 
-    raise click.exceptions.Exit(serve())
+    sys.exit(serve())

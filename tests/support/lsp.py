@@ -15,6 +15,7 @@ from typing import IO, Any
 from urllib.parse import quote
 
 BENCH = str(Path(sys.executable).with_name("bench"))
+COMMAND = (BENCH, "lsp")
 PATIENCE_S = 60.0  # machines that run tests are busy
 Message = dict[str, Any]
 
@@ -32,7 +33,7 @@ class Client:
         self.folder = folder
         self.errors = (folder / "stderr.txt").open("w+b")
         self.process = subprocess.Popen(
-            (BENCH, "lsp"), cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors
+            COMMAND, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors
         )
         assert self.process.stdin
         assert self.process.stdout
@@ -140,10 +141,14 @@ class Client:
         self.notify("exit")
         return self.process.wait(PATIENCE_S)
 
-    def close(self) -> None:
+    def hang_up(self) -> int:
+        """Go away without a word; the server's exit code."""
         self._stdin.close()
+        return self.process.wait(PATIENCE_S)
+
+    def close(self) -> None:
         try:
-            self.process.wait(PATIENCE_S)
+            self.hang_up()
         finally:
             self.process.kill()
             self.process.wait()
