@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchbrief.earlier import by_run, day
+from benchbrief.earlier import day, taken_from
 from benchbrief.terminal import ExitCode, fail
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class NextRun:
 
         reuse = find_reusable(plan, out)
         left = {cell.id for cell in reuse.measured}
-        sources = by_run((each.run_id, each.measured_at) for each in reuse.carried)
+        sources = taken_from(reuse.carried)
         seconds = estimate_some(plan.cells, left)
         return cls(len(plan.cells), len(left), seconds, tuple((s.run_id, s.date, s.cells) for s in sources))
 

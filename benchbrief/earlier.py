@@ -32,17 +32,18 @@ class Taken:
     @property
     def sentence(self) -> str:
         """`18 of 24 cells are taken from run X of 2026-11-20; 6 are measured; --fresh measures all again`."""
-        sources = by_run((each.run_id, each.measured_at) for each in self.carried)
-        from benchbrief.results.reuse import Reuse
-
-        total, left = len(self.plan.cells), len(Reuse(self.plan, self.carried).measured)
-        who = _counted(len(self.carried), total)
+        sources = taken_from(self.carried)
+        total, left = len(self.plan.cells), len(self.plan.cells) - len(self.carried)
+        skipped = sum(each.skipped for each in self.carried)
+        who = _counted(len(self.carried) - skipped, total)
         where = (
             f"from run {sources[0].run_id} of {sources[0].date}"
             if len(sources) == 1
             else "from earlier runs: " + ", ".join(f"{s.cells} from {s.run_id} of {s.date}" for s in sources)
         )
         rest = f"{left} {'is' if left == 1 else 'are'} measured" if left else "none is left to measure"
+        if skipped:
+            rest = f"{skipped} {'is' if skipped == 1 else 'are'} not needed; {rest}"
         return f"{who} taken {where}; {rest}; --fresh measures all again"
 
 
@@ -61,11 +62,12 @@ class SourceRun:
     cells: int
 
 
-def by_run(measured: Iterable[tuple[str, float]]) -> list[SourceRun]:
-    """Source runs, the oldest first, from pairs of a run and when it began to measure a cell."""
+def taken_from(carried: Iterable[Carried]) -> list[SourceRun]:
+    """The runs that measured these results, the oldest first."""
     times: dict[str, list[float]] = {}
-    for run_id, at in measured:
-        times.setdefault(run_id, []).append(at)
+    for each in carried:
+        if not each.skipped:
+            times.setdefault(each.run_id, []).append(each.measured_at)
     order = sorted(times.items(), key=lambda item: min(item[1]))
     return [SourceRun(run_id, day(min(all_)), len(all_)) for run_id, all_ in order]
 

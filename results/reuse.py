@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.compiler.plan import Cell, KneeSearch, Plan, Reference
+from benchbrief.compiler.plan import Cell, Plan, Reference
 from benchbrief.results.evidence import Evidence, Verdict, check_files, first_problem, read_evidence
 from benchbrief.results.measured import MEASURE
 from benchbrief.results.runs import list_runs, run_state
@@ -27,14 +27,14 @@ from benchbrief.runners import journal as j
 from benchbrief.runners.carry import Carried, Facts
 from benchbrief.runners.rundir import PLAN
 from benchbrief.runners.seams import RunnerError
-from benchbrief.runners.searches import key_of
 
 Block = tuple[Cell, ...]
+Bond = tuple[object, ...]
 
 
 @dataclass(frozen=True)
 class Reuse:
-    """`carried` are in the plan's order. `passed_over` says, a line each, why results that would fit are not taken."""
+    """`carried` are in the plan's order, with what a search did not need. `passed_over` says, a line each, why results that would fit are not taken."""
 
     plan: Plan
     carried: tuple[Carried, ...] = ()
@@ -42,10 +42,9 @@ class Reuse:
 
     @property
     def measured(self) -> tuple[Cell, ...]:
-        """The cells that are left to be measured: not those that a search, taken from an earlier run, did not need."""
+        """The cells that are left to be measured."""
         taken = {each.cell.id for each in self.carried}
-        searched = {key_of(each.cell) for each in self.carried if self.plan.experiments[each.cell.experiment].search}
-        return tuple(cell for cell in self.plan.cells if cell.id not in taken and key_of(cell) not in searched)
+        return tuple(cell for cell in self.plan.cells if cell.id not in taken)
 
     def without(self, changed: Mapping[str, str]) -> Reuse:
         """Itself without the blocks of these cells, which come with their reasons."""
@@ -59,23 +58,25 @@ class Reuse:
 
 def blocks(plan: Plan) -> list[Block]:
     """The cells that are taken from an earlier run together or not at all."""
-    of_key: dict[tuple[object, ...], list[Cell]] = {}
+    joined: dict[Bond, Bond] = {}
+
+    def root(bond: Bond) -> Bond:
+        while (further := joined.setdefault(bond, bond)) != bond:
+            bond = further
+        return bond
+
+    first: dict[str, Bond] = {}
     for cell in plan.cells:
-        block = [cell]
-        for key in _bonds(plan, cell):
-            other = of_key.get(key, block)
-            if other is not block:
-                block, smaller = (other, block) if len(other) > len(block) else (block, other)
-                block += smaller
-                bonds = [bond for each in smaller for bond in _bonds(plan, each)]
-                of_key |= {bond: block for bond in bonds if of_key.get(bond) is smaller}
-            of_key[key] = block
-    order = {cell.id: index for index, cell in enumerate(plan.cells)}
-    found = {id(block): block for block in of_key.values()}
-    return [tuple(sorted(block, key=lambda cell: order[cell.id])) for block in found.values()]
+        first[cell.id], *others = _bonds(plan, cell)
+        for other in others:
+            joined[root(other)] = root(first[cell.id])
+    found: dict[Bond, list[Cell]] = {}
+    for cell in plan.cells:
+        found.setdefault(root(first[cell.id]), []).append(cell)
+    return [tuple(block) for block in found.values()]
 
 
-def _bonds(plan: Plan, cell: Cell) -> Iterator[tuple[object, ...]]:
+def _bonds(plan: Plan, cell: Cell) -> Iterator[Bond]:
     """Cells that have one of these in common belong together."""
     experiment = plan.experiments[cell.experiment]
     knees = [knee for knee in (cell.threads_from, cell.target_from) if knee]
@@ -150,13 +151,10 @@ class _EarlierRun:
         self._plan = plan
         self._evidence = evidence
         self._good: dict[str, list[Verdict]] = {}
-        self._not_needed: set[tuple[str, KneeSearch | None]] = set()
-        """What a search had no need of, by its criterion."""
         for verdict in evidence.verdicts:
-            if verdict.status == "ok" and any(job.job == MEASURE for job in verdict.jobs):
+            measured = verdict.status == "ok" and any(job.job == MEASURE for job in verdict.jobs)
+            if measured or verdict.status == "skipped":
                 self._good.setdefault(verdict.cell.hash, []).append(verdict)
-            if verdict.status == "skipped":
-                self._not_needed.add((verdict.cell.hash, evidence.plan.experiments[verdict.cell.experiment].search))
         self._histories = _histories(evidence)
 
     def take(self, block: Block, used: set[tuple[str, str]]) -> tuple[list[Carried], list[str]]:
@@ -165,17 +163,26 @@ class _EarlierRun:
         used = set(used)
         for cell in block:
             # Its own namesake first: two cells may be defined alike.
-            same = sorted(self._good.get(cell.hash, ()), key=lambda verdict: verdict.cell.id != cell.id)
+            same = [verdict for verdict in self._good.get(cell.hash, ()) if self._stands_for(verdict, cell)]
+            same.sort(key=lambda verdict: verdict.cell.id != cell.id)
             fitting = (each for each in (self._carried(cell, v) for v in same) if _source(each) not in used)
             if (each := next(fitting, None)) is None:
-                if (cell.hash, self._plan.experiments[cell.experiment].search) in self._not_needed:
-                    continue
                 return [], []
             taken.append(each)
             used.add(_source(each))
-        if len({each.was.experiment for each in taken}) > 1:
+        # What was measured by turns was so in one experiment.
+        experiments = {(each.cell.experiment, each.was.experiment) for each in taken}
+        if len(experiments) > len({experiment for experiment, _ in experiments}):
             return [], []
         return taken, [text for each in taken if (text := self._problem(each))]
+
+    def _stands_for(self, verdict: Verdict, cell: Cell) -> bool:
+        """What was not needed by one criterion may be by another."""
+        searches = (
+            plan.experiments[each.experiment].search
+            for plan, each in ((self._evidence.plan, verdict.cell), (self._plan, cell))
+        )
+        return verdict.status != "skipped" or len(set(searches)) == 1
 
     def _problem(self, each: Carried) -> str:
         run_id = self._evidence.run_id
@@ -190,7 +197,7 @@ class _EarlierRun:
 
     def _carried(self, cell: Cell, verdict: Verdict) -> Carried:
         was, evidence = verdict.cell, self._evidence
-        history = self._histories[was.id, verdict.attempt or 0]
+        history = self._histories[was.id, verdict.attempt]
         before = history.reused
         return Carried(
             cell=cell,
@@ -225,9 +232,10 @@ class _History:
     facts: tuple[Facts, ...] = ()
 
 
-def _histories(evidence: Evidence) -> dict[tuple[str, int], _History]:
+def _histories(evidence: Evidence) -> dict[tuple[str, int | None], _History]:
+    """By cell and attempt; None of a cell that was not needed."""
     cells = {cell.id: cell for cell in evidence.plan.cells}
-    found: dict[tuple[str, int], _History] = {}
+    found: dict[tuple[str, int | None], _History] = {}
     last: dict[str, int] = {}
     known: dict[tuple[str, ...], Facts] = {}
     measurement = 1
@@ -250,6 +258,8 @@ def _histories(evidence: Evidence) -> dict[tuple[str, int], _History]:
             case j.StepStarted() | j.StepEnded() | j.JobCollected() | j.Counters():
                 if (record.cell, record.attempt) in found:
                     found[record.cell, record.attempt].records.append(record)
+            case j.CellSkipped():
+                found[record.cell, None] = _History([record], j.MEASUREMENT_VERSION)
             case j.Remark() if record.cell in last:
                 found[record.cell, last[record.cell]].records.append(record)
             case j.CellEnded() if (record.cell, record.attempt) in found:

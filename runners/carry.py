@@ -44,11 +44,16 @@ class Carried:
     facts: tuple[Facts, ...]
     called: Mapping[str, str]
 
+    @property
+    def skipped(self) -> bool:
+        """Not measured, since the search that it belongs to was over before."""
+        return all(isinstance(record, j.CellSkipped) for record in self.records)
+
     def own_records(self) -> Iterator[j.AnyRecord]:
         """The attempt's records as those of the new run's cell."""
         for record in self.records:
             changes: dict[str, object] = {"cell": self.cell.id}
-            if not isinstance(record, j.Remark):
+            if not isinstance(record, j.Remark | j.CellSkipped):
                 changes["attempt"] = _ATTEMPT
             if isinstance(record, j.JobCollected):
                 changes["host"] = self.called.get(record.host, record.host)
@@ -114,16 +119,17 @@ def _records(plan: Plan, carried: Sequence[Carried]) -> Iterator[j.AnyRecord]:
                 for text in facts.contradictions(hardware, fact.facts):
                     line = f"{hardware.label} on {fact.host}: {text}"
                     contradictions[line] = _warning(line, str(hardware.origin))
-        yield j.CellReused(
-            at=time.time(),
-            cell=each.cell.id,
-            hash=each.cell.hash,
-            attempt=_ATTEMPT,
-            reused_from=each.run_id,
-            as_cell=each.as_cell,
-            measured_at=each.measured_at,
-            measurement=each.measurement,
-        )
+        if not each.skipped:
+            yield j.CellReused(
+                at=time.time(),
+                cell=each.cell.id,
+                hash=each.cell.hash,
+                attempt=_ATTEMPT,
+                reused_from=each.run_id,
+                as_cell=each.as_cell,
+                measured_at=each.measured_at,
+                measurement=each.measurement,
+            )
         yield from each.own_records()
     yield from contradictions.values()
 

@@ -84,6 +84,7 @@ def execute(
         done, stop = finished_cells(run_dir), stopping or threading.Event()
         searches = Searches(plan, before, done, journal.write)
         run = _Run(plan, run_dir, journal, stop, done, attempts, resumed, reused, searches)
+        run.skipped = sum(isinstance(record, j.CellSkipped) for record in before)
         with HostPool(plan, config, owner=_owner(run_dir)) as hosts:
             run.all_lanes(hosts)
         outcome = run.outcome()

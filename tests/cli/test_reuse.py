@@ -251,3 +251,37 @@ def test_two_runs_at_the_same_time_take_from_the_same_run(again: Bench) -> None:
     found = [path for path in again.run_dirs() if path != first_run(again)]
     assert len(found) == 2
     assert [measured(path) for path in found] == [[], []]
+
+
+SEARCH = (
+    HARDWARE
+    + FILL
+    + """\
+experiment search {
+  hardware  = box.one
+  workloads = [fill]
+  threads   = knee(from: 1, factor: 2, to: 64, rise: 0.1 %, gain: 100 %)
+  measure   = 1 s
+}
+experiment found { hardware = [box.two]  workloads = [fill]  threads = search.knee  measure = 1 s }
+"""
+)
+
+
+def test_a_search_is_taken_with_what_it_did_not_need_and_what_was_measured_at_its_knee(bench: Bench) -> None:
+    system_tool("db_bench")
+    bench.spec(SEARCH)
+    ran(bench("run", "brief.bench", timeout=120))
+    states = "SELECT cell_id, status, threads, reason FROM cells ORDER BY cell_id"
+    before = bench("query", states, "--json").json
+    skipped = [row for row in before if row["status"] == "skipped"]
+    assert skipped
+    done = ran(bench("run", "brief.bench", timeout=120))
+    assert f"{8 - len(skipped)} of 8 cells are taken from run {first_run(bench).name} of 20" in done.err
+    assert re.search(rf"; {len(skipped)} (are|is) not needed; none is left to measure; --fresh", done.err)
+    assert measured(second_run(bench)) == []
+    assert bench("query", states, "--run", second_run(bench), "--json").json == before
+
+    bench.spec(SEARCH.replace("gain: 100 %", "gain: 99 %"))
+    done = ran(bench("run", "brief.bench", timeout=120))
+    assert "taken" not in done.text

@@ -1,0 +1,222 @@
+"""Which earlier results stand for the cells of a plan, and what travels with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbrief.compiler.plan import Cell, Host, Knee, KneeSearch, Plan, Reference
+from benchbrief.results.evidence import read_evidence
+from benchbrief.results.reuse import Reuse, blocks, find_reusable
+from benchbrief.results.store import open_store, rebuild
+from benchbrief.runners import journal as j
+from benchbrief.runners.carry import carry
+from benchbrief.runners.measurement import Operation
+from benchbrief.runners.rundir import create_run
+from tests.results.making import T0, RunMaker, a_cell, a_plan, measurement
+
+READ = measurement([Operation("read", 100)])
+PAIR = [a_cell(hardware=hardware, repeat=repeat) for hardware in ("nvme", "ssd") for repeat in (1, 2)]
+
+
+def planned(cells: Sequence[Cell], **experiment: Any) -> Plan:
+    plan = a_plan(cells)
+    ramp = plan.experiments["ramp"].model_copy(update=experiment)
+    return plan.model_copy(update={"experiments": {"ramp": ramp}})
+
+
+def an_earlier_run(out: Path, name: str, plan: Plan, *, failing: Sequence[str] = (), at: float = T0) -> RunMaker:
+    run = RunMaker(out / name, plan, now=at)
+    for cell in plan.cells:
+        if cell.id in failing:
+            run.failed(cell, "no such device")
+        else:
+            run.ok(cell, {"load-1": READ})
+    run.end("failed" if failing else "done")
+    return run
+
+
+def taken(reuse: Reuse) -> dict[str, str]:
+    return {each.cell.id: each.run_id for each in reuse.carried}
+
+
+def test_every_good_result_is_taken_from_the_newest_run_that_has_it(tmp_path: Path) -> None:
+    plan = planned(PAIR)
+    an_earlier_run(tmp_path, "old", plan)
+    an_earlier_run(tmp_path, "new", plan, at=T0 + 1000)
+    assert taken(find_reusable(plan, tmp_path)) == {cell.id: "new" for cell in PAIR}
+
+
+def test_the_repeats_of_a_point_are_taken_together_or_not_at_all(tmp_path: Path) -> None:
+    plan = planned(PAIR)
+    an_earlier_run(tmp_path, "old", plan, failing=[PAIR[1].id])
+    assert taken(find_reusable(plan, tmp_path)) == {cell.id: "old" for cell in PAIR[2:]}
+
+
+def test_the_repeats_of_a_point_are_not_put_together_from_two_runs(tmp_path: Path) -> None:
+    plan = planned(PAIR)
+    an_earlier_run(tmp_path, "one", plan, failing=[PAIR[0].id])
+    an_earlier_run(tmp_path, "two", plan, failing=[PAIR[1].id], at=T0 + 1000)
+    assert taken(find_reusable(plan, tmp_path)) == {cell.id: "two" for cell in PAIR[2:]}
+
+
+def test_measured_by_turns_all_hardware_of_a_point_is_taken_together(tmp_path: Path) -> None:
+    plan = planned([*PAIR, a_cell(threads=8), a_cell(hardware="ssd", threads=8)], order="interleaved")
+    an_earlier_run(tmp_path, "old", plan, failing=[PAIR[0].id])
+    assert sorted(taken(find_reusable(plan, tmp_path))) == [cell.id for cell in plan.cells[4:]]
+
+
+def test_in_random_order_a_whole_experiment_is_taken_or_nothing(tmp_path: Path) -> None:
+    plan = planned([*PAIR, a_cell(threads=8)], order="random", seed=7)
+    an_earlier_run(tmp_path, "old", plan, failing=[PAIR[0].id])
+    assert taken(find_reusable(plan, tmp_path)) == {}
+
+
+@pytest.mark.parametrize("order", ["grouped", "interleaved", "random"])
+def test_every_cell_is_in_one_block(order: str) -> None:
+    plan = planned([*PAIR, a_cell(threads=8), a_cell(workload="b")], order=order)
+    inside = [cell.id for block in blocks(plan) for cell in block]
+    assert sorted(inside) == sorted(cell.id for cell in plan.cells)
+
+
+def test_a_search_is_one_block_with_all_that_waits_for_it() -> None:
+    search = KneeSearch(latency="p99", rise=0.5, gain=0.1)
+    tried = [a_cell(hardware=hardware, threads=threads) for hardware in ("nvme", "ssd") for threads in (1, 2)]
+    knee = Knee(experiment="ramp", hardware="ssd", workload="a")
+    waits = a_cell(hardware="ssd", workload="b").model_copy(
+        update={"id": "found/ssd", "experiment": "found", "threads": None, "threads_from": knee}
+    )
+    plan = planned([*tried, waits], search=search)
+    found = plan.experiments["ramp"].model_copy(update={"name": "found", "search": None})
+    plan = plan.model_copy(update={"experiments": {**plan.experiments, "found": found}})
+    assert [[cell.id for cell in block] for block in blocks(plan)] == [
+        [cell.id for cell in tried[:2]],
+        [cell.id for cell in (*tried[2:], waits)],
+    ]
+
+
+def test_one_measurement_stands_for_one_cell(tmp_path: Path) -> None:
+    cell = a_cell()
+    an_earlier_run(tmp_path, "old", planned([cell]))
+    twin = cell.model_copy(update={"id": "ramp/twin", "workload": "b"})
+    # The namesake is later in the plan; either may have it, and not both.
+    assert len(find_reusable(planned([twin, cell]), tmp_path).carried) == 1
+
+
+def test_a_result_that_is_measured_in_another_way_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = planned(PAIR)
+    an_earlier_run(tmp_path, "old", plan)
+    monkeypatch.setattr(j, "MEASUREMENT_VERSION", 2)
+    found = find_reusable(plan, tmp_path)
+    assert found.carried == ()
+    assert found.passed_over == ("run old is of a benchbrief that measured in another way",)
+
+
+def test_a_result_whose_server_the_environment_names_is_not_taken(tmp_path: Path) -> None:
+    plan = planned(PAIR[:2])
+    uri = ("mongodb://", Reference(kind="env", name="DB_HOST"), "/ycsb")
+    databases = {key: database.model_copy(update={"uri": uri}) for key, database in plan.databases.items()}
+    plan = plan.model_copy(update={"databases": databases})
+    an_earlier_run(tmp_path, "old", plan)
+    found = find_reusable(plan, tmp_path)
+    assert found.carried == ()
+    assert found.passed_over == ("which server mongo is depends on DB_HOST of the environment",)
+
+
+def test_a_run_that_is_spoiled_does_not_stand_in_the_way(tmp_path: Path) -> None:
+    plan = planned(PAIR)
+    an_earlier_run(tmp_path, "old", plan)
+    spoiled = an_earlier_run(tmp_path, "spoiled", plan, at=T0 + 1000)
+    (spoiled.run_dir / "journal.jsonl").write_text('{"at":1e12,"type":"unheard_of"}\n')
+    assert set(taken(find_reusable(plan, tmp_path)).values()) == {"old"}
+
+
+def test_a_changed_raw_output_is_named_unless_an_older_run_has_it_whole(tmp_path: Path) -> None:
+    plan = planned(PAIR[:2])
+    new = an_earlier_run(tmp_path, "new", plan, at=T0 + 1000)
+    stdout = next(new.run_dir.glob("raw/**/stdout"))
+    stdout.write_bytes(b"")
+    found = find_reusable(plan, tmp_path)
+    assert found.carried == ()
+    (text,) = found.passed_over
+    assert text.startswith(f"run new: {stdout.relative_to(new.run_dir)} was changed")
+    an_earlier_run(tmp_path, "old", plan)
+    found = find_reusable(plan, tmp_path)
+    assert set(taken(found).values()) == {"old"}
+    assert found.passed_over == ()
+
+
+# --- what travels ------------------------------------------------------------------------------------------------
+
+
+def carried_over(tmp_path: Path, plan: Plan, earlier: Path) -> Path:
+    found = find_reusable(plan, earlier)
+    assert found.measured == ()
+    return create_run(tmp_path / "later", plan, {}, lambda run_dir: carry(run_dir, plan, found.carried, ["a warning"]))
+
+
+def test_facts_counters_and_remarks_travel_with_a_result(tmp_path: Path) -> None:
+    cell = a_cell()
+    plan = planned([cell])
+    run = RunMaker(tmp_path / "earlier" / "old", plan)
+    run.write(j.HostFacts(at=T0, host="nvme-1", facts={"kernel": "6.1"}))
+    run.write(j.EngineFacts(at=T0, database="mongo@nvme", facts={"stand_in": "It is not MongoDB."}))
+    run.write(j.ToolFound(at=T0, host="load-1", driver="plain", path="/opt/plain", version="2.1"))
+    attempt = run.start(cell)
+    run.write(j.Remark(at=T0, severity="warning", text="it was slow to start", cell=cell.id))
+    run.attempts[cell.id] = attempt - 1
+    run.ok(cell, {"load-1": READ}, counters=({"ops": 1.0}, {"ops": 101.0}))
+    run.write(j.EngineFacts(at=T0, database="mongo@nvme", facts={"version": "of a later cell"}))
+    run.end("done")
+    later = carried_over(tmp_path, plan, tmp_path / "earlier")
+    rebuild(later)
+    with open_store(later) as store:
+        facts = store.sql("SELECT kind, name, value FROM facts WHERE origin = 'observed' ORDER BY ALL").rows
+        assert [tuple(row) for row in facts] == [
+            ("database", "stand_in", "It is not MongoDB."),
+            ("host", "kernel", "6.1"),
+            ("tool", "plain.path", "/opt/plain"),
+            ("tool", "plain.version", "2.1"),
+        ]
+        assert [tuple(row) for row in store.sql("SELECT name, delta FROM counters").rows] == [("ops", 100.0)]
+        notes = [row[0] for row in store.sql("SELECT text FROM notes ORDER BY text").rows]
+        assert notes == ["a warning", "it was slow to start"]
+        ((run_id, source),) = store.sql("SELECT run_id, reused_from FROM cells").rows
+        assert (run_id, source) == (later.name, "old")
+
+
+def test_hosts_that_are_called_otherwise_now_are_called_so_in_what_is_taken(tmp_path: Path) -> None:
+    cell = a_cell()
+    plan = planned([cell])
+    old = RunMaker(tmp_path / "earlier" / "old", plan)
+    old.write(j.HostFacts(at=T0, host="load-1", facts={"kernel": "6.1"}))
+    old.ok(cell, {"load-1": READ})
+    old.end("done")
+    names = {"load-1": "me@load-1", "nvme-1": "me@nvme-1"}
+    hardware = plan.hardware["nvme"].model_copy(update={"hosts": ("me@nvme-1", "nvme-2")})
+    renamed = cell.model_copy(update={"load_hosts": ("me@load-1",), "locks": ("me@nvme-1", "me@load-1")})
+    newer = plan.model_copy(
+        update={
+            "cells": (renamed,),
+            "hardware": {"nvme": hardware},
+            "hosts": {**plan.hosts, **{name: Host(id=name, transport="ssh", name=name) for name in names.values()}},
+        }
+    )
+    later = carried_over(tmp_path, newer, tmp_path / "earlier")
+    records = read_evidence(later).records
+    assert {r.host for r in records if isinstance(r, j.JobCollected | j.HostFacts)} == {"me@load-1"}
+    rebuild(later)
+    with open_store(later) as store:
+        assert store.sql("SELECT DISTINCT source FROM operations").rows[0][0] == "me@load-1"
+
+
+def test_a_result_that_was_taken_is_known_by_the_run_that_measured_it(tmp_path: Path) -> None:
+    plan = planned(PAIR)
+    an_earlier_run(tmp_path / "earlier", "old", plan)
+    later = carried_over(tmp_path, plan, tmp_path / "earlier")
+    found = find_reusable(plan, later.parent)
+    assert set(taken(found).values()) == {"old"}
+    assert {each.run_dir for each in found.carried} == {later}
