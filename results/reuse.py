@@ -34,7 +34,10 @@ Bond = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Reuse:
-    """`carried` are in the plan's order, with what a search did not need. `passed_over` says, a line each, why results that would fit are not taken."""
+    """`carried` are in the plan's order, with what a search did not need.
+
+    `passed_over` says, a line each, why results that would fit are not taken.
+    """
 
     plan: Plan
     carried: tuple[Carried, ...] = ()
