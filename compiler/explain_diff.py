@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from benchbrief.compiler.explain import option_text
@@ -176,7 +177,10 @@ def part_text(part: Part) -> str:
     """`workload a.records 2,000 -> 75,000,000`."""
     if part.name.endswith(".cells"):
         return f"{part.name.removesuffix('.cells')}: what its search may try"
-    return f"{part_name(part)} {value_text(part, part.before)} -> {value_text(part, part.after)}"
+    before, after = value_text(part, part.before), value_text(part, part.after)
+    if before == after:  # what sets them apart has no words of its own
+        before, after = json.dumps(part.before), json.dumps(part.after)
+    return f"{part_name(part)} {before} -> {after}"
 
 
 def part_name(part: Part) -> str:
@@ -232,11 +236,19 @@ def _host(value: object) -> str:
 
 def _probe(value: object) -> str:
     match value:
-        case {"name": name, "every_s": float() | int() as every, "options": dict() as options}:
+        case {"name": name, "every_s": float() | int() as every, "options": dict() as options, **more_parts}:
             device = f" on {options['device']}" if options.get("device") else ""
             more = "".join(f", {key} {text}" for key, text in options.items() if key != "device")
-            return f"{name} every {duration(every)}{device}{more}"
+            return f"{name} every {duration(every)}{device}{more}{_meter(more_parts.get('meter'))}"
     return str(value)
+
+
+def _meter(value: object) -> str:
+    match value:
+        case {"kind": kind, "addresses": list() as addresses, "options": dict() as options}:
+            at = f" at {' and '.join(map(str, addresses))}" if addresses else ""
+            return f" by {kind}{at}" + "".join(f", {key} {text}" for key, text in options.items())
+    return ""
 
 
 def _template(value: object) -> str:

@@ -126,6 +126,8 @@ def _flat(parts: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[t
 
 def _plain(value: object) -> object:
     """Tuples of a plan and lists of a stored one are the same."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
