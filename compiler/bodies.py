@@ -72,8 +72,12 @@ def read_attributes(
     for attribute in attributes:
         key = attribute.key.text
         if key not in allowed:
-            typer.findings.add(UnknownAttribute(attribute.key.span, kind, key, allowed))
-        elif key in found and key not in repeated:
+            problem = UnknownAttribute(attribute.key.span, kind, key, allowed)
+            typer.findings.add(problem)
+            if problem.replacement is None or problem.replacement in found:
+                continue
+            key = problem.replacement  # without its value, more would seem to be wrong
+        if key in found and key not in repeated:
             typer.findings.add(DuplicateAttribute(attribute.key.span, found[key][0].key.span, key))
         else:
             found[key] = (*found.get(key, ()), attribute)

@@ -182,6 +182,8 @@ def _filled_options(spec: DatabaseSpec, unit: HardwareUnit, reader: Reader) -> d
             reader.findings.add(structure_errors.BadHole(hole.span, key, "only the name of a fact can stand here"))
         elif hole.expr.text not in unit.said:
             known = tuple(unit.said)
+            if reader.findings.at(hole.expr.span):
+                continue  # said of other hardware already
             reader.findings.add(structure_errors.UnknownHole(hole.expr.span, unit.hardware.key, hole.expr.text, known))
         else:
             value = reader.value(key, unit.said[hole.expr.text], keys[key].shape if key in keys else Fact())
@@ -255,6 +257,8 @@ def _hole(
             param = reader.deref(name)
             if isinstance(param, ast.String) and param.plain is not None:
                 return param.plain
+            if reader.findings.at(name.span):
+                return None  # said of other hardware already
             reader.findings.add(structure_errors.UnknownHole(name.span, unit.hardware.key, name.text, tuple(known)))
         case ast.Call(function=function) if (
             key == "uri" and function.text not in _REFERENCES and did_you_mean(function.text, _REFERENCES)

@@ -97,10 +97,10 @@ def collect(loaded: Loaded, findings: Findings) -> Declarations:
                 case ast.Expect():
                     found.expects.append(declaration)
                 case ast.Block():
-                    kind = declaration.keyword.text
+                    kind = _meant(declaration, "", TOP_LEVEL, findings)
                     if kind not in TOP_LEVEL:
-                        findings.add(structure_errors.MisplacedBlock(declaration.keyword.span, "", kind, TOP_LEVEL))
-                    elif declaration.name is None:
+                        continue
+                    if declaration.name is None:
                         findings.add(structure_errors.UnnamedBlock(declaration.keyword.span, kind))
                     elif not first(kind, declaration.name):
                         continue
@@ -108,7 +108,7 @@ def collect(loaded: Loaded, findings: Findings) -> Declarations:
                         found.reports[declaration.name.text] = declaration
                     else:
                         found.blocks[kind][declaration.name.text] = replace(
-                            _entry(declaration, findings), imported=file.imported
+                            _entry(declaration, kind, findings), imported=file.imported
                         )
                 case ast.Use():
                     pass
@@ -117,7 +117,22 @@ def collect(loaded: Loaded, findings: Findings) -> Declarations:
     return found
 
 
-def _entry(block: ast.Block, findings: Findings) -> Entry:
+def _meant(block: ast.Block, parent: str, allowed: tuple[str, ...], findings: Findings) -> str:
+    """The kind of a block in a parent; one with a slip in it is reported, and counts as what it was to be.
+
+    Without that, each use of what it declares would be a mistake more.
+    """
+    kind = block.keyword.text
+    if kind in allowed:
+        return kind
+    problem = structure_errors.MisplacedBlock(block.keyword.span, parent, kind, allowed)
+    if problem.replacement or not parent:  # others are reported where the block around them is read
+        findings.add(problem)
+    return problem.replacement or kind
+
+
+def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
+    schema = BLOCKS.get(kind, _NO_SCHEMA)
     attributes: dict[str, ast.Attribute] = {}
     blocks: dict[tuple[str, str, str], Entry] = {}
     for item in block.body:
@@ -128,21 +143,23 @@ def _entry(block: ast.Block, findings: Findings) -> Entry:
             else:
                 attributes[key] = item
         else:
-            inner = _entry(item, findings)
+            inner = _entry(item, _meant(item, kind, schema.blocks, findings), findings)
             earlier = blocks.setdefault(inner.slot, inner)
             if earlier is not inner:
                 findings.add(errors.DuplicateName(inner.head, earlier.head, inner.kind, inner.name))
-    kind = block.keyword.text
     name = block.name or block.subject
+    subject, own = block.subject, block.name
+    if kind == "override" and subject is None:  # a misspelt keyword, behind which the kind was read as a name
+        subject, own = own, None
     return Entry(
         kind=kind,
-        name=block.name.text if block.name else "",
+        name=own.text if own else "",
         label=(block.label.plain if block.label else None) or (block.name.text if block.name else ""),
         head=block.keyword.span.to(name.span) if name else block.keyword.span,
         attributes=attributes,
         blocks=tuple(blocks.values()),
         base=block.base,
-        subject=block.subject,
+        subject=subject,
     )
 
 

@@ -89,7 +89,11 @@ class Findings:
 
     @property
     def failed(self) -> bool:
-        return any(problem.severity == "error" for problem in self._problems)
+        return self.errors > 0
+
+    @property
+    def errors(self) -> int:
+        return sum(problem.severity == "error" for problem in self._problems)
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         return tuple(problem.diagnostic() for problem in self._problems)

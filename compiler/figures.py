@@ -96,6 +96,8 @@ def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement |
     words = prose(typer, note, place) if note else None
     attributes = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text in _MARKS]
     if not attributes:
+        if body.said(*_MARKS):
+            return None  # misspelt, and reported
         typer.findings.add(wrong.EmptyElement(block.keyword.span, "figure", _USAGE["line"]))
         return None
     logs: set[str] = set()

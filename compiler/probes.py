@@ -102,12 +102,14 @@ def _spec(item: ast.Expr, declared: Mapping[str, ProbeSpec | None], reader: Read
                 reader.findings.add(structure_errors.BadArgument(item.span, name, "does not say how often", usage))
         case ast.Every(subject=ast.Name(text=name) as subject, interval=interval, target=target):
             kind = _kind(name, subject.span, reader, tuple(declared))
+            if kind is not None and kind not in PROBES:
+                return declared[kind]
             every = reader.value("every", interval, _EVERY)
             device = _device(kind, target, reader) if target is not None else None
             if kind is not None and isinstance(every, Constant):
                 return ProbeSpec(kind, every.value, device, item.span)
         case ast.Name(text=name):
-            _kind(name, item.span, reader, tuple(declared))
+            return declared.get(_kind(name, item.span, reader, tuple(declared)) or "")
         case _:
             wanted = EXPERIMENT.keys["probes"].shape.wanted
             reader.findings.add(structure_errors.WrongType(item.span, "probes", wanted, described(item)))
@@ -117,8 +119,9 @@ def _spec(item: ast.Expr, declared: Mapping[str, ProbeSpec | None], reader: Read
 def _kind(name: str, span: Span, reader: Reader, declared: tuple[str, ...] = ()) -> str | None:
     if name in PROBES:
         return name
-    reader.findings.add(errors.UnknownName(span, "probe", name, (*PROBES, *declared)))
-    return None
+    problem = errors.UnknownName(span, "probe", name, (*PROBES, *declared))
+    reader.findings.add(problem)
+    return problem.replacement  # without it, each measure that it samples would seem to be missing
 
 
 def _device(kind: str | None, target: ast.Expr, reader: Reader) -> str | ast.Name | None:
@@ -139,7 +142,7 @@ def _placed(spec: ProbeSpec, unit: HardwareUnit, reader: Reader) -> plan.Probe:
         texts = tuple(name for name, value in unit.hardware.facts.items() if isinstance(value, str))
         if isinstance(fact, str):
             options["device"] = fact
-        else:
+        elif not reader.findings.at(device.span):
             reader.findings.add(structure_errors.UnknownHole(device.span, unit.hardware.key, device.text, texts))
     elif device is not None:
         options["device"] = device

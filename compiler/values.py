@@ -117,6 +117,7 @@ class Reader:
                 problem = structure_errors.UnknownAttribute(attribute.key.span, entry.kind, name, tuple(schema.keys))
                 self.findings.add(problem)
                 meant.add(problem.replacement)
+                self._recover(attribute, problem.replacement, entry, schema, found)
                 continue
             value = self.attribute(attribute, key.shape)
             if value is not None:
@@ -139,6 +140,19 @@ class Reader:
                         structure_errors.MissingAttribute(entry.head, entry.kind, entry.name, name, key.shape.described)
                     )
         return Values(entry, found, frozenset(meant))
+
+    def _recover(
+        self, attribute: ast.Attribute, meant: str | None, entry: Entry, schema: BlockSchema, found: dict[str, Value]
+    ) -> None:
+        """Read a misspelt attribute as what it was to be: without its value, more would seem to be wrong."""
+        earlier = entry.attributes.get(meant or "")
+        inherited = earlier is not None and (
+            earlier.span.source is not entry.head.source or earlier.span.start < entry.head.start
+        )
+        if meant is not None and (earlier is None or inherited):
+            value = self.attribute(attribute, schema.keys[meant].shape)
+            if value is not None:
+                found[meant] = value
 
     def attribute(self, attribute: ast.Attribute, shape: Shape) -> Value | None:
         key = attribute.key.text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import chdir
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -62,14 +62,15 @@ def words(text: str) -> Iterator[re.Match[str]]:
     yield from (word for word in re.finditer(r"(?<![\w.])[A-Za-z_]\w+", text) if word.start() not in hidden)
 
 
-def slips(word: str) -> Iterator[str]:
-    """Two letters in the middle swapped, and one of them left out."""
-    middle = len(word) // 2
-    swap = next((at for at in range(middle, len(word)) if word[at - 1] != word[at]), None)
-    if swap is not None:
-        yield word[: swap - 1] + word[swap] + word[swap - 1] + word[swap + 1 :]
-    if len(word) > 2:  # a single letter could be anything
-        yield word[:middle] + word[middle + 1 :]
+def swapped(word: str) -> str:
+    """The word with two letters in its middle swapped."""
+    at = next((at for at in range(len(word) // 2, len(word)) if word[at - 1] != word[at]), 0)
+    return word[: at - 1] + word[at] + word[at - 1] + word[at + 1 :] if at else word
+
+
+def shortened(word: str) -> str:
+    """The word without the letter in its middle; one of two letters as it is: a single letter could be anything."""
+    return word[: len(word) // 2] + word[len(word) // 2 + 1 :] if len(word) > 2 else word
 
 
 def edited(text: str, suggestion: Suggestion) -> str:
@@ -83,8 +84,11 @@ def test_the_spec_itself_is_right(name: str) -> None:
     assert (checked.plan is not None, checked.diagnostics) == (True, ())
 
 
+@pytest.mark.parametrize("slip_of", [swapped, shortened], ids=["swapped", "shortened"])
 @pytest.mark.parametrize("name", SPECS)
-def test_each_word_with_a_slip_in_it_gets_the_right_one_suggested(name: str, tmp_path: Path) -> None:
+def test_each_word_with_a_slip_in_it_gets_the_right_one_suggested_and_nothing_else(
+    name: str, slip_of: Callable[[str], str], tmp_path: Path
+) -> None:
     text = (FOLDER / name).read_text(encoding="utf-8")
     tree = list(nodes(parse(Source("spec", text))))
     named = [node.name for node in tree if isinstance(node, ast.Block | ast.Metric | ast.Param)]
@@ -92,21 +96,25 @@ def test_each_word_with_a_slip_in_it_gets_the_right_one_suggested(name: str, tmp
     declared = {name.span.start for name in (*named, *facts) if name}
     shutil.copy(FOLDER / "lab.bench", tmp_path)
     spec = tmp_path / name
-    missed, tried = [], 0
+    missed, noisy, tried = [], [], 0
     for word in words(text):
-        for slip in slips(word[0]):
-            if word[0] in FREE or (word[0], slip) in AMBIGUOUS:
-                continue
-            tried += 1
-            wrong = text[: word.start()] + slip + text[word.end() :]
-            spec.write_text(wrong, encoding="utf-8")
-            checked = check(spec)
-            mended = text in suggested_texts(checked, wrong)
-            # A name misspelt where it is declared is right there: its uses are to follow it.
-            if not mended and not (word.start() in declared and follows(checked, slip)):
-                missed.append(f"line {text.count(chr(10), 0, word.start()) + 1}: {word[0]} as {slip}")
+        slip = slip_of(word[0])
+        if word[0] in FREE or (word[0], slip) in AMBIGUOUS or slip == word[0]:
+            continue
+        tried += 1
+        wrong = text[: word.start()] + slip + text[word.end() :]
+        spec.write_text(wrong, encoding="utf-8")
+        checked = check(spec)
+        mended = text in suggested_texts(checked, wrong)
+        where = f"line {text.count(chr(10), 0, word.start()) + 1}: {word[0]} as {slip}"
+        # A name misspelt where it is declared is right there: its uses are to follow it.
+        if not mended and not (word.start() in declared and follows(checked, slip)):
+            missed.append(where)
+        if mended and len({each.code for each in checked.diagnostics} - {"W0202"}) > 1:
+            noisy.append(where)
     assert missed == []
-    assert tried > 200
+    assert noisy == [], "one slip is one mistake: what only follows from it is not to be reported"
+    assert tried > 90
 
 
 def suggested_texts(checked: Checked, text: str) -> set[str]:
