@@ -10,6 +10,7 @@ import duckdb
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchbrief.compiler.lookups import FUNCTIONS
 from benchbrief.compiler.measures import DIMENSIONS
 from benchbrief.compiler.report import lower
 from benchbrief.compiler.scope import Scope
@@ -20,13 +21,36 @@ from benchbrief.dsl.source import Source
 from tests.compiler.metrics.measured import generate, run, scope_of
 from tests.compiler.metrics.plans import queries
 
-WORLD = Path(__file__).parent / "world.bench"
+HERE = Path(__file__).parent
+WORLDS = ("world", "curves", "offered", "specs/offered_load")
 
 WORDS = st.sampled_from(
     [
         *("throughput", "latency.p99", "latency.mean", "errors", "cpu", "disk.read", "disk.utilisation", "power"),
         *("energy", "nodes", "price", "threads", "target", "phase", "repeat", "time", "node", "hardware", "gain"),
-        *("best", "eco", "old", "a", "c", "f", "read", "update", "one", "two", "nope", "latency", "disk"),
+        *(
+            "steady",
+            "saturation",
+            "settled",
+            "cost",
+            "offered",
+            "warm",
+            "r5",
+            "insert",
+            "best",
+            "eco",
+            "old",
+            "a",
+            "c",
+            "f",
+            "read",
+            "update",
+            "one",
+            "two",
+            "nope",
+            "latency",
+            "disk",
+        ),
     ]
 )
 DIMS = st.sampled_from([*DIMENSIONS, "nope"])
@@ -36,7 +60,7 @@ NUMBERS = st.sampled_from(["0", "1", "2", "96", "5 %", "3 ms", "10 ops/s", "2 US
 def _compound(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     operators = st.sampled_from("+ - * / < > == and or".split())  # noqa: SIM905
     arguments = st.one_of(WORDS, NUMBERS, st.builds("{}: {}".format, DIMS, st.one_of(WORDS, NUMBERS)))
-    functions = st.sampled_from("max min mean sum median first last count range knee nope".split())  # noqa: SIM905
+    functions = st.sampled_from(["range", "nope", *FUNCTIONS])
     return st.one_of(
         st.builds("({} {} {})".format, inner, operators, inner),
         st.builds("-{}".format, inner),
@@ -46,12 +70,23 @@ def _compound(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         st.builds("{}({} over {})".format, functions, inner, DIMS),
         st.builds("{}({} over {}, {})".format, functions, inner, DIMS, DIMS),
         st.builds("{}({} over {}, when {})".format, functions, inner, DIMS, inner),
+        st.builds("{}({} over {}, at: {})".format, functions, inner, DIMS, st.one_of(WORDS, NUMBERS)),
     )
 
 
 EXPRESSIONS = st.recursive(st.one_of(WORDS, NUMBERS), _compound, max_leaves=6)
 OPTIONS = st.sampled_from(
-    ["", ", color hardware", ", color workload", ", axis right", ", dashed", ", log x", ', label "x"']
+    [
+        "",
+        ", color hardware",
+        ", color workload",
+        ", axis right",
+        ", dashed",
+        ", log x",
+        ', label "x"',
+        ", band",
+        ", color hardware, band confidence",
+    ]
 )
 ELEMENTS = st.one_of(
     st.builds('text = "{{{}:.1f}}"'.format, EXPRESSIONS),
@@ -59,7 +94,7 @@ ELEMENTS = st.one_of(
     st.builds('figure "F" {{ line = {} by {}{} }}'.format, EXPRESSIONS, DIMS, OPTIONS),
     st.builds('figure "F" {{ bars = [{}, {}] by {}{} }}'.format, EXPRESSIONS, EXPRESSIONS, DIMS, OPTIONS),
     st.builds('figure "F" {{ curve = {}, {} along {}{} }}'.format, EXPRESSIONS, EXPRESSIONS, DIMS, OPTIONS),
-    st.builds('figure "F" {{ line = throughput[eco, a] by threads mark = {} }}'.format, EXPRESSIONS),
+    st.builds('figure "F" {{ line = {} by {}{} mark = {} }}'.format, EXPRESSIONS, DIMS, OPTIONS, EXPRESSIONS),
     st.builds('table "T" {{ rows = {} columns = {} by {} }}'.format, DIMS, EXPRESSIONS, DIMS),
     st.builds('table "T" {{ rows = [{}, {}] columns = {} }}'.format, EXPRESSIONS, EXPRESSIONS, DIMS),
     st.builds('callout "C" {{ rows = {} column "X" = "{{{}:.1f}}" }}'.format, DIMS, EXPRESSIONS),
@@ -71,15 +106,15 @@ REPORTS = st.builds(
 
 
 @cache
-def world() -> tuple[Scope, duckdb.DuckDBPyConnection]:
-    scope = scope_of(WORLD)
+def world(name: str) -> tuple[Scope, duckdb.DuckDBPyConnection]:
+    scope = scope_of(HERE / f"{name}.bench")
     return scope, generate(scope, seed=1, missing=0.1, zeros=0.05, seconds=2).connect()
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(REPORTS)
-def test_any_report_is_lowered_or_explained(text: str) -> None:
-    scope, connection = world()
+@given(st.sampled_from(WORLDS), REPORTS)
+def test_any_report_is_lowered_or_explained(name: str, text: str) -> None:
+    scope, connection = world(name)
     try:
         tree = parse(Source("<test>", text))
     except SpecError:
