@@ -72,42 +72,49 @@ def _experiment(found: PlanDiff, name: str, page: Page) -> None:
     label = plan.experiments[name].label
     page.heading(f"Experiment {name}", "" if label == name else label)
     older, newer = ([c for c in plan.cells if c.experiment == name] for plan in (found.before, found.after))
-    seen = {"new": _seen(older), "gone": _seen(newer)}
-    groups: dict[tuple[Kind, str, tuple[str, ...]], list[CellDiff]] = {}
-    for each in mine:
-        dim = _unseen(each.cell, seen[each.kind]) if each.kind in seen else ""
-        groups.setdefault((each.kind, dim, tuple(map(part_text, each.parts))), []).append(each)
-    for kind in _WORDS:
-        for (of_kind, dim, parts), group in groups.items():
-            if of_kind == kind:
-                page.change(_SIGNS[kind], *_group(kind, group, older if kind == "gone" else newer, dim, parts))
+    changed = [each for each in mine if each.kind == "changed"]
+    if changed:
+        cells = [each.cell for each in changed]
+        details = list(_parts(changed)) or ["another version of benchbrief made that plan"]
+        if len(details) == 1:
+            page.change("~", f"{_line('changed', cells, newer)}: {details[0]}")
+        else:
+            page.change("~", _line("changed", cells, newer), details)
+    for kind, whole, others in (("new", newer, older), ("gone", older, newer)):
+        by_dim: dict[str, list[Cell]] = {}
+        seen = {dim: set(map(of, others)) for dim, of in _DIMS.items()}
+        for each in mine:
+            if each.kind == kind:
+                by_dim.setdefault(_unseen(each.cell, seen), []).append(each.cell)
+        for dim, cells in by_dim.items():
+            page.change(_SIGNS[kind], _line(kind, cells, whole, dim))
+    same = [each for each in mine if each.kind == "same"]
+    if same:
+        page.change("=", _line("the same", [each.cell for each in same], newer), _renames(same))
 
 
-def _seen(cells: Iterable[Cell]) -> dict[str, set[object]]:
-    cells = list(cells)
-    return {dim: set(map(of, cells)) for dim, of in _DIMS.items()}
+def _parts(changed: Sequence[CellDiff]) -> Iterator[str]:
+    """Each change once, with the cells that it concerns where those are not all."""
+    concerned: dict[tuple[str, str], list[Cell]] = {}
+    for each in changed:
+        for part in each.parts:
+            concerned.setdefault((part_text(part), part.owner), []).append(each.cell)
+    for (text, owner), cells in concerned.items():
+        where = _where(cells, [each.cell for each in changed])
+        yield f"{text} ({where})" if where not in ("", owner) else text
+
+
+def _line(what: str, cells: Sequence[Cell], whole: Sequence[Cell], dim: str = "") -> str:
+    """`all 24 cells changed`, `8 of 32 cells new (threads 8, 16)`. `dim` is what sets them apart, if that is known."""
+    if len(cells) == len(whole):
+        return f"{'all ' if len(cells) > 1 else ''}{_counted(len(cells))} {what}"
+    where = _values(dim, cells) if dim else _where(cells, whole)
+    return f"{len(cells):,} of {_counted(len(whole))} {what}{f' ({where})' if where else ''}"
 
 
 def _unseen(cell: Cell, seen: Mapping[str, set[object]]) -> str:
     """The first dimension in which no other cell is as this one: a new workload's cells at a new point are its own."""
     return next((dim for dim, values in seen.items() if values and _DIMS[dim](cell) not in values), "")
-
-
-def _group(
-    kind: Kind, group: Sequence[CellDiff], whole: Sequence[Cell], dim: str, parts: Sequence[str]
-) -> tuple[str, Sequence[str]]:
-    cells = [each.cell for each in group]
-    all_ = len(cells) == len(whole)
-    count = f"{'all ' if all_ and len(cells) > 1 else ''}{_counted(len(cells))}"
-    if not all_:
-        count = f"{len(cells)} of {_counted(len(whole))}"
-    where = _values(dim, cells) if dim else "" if all_ else _where(cells, whole)
-    line = f"{count} {_WORDS[kind]}{f' ({where})' if where else ''}"
-    if kind == "changed" and not parts:
-        return line, ["in no part that is known: another version of benchbrief made that plan"]
-    if len(parts) == 1:
-        return f"{line}: {parts[0]}", ()
-    return line, [*parts, *_renames(group)]
 
 
 def _counted(cells: int) -> str:
@@ -197,6 +204,8 @@ def value_text(part: Part, value: object) -> str:
             return str(value).lower()
         case list():
             return _list_text(part.name, value)
+        case dict():
+            return _probe(value)
         case int() | float():
             if name.endswith("_s"):
                 return duration(value) if value else "0 s"
@@ -215,8 +224,6 @@ def _list_text(name: str, values: Sequence[object]) -> str:
     match name:
         case "hosts":
             return ", ".join(map(_host, values))
-        case "probes":
-            return ", ".join(map(_probe, values))
         case "uri":
             return "".join(map(_template, values))
         case _:
@@ -236,10 +243,10 @@ def _host(value: object) -> str:
 
 def _probe(value: object) -> str:
     match value:
-        case {"name": name, "every_s": float() | int() as every, "options": dict() as options, **more_parts}:
+        case {"every_s": float() | int() as every, "options": dict() as options, **more_parts}:
             device = f" on {options['device']}" if options.get("device") else ""
             more = "".join(f", {key} {text}" for key, text in options.items() if key != "device")
-            return f"{name} every {duration(every)}{device}{more}{_meter(more_parts.get('meter'))}"
+            return f"every {duration(every)}{device}{more}{_meter(more_parts.get('meter'))}"
     return str(value)
 
 

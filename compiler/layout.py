@@ -43,7 +43,7 @@ class Page:
         lines = [(indent, line) for line in wrapped(printable(text), self._width - len(indent))]
         deeper = indent + _INDENT
         for detail in details:
-            first, *more = wrapped(printable(detail), self._width - len(deeper))
+            first, *more = wrapped(printable(detail), self._width - len(deeper + _INDENT))
             lines += [(deeper, first), *((deeper + _INDENT, line) for line in more)]
         (_, head), *rest = lines
         self._lines.append(_INDENT + self._styled(_SIGNS[sign], f"{sign} {head}"))

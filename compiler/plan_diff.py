@@ -118,10 +118,21 @@ def _parts(before: Plan, was: Cell, after: Plan, cell: Cell) -> Iterator[Part]:
 
 def _flat(parts: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
     for name, value in parts.items():
-        if isinstance(value, dict) and (value or not path):
+        if name == "probes" and not path:
+            yield from _probes(value)
+        elif isinstance(value, dict) and (value or not path):
             yield from _flat(value, (*path, name))
         elif value != {}:
             yield (*path, name), _plain(value)
+
+
+def _probes(value: object) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Each probe is a part of its own; a second one of a name is told by its number."""
+    seen: dict[str, int] = {}
+    for probe in value if isinstance(value, list | tuple) else ():
+        name = str(probe["name"])
+        seen[name] = number = seen.get(name, 0) + 1
+        yield ("probes", name if number == 1 else f"{name} {number}"), _plain(probe)
 
 
 def _plain(value: object) -> object:
