@@ -60,7 +60,7 @@ def examine(
         if profile is not None:
             apply_profile(declarations, profile, findings)
         model = resolve(declarations, values, profile, findings)
-        metrics, expects, reports, more = lower(model.scope) if model.whole else ((), (), (), ())
+        metrics, expects, reports, more = lower(model.scope, whole=model.whole)
     except SpecError as error:
         return Examined(error.diagnostics)
     diagnostics = in_reading_order((*findings.diagnostics(), *more), loaded)

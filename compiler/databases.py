@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -83,12 +83,15 @@ def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
             )
     reset = values.text("reset") or ("drop_and_load" if engine == "mongodb" else "reuse")
     options, open_options = _open_options(entry.one("options"))
+    uri = values.string("uri")
+    if uri is not None and uri.parts:
+        _check_uri(uri, uri.parts, reader)
     return DatabaseSpec(
         name=entry.name,
         label=entry.label,
         engine=engine,
         server=server,
-        uri=values.string("uri"),
+        uri=uri,
         path=values.string("path"),
         topology=_topology(values, reader),
         size=values.number("size"),
@@ -283,7 +286,8 @@ def _joined(parts: list[str | plan.Reference]) -> list[str | plan.Reference]:
     return joined
 
 
-def _check_uri(string: ast.String, uri: tuple[str | plan.Reference, ...], reader: Reader) -> None:
+def _check_uri(string: ast.String, uri: Sequence[object], reader: Reader) -> None:
+    """`uri` are its parts: those that are no text stay open."""
     first = uri[0]
     if isinstance(first, str) and not first.startswith(("mongodb://", "mongodb+srv://")):
         reader.findings.add(

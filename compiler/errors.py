@@ -25,6 +25,9 @@ class CompileProblem(Problem):
     earlier place `first`.
     """
 
+    stands_alone: ClassVar[bool] = False
+    """In a metric or a report: whether it is wrong whatever the experiments measure, and so is reported also while one
+    of them has a mistake of its own. What is said of dimensions, keys and points may only follow from that one."""
     says: ClassVar[str] = ""
     mark: ClassVar[str] = ""
     hint: ClassVar[str] = ""
@@ -97,6 +100,15 @@ class Findings:
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         return tuple(problem.diagnostic() for problem in self._problems)
+
+    def standing_alone(self) -> tuple[Diagnostic, ...]:
+        """Those that hold whatever the experiments turn out to measure."""
+        return tuple(problem.diagnostic() for problem in self._problems if problem.stands_alone and not _vague(problem))
+
+
+def _vague(problem: CompileProblem) -> bool:
+    """An unknown word like no other: it may be declared in what could not be read."""
+    return isinstance(problem, Misspelt) and problem.replacement is None
 
 
 def ticked(words: Iterable[str], limit: int = 8) -> str:

@@ -26,6 +26,7 @@ class UnknownQuantity(Misspelt):
     """A name in an expression that means nothing there."""
 
     code = "E0701"
+    stands_alone = True
     says = "unknown metric or measure `{word}`"
     mark = "not a metric, a measure or a declared fact"
     otherwise = "write a metric, a measure such as `throughput` or `latency.p99[read]`, or a declared quantity"
@@ -46,6 +47,7 @@ class NotANumber(CompileProblem):
 @dataclass(frozen=True)
 class ShadowsMeasure(CompileProblem):
     code = "E0703"
+    stands_alone = True
     says = "a metric can't be called `{name}`: that is {what}"
     mark = "taken"
     hint = "give it another name, such as `my_{name}`"
@@ -56,6 +58,7 @@ class ShadowsMeasure(CompileProblem):
 @dataclass(frozen=True)
 class CircularMetric(CompileProblem):
     code = "E0704"
+    stands_alone = True
     hint = "compute one of them from measures"
     chain: tuple[str, ...]
 
@@ -83,6 +86,7 @@ class UnitMismatch(CompileProblem):
     """Adding or comparing what is not of one kind. The notes say what each side is."""
 
     code = "E0706"
+    stands_alone = True
     hint = "both sides must measure the same thing; units of one kind convert by themselves"
     operator: str
     left: Dimension | None
@@ -112,6 +116,7 @@ class WrongUnit(CompileProblem):
     """A metric declared in one unit whose expression is in another. `parts` are the units of its operands."""
 
     code = "E0707"
+    stands_alone = True
     says = "metric `{name}` is declared in `{declared}`, but its expression is {found}"
     mark = "{found}"
     name: str
@@ -141,6 +146,7 @@ class WrongKind(CompileProblem):
     """A condition where a number is wanted, or the other way round."""
 
     code = "E0708"
+    stands_alone = True
     says = "{wanted} is wanted here, and this is {found}"
     hint = "{instead}"
     wanted: str
@@ -195,6 +201,7 @@ class AmbiguousKey(CompileProblem):
 @dataclass(frozen=True)
 class UnknownDimension(Misspelt):
     code = "E0712"
+    stands_alone = True
     says = "unknown dimension `{word}`"
     otherwise = "dimensions are {all_known}"
 
@@ -281,6 +288,7 @@ class NotByPhase(CompileProblem):
 @dataclass(frozen=True)
 class UnknownFunction(Misspelt):
     code = "E0718"
+    stands_alone = True
     says = "unknown function `{word}`"
     otherwise = "functions are {all_known}"
 
@@ -311,6 +319,7 @@ class ConditionDimension(CompileProblem):
 @dataclass(frozen=True)
 class NotAnExpression(CompileProblem):
     code = "E0721"
+    stands_alone = True
     says = "{found} can't stand in an expression"
     hint = "an expression is made of metrics, measures, facts and numbers, such as `throughput / power`"
     found: str

@@ -46,12 +46,13 @@ Lowered = tuple[
 ]
 
 
-def lower(scope: Scope) -> Lowered:
+def lower(scope: Scope, *, whole: bool = True) -> Lowered:
     """What the plan says of the spec's numbers and briefs, and everything that is wrong with them.
 
-    A file without experiments, made to be used by others, has nothing that its metrics could be held against.
+    A file without experiments, made to be used by others, has nothing that its metrics could be held against. When not
+    all of its experiments are `whole`, only that is told which is wrong in any case.
     """
-    if not scope.experiments:
+    if not scope.experiments and whole:
         return (), (), (), ()
     findings = Findings()
     typer = Typer(scope, findings)
@@ -59,6 +60,8 @@ def lower(scope: Scope) -> Lowered:
     judged: set[str] = set()
     expects = [_expect(typer, expect, judged) for expect in scope.expects]
     reports = [_report(typer, block) for block in scope.reports]
+    if not whole:
+        return (), (), (), findings.standing_alone()
     return (
         tuple(metric for metric in metrics if metric),
         tuple(expect for expect in expects if expect),

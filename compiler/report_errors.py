@@ -36,6 +36,7 @@ class DimensionsLeft(CompileProblem):
 @dataclass(frozen=True)
 class BadFormat(CompileProblem):
     code = "E0731"
+    stands_alone = True
     says = "`{format}` can't print this: {why}"
     hint = "{instead}"
     format: str
@@ -46,6 +47,7 @@ class BadFormat(CompileProblem):
 @dataclass(frozen=True)
 class NumberInTitle(CompileProblem):
     code = "E0732"
+    stands_alone = True
     says = "a {what} can't hold a computed number"
     mark = "only names and labels"
     hint = "write it into a `text`; here stand names, such as `{{workload.label}}`"
@@ -97,6 +99,7 @@ class TwoAxes(CompileProblem):
     """Series of one figure along different dimensions, or a curve beside lines: `axis` is "" for a curve."""
 
     code = "E0735"
+    stands_alone = True
     hint = "make two figures"
     axis: str
     first_axis: str
@@ -116,6 +119,7 @@ class TwoAxes(CompileProblem):
 @dataclass(frozen=True)
 class NoAxis(CompileProblem):
     code = "E0736"
+    stands_alone = True
     says = "`{mark_word}` does not say along which dimension"
     hint = "write {usage}"
     mark_word: str
@@ -125,6 +129,7 @@ class NoAxis(CompileProblem):
 @dataclass(frozen=True)
 class UnknownOption(Misspelt):
     code = "E0737"
+    stands_alone = True
     says = "unknown option `{word}`"
     otherwise = "options are {all_known}"
 
@@ -132,6 +137,7 @@ class UnknownOption(Misspelt):
 @dataclass(frozen=True)
 class BadOption(CompileProblem):
     code = "E0738"
+    stands_alone = True
     says = "`{option}` can't be {found}"
     option: str
     found: str
@@ -150,6 +156,7 @@ class BadOption(CompileProblem):
 @dataclass(frozen=True)
 class TableShape(CompileProblem):
     code = "E0739"
+    stands_alone = True
     says = "this {kind} {why}"
     hint = "write {usage}"
     kind: str
@@ -160,6 +167,7 @@ class TableShape(CompileProblem):
 @dataclass(frozen=True)
 class EmptyElement(CompileProblem):
     code = "E0740"
+    stands_alone = True
     says = "this {kind} shows nothing"
     hint = "add {usage}"
     kind: str
@@ -186,6 +194,7 @@ class UnknownField(Misspelt):
 @dataclass(frozen=True)
 class EachTwice(CompileProblem):
     code = "E0743"
+    stands_alone = True
     says = "`each {dim}` inside `each {dim}`"
     hint = "take one of them away"
     dim: str

@@ -11,6 +11,7 @@ from benchbrief.dsl.suggest import did_you_mean
 @dataclass(frozen=True)
 class UnknownAttribute(Misspelt):
     code = "E0501"
+    stands_alone = True
     says = "unknown attribute `{word}` in {a_kind}"
     mark = "not an attribute"
     otherwise = "it may hold {all_known}"
@@ -30,6 +31,7 @@ class MissingAttribute(CompileProblem):
 @dataclass(frozen=True)
 class DuplicateAttribute(Again):
     code = "E0503"
+    stands_alone = True
     says = "`{key}` is said twice"
     remark = "said before here"
     hint = "take one of them away"
@@ -39,6 +41,7 @@ class DuplicateAttribute(Again):
 @dataclass(frozen=True)
 class WrongType(CompileProblem):
     code = "E0504"
+    stands_alone = True
     says = "`{key}` can't be {found}"
     hint = "`{key}` is {wanted}"
     key: str
@@ -73,6 +76,7 @@ class MisplacedBlock(Misspelt):
     """A block where it has no place; `kind` is the block around it, "" for the spec itself."""
 
     code = "E0507"
+    stands_alone = True
     says = "{where} can't hold {a_block}"
     otherwise = "it may hold {all_known}"
     when_none = "it holds attributes only"
@@ -182,6 +186,7 @@ class BadHole(CompileProblem):
 @dataclass(frozen=True)
 class HoleNotAllowed(CompileProblem):
     code = "E0514"
+    stands_alone = True
     says = "`{key}` is a plain text: it can't have holes"
     hint = "write the text out; a brace itself is written `{{{{`"
     key: str
@@ -260,6 +265,7 @@ class UnnamedBlock(CompileProblem):
 @dataclass(frozen=True)
 class StrayLabel(CompileProblem):
     code = "E0521"
+    stands_alone = True
     says = "`{key}` takes no label"
     hint = "take the quoted text before the `=` away"
     key: str
@@ -270,6 +276,7 @@ class UnknownWord(Misspelt):
     """A word that is none of an attribute's choices; `kind` is the attribute."""
 
     code = "E0522"
+    stands_alone = True
     says = "`{kind}` can't be `{word}`"
     otherwise = "it is one of {all_known}"
 
@@ -349,6 +356,7 @@ class UnknownArgument(Misspelt):
     """A named argument that a call (`kind`) does not take."""
 
     code = "E0531"
+    stands_alone = True
     says = "`{kind}` takes no `{word}:`"
     mark = "not an argument of `{kind}`"
     otherwise = "it takes {all_known}"

@@ -15,6 +15,7 @@ class UnknownUnit(CompileProblem):
     """`meant` is what is known to be meant by this very mistake (`KB`, `sec`)."""
 
     code = "E0301"
+    stands_alone = True
     says = "unknown unit `{unit}`"
     mark = "not a unit"
     unit: str
@@ -177,6 +178,7 @@ class TooManyCells(CompileProblem):
 @dataclass(frozen=True)
 class NotFinite(CompileProblem):
     code = "E0409"
+    stands_alone = True
     says = "this number is too large to compute with"
     hint = "write a smaller one"
 
