@@ -14,7 +14,7 @@ import pytest
 from tests.cli.specs import FILL, HARDWARE
 from tests.support import wrapped
 from tests.support.bench import Bench, Ended
-from tests.support.tools import system_tool
+from tests.support.tools import built_tool, system_tool, tools_dir
 from tests.support.waiting import until
 
 SPEC = (
@@ -285,3 +285,33 @@ def test_a_search_is_taken_with_what_it_did_not_need_and_what_was_measured_at_it
     bench.spec(SEARCH.replace("gain: 100 %", "gain: 99 %"))
     done = ran(bench("run", "brief.bench", timeout=120))
     assert "taken" not in done.text
+
+
+STAND_IN = """\
+hardware box "This machine" { hosts = local }
+client load { hosts = local  tool = ycsb }
+database mongo { engine = mongodb  server = embedded }
+workload a from ycsb.a { records = 200 }
+workload c from ycsb.c { records = 200 }
+experiment ramp { hardware = box  workloads = [a, c]  threads = [1]  measure = 1 s }
+report brief "A brief" {
+  table "Throughput" { rows = workload  column "Best" = "{max(throughput over threads):,.0fu}" }
+  disclosure = automatic
+}
+"""
+
+
+def test_a_stand_in_server_is_disclosed_when_all_of_its_results_are_earlier_ones(bench: Bench) -> None:
+    for name in ("mongo-stand-in", "ycsb"):
+        built_tool(name)
+    env = {"BENCHBRIEF_TOOLS": str(tools_dir())}
+    bench.spec(STAND_IN)
+    ran(bench("run", "brief.bench", env=env, timeout=120))
+    bench.spec(STAND_IN.replace("A brief", "Another brief"))
+    ran(bench("run", "brief.bench", env=env, timeout=120))
+    assert measured(second_run(bench)) == []
+    (page,) = second_run(bench).glob("reports/*.html")
+    assert "Another brief" in page.read_text()
+    assert "The server is not MongoDB but a stand-in" in page.read_text()
+    counters = "SELECT DISTINCT name FROM counters WHERE name LIKE 'opcounters.%'"
+    assert bench("query", counters, "--run", second_run(bench), "--json").json

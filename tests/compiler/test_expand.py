@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from benchbrief.compiler.compile import compile_spec
 from benchbrief.compiler.estimate import estimate
@@ -157,6 +159,21 @@ def test_a_stored_plan_gives_the_parts_that_its_hashes_are_of(tmp_path: Path, ch
         point = {name: parts.pop(name) for name in ("threads", "target", "repeat")}
         assert point == {"threads": cell.threads, "target": cell.target, "repeat": cell.repeat}
         assert cell_hash(digest(parts), cell.threads, cell.target, cell.repeat) == cell.hash
+
+
+_PLAIN = st.characters(categories=("L", "N", "P", "S", "Zs"), exclude_characters='"\\{}')
+WORDS = st.text(_PLAIN, min_size=1, max_size=40)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(words=st.lists(WORDS, min_size=8, max_size=8), number=st.integers(1, 10**6))
+def test_no_words_and_no_metric_change_a_cell(tmp_path: Path, words: list[str], number: int) -> None:
+    labels = ["The box", "First", "Second", "Load", "Documents", "Updates", "Reads", "Ramp"]
+    changes = [(f'"{label}"', f'"{text.strip() or label}"') for label, text in zip(labels, words, strict=True)]
+    changes += [("Fast.", words[0]), ("Brief", words[1]), ("- 1", f"- {number}"), ('"Gain"', f'"{words[2].strip()}x"')]
+    changed = plan_of(tmp_path, SPEC + f'expect "{words[3].strip()}x" min(gain over threads) > {number} %\n', *changes)
+    plain = plan_of(tmp_path)
+    assert [(cell.id, cell.hash) for cell in changed.cells] == [(cell.id, cell.hash) for cell in plain.cells]
 
 
 def test_a_change_to_one_workload_leaves_the_cells_of_the_other(tmp_path: Path) -> None:
