@@ -118,7 +118,7 @@ def _window(context: CellContext, output: JobOutput, found: text.Text, logs: Log
     longest = max(of_operations, key=len)
     loaded = properties.is_load(context.workload) and _inserted(logs) >= properties.records(context.workload)
     # A load that came to its end is measured to its end: its last part of a second is a part of the work.
-    ends = [piece.end for piece in (longest if loaded else _whole_slices(longest))]
+    ends = [piece.end for piece in (_with_operations(longest) if loaded else _whole_slices(longest))]
     run_start = max(pieces[-1].end for pieces in logs.values() if pieces) - found.runtime_s
     # Without a warm-up, the first operation begins the window, though the slice that it is in is a part of a second.
     edges = [cut for cut in (first, *ends) if cut >= first + cell.warm_up_s]
@@ -131,6 +131,13 @@ def _window(context: CellContext, output: JobOutput, found: text.Text, logs: Log
     if measured <= 0 or (not limited and measured < _LEAST_SHARE * cell.measure_s):
         _refuse(cell, output, found, measured, first - run_start)
     return _Window(tuple(edges), first - run_start, edges[0] - first)
+
+
+def _with_operations(pieces: tuple[text.Slice, ...]) -> tuple[text.Slice, ...]:
+    """Without the last ones in which nothing was done: YCSB disconnects, and ends."""
+    while pieces and not pieces[-1].histogram.count:
+        pieces = pieces[:-1]
+    return pieces
 
 
 def _inserted(logs: Logs) -> int:

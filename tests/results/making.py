@@ -63,7 +63,7 @@ def a_cell(
     *,
     hardware: str = "nvme",
     workload: str = "a",
-    threads: int = 4,
+    threads: int | None = 4,
     repeat: int = 1,
     driver: str = "plain",
     load_hosts: tuple[str, ...] = ("load-1",),

@@ -260,6 +260,45 @@ def _read(path: Path) -> bytes:
         return b""
 
 
+# --- measured loads ----------------------------------------------------------------------------------------------
+
+
+def _load_of(workload: Workload) -> Workload:
+    shape = {key: workload.properties[key] for key in ("records", "fields", "field_length")}
+    return workload.model_copy(update={"phase": "load", "properties": {**shape, "insert": 1.0}})
+
+
+@pytest.mark.usefixtures("needs_mongo")
+@pytest.mark.parametrize("tool", ["ycsb", "go_ycsb"])
+def test_a_load_is_measured_to_its_last_record(tmp_path: Path, tool: str) -> None:
+    built_tool("go-ycsb/bin/go-ycsb")
+    load = _load_of(cells.ycsb("a", 1200))
+    with bench(tmp_path, load, cells.embedded(), tool, measure_s=60, threads=4, target=600.0) as made:
+        made.engine.reset(made.context.cell)
+        measurement = made.measure()
+        assert made.engine.counters()["opcounters.insert"] >= 1200
+    (insert,) = [op for op in measurement.operations if op.kind == "service"]
+    assert (insert.operation, insert.count, insert.errors) == ("insert", 1200, 0)
+    assert measurement.total.count == 1200
+    assert 1.5 < measurement.total.seconds < 30, "1200 records at 600 a second, or as fast as the machine can"
+    assert measurement.total.ops_per_s == pytest.approx(1200 / measurement.total.seconds)
+
+
+@pytest.mark.usefixtures("needs_mongo")
+@pytest.mark.parametrize("tool", ["ycsb", "go_ycsb"])
+def test_a_load_is_measured_for_its_time_when_records_are_left(tmp_path: Path, tool: str) -> None:
+    built_tool("go-ycsb/bin/go-ycsb")
+    load = _load_of(cells.ycsb("a", 1_000_000))
+    with bench(tmp_path, load, cells.embedded(), tool, measure_s=3, threads=2, target=500.0) as made:
+        made.engine.reset(made.context.cell)
+        measurement = made.measure()
+    assert 2.7 <= measurement.total.seconds <= 4.2
+    assert 0 < measurement.total.count < 10_000
+    told = dict(measurement.properties)
+    if tool == "ycsb":
+        assert told["load"] == "for the measured time: records were left"
+
+
 # --- tools that lie ----------------------------------------------------------------------------------------------
 
 LIES = {
