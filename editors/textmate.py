@@ -75,6 +75,7 @@ _BLOCKS = [
         _2="storage.type.block",
         _3="entity.name.type",
     ),
+    _rule(rf"\b(?:each|override)(?=\s+{_NAME}(?:\s+{_NAME})?\s*\{{)", "keyword.control"),
     _rule(rf"\b(formula)\s+({_NAME})(?!\s*=)", _1="storage.type.block", _2="variable.other"),
     _rule(
         rf"{_NOT_A_VALUE}\b({_any(words.NAMED_BLOCKS)})\s+(?!from\b)({_NAME})(?:\s*({_QUOTED}))?{_BODY_NEXT}",
@@ -103,7 +104,7 @@ _BLOCKS = [
 
 _ATTRIBUTE = _rule(
     rf"\b({_NAME})(?:\s*({_QUOTED}))?\s*(=)(?!=)",
-    _1="entity.other.attribute-name",
+    _1="variable.other.property.attribute",
     _2=_inside("label"),
     _3="keyword.operator.assignment",
 )

@@ -25,8 +25,7 @@ from tests.support.tools import REPOSITORY
 FOLDER = Path(__file__).parent / "scopes"
 KEYWORDS = (*words.NAMED_BLOCKS, *words.INNER_BLOCKS, "override", "each", "formula")
 SPECS = [
-    *sorted((REPOSITORY / "examples").glob("*.bench")),
-    *sorted((REPOSITORY / "tests/dsl/specs").glob("[fip]*.bench")),
+    *sorted((REPOSITORY / "tests/dsl/specs").glob("*.bench")),
     REPOSITORY / "tests/compiler/plans/everything.bench",
     *sorted(FOLDER.glob("*.bench")),
 ]
@@ -102,7 +101,7 @@ def _claims(node: object) -> Iterator[tuple[Span, tuple[str, ...]]]:
     """Spans of a node, and the scopes of which each of their tokens must have one."""
     match node:
         case ast.Attribute():
-            yield node.key.span, ("entity.other.attribute-name",)
+            yield node.key.span, ("variable.other.property.attribute",)
         case ast.Block(keyword=keyword, name=name):
             if keyword.text in KEYWORDS:
                 yield keyword.span, ("storage.type.block", "keyword.control")
@@ -174,7 +173,7 @@ def _lines() -> Iterator[tuple[str, str, str]]:
         }.get(block, f"{block} {{ }}")
         yield line, block, "keyword.control" if block in ("override", "each") else "storage.type.block"
     for key in sorted(words.attributes()):
-        yield f"{key} = 1", key, "entity.other.attribute-name"
+        yield f"{key} = 1", key, "variable.other.property.attribute"
     for unit in known_units():
         yield f"a = 1 {unit}", unit, "keyword.other.unit"
         yield f"metric m in {unit} = 1", unit, "keyword.other.unit"
