@@ -6,6 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# An example that takes long on a busy machine is no counterexample: pytest's own time-out ends what hangs.
+settings.register_profile("benchbrief", deadline=None)
+settings.load_profile("benchbrief")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
