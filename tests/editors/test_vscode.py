@@ -142,8 +142,8 @@ def test_every_choice_of_a_snippet_is_one_that_the_checker_knows() -> None:
     assert choices - known == set()
 
 
-def test_a_clean_copy_is_installed_and_packaged(tmp_path: Path) -> None:
-    """What the set-up did, from the committed files alone: the copy holds no module, no bundle and no package."""
+def test_the_package_was_built_from_these_sources(tmp_path: Path) -> None:
+    """The set-up installs, checks and packages in a copy that holds no module, no bundle and no package before."""
     built = built_tool("vscode/.setup")
     ignored = shutil.ignore_patterns("node_modules", "dist", "out", "*.vsix")
     shutil.copytree(SOURCES, tmp_path / "vscode", ignore=ignored)
