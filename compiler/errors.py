@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchbrief.dsl.diagnostics import Diagnostic, Note, Suggestion
+from benchbrief.dsl.diagnostics import Diagnostic
 from benchbrief.dsl.errors import Problem
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.suggest import did_you_mean
@@ -19,62 +19,11 @@ from benchbrief.dsl.suggest import did_you_mean
 
 @dataclass(frozen=True)
 class CompileProblem(Problem):
-    """A problem whose prose is in class variables, with `{field}` for the fields and properties of the instance.
-
-    `says` is the summary, `mark` the words beside the underline, `hint` the help, and `remark` a note about the
-    earlier place `first`.
-    """
+    """A mistake in what a spec means."""
 
     stands_alone: ClassVar[bool] = False
     """In a metric or a report: whether it is wrong whatever the experiments measure, and so is reported also while one
     of them has a mistake of its own. What is said of dimensions, keys and points may only follow from that one."""
-    says: ClassVar[str] = ""
-    mark: ClassVar[str] = ""
-    hint: ClassVar[str] = ""
-    remark: ClassVar[str] = ""
-
-    @property
-    def first(self) -> Span | None:
-        return None
-
-    @property
-    def replacement(self) -> str | None:
-        """What would mend it when put in place of `span`."""
-        return None
-
-    @property
-    def summary(self) -> str:
-        return self._filled(self.says)
-
-    @property
-    def label(self) -> str:
-        return self._filled(self.mark)
-
-    @property
-    def help(self) -> str:
-        return self._filled(self.hint)
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        return (Note(self._filled(self.remark), self.first),) if self.remark else ()
-
-    @property
-    def suggestion(self) -> Suggestion | None:
-        return Suggestion(self.span, self.replacement) if self.span and self.replacement else None
-
-    def _filled(self, template: str) -> str:
-        return template.format_map(_Fields(self))
-
-
-class _Fields(dict[str, object]):
-    """The fields and properties of a problem, by name."""
-
-    def __init__(self, problem: CompileProblem) -> None:
-        super().__init__()
-        self._problem = problem
-
-    def __missing__(self, name: str) -> object:
-        return getattr(self._problem, name)
 
 
 class Findings:

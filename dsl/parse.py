@@ -57,20 +57,32 @@ def _parse(rule: str, source: Source, start: int, end: int) -> Any:
 
 def _misspelt(rule: str, source: Source, start: int, end: int, at: int) -> errors.Problem | None:
     """The keyword with a slip in it because of which the parser stopped: with the right one it gets further."""
-    for word, keyword in slips.misspelt_keywords(source, start, end, at):
-        begin = slips.declaration_before(source, start, at) if rule == "file" else start
-        text = source.text[begin : word.start] + keyword + source.text[word.end : min(end, at + _FURTHER)]
-        if _reaches(rule, text) > at - begin + len(keyword) - (word.end - word.start):
+    slipped = list(slips.misspelt_keywords(source, start, end, at))
+    if not slipped:
+        return None
+    earliest = min(word.start for word, _ in slipped)
+    end = min(end, at + _FURTHER)
+    begins = [("", start)]
+    if rule == "file":
+        begins = [(opened, place) for opened, place in slips.heads_before(source, start, at) if place <= earliest]
+    # Within a block that is closed before the place, the text breaks off elsewhere.
+    opened, begin = next(
+        ((opened, place) for opened, place in begins if _stops(rule, opened, source.text[place:end]) == at - place),
+        ("", start),
+    )
+    for word, keyword in slipped:
+        text = source.text[begin : word.start] + keyword + source.text[word.end : end]
+        if _stops(rule, opened, text) > at - begin + len(keyword) - (word.end - word.start):
             return errors.MisspeltWord(word, word.text, keyword)
     return None
 
 
-def _reaches(rule: str, text: str) -> int:
-    """Where the grammar stops in a text; behind its end when it is whole."""
+def _stops(rule: str, opened: str, text: str) -> int:
+    """Where the grammar stops in a text that stands behind `opened`; behind its end when it is whole."""
     try:
-        _grammar().parse(text, start=rule)
+        _grammar().parse(opened + text, start=rule)
     except UnexpectedInput as error:
-        return _place(error, 0, len(text))[0]
+        return _place(error, 0, len(opened) + len(text))[0] - len(opened)
     return len(text) + 1
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import deque
 from collections.abc import Callable, Iterator
 
 from benchbrief.dsl import errors, shape
@@ -31,6 +32,7 @@ _GRAMMAR = (
 )  # fmt: skip
 _QUOTE_WORDS = "a text is written in quotes"
 _DECLARED = re.compile(rf"^(?:{'|'.join(DECLARATIONS)})\b", re.MULTILINE)
+_HEAD = re.compile(r"^(?![ \t]*(?:each|override|formula)\b)[ \t]*[A-Za-z_]\w*+[^=\n{]*+\{", re.MULTILINE)
 _ADVICE = {
     "+": "a number has no `+` sign",
     "^": "there is no power operator: multiply",
@@ -63,12 +65,14 @@ def misspelt_keywords(source: Source, start: int, end: int, at: int) -> Iterator
                 yield piece.span, keyword
 
 
-def declaration_before(source: Source, start: int, at: int) -> int:
-    """Where the nearest declaration at the beginning of a line starts."""
-    nearest = start
-    for match in _DECLARED.finditer(source.text, start, at):
-        nearest = match.start()
-    return nearest
+def heads_before(source: Source, start: int, at: int) -> Iterator[tuple[str, int]]:
+    """Where a part of the text may be read from, the nearest first, and what is to be put before it.
+
+    That is the line of the nearest block's head, read as in a block, and that of the nearest declaration.
+    """
+    for pattern, opened in ((_HEAD, "block {\n"), (_DECLARED, "")):
+        for match in deque(pattern.finditer(source.text, start, at), 1):
+            yield opened, match.start()
 
 
 def _advice(stop: Stop) -> str:
