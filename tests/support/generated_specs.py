@@ -160,7 +160,7 @@ def value(shape: schema.Shape) -> st.SearchStrategy[str] | None:
             return numbers.map(f"{{}} {shape.unit}".format) if not shape.plain else numbers
         case schema.Fact():
             return st.sampled_from(['"a text"', "64 GiB", "3.5 USD/h", "true", "7", "25 Gbit/s"])
-        case schema.Special():
+        case schema.Login() | schema.Special():
             return None
 
 
