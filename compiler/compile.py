@@ -50,8 +50,12 @@ def examine(
     profile: str | None = None,
     params: Mapping[str, str] | None = None,
     files: Files | None = None,
+    planning: bool = False,
 ) -> Examined:
-    """All of the checking, without the plan; every mistake is in `diagnostics`, in the order of the text."""
+    """All of the checking, without the plan; every mistake is in `diagnostics`, in the order of the text.
+
+    The SQL of metrics and reports is written out when it is for `planning`; that finds no more mistakes.
+    """
     findings = Findings()
     try:
         loaded = load(Path(path), files)
@@ -60,7 +64,7 @@ def examine(
         if profile is not None:
             apply_profile(declarations, profile, findings)
         model = resolve(declarations, values, profile, findings)
-        metrics, expects, reports, more = lower(model.scope, whole=model.whole)
+        metrics, expects, reports, more = lower(model.scope, whole=model.whole, planning=planning)
     except SpecError as error:
         return Examined(error.diagnostics)
     diagnostics = in_reading_order((*findings.diagnostics(), *more), loaded)
@@ -75,7 +79,7 @@ def check(
     files: Files | None = None,
 ) -> Checked:
     """Compile a spec; every mistake is in `diagnostics`, in the order of the text."""
-    found = examine(path, profile=profile, params=params, files=files)
+    found = examine(path, profile=profile, params=params, files=files, planning=True)
     if found.loaded is None or found.model is None:
         return Checked(None, found.diagnostics)
     diagnostics = in_context(found.diagnostics, {file.tree.span.source: file.tree for file in found.loaded.files})

@@ -31,8 +31,9 @@ _NOTHING: Demanded = frozenset()
 class Typer:
     """Types the expressions of one spec."""
 
-    def __init__(self, scope: Scope, findings: Findings) -> None:
+    def __init__(self, scope: Scope, findings: Findings, *, planning: bool = True) -> None:
         self.scope = scope
+        self.planning = planning
         self.findings = findings
         self.runs = planned_runs(scope)
         self.metrics: Mapping[str, ast.Metric] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from typing import Any
 
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
@@ -24,7 +25,7 @@ _NOT_USES: Mapping[type, frozenset[str]] = {
 
 def names_in(node: object) -> Iterator[ast.Name]:
     """Every name that is used below a node, or in a collection of nodes."""
-    stack = [node]
+    stack: list[Any] = [node]
     while stack:
         item = stack.pop()
         if isinstance(item, ast.Name):
@@ -33,6 +34,18 @@ def names_in(node: object) -> Iterator[ast.Name]:
             stack.extend(item.values())
         elif isinstance(item, tuple | list):
             stack.extend(item)
-        elif is_dataclass(item) and not isinstance(item, Span):
-            skipped = _NOT_USES.get(type(item), frozenset())
-            stack.extend(getattr(item, each.name) for each in fields(item) if each.name not in skipped)
+        else:
+            stack.extend(getattr(item, name) for name in _parts(type(item)))
+
+
+def _parts(kind: type) -> tuple[str, ...]:
+    """The fields of a kind of node that may hold uses."""
+    if kind not in _PARTS:
+        skipped = _NOT_USES.get(kind, frozenset())
+        is_node = is_dataclass(kind) and kind is not Span
+        _PARTS[kind] = tuple(each.name for each in fields(kind) if each.name not in skipped) if is_node else ()
+    return _PARTS[kind]
+
+
+_PARTS: dict[type, tuple[str, ...]] = {}
+"""As asked for so far: looking fields up takes longer than walking the tree."""

@@ -72,6 +72,8 @@ def settled(typed: Typed, keep: Iterable[Dimension]) -> tuple[Typed, tuple[Dimen
 
 def query(typer: Typer, term: Term, unit: Unit, text: str) -> plan.Query:
     _warn_of_service_latency(typer, term)
+    if not typer.planning:
+        return plan.Query(sql="", dims=term.dims, unit=unit.text, text=text)
     return lower(term, unit, text, typer.runs)
 
 

@@ -46,16 +46,17 @@ Lowered = tuple[
 ]
 
 
-def lower(scope: Scope, *, whole: bool = True) -> Lowered:
+def lower(scope: Scope, *, whole: bool = True, planning: bool = True) -> Lowered:
     """What the plan says of the spec's numbers and briefs, and everything that is wrong with them.
 
     A file without experiments, made to be used by others, has nothing that its metrics could be held against. When not
-    all of its experiments are `whole`, only that is told which is wrong in any case.
+    all of its experiments are `whole`, only that is told which is wrong in any case. Without `planning`, only what is
+    wrong counts, and no query is written out.
     """
     if not scope.experiments and whole:
         return (), (), (), ()
     findings = Findings()
-    typer = Typer(scope, findings)
+    typer = Typer(scope, findings, planning=planning)
     metrics = [_metric(typer, metric) for metric in scope.metrics]
     judged: set[str] = set()
     expects = [_expect(typer, expect, judged) for expect in scope.expects]

@@ -7,6 +7,7 @@ due, and what was found is told only if no change came meanwhile. It says of whi
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import sys
@@ -35,8 +36,8 @@ class BenchServer(LanguageServer):
         self.documents = Documents()
         self.views = Views(self.documents)
         self.checked: Checked | None = None
-        self._told: set[str] = set()
-        """URIs with diagnostics that the client shows."""
+        self.told: dict[str, types.PublishDiagnosticsParams] = {}
+        """What the client was told last, by URI."""
         self._due = False
         self._checking: asyncio.Task[None] | None = None
         self._pool = ThreadPoolExecutor(1, "check")
@@ -77,13 +78,14 @@ class BenchServer(LanguageServer):
     def _tell(self, checked: Checked) -> None:
         findings = checked.findings()
         versions = {buffer.uri: buffer.version for buffer in checked.snapshot.open.values()}
-        for uri in self._told - findings.keys():
+        for uri in self.told.keys() - findings.keys():
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+            del self.told[uri]
         for uri, found in findings.items():
-            self.text_document_publish_diagnostics(
-                types.PublishDiagnosticsParams(uri, [finding.told for finding in found], versions.get(uri))
-            )
-        self._told = {uri for uri, found in findings.items() if found}
+            told = types.PublishDiagnosticsParams(uri, [finding.told for finding in found], versions.get(uri))
+            if self.told.get(uri) != told:
+                self.text_document_publish_diagnostics(told)
+                self.told[uri] = told
 
     def log_error(self, what: str, detail: str) -> None:
         """For the client's log: a mistake of ours, which the user can only report."""
@@ -101,6 +103,7 @@ def serve() -> int:
     Returns the exit code: 0 after `shutdown`, else 1.
     """
     sys.setswitchinterval(_SWITCH_S)
+    gc.freeze()  # the modules stay: no collection need look at them
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
     # What anything prints must not get among the messages.
     channel = os.fdopen(os.dup(sys.stdout.fileno()), "wb")

@@ -293,7 +293,7 @@ class _Completer:
                     yield self.snippet(
                         word, "random(seed: ${1:1})" if word == "random" else word, doc, _Kind.EnumMember
                     )
-            case ("hardware" | "profile"), "power":
+            case (("hardware" | "profile"), "power"):
                 for name, meter in METERS.items():
                     call = meter.usage.strip("`").replace("$", "\\$").replace("}", "\\}")
                     yield self.snippet(name, call, meter.doc, _Kind.Function)

@@ -26,6 +26,9 @@ from benchbrief.dsl.shape import declaration_starts
 from benchbrief.dsl.source import Source, Span
 from benchbrief.server.text import Encoding, Text
 
+_MOST_BROKEN = 20
+"""Parts with syntax errors, after which the rest of a file is left alone: it is no spec that someone types at."""
+
 
 @dataclass(frozen=True)
 class Buffer:
@@ -184,7 +187,8 @@ class Snapshot:
         buffer = self.open.get(real)
         if buffer is None:
             text = Text(read_source(path, name).text, self.documents.encoding)
-            buffer = Buffer(uri_of(real), real, None, text)
+            path = Path(os.path.abspath(path))  # noqa: PTH100  # as it was named: links are not followed
+            buffer = Buffer(uri_of(path), path, None, text)
         before = self.documents.last.get(real)
         if before and before.text.text == buffer.text.text and before.version == buffer.version:
             return before
@@ -224,6 +228,7 @@ def _parts(whole: Source, before: Iterable[Part]) -> tuple[list[Part], SpecError
             known.setdefault((part.source.name, part.source.text), []).append(part)
     parts: list[Part] = []
     error: SpecError | None = None
+    broken = 0
     starts = declaration_starts(whole.text)
     for start, end in zip(starts, [*starts[1:], len(whole.text)], strict=True):
         text = whole.text[start:end]
@@ -236,8 +241,11 @@ def _parts(whole: Source, before: Iterable[Part]) -> tuple[list[Part], SpecError
         try:
             parts.append(Part(source, start, parse(source).declarations))
         except SpecError:
+            broken += 1
             if error is not None:
                 parts.append(Part(source, start, None))
+                if broken > _MOST_BROKEN:
+                    break
                 continue
             # What is wrong may only be told from what comes after; and the cut may have been a wrong one.
             source = Source(whole.name, whole.text[start:])

@@ -52,6 +52,10 @@ def _add_session(server: BenchServer) -> None:
             server.client_register_capability(types.RegistrationParams([wanted]))
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def _opened(params: types.DidOpenTextDocumentParams) -> None:
+        server.told.pop(params.text_document.uri, None)  # whatever was told of it, its editor is a new one
+        server.check_soon()
+
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)

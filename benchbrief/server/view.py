@@ -92,6 +92,8 @@ class Views:
             file = snapshot.parsed(snapshot.open[real].path)
         except SpecError:
             return []
+        if not file.parts:  # too large, or no text
+            return []
         found = [self._view(file, files) for files in _specs_with(real, snapshot)]
         return found or [self._view(file, (file,))]
 

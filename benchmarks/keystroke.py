@@ -1,0 +1,130 @@
+"""A keystroke in a spec of 1,000 lines: from `didChange` to `publishDiagnostics` of `bench lsp`, over its pipes.
+
+Beside it, in turn, `bench check` of the same file as a process. Keystrokes go to three places: a workload, a metric and
+the text of a report; every second one makes a mistake, and the next one mends it.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.timing import BENCH, spread, verdict, wall_s
+from tests.support.lsp import Client, session
+
+LINES = 1000
+PLACES = ("  records      = 7M", "metric m40 ", "The highest throughput of section 20")
+LIMIT_S = 0.1
+
+
+def spec(lines: int = LINES) -> str:
+    """Hardware, workloads, experiments, metrics with comments, and four reports with prose, figures and tables."""
+    parts = [
+        f"""hardware h{i} "Group {i}" {{
+  hosts   = "h{i}-[1-3].lab"
+  memory  = {64 * (i + 1)} GiB
+  price   = {i + 1}.5 USD/h
+  storage = "{i + 1} x 1.6 TB NVMe"
+}}
+
+"""
+        for i in range(12)
+    ]
+    parts.append('client load {\n  hosts = "load.lab"\n  tool  = ycsb("/opt/ycsb")\n}\n\n')
+    parts.append('database mongo {\n  engine = mongodb\n  uri    = "mongodb://{hosts}/ycsb"\n}\n\n')
+    for i in range(30):
+        records = f"  records      = {i + 1}M\n  distribution = zipfian\n"
+        parts.append(f'workload w{i} "Workload {i}" from ycsb.{"abcdf"[i % 5]} {{\n{records}}}\n\n')
+    parts += [
+        f"""experiment e{i} {{
+  hardware  = [h{i % 12}, h{(i + 1) % 12}]
+  workloads = [w{2 * i}, w{2 * i + 1}]
+  threads   = [1, 2, 4, 8, 16, 32]
+  warm_up   = 1 min
+  measure   = 10 min
+  repeats   = 3, interleaved
+  probes    = [disk every 1 s, cpu every 1 s]
+}}
+
+"""
+        for i in range(15)
+    ]
+    for i in range(60):
+        over = f"max(throughput[h{i % 12}] over threads) / max(throughput[h{(i + 1) % 12}] over threads)"
+        parts.append(f'# How group {i % 12} compares.\nmetric m{i} "Metric {i}" = {over}, higher is better\n\n')
+    sections = [_section(i) for i in range(120)]
+    written = "".join(parts).count("\n")
+    number = 0
+    for report in range(4):
+        parts.append(f'report r{report} "Report {report}" {{\n  template = technical_brief\n')
+        written += 2
+        while written < lines * (report + 4) / 7 - 2:
+            parts.append(sections[number])
+            written += sections[number].count("\n")
+            number += 1
+        parts.append("}\n\n")
+        written += 2
+    return "".join(parts)
+
+
+def _section(number: int) -> str:
+    group = number % 12
+    best = f"max(throughput[h{group}] over threads, workload)"
+    return f"""  section "Section {number}" {{
+    text = \"\"\"
+      The highest throughput of section {number} is {{{best}:,.0fu}} on {{h{group}}}.
+    \"\"\"
+    figure "Throughput {number}" {{
+      line = throughput[experiment: e{group}, workload: w{2 * group}] by threads, color hardware
+    }}
+    table "p99 {number}" {{
+      rows    = hardware
+      columns = latency.p99[read, experiment: e{group}, workload: w{2 * group}, threads: 8]
+    }}
+  }}
+"""
+
+
+def keystroke(client: Client, uri: str, text: str, place: str, *, mistake: bool) -> float:
+    """Seconds from sending a letter (or taking it back) behind a place, to the diagnostics of that version."""
+    at = text.index(place) + len(place) - 1
+    line, character = text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
+    start = {"line": line, "character": character}
+    end = start if mistake else {"line": line, "character": character + 1}
+    started = time.perf_counter()
+    client.change(uri, {"range": {"start": start, "end": end}, "text": "§" if mistake else ""})
+    found = client.diagnostics(uri)
+    seconds = time.perf_counter() - started
+    assert bool(found) == (mistake and place != PLACES[2]), found  # in prose, a letter more is no mistake
+    return seconds
+
+
+def main(rounds: int = 10) -> bool:
+    text = spec()
+    lines = text.count("\n")
+    assert abs(lines - LINES) < LINES / 20, lines
+    with tempfile.TemporaryDirectory(prefix="benchbrief-keystroke-") as name:
+        folder = Path(name)
+        path = folder / "large.bench"
+        path.write_text(text)
+        check = (BENCH, "check", str(path))
+        wall_s(check)
+        times: dict[str, list[float]] = {place: [] for place in PLACES}
+        whole: list[float] = []
+        with session(folder) as client:
+            uri = client.open(path.name, text)
+            assert client.diagnostics(uri) == []
+            for _ in range(rounds):
+                for place, seconds in times.items():
+                    seconds += [keystroke(client, uri, text, place, mistake=mistake) for mistake in (True, False)]
+                whole.append(wall_s(check))
+    for place, seconds in times.items():
+        print(f"  behind {place.strip()!r}: {spread(seconds, 's')}")
+    every = sorted(second for seconds in times.values() for second in seconds)
+    p95 = every[int(len(every) * 0.95)]
+    ratio = statistics.median(every) / statistics.median(whole)
+    print(f"  a keystroke in {lines} lines: {spread(every, 's')}, p95 {p95:.3f} s")
+    print(f"  bench check of the same file: {spread(whole, 's')}; a keystroke is {ratio:.2f} of it")
+    return verdict("keystroke to diagnostics, median", statistics.median(every), LIMIT_S, "s")
