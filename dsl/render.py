@@ -64,6 +64,19 @@ def _ansi(text: str, style: str) -> str:
     return f"\x1b[{style}m{text}\x1b[0m" if text else ""
 
 
+def _last_line(span: Span) -> int:
+    return span.source.position(max(span.start, span.end - 1))[0]
+
+
+def _on_one_line(above: Span, span: Span) -> bool:
+    """Whether both stand in the same line, and that is not cut differently around each."""
+    lines = {above.line, _last_line(above), span.line, _last_line(span)}
+    if above.source is not span.source or len(lines) > 1:
+        return False
+    texts = {show(each.source, each.line, each.start, each.end).text for each in (above, span)}
+    return len(texts) == 1
+
+
 class _Text:
     """The lines of one diagnostic."""
 
@@ -71,7 +84,7 @@ class _Text:
         self._paint = paint
         self._of = diagnostic
         spans = [diagnostic.span, diagnostic.context, *(note.span for note in diagnostic.notes)]
-        numbers = [span.source.position(max(span.start, span.end - 1))[0] for span in spans if span]
+        numbers = [_last_line(span) for span in spans if span]
         self._gutter = len(str(max(numbers, default=0)))
 
     def lines(self) -> Iterator[str]:
@@ -87,9 +100,14 @@ class _Text:
                 if of.context.line + 1 < of.span.line:
                     yield paint("...", _BLUE)
             yield from self._excerpt(of.span, of.label, "^", colour)
+        above = of.span
         for note in of.notes:
             if note.span:
                 quoted = True
+                if above and _on_one_line(above, note.span):  # the line was shown: one more underline will do
+                    yield self._underline(note.span, note.text, "-", _BLUE)
+                    continue
+                above = note.span
                 yield self._bar()
                 yield self._where(":::", note.span)
                 yield self._bar()
@@ -114,17 +132,20 @@ class _Text:
     def _mark(self, text: str) -> str:
         return f"{self._bar()} {text}".rstrip()
 
+    def _underline(self, span: Span, label: str, sign: str, colour: str) -> str:
+        """Below the line that holds the whole span."""
+        shown = show(span.source, span.line, span.start, span.end)
+        label = f" {printable(label)}" if label else ""
+        return self._mark(" " * shown.start + self._paint(sign * (shown.end - shown.start) + label, colour))
+
     def _excerpt(self, span: Span, label: str, sign: str, colour: str) -> Iterator[str]:
         """The line or lines of a span, the span underlined, with its label."""
-        source, first = span.source, span.line
-        last = source.position(max(span.start, span.end - 1))[0]
-        label = f" {printable(label)}" if label else ""
+        source, first, last = span.source, span.line, _last_line(span)
         if first == last:
-            shown = show(source, first, span.start, span.end)
-            yield self._line(first, shown.text)
-            signs = sign * (shown.end - shown.start)
-            yield self._mark(" " * shown.start + self._paint(signs + label, colour))
+            yield self._line(first, show(source, first, span.start, span.end).text)
+            yield self._underline(span, label, sign, colour)
             return
+        label = f" {printable(label)}" if label else ""
         edge = self._paint("|", colour)
         for number in range(first, last + 1):
             if last - first >= _MOST_LINES and first + 1 < number < last - 1:

@@ -83,6 +83,26 @@ def test_other_places_and_the_context_are_shown() -> None:
     )
 
 
+def test_places_in_one_line_are_underlined_below_it() -> None:
+    source = Source("a.bench", "metric m in W = throughput / 2 s\n")
+    notes = (Note("declared here", Span(source, 12, 13)), Note("in `ops/s`", Span(source, 16, 26)))
+    diagnostic = Diagnostic("E0707", "error", "not in `W`", Span(source, 16, 32), "in `ops/s/s`", notes=notes)
+    assert render(diagnostic).split("\n")[3:] == [
+        "1 | metric m in W = throughput / 2 s",
+        "  |                 ^^^^^^^^^^^^^^^^ in `ops/s/s`",
+        "  |             - declared here",
+        "  |                 ---------- in `ops/s`",
+    ]
+
+
+def test_a_line_that_is_cut_is_shown_for_each_of_its_places() -> None:
+    source = Source("a.bench", f"metric m = {'1 + ' * 100}power\n")
+    end = len(source.text) - 1
+    notes = (Note("declared here", Span(source, 7, 8)),)
+    text = render(Diagnostic("E0701", "error", "no", Span(source, end - 5, end), "this", notes=notes))
+    assert text.count("a.bench:1:") == len(notes) + 1
+
+
 def test_several_are_told_apart_by_a_blank_line() -> None:
     one = Diagnostic("E0001", "error", "no file", None)
     assert render_all([one, one]) == "error[E0001]: no file\n\nerror[E0001]: no file"
