@@ -199,7 +199,14 @@ METERS: dict[str, MeterSchema] = {
         "node",
         "the BMC of each host",
         '`ipmi("bmc-[1-4].lab", user: env("BMC_USER"), password: secret("BMC_PASSWORD"))`',
-        _BMC_LOGIN,
+        {
+            **_BMC_LOGIN,
+            "cipher": Key(
+                Number("", "3", plain=True, integer=True, maximum=17.0),
+                "The cipher suite.",
+                default="what `ipmitool` agrees on with the BMC",
+            ),
+        },
     ),
     "redfish": MeterSchema(
         "The BMC of each host, asked over HTTPS (Redfish `PowerConsumedWatts`).",

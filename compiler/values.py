@@ -234,15 +234,15 @@ class Reader:
 
     def _login(self, key: str, expr: ast.Expr, shape: Login) -> str | plan.Reference | None:
         found = reference(expr)
-        if found is not None and (found.kind == "secret" or not shape.secret):
+        if found is not None and found.kind == ("secret" if shape.secret else "env"):
             return found
         if isinstance(expr, ast.String) and not shape.secret:
             text = self._text(key, expr, Text())
             return text if isinstance(text, str) else None
-        if found is not None:
+        if found is not None and shape.secret:
             why = "what `env` names is shown in plans and messages"
             self.findings.add(value_errors.SecretInTheOpen(expr.span, key, why, found.name))
-        elif isinstance(expr, ast.String):
+        elif isinstance(expr, ast.String) and shape.secret:
             why = "a spec goes into version control"
             self.findings.add(value_errors.SecretInTheOpen(expr.span, key, why, shape.example))
         else:

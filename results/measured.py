@@ -73,7 +73,7 @@ def _parse(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Measure
     tool = evidence.tools.get((job.host, cell.tool.driver))
     # Nothing is run here, so the endpoint's secrets are neither known nor needed.
     endpoint = Endpoint(path=evidence.plan.databases[cell.database].path)
-    context = CellContext(evidence.plan, cell, tool.path if tool else "", endpoint)
+    context = CellContext(evidence.plan, cell, tool.path if tool else "", endpoint, job.host)
     return driver.parse(context, output_of(evidence.run_dir, job))
 
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,23 +21,28 @@ from pathlib import Path
 from benchbrief.compiler.plan import Cell, Plan, Step, StepKind
 from benchbrief.runners import journal as j
 from benchbrief.runners.counters import CounterReadings
+from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.journal_io import Journal
-from benchbrief.runners.measurement import Measurement
+from benchbrief.runners.measurement import Measurement, together
 from benchbrief.runners.plugins import probe_kind
 from benchbrief.runners.rundir import cell_directory, digests
 from benchbrief.runners.seams import (
     BadOutput,
     CellContext,
+    Command,
     Driver,
     Engine,
     Hosts,
     Job,
     JobOutput,
+    Node,
     RunnerError,
     RunningJob,
     ServerFailed,
 )
 
+_READY_S = 60.0
+"""How long load generators wait for each other before they begin."""
 _SLICE_S = 0.5
 """How often a waiting step looks whether the run was interrupted."""
 
@@ -70,24 +76,26 @@ class CellRun:
             endpoint = self.engine().start()
             if self.plan.workloads[self.cell.workload].phase == "load":
                 self.engine().reset(self.cell)
-            host = self.cell.load_hosts[0]
-            context = CellContext(self.plan, self.cell, self.tool_path(host), endpoint)
+            contexts = {
+                host: CellContext(self.plan, self.cell, self.tool_path(host), endpoint, host)
+                for host in self.cell.load_hosts
+            }
         if self.cell.dataset:
-            self._load(context)
-        warm_up = self.driver.warm_up(context)
-        if warm_up:
+            self._load(contexts[self.cell.load_hosts[0]])
+        warm_ups = {host: job for host, context in contexts.items() if (job := self.driver.warm_up(context))}
+        if warm_ups:
             with self._step("warm_up"):
-                self._run_job(warm_up, "warm_up", host)
+                self._run_jobs(warm_ups, "warm_up")
         with self._step("measure"):
-            output = self._measure(context, host)
+            outputs = self._measure(contexts)
         with self._step("collect"):
             try:
-                measurement = self.driver.parse(context, output)
+                measured = [self.driver.parse(contexts[host], output) for host, output in outputs.items()]
             except BadOutput as error:
                 self._blame_the_server(error)
                 raise
             self.engine().healthy()
-            return measurement
+            return together(measured)
 
     def _blame_the_server(self, error: BadOutput) -> None:
         """Raises ServerFailed when the bad output has that reason: a server that died says why its client failed."""
@@ -119,14 +127,14 @@ class CellRun:
             return
         with self._step("load"):
             self.engine().reset(self.cell)
-            output = self._run_job(job, "load", self.cell.load_hosts[0])
-            self.engine().loaded(self.cell, self.driver.check_load(context, output))
+            outputs = self._run_jobs({self.cell.load_hosts[0]: job}, "load")
+            self.engine().loaded(self.cell, self.driver.check_load(context, outputs[self.cell.load_hosts[0]]))
 
-    def _measure(self, context: CellContext, host: str) -> JobOutput:
+    def _measure(self, contexts: Mapping[str, CellContext]) -> dict[str, JobOutput]:
         node = self.plan.hardware[self.cell.hardware].hosts[0]
         readings = CounterReadings(self.engine().counters, self.cell.measure_s)
         with self._probes(), readings:
-            output = self._run_job(self.driver.measure(context), "measure", host)
+            outputs = self._run_jobs({host: self.driver.measure(each) for host, each in contexts.items()}, "measure")
         if readings.samples or readings.problem:
             self.journal.write(
                 j.Counters(
@@ -140,16 +148,20 @@ class CellRun:
                     problem=readings.problem,
                 )
             )
-        return output
+        return outputs
 
     @contextmanager
     def _probes(self) -> Iterator[None]:
         """Every probe samples while the block runs; its samples are collected after, whatever happened in it."""
         running: list[tuple[str, str, RunningJob]] = []
         try:
+            hardware = self.plan.hardware[self.cell.hardware]
             for probe in self.cell.probes:
-                job = probe_kind(probe.name).job(probe)
-                running.extend((probe.name, host_id, self.hosts[host_id].start(job)) for host_id in probe.hosts)
+                kind = probe_kind(probe.name)
+                for host_id in probe.hosts:
+                    at = self.hosts[CONTROLLER.id if probe.on == "controller" else host_id]
+                    job = kind.job(probe, Node(self.plan.hosts[host_id], hardware))
+                    running.append((probe.name, host_id, at.start(job)))
             yield
         except BaseException:
             # The reason above is the cell's: a probe that can't be ended or fetched must not take its place.
@@ -170,26 +182,62 @@ class CellRun:
         running.stop()
         self._collect(running, "measure", f"probe-{name}-{host_id}", f"probe:{name}:{host_id}", host_id)
 
-    def _run_job(self, job: Job, step: StepKind, host_id: str) -> JobOutput:
-        running = self.hosts[host_id].start(job)
-        deadline = time.monotonic() + job.timeout_s
+    def _run_jobs(self, jobs: Mapping[str, Job], step: StepKind) -> dict[str, JobOutput]:
+        """Run a job on each of these hosts, begun together, to the end of all: one that can't be had fails them all."""
+        running: dict[str, RunningJob] = {}
+        deadline = time.monotonic() + max(job.timeout_s for job in jobs.values())
         try:
-            while not running.wait(_SLICE_S):
-                if self.stopping.is_set():
-                    raise Interrupted
-                if time.monotonic() > deadline:
-                    raise BadOutput(
-                        f"{step} on {host_id} did not end within {job.timeout_s:.0f} s; its last words: "
-                        f"{running.tail(300).strip() or '(none)'}",
-                        "see the kept output, or give it more time",
-                    )
+            self._start_together(jobs, running, step)
+            for host_id, each in running.items():
+                while not each.wait(_SLICE_S):
+                    if self.stopping.is_set():
+                        raise Interrupted
+                    if time.monotonic() > deadline:
+                        raise BadOutput(
+                            f"{step} on {host_id} did not end within {jobs[host_id].timeout_s:.0f} s; its last words: "
+                            f"{each.tail(300).strip() or '(none)'}",
+                            "see the kept output, or give it more time",
+                        )
+            return {host: self._collect(each, step, f"{step}-{host}", step, host) for host, each in running.items()}
         except BaseException:
-            # What it left is evidence for the reason above, which must not be replaced by a second failure.
-            with contextlib.suppress(RunnerError):
-                running.stop()
-                self._collect(running, step, f"{step}-{host_id}", step, host_id)
+            # What they left is evidence for the reason above, which must not be replaced by a second failure.
+            for host_id, each in running.items():
+                with contextlib.suppress(RunnerError):
+                    each.stop()
+                    self._collect(each, step, f"{step}-{host_id}", step, host_id)
             raise
-        return self._collect(running, step, f"{step}-{host_id}", step, host_id)
+
+    def _start_together(self, jobs: Mapping[str, Job], running: dict[str, RunningJob], step: StepKind) -> None:
+        """Start the jobs as nearly at once as can be, and say how nearly. `running` has all that were started."""
+        if len(jobs) == 1:
+            [(host_id, job)] = jobs.items()
+            running[host_id] = self.hosts[host_id].start(job)
+            return
+        ready = threading.Barrier(len(jobs))
+
+        def start(host_id: str) -> tuple[RunningJob, float]:
+            transport = self.hosts[host_id]
+            transport.run(Command(("true",)))  # so that no connection has to be made after the barrier
+            ready.wait(_READY_S)
+            return transport.start(jobs[host_id]), time.monotonic()
+
+        def attempt(host_id: str) -> tuple[RunningJob, float] | Exception:
+            try:
+                return start(host_id)
+            except (RunnerError, threading.BrokenBarrierError) as error:
+                ready.abort()
+                return error
+
+        with ThreadPoolExecutor(len(jobs), thread_name_prefix="load") as pool:
+            started = dict(zip(jobs, pool.map(attempt, jobs), strict=True))
+        running.update({host: each[0] for host, each in started.items() if not isinstance(each, Exception)})
+        errors = [each for each in started.values() if isinstance(each, Exception)]
+        if errors:
+            raise next((e for e in errors if isinstance(e, RunnerError)), RunnerError(f"{step} could not be started"))
+        times = [each[1] for each in started.values() if not isinstance(each, Exception)]
+        if step == "measure":
+            text = f"the load generators were started within {max(times) - min(times):.2f} s"
+            self.journal.write(j.Remark(at=time.time(), severity="info", text=text, cell=self.cell.id))
 
     def _collect(self, running: RunningJob, step: StepKind, folder: str, job: str, host_id: str) -> JobOutput:
         directory = cell_directory(self.cell.id, self.attempt) / folder.replace("/", "_")

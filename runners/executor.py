@@ -25,13 +25,13 @@ from benchbrief.compiler.plan import Cell, Plan
 from benchbrief.runners import facts, tools
 from benchbrief.runners import journal as j
 from benchbrief.runners.cell import CellRun, Interrupted
-from benchbrief.runners.hosts import HostPool
+from benchbrief.runners.hosts import CONTROLLER, HostPool
 from benchbrief.runners.journal_io import JOURNAL, Journal, Listener, read_journal
 from benchbrief.runners.plugins import driver, engine_class
 from benchbrief.runners.rundir import cell_directory, server_directory, write_durably
 from benchbrief.runners.seams import DiskFull, Engine, HostError, HostFull, RunnerError, ServerFailed
 from benchbrief.runners.searches import Searches, latency_of
-from benchbrief.runners.supported import refuse_unsupported
+from benchbrief.runners.supported import metered, refuse_unsupported, require_power
 
 
 @dataclass(frozen=True)
@@ -176,6 +176,14 @@ class _Run:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def all_lanes(self, hosts: HostPool) -> None:
+        try:
+            if self.resumed and any(at == CONTROLLER.id for _, at in metered(self.plan)):
+                # All lanes have jobs there: before the first begins, all that are left are an earlier run's.
+                hosts[CONTROLLER.id].end_leftovers()
+            require_power(self.plan, hosts)
+        except RunnerError as error:
+            self.stop_all(error)
+            return
         cells = [cell for cell in self.plan.cells if cell.id not in self.done]
         threads = [
             threading.Thread(target=self._lane, args=(hosts, lane), name=f"lane-{lane[0].locks[0]}")
@@ -242,7 +250,8 @@ class _Lane:
                 path for cell in cells if host_id in cell.locks and (path := plan.databases[cell.database].path)
             )
             try:
-                if self._run.resumed and (left := self._hosts[host_id].end_leftovers()):
+                ended = host_id == CONTROLLER.id and any(at == host_id for _, at in metered(plan))
+                if self._run.resumed and not ended and (left := self._hosts[host_id].end_leftovers()):
                     jobs = f"{left} job{'s' if left > 1 else ''} of the interrupted run"
                     self.remark("info", f"{jobs} still ran on {host_id}, and had to be stopped first")
                 found = facts.observe(self._hosts[host_id], list(paths))

@@ -7,9 +7,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from benchbrief.compiler.plan import Plan
+from benchbrief.compiler.plan import Host, Plan
 from benchbrief.runners.seams import Command, HostError, Transport
 from benchbrief.runners.transports import open_transport
+
+CONTROLLER = Host(id="local", transport="local", name="127.0.0.1")
+"""This machine, which is there whether or not the plan measures on it."""
 
 
 class HostPool:
@@ -19,7 +22,7 @@ class HostPool:
     """
 
     def __init__(self, plan: Plan, config: Path | None = None, owner: str = "anyone") -> None:
-        self._hosts = plan.hosts
+        self._hosts = {CONTROLLER.id: CONTROLLER, **plan.hosts}
         self._config = config
         self._owner = owner
         self._open: dict[str, Transport] = {}

@@ -5,7 +5,8 @@ Latencies are in seconds, throughputs in operations per second.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 
@@ -95,6 +96,28 @@ class Measurement:
     @property
     def total(self) -> PhaseThroughput:
         return next(t for t in self.throughput if t.phase is None)
+
+
+def together(measured: Sequence[Measurement]) -> Measurement:
+    """What several load generators measured at the same time, for its verdict: rates are added, as in the store."""
+    if len(measured) == 1:
+        return measured[0]
+    totals = [each.total for each in measured]
+    total = PhaseThroughput(
+        None,
+        sum(t.count for t in totals),
+        sum(t.errors for t in totals),
+        max(t.seconds for t in totals),
+        sum(t.ops_per_s for t in totals),
+    )
+    return replace(
+        measured[0],
+        window=(max(each.window[0] for each in measured), min(each.window[1] for each in measured)),
+        throughput=(total,),
+        operations=tuple(operation for each in measured for operation in each.operations),
+        intervals=(),
+        warnings=tuple(dict.fromkeys(text for each in measured for text in each.warnings)),
+    )
 
 
 @dataclass(frozen=True)

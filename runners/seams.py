@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from benchbrief.compiler.plan import Cell, Client, Database, Experiment, Hardware, Host, Plan, Probe, Workload
+from benchbrief.compiler.plan import Cell, Client, Database, Experiment, Hardware, Host, Plan, Probe, Workload, share_of
 from benchbrief.runners.measurement import Measurement, Sample
 
 # --- commands are data -------------------------------------------------------------------------------------------
@@ -146,19 +146,46 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class CellContext:
-    """A cell with all that it names, and where things were found at run time."""
+    """A cell with all that it names, and where things were found at run time, as one of its load generators sees it.
+
+    `load_host` is that load generator; None when the cell has only one.
+    """
 
     plan: Plan
     cell: Cell
     tool_path: str
     endpoint: Endpoint
+    load_host: str | None = None
 
     @property
     def threads(self) -> int:
-        """Raises RunnerError when a search has yet to find them: such a cell is not run."""
+        """Of this load generator. Raises RunnerError when a search has yet to find them: such a cell is not run."""
+        return self._threads_of(self._part)
+
+    @property
+    def target(self) -> float | None:
+        """The load that this load generator offers, in ops/s: whole numbers where there are several."""
+        if self.cell.target is None or len(self.cell.load_hosts) == 1:
+            return self.cell.target
+        return float(len(self.range_of(round(self.cell.target))))
+
+    def range_of(self, total: int) -> range:
+        """The part of so many records or operations that is this load generator's, by its share of the threads.
+
+        The parts of all load generators lie side by side and are the whole together.
+        """
+        parts = [self._threads_of(part) for part in range(len(self.cell.load_hosts))]
+        before, all_threads = sum(parts[: self._part]), sum(parts)
+        return range(total * before // all_threads, total * (before + parts[self._part]) // all_threads)
+
+    @property
+    def _part(self) -> int:
+        return self.cell.load_hosts.index(self.load_host) if self.load_host is not None else 0
+
+    def _threads_of(self, part: int) -> int:
         if self.cell.threads is None:
             raise RunnerError(f"the threads of {self.cell.id} are not known")
-        return self.cell.threads
+        return share_of(self.cell.threads, part, len(self.cell.load_hosts))
 
     @property
     def hardware(self) -> Hardware:
@@ -220,13 +247,24 @@ class Driver(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Node:
+    """A host under test, with its hardware group."""
+
+    host: Host
+    hardware: Hardware
+
+
 class ProbeKind(Protocol):
     """A sampler that runs beside the measurement."""
 
     name: ClassVar[str]
 
-    def job(self, probe: Probe) -> Job:
-        """A background job that samples every `probe.every_s` until it is stopped."""
+    def job(self, probe: Probe, node: Node) -> Job:
+        """A background job that samples the node every `probe.every_s` until it is stopped.
+
+        It is run on the node, or on the controller, as the probe says. Raises RunnerError when it can't be made.
+        """
         ...
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:

@@ -131,7 +131,7 @@ class GoYcsb:
 
 def _loadable(context: CellContext) -> int:
     """The records of a load: each thread has records // threads, and the rest is forgotten."""
-    return properties.records(context.workload) // context.threads * context.threads
+    return properties.own_records(context) // context.threads * context.threads
 
 
 def _timed(context: CellContext, step: StepKind, seconds: float) -> Job:
@@ -140,8 +140,8 @@ def _timed(context: CellContext, step: StepKind, seconds: float) -> Job:
         *("timeout", "--foreground", "--signal=INT", "--kill-after=30", f"{seconds:g}"),
         *(context.tool_path, verb, "mongodb", "-P", properties.FILE, "--threads", str(context.threads)),
     ]
-    if cell.target:
-        words += ["--target", str(max(1, round(cell.target)))]
+    if context.target:
+        words += ["--target", str(max(1, round(context.target)))]
     return Job(step, Command(tuple(words)), timeout_s(cell, step), files=(_file(context, _key_space(context)),))
 
 

@@ -105,7 +105,7 @@ class Ycsb:
             "measurement.interval": "both" if cell.target else "op",
         }
         verb = "load" if properties.is_load(context.workload) else "run"
-        command = _command(context, verb, context.threads, cell.target)
+        command = _command(context, verb, context.threads, context.target)
         # The plan's time-out is for warm-up and measurement, with a minute or more to spare: the start is in that.
         file, timeout = properties.file(context, own), timeout_s(cell, "measure")
         return Job("measure", command, timeout, files=(file,), collect=("*.hdr", properties.FILE))

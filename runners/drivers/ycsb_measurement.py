@@ -116,7 +116,7 @@ def _window(context: CellContext, output: JobOutput, found: text.Text, logs: Log
     first = min(pieces[0].start for pieces in of_operations)
     # All logs are cut at the same moments (by one thread, one after the other): the longest one names them.
     longest = max(of_operations, key=len)
-    loaded = properties.is_load(context.workload) and _inserted(logs) >= properties.records(context.workload)
+    loaded = properties.is_load(context.workload) and _inserted(logs) >= properties.own_records(context)
     # A load that came to its end is measured to its end: its last part of a second is a part of the work.
     ends = [piece.end for piece in (_with_operations(longest) if loaded else _whole_slices(longest))]
     run_start = max(pieces[-1].end for pieces in logs.values() if pieces) - found.runtime_s
@@ -257,7 +257,7 @@ def _disclosed(context: CellContext, logs: Logs, window: _Window) -> dict[str, s
         "warm-up": f"{window.warm_up_s:.1f} s from the first operation were cut off",
     }
     if properties.is_load(context.workload):
-        ended = _inserted(logs) >= properties.records(context.workload)
+        ended = _inserted(logs) >= properties.own_records(context)
         told["load"] = "to its last record" if ended else "for the measured time: records were left"
     if any(text.operation_of(name) == ("read_modify_write", False) for name in logs):
         told["throughput"] = "a read-modify-write is one operation"

@@ -33,6 +33,7 @@ def file(context: CellContext, own: dict[str, str]) -> File:
         "recordcount": str(records(workload)),
         "operationcount": str(operation_count(context)),
         **core(workload),
+        **_own_keys(context),
         **own,
     }
     lines = "".join(f"{name}={escaped(value)}\n" for name, value in settings.items())
@@ -60,6 +61,19 @@ def is_load(workload: Workload) -> bool:
     return workload.phase == "load"
 
 
+def own_records(context: CellContext) -> int:
+    """Those that this load generator inserts when the load is what is measured."""
+    return len(context.range_of(records(context.workload)))
+
+
+def _own_keys(context: CellContext) -> dict[str, str]:
+    """Of a measured load, a range of keys for each of several load generators."""
+    if not is_load(context.workload) or len(context.cell.load_hosts) == 1:
+        return {}
+    own = context.range_of(records(context.workload))
+    return {"insertstart": str(own.start), "insertcount": str(len(own))}
+
+
 def load_threads(workload: Workload) -> int:
     """A load is not measured; YCSB lowers a thread count above the record count, go-ycsb refuses it."""
     return min(_LOAD_THREADS, records(workload))
@@ -74,7 +88,7 @@ def operation_count(context: CellContext) -> int:
     """
     given = context.workload.properties
     if "operations" in given:
-        return int(float(given["operations"]))
+        return max(1, len(context.range_of(int(float(given["operations"])))))
     inserts = float(given.get("insert", 0))
     if not inserts or given.get("distribution") != "zipfian":
         return MOST_OPERATIONS

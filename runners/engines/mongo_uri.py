@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import quote as percent_encode
 
-from benchbrief.compiler.plan import Database, Reference, Template
+from benchbrief.compiler.plan import Database, Option, Template
+from benchbrief.runners.references import read_reference
 from benchbrief.runners.seams import RunnerError, Secret
 
 DEFAULT_PORT = 27017
@@ -45,11 +45,21 @@ class MongoUri:
         options = f"?{'&'.join(self.options)}" if self.options else ""
         return f"{self.scheme}{user}{hosts}/{self.database}{options}"
 
+    def having(self, options: Mapping[str, Option]) -> MongoUri:
+        """With more options, by the connection string's names for them."""
+        return replace(self, options=(*self.options, *(f"{name}={_told(value)}" for name, value in options.items())))
+
     def direct(self, host: str, port: int) -> MongoUri:
         """The same credentials for one server at another address, without looking for the rest of its replica set."""
         dropped = ("replicaset=", "directconnection=", "loadbalanced=")
         kept = tuple(option for option in self.options if not option.lower().startswith(dropped))
         return replace(self, hosts=((host, port),), options=(*kept, "directConnection=true"))
+
+
+def _told(value: Option) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return percent_encode(value, safe=",") if isinstance(value, str) else f"{value:.0f}"
 
 
 def parse(uri: str) -> MongoUri:
@@ -88,22 +98,12 @@ def resolved(template: Template, database: Database) -> Secret:
     What stands before the @ is percent-encoded, so that a password may hold any character. A reference that is all of
     it is `user:password`.
     """
-    values = [part if isinstance(part, str) else _read(part, database) for part in template]
+    needed_by = f"the uri of database {database.name}"
+    values = [part if isinstance(part, str) else read_reference(part, needed_by) for part in template]
     for index, whole in _credentials(template):
         user, colon, password = values[index].partition(":") if whole else (values[index], "", "")
         values[index] = percent_encode(user, safe="") + colon + percent_encode(password, safe="")
     return Secret("".join(values), name=f"uri of {database.name}")
-
-
-def _read(reference: Reference, database: Database) -> str:
-    value = os.environ.get(reference.name)
-    if not value:
-        raise RunnerError(
-            f"the uri of database {database.name} needs the {_KINDS[reference.kind]} {reference.name}, "
-            "which is not set",
-            f"set it in the environment of `bench`: export {reference.name}=...",
-        )
-    return value
 
 
 def _credentials(template: Template) -> Iterator[tuple[int, bool]]:
@@ -119,6 +119,3 @@ def _credentials(template: Template) -> Iterator[tuple[int, bool]]:
     for index, place in zip(references, places, strict=True):
         if start <= place < end:
             yield index, end - start == 1
-
-
-_KINDS = {"env": "environment variable", "secret": "secret"}

@@ -73,7 +73,8 @@ class MongoDB:
                 found = mongo_uri.parse(f"mongodb://{self._server.host}:{self._server.port}/")
             else:
                 found = mongo_uri.parse(mongo_uri.resolved(self._database.uri, self._database).value)
-            self._uri = Secret(found.text, name=f"uri of {self._database.name}")
+            # The options are those of the load: the controller looks after the server in its own way.
+            self._uri = Secret(found.having(self._database.options).text, name=f"uri of {self._database.name}")
             self._data = found.database
             self._client = self._primary(found)
             self._running_since = time.time() - self._uptime()

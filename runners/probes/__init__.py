@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners.commands import shell_line
-from benchbrief.runners.seams import BadOutput, Job, JobOutput
+from benchbrief.runners.seams import BadOutput, Job, JobOutput, Word
 
 _LONGEST_S = 24 * 3600.0
 """A loop ends by itself after this long, or when its directory has gone: none is left behind for ever."""
@@ -47,14 +47,15 @@ class Step:
         return self.after.time - self.before.time
 
 
-def sampling_job(probe: Probe, read: str, header: str = "") -> Job:
+def sampling_job(probe: Probe, read: str, header: str = "", env: Mapping[str, Word] | None = None) -> Job:
     """`read` is a shell command that prints one reading, `header` one that prints what does not change."""
     rounds = math.ceil(_LONGEST_S / probe.every_s)
     line = (
         f'd=$PWD; n=0; {header}\nwhile [ $n -lt {rounds} ] && [ -d "$d" ]; do\n'
         f"n=$((n + 1)); printf '= '; date +%s.%N; {read}; echo .; sleep {probe.every_s:g}; done"
     )
-    return Job(f"{probe.name} probe", shell_line(line), timeout_s=_LONGEST_S, background=True)
+    command = replace(shell_line(line), env=env or {})
+    return Job(f"{probe.name} probe", command, timeout_s=_LONGEST_S, background=True)
 
 
 def readings(output: JobOutput) -> tuple[list[str], list[Reading]]:
@@ -76,23 +77,36 @@ def readings(output: JobOutput) -> tuple[list[str], list[Reading]]:
         else:
             header.append(line)
     if not found:
-        raise BadOutput(f"the probe printed no reading: {_last_words(output)}", "Run its command.txt by hand.")
+        raise BadOutput(f"the probe printed no reading: {last_words(output)}", "Run its command.txt by hand.")
     return header, found
 
 
 def steps(probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]) -> Iterator[Step]:
     """The intervals that lie wholly inside the window. Raises BadOutput when the probe did not run all through it."""
+    _require_all_through(probe, output, found, window)
+    start, end = window
+    for before, after in pairwise(found):
+        if before.time >= start and after.time <= end:
+            yield Step(before, after, after.time - start)
+
+
+def moments(
+    probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]
+) -> Iterator[tuple[float, Reading]]:
+    """The readings inside the window, each with its seconds from the window's start. See `steps` for what is raised."""
+    _require_all_through(probe, output, found, window)
+    yield from ((reading.time - window[0], reading) for reading in found if window[0] <= reading.time <= window[1])
+
+
+def _require_all_through(probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]) -> None:
     start, end = window
     slack = 2 * probe.every_s + 1
     if found[0].time > start + slack or found[-1].time < end - slack:
         raise BadOutput(
             f"the {probe.name} probe ran from {found[0].time - start:.1f} s to {found[-1].time - start:.1f} s of the "
-            f"measurement, which took {end - start:.1f} s: {_last_words(output)}",
+            f"measurement, which took {end - start:.1f} s: {last_words(output)}",
             f"Look at the probe's stderr in {output.directory}.",
         )
-    for before, after in pairwise(found):
-        if before.time >= start and after.time <= end:
-            yield Step(before, after, after.time - start)
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -101,7 +115,7 @@ def _lines(path: Path) -> Iterator[str]:
             yield line.rstrip("\n")
 
 
-def _last_words(output: JobOutput) -> str:
+def last_words(output: JobOutput) -> str:
     with output.stderr.open("rb") as file:
         text = file.read(2000).decode("utf-8", "replace").strip()
     return text.splitlines()[-1][:200] if text else "it said nothing of why"

@@ -8,7 +8,7 @@ from typing import ClassVar
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes import Reading, readings, sampling_job, steps
-from benchbrief.runners.seams import BadOutput, Job, JobOutput
+from benchbrief.runners.seams import BadOutput, Job, JobOutput, Node
 
 _STATES = 8
 """user nice system idle iowait irq softirq steal; the guests' time after them is in user and nice already."""
@@ -23,7 +23,7 @@ class Cpu:
 
     name: ClassVar[str] = "cpu"
 
-    def job(self, probe: Probe) -> Job:
+    def job(self, probe: Probe, node: Node) -> Job:
         return sampling_job(probe, "grep '^cpu ' /proc/stat", "echo processors $(grep -c '^cpu[0-9]' /proc/stat)")
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:

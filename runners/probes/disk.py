@@ -13,7 +13,7 @@ from benchbrief.compiler.plan import Probe
 from benchbrief.runners.commands import quote
 from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes import Reading, readings, sampling_job, steps
-from benchbrief.runners.seams import BadOutput, Job, JobOutput
+from benchbrief.runners.seams import BadOutput, Job, JobOutput, Node
 
 _READ = "grep -Ev ' (loop|ram|zram|sr|fd)[0-9]' /proc/diskstats"
 # Whole disks have a device behind them; partitions, loops, RAM disks and mapped devices would count twice.
@@ -54,7 +54,7 @@ class Disk:
 
     name: ClassVar[str] = "disk"
 
-    def job(self, probe: Probe) -> Job:
+    def job(self, probe: Probe, node: Node) -> Job:
         device = probe.options.get("device")
         header = _ALL if device is None else _ONE.replace("@device@", quote(device))
         return sampling_job(probe, _READ, header)

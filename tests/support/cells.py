@@ -16,12 +16,13 @@ from benchbrief.compiler.plan import (
     Host,
     Origin,
     Plan,
+    PowerMeter,
     SpecRef,
     Step,
     Tool,
     Workload,
 )
-from benchbrief.runners.seams import CellContext, Driver, Endpoint, Engine, Job, JobOutput, Secret, Transport
+from benchbrief.runners.seams import CellContext, Driver, Endpoint, Engine, Job, JobOutput, Node, Secret, Transport
 
 ORIGIN = Origin(file="brief.bench", line=1, column=1)
 LOCAL = Host(id="local", transport="local", name="127.0.0.1")
@@ -106,6 +107,22 @@ def attached(uri: str, topology: str | None = None) -> Database:
         reset="drop_and_load",
         origin=ORIGIN,
     )
+
+
+def node(power: PowerMeter | None = None) -> Node:
+    """This machine, as the only host of a hardware group."""
+    hardware = Hardware(
+        key="box",
+        label="Box",
+        group="box",
+        group_label="Box",
+        hosts=("local",),
+        nodes=1,
+        facts={},
+        power=power,
+        origin=ORIGIN,
+    )
+    return Node(LOCAL, hardware)
 
 
 def context(

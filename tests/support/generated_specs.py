@@ -147,6 +147,8 @@ def value(shape: schema.Shape) -> st.SearchStrategy[str] | None:
     match shape:
         case schema.Text():
             return st.sampled_from(['"/data/one"', '"/mnt/x y"'] if shape.absolute else ['"plain"', '"日本, {{x}}"'])
+        case schema.Login():
+            return st.sampled_from(['secret("WORD")'] if shape.secret else ['"bench"', 'env("WHO")'])
         case schema.Word():
             return st.sampled_from(shape.choices).map('"{}"'.format if shape.quoted else str)
         case schema.Flag():

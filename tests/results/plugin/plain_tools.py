@@ -7,7 +7,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners.measurement import Measurement, Sample
-from benchbrief.runners.seams import BadOutput, CellContext, Command, Job, JobOutput, Requirement
+from benchbrief.runners.seams import BadOutput, CellContext, Command, Job, JobOutput, Node, Requirement
 
 MEASUREMENT = TypeAdapter(Measurement)
 SAMPLES = TypeAdapter(tuple[Sample, ...])
@@ -44,7 +44,7 @@ class PlainDriver:
 class Gauge:
     name: ClassVar[str] = "gauge"
 
-    def job(self, probe: Probe) -> Job:
+    def job(self, probe: Probe, node: Node) -> Job:
         return Job("gauge", Command(("gauge",)), timeout_s=10, background=True)
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:

@@ -177,6 +177,31 @@ def test_ycsb_measures_inside_the_window_and_agrees_with_the_server(tmp_path: Pa
 
 
 @pytest.mark.usefixtures("needs_mongo")
+@pytest.mark.parametrize("tool", ["ycsb", "go_ycsb"])
+def test_the_options_of_a_database_are_those_of_the_load_alone(tool: str, tmp_path: Path) -> None:
+    """A millisecond is too short for a client: it fails, and the controller's own connection does not."""
+    if tool == "go_ycsb":
+        built_tool("go-ycsb/bin/go-ycsb")
+    good: Options = {"w": "majority", "journal": True, "maxPoolSize": 4.0, "compressors": "zlib"}
+    with bench(tmp_path, cells.ycsb("a", 200), _with(good), tool, measure_s=1) as made:
+        made.load()
+        assert made.measure().total.count > 100
+    with bench(
+        tmp_path / "short", cells.ycsb("a", 20), _with({"connectTimeoutMS": 1.0, "serverSelectionTimeoutMS": 1.0}), tool
+    ) as made:
+        with pytest.raises(BadOutput, match=r"inserts|load|imeout"):
+            made.load()
+        made.engine.healthy()
+
+
+Options = dict[str, str | float | bool]
+
+
+def _with(options: Options) -> Database:
+    return cells.embedded().model_copy(update={"options": options})
+
+
+@pytest.mark.usefixtures("needs_mongo")
 def test_ycsb_keeps_to_an_offered_load(tmp_path: Path) -> None:
     workload = cells.ycsb("c", 200)
     with bench(tmp_path, workload, cells.embedded(), "ycsb", warm_up_s=3, measure_s=2, target=200) as made:

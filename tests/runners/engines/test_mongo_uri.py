@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+from pathlib import Path
+
 import pymongo
 import pytest
 
+from benchbrief.compiler.compile import compile_spec
 from benchbrief.compiler.plan import Reference, Template
+from benchbrief.compiler.schema import MONGODB_OPTIONS
 from benchbrief.runners.commands import Masking
 from benchbrief.runners.engines.mongo_uri import parse, resolved
 from tests.support import cells
@@ -33,6 +38,44 @@ def test_a_direct_uri_keeps_credentials_and_drops_the_replica_set() -> None:
     assert uri.direct("127.0.0.1", 40000).text == (
         "mongodb://u:p@127.0.0.1:40000/shop?w=majority&tls=true&directConnection=true"
     )
+
+
+OPTIONS = """
+    write_concern = majority  journal = true  write_timeout = 5 s  read_concern = majority
+    read_preference = secondary_preferred  max_staleness = 2 min  compressors = zlib  max_pool_size = 200
+    min_pool_size = 2  connect_timeout = 2 s  socket_timeout = 1.5 s  retry_writes = false  retry_reads = true
+"""
+
+
+def test_every_option_of_the_language_means_the_same_to_a_driver(tmp_path: Path) -> None:
+    spec = tmp_path / "spec.bench"
+    spec.write_text(
+        'hardware h { hosts = "h" }\nclient c { hosts = local  tool = ycsb }\nworkload w from ycsb.c\n'
+        f'database d {{ engine = mongodb  uri = "mongodb://{{hosts}}/shop?appName=x"  options {{ {OPTIONS} }} }}\n'
+        "experiment e { hardware = h  workloads = w  threads = 1  measure = 1 s }\n"
+    )
+    database = compile_spec(spec).databases["d@h"]
+    assert len(database.options) == len(MONGODB_OPTIONS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # pymongo only warns of an option that it does not know
+        uri = parse(resolved(database.uri, database).value).having(database.options).text
+        options = pymongo.uri_parser.parse_uri(uri)["options"]
+    assert dict(options) == {
+        "appname": "x",
+        "w": "majority",
+        "journal": True,
+        "wTimeoutMS": 5000,
+        "readConcernLevel": "majority",
+        "readPreference": "secondaryPreferred",
+        "maxStalenessSeconds": 120,
+        "compressors": ["zlib"],
+        "maxPoolSize": 200,
+        "minPoolSize": 2,
+        "connectTimeoutMS": 2.0,  # in seconds once it is parsed
+        "socketTimeoutMS": 1.5,
+        "retryWrites": False,
+        "retryReads": True,
+    }
 
 
 PASSWORD = Reference(kind="secret", name="PW")

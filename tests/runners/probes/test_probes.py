@@ -19,7 +19,10 @@ from benchbrief.runners.probes.cpu import Cpu
 from benchbrief.runners.probes.disk import Disk
 from benchbrief.runners.seams import BadOutput, Job, JobOutput, ProbeKind, Transport
 from benchbrief.runners.transports import open_transport
+from tests.support import cells
 from tests.support.waiting import until
+
+NODE = cells.node()
 
 
 def probe(name: str, every_s: float = 1.0, **options: str) -> Probe:
@@ -53,7 +56,7 @@ def here() -> Iterator[Transport]:
 
 
 def sampled(kind: ProbeKind, what: Probe, transport: Transport, seconds: float, into: Path) -> tuple[Sample, ...]:
-    running = transport.start(kind.job(what))
+    running = transport.start(kind.job(what, NODE))
     until(lambda: running.tail().count("\n.") >= 1)
     started = time.time()
     while time.time() < started + seconds:
@@ -91,7 +94,7 @@ def test_the_disk_probe_counts_what_is_written(here: Transport, tmp_path: Path) 
     device = root_disk()
     scratch = Path("/var/tmp") / f"benchbrief-test-{os.getpid()}"
     what = probe("disk", 0.2, device=str(scratch))
-    running = here.start(Disk().job(what))
+    running = here.start(Disk().job(what, NODE))
     until(lambda: running.tail().count("\n.") >= 2)
     started = time.time()
     size = 8 << 20
@@ -127,7 +130,7 @@ def test_without_a_device_whole_disks_are_sampled_and_nothing_twice(here: Transp
 
 def test_a_device_that_is_missing_is_said(here: Transport, tmp_path: Path) -> None:
     what = probe("disk", 0.1, device="/dev/no-such-disk")
-    running = here.start(Disk().job(what))
+    running = here.start(Disk().job(what, NODE))
     assert running.wait(5)
     with pytest.raises(BadOutput, match="no device /dev/no-such-disk"):
         Disk().parse(what, running.collect(tmp_path / "kept"), (0, 1))
@@ -151,14 +154,14 @@ def run_loop(job: Job, directory: Path, rounds: int) -> float:
 
 @pytest.mark.parametrize("kind", [Disk(), Cpu()], ids=["disk", "cpu"])
 def test_a_reading_a_second_costs_less_than_a_hundredth_of_a_core(kind: ProbeKind, tmp_path: Path) -> None:
-    assert run_loop(kind.job(probe(kind.name)), tmp_path, 40) / 40 < 0.01
+    assert run_loop(kind.job(probe(kind.name), NODE), tmp_path, 40) / 40 < 0.01
 
 
 @pytest.mark.parametrize("kind", [Disk(), Cpu()], ids=["disk", "cpu"])
 def test_a_probe_ends_when_its_directory_goes(kind: ProbeKind, tmp_path: Path) -> None:
     directory = tmp_path / "work"
     directory.mkdir()
-    words = [str(word) for word in kind.job(probe(kind.name, 0.05)).command.words]
+    words = [str(word) for word in kind.job(probe(kind.name, 0.05), NODE).command.words]
     with (tmp_path / "out").open("wb") as out:
         process = subprocess.Popen(words, cwd=directory, stdout=out)
     try:

@@ -1,0 +1,131 @@
+"""One load from two hosts, each with an sshd of its own, into one server: split, added up, and all or nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.bench import Bench
+from tests.support.sshd import Sshd, sshd
+from tests.support.tools import built_tool, system_tool
+
+SPEC = """
+hardware box "Box" { hosts = local }
+client load { hosts = "load-[1-2]"  tool = @TOOL@ }
+database mongo { engine = mongodb  server = embedded  reset = reuse }
+workload c from ycsb.c { records = 2k }
+experiment ramp    { hardware = box  workloads = c  threads = [2, 5]  warm_up = 1 s  measure = 3 s }
+experiment offered { hardware = box  workloads = c  threads = 3  target = 301 ops/s  warm_up = 8 s  measure = 5 s }
+experiment loading { hardware = box  workloads = load(c)  threads = 3  measure = 30 s }
+"""
+
+
+@pytest.fixture
+def load_hosts(bench: Bench) -> Iterator[tuple[Sshd, Sshd]]:
+    """`load-1` and `load-2`, as the user's own configuration knows them."""
+    built_tool("mongo-stand-in")
+    system_tool("sshd")
+    with sshd() as one, sshd() as two:
+        blocks, known = [], []
+        for number, server in enumerate((one, two), start=1):
+            lines = ("HostName 127.0.0.1", f"Port {server.port}", f"User {server.user}", f"IdentityFile {server.key}")
+            blocks.append("\n    ".join([f"Host load-{number}", *lines]))
+            known.append(f"[127.0.0.1]:{server.port} {server.host_key}")
+        (one.home / ".ssh" / "config").write_text("\n".join(blocks) + "\n")
+        one.write_known_hosts(*known)
+        bench.env["HOME"] = str(one.home)
+        yield one, two
+
+
+def job(bench: Bench, cell: str, host: str) -> tuple[str, str]:
+    """The command and the properties of a load generator's measured job."""
+    (record,) = [
+        record
+        for record in bench.journal("job_collected")
+        if record["cell"] == cell and record["job"] == "measure" and record["host"] == host
+    ]
+    folder = bench.run_dir / record["directory"]
+    return (folder / "command.txt").read_text(), (folder / "job.properties").read_text()
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.usefixtures("load_hosts")
+def test_a_load_is_split_over_two_hosts_and_added_up(bench: Bench) -> None:
+    bench.spec(SPEC, TOOL=f'ycsb("{built_tool("ycsb")}")')
+    ended = bench("run", "brief.bench", timeout=220)
+    assert ended.code == 0, ended.text
+    cells = {
+        "ramp/box/c/threads=2/r1": ([1, 1], None),
+        "ramp/box/c/threads=5/r1": ([3, 2], None),
+        "offered/box/c/threads=3/target=301/r1": ([2, 1], [200, 101]),
+        "loading/box/load(c)/threads=3/r1": ([2, 1], None),
+    }
+    assert bench.verdicts().keys() == cells.keys()
+    for cell, (threads, targets) in cells.items():
+        commands = [job(bench, cell, host)[0] for host in ("load-1", "load-2")]
+        assert [int(re.findall(r"-threads (\d+)", text)[0]) for text in commands] == threads
+        assert [int(found) for text in commands for found in re.findall(r"-target (\d+)", text)] == (targets or [])
+    starts = [record for record in bench.journal("remark") if "were started within" in record["text"]]
+    assert [record["cell"] for record in starts] == list(cells)
+    assert all(float(re.findall(r"within (\S+) s", record["text"])[0]) < 2 for record in starts)
+
+    def asked(sql: str) -> list[dict[str, float | str | None]]:
+        answer = bench("query", sql, "--json")
+        assert answer.code == 0, answer.text
+        rows: list[dict[str, float | str | None]] = answer.json
+        return rows
+
+    sources = asked(
+        "SELECT cell_id, count(DISTINCT source) AS sources, sum(count) AS done FROM operations "
+        "WHERE kind = 'service' AND phase IS NULL GROUP BY cell_id"
+    )
+    totals = {
+        row["cell_id"]: row for row in asked("SELECT * FROM throughput WHERE operation = 'all' AND phase IS NULL")
+    }
+    assert {row["sources"] for row in sources} == {2}
+    assert all(totals[row["cell_id"]]["count"] == row["done"] for row in sources)
+    assert totals["offered/box/c/threads=3/target=301/r1"]["ops_per_s"] == pytest.approx(301, rel=0.1)
+    percentiles = asked(
+        "SELECT source, value_s, origin FROM latency WHERE statistic = 'p99' AND experiment = 'ramp' AND threads = 5 "
+        "AND repeat = 1 AND kind = 'service'"
+    )
+    assert {row["source"] for row in percentiles} == {"load-1", "load-2", None}
+    assert {row["origin"] for row in percentiles} == {"histogram"}
+    assert all(row["value_s"] for row in percentiles)
+
+    ranges = [job(bench, "loading/box/load(c)/threads=3/r1", host)[1] for host in ("load-1", "load-2")]
+    assert "insertstart=0\ninsertcount=1333\n" in ranges[0]
+    assert "insertstart=1333\ninsertcount=667\n" in ranges[1]
+    assert totals["loading/box/load(c)/threads=3/r1"]["count"] == 2000
+    assert totals["loading/box/load(c)/threads=3/r1"]["errors"] == 0
+
+
+@pytest.mark.timeout(240)
+def test_a_cell_fails_when_one_of_its_load_generators_does(
+    bench: Bench, load_hosts: tuple[Sshd, Sshd], tmp_path: Path
+) -> None:
+    """YCSB on the second host fails at one point of the ramp."""
+    real, ours = built_tool("ycsb"), tmp_path / "ycsb"
+    (ours / "bin").mkdir(parents=True)
+    for part in ("lib", "mongodb-binding", "workloads"):
+        (ours / part).symlink_to(real / part)
+    program = ours / "bin" / "ycsb.sh"
+    program.write_text(
+        "#!/bin/sh\n"
+        f'case "$SSH_CONNECTION $*" in *" {load_hosts[1].port} "*" -threads 2 "*) echo broken >&2; exit 7;; esac\n'
+        f'exec "{real}/bin/ycsb.sh" "$@"\n'
+    )
+    program.chmod(0o755)
+    spec = SPEC[: SPEC.index("experiment offered")].replace("[2, 5]", "[2, 4]")
+    bench.spec(spec, TOOL=f'ycsb("{ours}")')
+    ended = bench("run", "brief.bench", timeout=220)
+    assert ended.code == 3, ended.text
+    assert {cell: status for cell, (status, _) in bench.verdicts().items()} == {
+        "ramp/box/c/threads=2/r1": "ok",
+        "ramp/box/c/threads=4/r1": "failed",
+    }
+    counted = bench("query", "SELECT cell_id FROM throughput WHERE ops_per_s IS NOT NULL", "--json").json
+    assert {row["cell_id"] for row in counted} == {"ramp/box/c/threads=2/r1"}
