@@ -8,7 +8,7 @@ from typing import Literal
 
 from benchbrief.results.counters import around_window
 from benchbrief.results.evidence import Evidence, Problem, Verdict, check_files, first_problem
-from benchbrief.results.measured import MEASURE, PROBE, Measured, parse_cell, parse_probe, throughput_rows
+from benchbrief.results.measured import MEASURE, PROBE, Measured, parse_cell, parse_probe, probe_gaps, throughput_rows
 from benchbrief.results.schema import (
     CellRow,
     CounterRow,
@@ -29,7 +29,7 @@ from benchbrief.runners.seams import RunnerError
 
 @dataclass(frozen=True)
 class Gap:
-    """Why a probe's job gave no samples."""
+    """Why a probe's job gave no samples, or fewer than it took readings."""
 
     severity: Literal["warning", "error"]
     text: str
@@ -140,11 +140,14 @@ def _samples(
             continue
         try:
             samples = parse_probe(evidence, verdict, job, window)
+            some_failed = probe_gaps(evidence, verdict, job, window)
         except RunnerError as error:
             gaps[job.job] = Gap("error", f"{_named(job)} gave no samples: {error}")
             continue
         if not samples:
             gaps[job.job] = Gap("warning", f"{_named(job)} gave no sample inside the measured window")
+        elif some_failed:
+            gaps[job.job] = Gap("warning", some_failed)
         rows += [SampleRow(run_id, cell_id, s.measure, s.node, s.device, s.time, s.value, s.unit) for s in samples]
     return rows, gaps
 

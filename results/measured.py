@@ -11,7 +11,7 @@ from benchbrief.results.schema import ThroughputRow
 from benchbrief.runners import journal as j
 from benchbrief.runners import plugins
 from benchbrief.runners.measurement import Measurement, PhaseThroughput, Sample
-from benchbrief.runners.seams import CellContext, Endpoint, JobOutput, RunnerError
+from benchbrief.runners.seams import CellContext, Endpoint, JobOutput, RunnerError, TellsGaps
 
 MEASURE = "measure"
 PROBE = "probe:"
@@ -90,6 +90,16 @@ def parse_probe(
     if probe is None:
         raise RunnerError(f"the plan has no probe {name} on {job.host} for this cell")
     return _probe_kind(name).parse(probe, output_of(evidence.run_dir, job), window)
+
+
+def probe_gaps(evidence: Evidence, verdict: Verdict, job: j.JobCollected, window: tuple[float, float]) -> str:
+    """Which of a probe's readings failed although it gave samples; "" when none did, or when its kind has no such."""
+    _, name, _ = job.job.split(":", 2)
+    kind = _probe_kind(name)
+    probe = next((p for p in verdict.cell.probes if p.name == name), None)
+    if probe is None or not isinstance(kind, TellsGaps):
+        return ""
+    return kind.gaps(probe, output_of(evidence.run_dir, job), window)
 
 
 def throughput_rows(run_id: str, verdict: Verdict, measured: Measured) -> list[ThroughputRow]:

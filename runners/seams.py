@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 from benchbrief.compiler.plan import Cell, Client, Database, Experiment, Hardware, Host, Plan, Probe, Workload, share_of
 from benchbrief.runners.measurement import Measurement, Sample
@@ -269,6 +269,15 @@ class ProbeKind(Protocol):
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
         """Samples inside the measured window (epoch seconds by the host's clock). Raises BadOutput."""
+        ...
+
+
+@runtime_checkable
+class TellsGaps(Protocol):
+    """A probe kind some of whose readings may fail while the others are good."""
+
+    def gaps(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> str:
+        """Which readings inside the window failed, and why, in a sentence; "" when none did."""
         ...
 
 

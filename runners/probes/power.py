@@ -84,15 +84,7 @@ class Power:
         return sampling_job(probe, reader.read, reader.header, reader.env)
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
-        header, found = readings(output)
-        kind = next((line.removeprefix("meter ") for line in header if line.startswith("meter ")), "")
-        if kind == "rapl":
-            watts = _rapl(probe, output, header, found, window)
-        elif kind in _SAID:
-            said = _SAID[kind]
-            watts = [(time, said(reading)) for time, reading in moments(probe, output, found, window)]
-        else:
-            raise BadOutput(f"the power probe on {output.host} does not say how it reads")
+        watts = _watts(probe, output, window)
         known = [(time, value) for time, value in watts if value is not None]
         if watts and not known:
             raise BadOutput(
@@ -100,6 +92,24 @@ class Power:
                 f"Look at the probe's output in {output.directory}.",
             )
         return tuple(Sample("power", output.host, "", time, value, "W") for time, value in known)
+
+    def gaps(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> str:
+        watts = _watts(probe, output, window)
+        failed = sum(value is None for _, value in watts)
+        if not failed:
+            return ""
+        return f"{failed} of {len(watts)} readings of power of {output.host} failed: {last_words(output)}"
+
+
+def _watts(probe: Probe, output: JobOutput, window: tuple[float, float]) -> list[tuple[float, float | None]]:
+    """What was read inside the window, None for a reading that failed. Raises BadOutput."""
+    header, found = readings(output)
+    kind = next((line.removeprefix("meter ") for line in header if line.startswith("meter ")), "")
+    if kind == "rapl":
+        return _rapl(probe, output, header, found, window)
+    if kind not in _SAID:
+        raise BadOutput(f"the power probe on {output.host} does not say how it reads")
+    return [(time, _SAID[kind](reading)) for time, reading in moments(probe, output, found, window)]
 
 
 def try_meter(node: Node, transport: Transport) -> float | None:

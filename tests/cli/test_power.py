@@ -33,6 +33,20 @@ def test_power_of_the_measured_window_goes_into_metrics(bench: Bench) -> None:
     assert 8 <= len(rows) <= 16
 
 
+def test_a_reading_that_fails_is_a_gap_with_its_reason(bench: Bench) -> None:
+    """Every second reading of the meter fails."""
+    flag = bench.folder / "flag"
+    line = f"if rm {flag} 2>/dev/null; then echo lost >&2; else touch {flag}; echo 90; fi"
+    bench.spec(SPEC, METER=f'command("{line}")')
+    ended = bench("run", "brief.bench", "--no-report", timeout=100)
+    assert ended.code == 0, ended.text
+    values = bench("query", "SELECT DISTINCT value FROM samples WHERE measure = 'power'", "--json").json
+    assert values == [{"value": 90.0}]
+    notes = bench("query", "SELECT cell_id, text FROM notes WHERE text LIKE '%readings of power%'", "--json").json
+    assert len(notes) == 2
+    assert all("readings of power of local failed: lost" in note["text"] for note in notes)
+
+
 @pytest.mark.parametrize(
     ("meter", "why"),
     [

@@ -174,7 +174,7 @@ def test_what_is_no_number_of_watts_is_refused(line: str, here: Transport) -> No
 
 
 def test_a_reading_that_fails_is_a_gap(here: Transport, tmp_path: Path) -> None:
-    flag = tmp_path / "flag"
+    flag, began = tmp_path / "flag", time.time()
     node = cells.node(meter("command", command=f"[ -e {flag} ] && echo 50 || echo broken"))
     toggling = threading.Event()
 
@@ -193,6 +193,9 @@ def test_a_reading_that_fails_is_a_gap(here: Transport, tmp_path: Path) -> None:
     assert bad > 0
     assert 0 < len(samples) <= good
     assert {sample.value for sample in samples} == {50.0}
+    assert re.match(
+        r"[1-9]\d* of \d+ readings of power of local failed: ", Power().gaps(PROBE, kept, (began, time.time()))
+    )
 
 
 def test_only_failed_readings_are_no_measurement(tmp_path: Path) -> None:
