@@ -16,7 +16,7 @@ from benchbrief.compiler.measures import planned_runs
 from benchbrief.compiler.reductions import reduction
 from benchbrief.compiler.scope import Scope
 from benchbrief.compiler.terms import Measure, Number, Operation, Term, leaves, offered_keys, without_points
-from benchbrief.compiler.typed import Demanded, Typed, mention, text_of
+from benchbrief.compiler.typed import Demanded, Typed, mention, text_of, unit_of
 from benchbrief.compiler.units import DIMENSIONLESS, Unit, UnknownUnitError, divide, multiply, parse_unit
 from benchbrief.compiler.units import Dimension as UnitDimension
 from benchbrief.compiler.value_errors import NotFinite, UnknownUnit
@@ -95,7 +95,7 @@ class Typer:
                 typed = self.number(metric.expr, demanded)
             finally:
                 self._open.pop()
-            self._typed_metrics[key] = typed and self._in_declared_unit(metric, typed)
+            self._typed_metrics[key] = typed and self._in_declared_unit(metric, typed, demanded)
         return self._typed_metrics[key]
 
     def is_complete(self, typed: Typed, expr: ast.Expr, where: str = "") -> bool:
@@ -159,7 +159,7 @@ class Typer:
         if not math.isfinite(value):
             self.findings.add(NotFinite(expr.span))
             return None
-        return Typed(Number(value, unit.dimension))
+        return Typed(Number(value, unit.dimension), unit if unit.text else None)
 
     def _unknown_unit(self, span: Span, error: UnknownUnitError) -> None:
         start = span.start + error.start
@@ -186,10 +186,12 @@ class Typer:
         match expr.operator:
             case "*":
                 unit = multiply(left_unit, right_unit)
+                display = left.display if _is_plain(right) else right.display if _is_plain(left) else None
             case "/":
                 unit = divide(left_unit, right_unit)
+                display = left.display if _is_plain(right) else None
             case _:
-                common = self._common_unit(expr, left.term, right.term)
+                common = self._common_unit(expr, left, right)
                 if common is None:
                     return None
                 unit = common
@@ -199,24 +201,24 @@ class Typer:
 
     def _comparison(self, expr: ast.Binary, demanded: Demanded) -> Typed | None:
         left, right = self.number(expr.left, demanded), self.number(expr.right, demanded)
-        if left is None or right is None or self._common_unit(expr, left.term, right.term) is None:
+        if left is None or right is None or self._common_unit(expr, left, right) is None:
             return None
         return Typed(Operation(expr.operator, (left.term, right.term), None))
 
-    def _common_unit(self, expr: ast.Binary, left: Term, right: Term) -> UnitDimension | None:
+    def _common_unit(self, expr: ast.Binary, left: Typed, right: Typed) -> UnitDimension | None:
         """The unit of both sides; nothing at all (`0`) is in any unit."""
-        if left.unit == right.unit or _is_zero(right):
-            return left.unit
-        if _is_zero(left):
-            return right.unit
+        if left.term.unit == right.term.unit or _is_zero(right.term):
+            return left.term.unit
+        if _is_zero(left.term):
+            return right.term.unit
         self.findings.add(
             wrong.UnitMismatch(
-                expr.operator_span, expr.operator, left.unit, right.unit, expr.left.span, expr.right.span
+                expr.operator_span, expr.operator, unit_of(left), unit_of(right), expr.left.span, expr.right.span
             )
         )
         return None
 
-    def _in_declared_unit(self, metric: ast.Metric, typed: Typed) -> Typed | None:
+    def _in_declared_unit(self, metric: ast.Metric, typed: Typed, demanded: Demanded) -> Typed | None:
         if metric.unit is None:
             return typed
         try:
@@ -226,10 +228,11 @@ class Typer:
             return None
         actual = typed.term.unit or DIMENSIONLESS
         if actual != unit.dimension:
-            parts: tuple[tuple[Span, UnitDimension | None], ...] = ()
+            parts: tuple[tuple[Span, Unit | None], ...] = ()
             if isinstance(metric.expr, ast.Binary) and isinstance(typed.term, Operation):
-                sides = (metric.expr.left, metric.expr.right)
-                parts = tuple((e.span, t.unit) for e, t in zip(sides, typed.term.operands, strict=True))
+                sides = (self.typed(side, demanded) for side in (metric.expr.left, metric.expr.right))
+                spans = (metric.expr.left.span, metric.expr.right.span)
+                parts = tuple((span, unit_of(side)) for span, side in zip(spans, sides, strict=True) if side)
             self.findings.add(
                 wrong.WrongUnit(
                     metric.expr.span, metric.name.text, metric.unit.text, actual, metric.unit.span, parts
@@ -251,6 +254,11 @@ def _folded(operator: str, left: Term, right: Term, unit: UnitDimension) -> Term
         if math.isfinite(value):
             return Number(value, unit)
     return Operation(operator, (left, right), unit)
+
+
+def _is_plain(typed: Typed) -> bool:
+    """Whether it is a number written without a unit: what is multiplied by it stays what it was."""
+    return isinstance(typed.term, Number) and typed.term.unit == DIMENSIONLESS
 
 
 def _is_zero(term: Term) -> bool:

@@ -53,7 +53,7 @@ def look_up(typer: Typer, name: ast.Name, demanded: Demanded) -> Typed | None:
         return Typed(AxisValue(dim, parse_unit(AXIS_UNITS[dim]).dimension, cast("tuple[float, ...]", points)))
     fact = _fact(typer, name)
     if fact is not None:
-        return Typed(fact)
+        return fact
     if word in typer.scope.params:
         return typer.typed(typer.scope.params[word], demanded)
     _explain(typer, name)
@@ -80,16 +80,20 @@ def look_up_dotted(typer: Typer, expr: ast.Attr, demanded: Demanded) -> Typed | 
     return None
 
 
-def _fact(typer: Typer, name: ast.Name) -> Fact | None:
+def _fact(typer: Typer, name: ast.Name) -> Typed | None:
+    """A declared fact, shown in the unit that it was declared in, where that is one for all hardware."""
     word = name.text
     if word == "nodes":
         unit = parse_unit("nodes").dimension
-        return Fact(word, unit, tuple((hardware.key, float(hardware.nodes)) for hardware in typer.scope.hardware))
+        return Typed(Fact(word, unit, tuple((hw.key, float(hw.nodes)) for hw in typer.scope.hardware)))
     found = {hw.key: hw.facts[word] for hw in typer.scope.hardware if word in hw.facts}
     units = {parse_unit(quantity.unit).dimension for quantity in found.values()}
     if len(units) != 1:  # undeclared, or said in two kinds of units, which `_explain` names
         return None
-    return Fact(word, units.pop(), tuple((key, quantity.value) for key, quantity in found.items()))
+    written = {hw.units.get(word, "") for hw in typer.scope.hardware if word in hw.facts}
+    display = parse_unit(written.pop()) if len(written) == 1 else None
+    term = Fact(word, units.pop(), tuple((key, quantity.value) for key, quantity in found.items()))
+    return Typed(term, display if display and display.text else None)
 
 
 def _measure(typer: Typer, span: Span, name: str, demanded: Demanded) -> Typed | None:
@@ -99,7 +103,7 @@ def _measure(typer: Typer, span: Span, name: str, demanded: Demanded) -> Typed |
         runs = tuple(run for run in runs if kind.probe in run.probes)
         declared = None if runs else _fact(typer, ast.Name(span, name))
         if declared is not None:
-            return Typed(declared)  # `power = 250 W`: declared, and never sampled
+            return declared  # `power = 250 W`: declared, and never sampled
         if not runs:
             experiments = tuple(experiment.key for experiment in typer.scope.experiments)
             typer.findings.add(wrong.NeedsProbe(span, name, kind.probe, experiments))

@@ -9,16 +9,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from benchbrief.compiler.errors import CompileProblem, Misspelt, ticked
-from benchbrief.compiler.units import DIMENSIONLESS, Dimension, base_unit
+from benchbrief.compiler.units import DIMENSIONLESS, Dimension, Unit, base_unit
 from benchbrief.dsl.diagnostics import Note, Severity
 from benchbrief.dsl.source import Span
 
 
-def unit_words(unit: Dimension | None) -> str:
-    """What a term is: "in `ops/s`", "a plain number", "a condition"."""
+def unit_words(unit: Unit | Dimension | None) -> str:
+    """What a term is: "in `ops/s`", "a plain number", "a condition". A dimension alone is told by its base unit."""
     if unit is None:
         return "a condition"
-    return "a plain number" if unit == DIMENSIONLESS else f"in `{base_unit(unit)}`"
+    dimension, text = (unit.dimension, unit.text) if isinstance(unit, Unit) else (unit, base_unit(unit))
+    return "a plain number" if dimension == DIMENSIONLESS else f"in `{text}`"
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,8 @@ class UnitMismatch(CompileProblem):
     stands_alone = True
     hint = "both sides must measure the same thing; units of one kind convert by themselves"
     operator: str
-    left: Dimension | None
-    right: Dimension | None
+    left: Unit | None
+    right: Unit | None
     left_span: Span
     right_span: Span
 
@@ -123,7 +124,7 @@ class WrongUnit(CompileProblem):
     declared: str
     actual: Dimension
     declared_span: Span
-    parts: tuple[tuple[Span, Dimension | None], ...]
+    parts: tuple[tuple[Span, Unit | None], ...]
 
     @property
     def found(self) -> str:

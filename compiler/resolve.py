@@ -140,6 +140,7 @@ def _hardware_key(unit: HardwareUnit) -> HardwareKey:
         label=hardware.label,
         nodes=hardware.nodes,
         facts={name: fact for name, fact in hardware.facts.items() if isinstance(fact, plan.Quantity)},
+        units={name: said.unit for name, said in unit.said.items() if isinstance(said, ast.Quantity)},
         texts={name: fact for name, fact in hardware.facts.items() if isinstance(fact, str)},
         span=unit.span,
     )

@@ -15,13 +15,17 @@ from benchbrief.dsl.source import Span
 
 @dataclass(frozen=True)
 class HardwareKey:
-    """A hardware group or variant. `aliases` are the other names it may be called by (`server.micron_7450`)."""
+    """A hardware group or variant. `aliases` are the other names it may be called by (`server.micron_7450`).
+
+    `units` are those that the facts were declared in, where one was written (`price = 4 USD/h`).
+    """
 
     key: str
     aliases: tuple[str, ...]
     label: str
     nodes: int
     facts: dict[str, Quantity]
+    units: dict[str, str]
     texts: dict[str, str]
     span: Span
 

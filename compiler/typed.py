@@ -31,6 +31,11 @@ class Typed:
         return Unit(dimension, 1.0, base_unit(dimension))
 
 
+def unit_of(typed: Typed) -> Unit | None:
+    """The unit to speak of it in; None for a condition."""
+    return typed.unit if typed.term.unit is not None else None
+
+
 def text_of(expr: ast.Expr) -> str:
     """The expression as written, on one line."""
     return " ".join(re.sub(r"#[^\n]*", "", expr.span.text).split())

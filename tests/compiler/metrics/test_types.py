@@ -31,7 +31,7 @@ OFFERED = scope_of(Path(__file__).parent / "specs" / "offered_load.bench")
         ("disk.read", "hardware workload threads", "B/s"),
         ("disk.reads", "hardware workload threads", "1/s"),
         ("nodes", "hardware", "nodes"),
-        ("price", "hardware", "USD/s"),
+        ("price", "hardware", "USD/h"),
         ("throughput / cpu", "hardware workload threads", "ops/s/core"),
         ("price / throughput", "hardware workload threads", "USD/op"),
         ("max(throughput over threads)", "hardware workload", "ops/s"),
@@ -45,7 +45,7 @@ OFFERED = scope_of(Path(__file__).parent / "specs" / "offered_load.bench")
         ("in USD/Mop = price / throughput", "hardware workload threads", "USD/Mop"),
         ("gain - 5 %", "workload threads", "%"),
         ("mean(gain over threads)", "workload", "%"),
-        ("gain * 2", "workload threads", ""),
+        ("gain * 2", "workload threads", "%"),
         ("throughput / (threads * throughput[threads: 1])", "hardware workload threads", ""),
     ],
 )
