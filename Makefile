@@ -1,6 +1,6 @@
 # `make` alone says what there is.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint benchmarks lock
+.PHONY: help setup demo test lint docs benchmarks lock
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 12
@@ -19,6 +19,10 @@ lint:  ## ruff and mypy
 	@tools/setup.sh python
 	.venv/bin/ruff check .
 	.venv/bin/mypy
+
+docs:  ## write docs/reference anew, from the checker's tables
+	@tools/setup.sh python
+	.venv/bin/python -m tools.reference
 
 benchmarks: setup  ## measure benchbrief itself
 	.venv/bin/python -m benchmarks

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import os
 import sys
+from collections.abc import Mapping
 from typing import IO
 
 import click
@@ -18,6 +19,17 @@ class ExitCode(enum.IntEnum):
     EXPECT_FAILED = 4
     INTERRUPTED = 130
     OUTPUT_CLOSED = 141
+
+
+MEANINGS: Mapping[ExitCode, str] = {
+    ExitCode.DONE: "done",
+    ExitCode.SPEC_WRONG: "the spec is wrong; also where a command was asked to tell a difference so",
+    ExitCode.USAGE: "usage, or what was asked for is not there",
+    ExitCode.CELL_FAILED: "a cell failed, or something is missing",
+    ExitCode.EXPECT_FAILED: "an `expect` does not hold",
+    ExitCode.INTERRUPTED: "interrupted; `bench resume` goes on",
+    ExitCode.OUTPUT_CLOSED: "who read the output has gone (`bench query ... | head`)",
+}
 
 
 class Stop(Exception):

@@ -45,7 +45,7 @@ CURVES: Mapping[str, tuple[Dimension, ...]] = {
 FEWEST_POINTS = 3
 """Of a curve with a knee: one before it, one at it, one behind it."""
 
-_ARGUMENTS: Mapping[str, tuple[str, ...]] = {"saturation": ("at",)}
+ARGUMENTS: Mapping[str, tuple[str, ...]] = {"saturation": ("at",)}
 
 KEEPS_UP = 0.95
 """A system keeps up with an offered load when it achieves this share of it. What is short of the whole leaves room for
@@ -182,7 +182,7 @@ def _along(typer: Typer, expr: ast.Call) -> Dimension | None:
 def _at(typer: Typer, expr: ast.Call) -> float | None:
     """The ratio `at: 95 %`, or the usual one; None when a mistake was reported."""
     function = expr.function.text
-    known = _ARGUMENTS.get(function, ())
+    known = ARGUMENTS.get(function, ())
     ratio: float | None = KEEPS_UP
     for argument in expr.arguments[1:]:
         key = argument.key

@@ -1,11 +1,13 @@
-"""What the words of expressions mean, in a sentence each: for editors."""
+"""What the words of the language mean, in a sentence each: for editors and for the reference."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from benchbrief.compiler.curves import FEWEST_POINTS, KEEPS_UP
 from benchbrief.compiler.measures import KINDS
-from benchbrief.compiler.plan import Dimension
+from benchbrief.compiler.plan import Boundary, Dimension
+from benchbrief.compiler.steady import FEWEST_PHASES, MOST_RANGE, MOST_TREND
 
 DIMENSIONS: Mapping[Dimension, str] = {
     "hardware": "The hardware groups and variants that are compared.",
@@ -84,3 +86,74 @@ def measure_doc(name: str) -> str:
     if kind is not None and kind.is_percentile:
         return f"The {kind.statistic} latency of an operation, from merged histograms: `{name}[read]`."
     return ""
+
+
+RULES: Mapping[str, str] = {
+    "steady": (
+        "SNIA's rule for solid-state storage (*Solid State Storage Performance Test Specification*, PTS "
+        "2.0.x): a phase is steady when, from it or from one before it up to the last phase, the throughput "
+        f"of all operations has a range of at most {MOST_RANGE:.0%} of its mean, and the fitted line rises or "
+        f"falls by at most {MOST_TREND:.0%} of it. It takes {FEWEST_PHASES} phases at least, since a line goes"
+        " through any two. A missing phase leaves those before it unknown, unless the steady state has begun "
+        "by then."
+    ),
+    "time_to_steady": (
+        "Seconds from the start of the measurement (`warm_up` is before it) to the first phase that is steady"
+        " by the rule of `steady`. Missing when no phase is."
+    ),
+    "saturation": (
+        "The highest throughput of a ramp of offered loads that ends beyond what the system keeps up with: "
+        "the nominal capacity of R. Jain, *The Art of Computer Systems Performance Analysis* (1991). A system"
+        f" keeps up when the throughput of all operations at the highest target is at least {KEEPS_UP:.0%} of "
+        "what is offered; `at:` gives another share. A dip in the middle of the ramp is no saturation. "
+        "Missing when the system keeps up to the end."
+    ),
+    "knee": (
+        'Kneedle (V. Satopaa and others, *Finding a "Kneedle" in a Haystack*, 2011) on the measured points: '
+        "with both axes scaled from 0 to 1, the point highest above the straight line from corner to corner; "
+        f"of points as high, the first. It takes {FEWEST_POINTS} points. The first point is never a knee: it "
+        "lies before the ramp. Missing when there is no such point."
+    ),
+}
+"""By what rule a curve is read, with its source."""
+
+ORDERS: Mapping[str, str] = {
+    "grouped": "one hardware after the other",
+    "interleaved": "every hardware at each point in turn, so that drift does not fall on one side",
+    "random": "shuffled, with a seed",
+}
+"""The orders of `repeats`."""
+
+ENGINES: Mapping[str, str] = {
+    "mongodb": "A MongoDB server, or what speaks its wire protocol; it is reached over the network.",
+    "rocksdb": "RocksDB, inside db_bench on the hardware's own hosts.",
+}
+
+TOOLS: Mapping[str, str] = {
+    "ycsb": "YCSB: reads and writes records of a document store.",
+    "go_ycsb": "go-ycsb: YCSB's workloads without a Java machine.",
+    "db_bench": "RocksDB's own benchmark.",
+}
+
+PROBES: Mapping[str, str] = {
+    "disk": "The requests and bytes of block devices, from the kernel's counters in `/proc/diskstats`.",
+    "cpu": "The busy time of all processors of the host, from the kernel's counters in `/proc/stat`.",
+    "power": "The power that each host draws, from its meter.",
+    "database": "The counters of the server.",
+}
+
+BOUNDARIES: Mapping[Boundary, str] = {
+    "wall": "all that is behind the outlet",
+    "node": "the whole host",
+    "cpu": "the processors alone",
+    "unknown": "not known",
+}
+"""What the watts of a meter are the power of."""
+
+TEMPLATES: Mapping[str, str] = {
+    "technical_brief": "A title band, numbers first; the pages of a data sheet.",
+    "blog": "A post: the title stands on the paper.",
+    "white_paper": "A title page with the contents, each section on a page of its own.",
+}
+
+LANGUAGES: Mapping[str, str] = {"en": "English", "ja": "Japanese"}

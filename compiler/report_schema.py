@@ -9,20 +9,31 @@ from collections.abc import Mapping
 
 from benchbrief.compiler.schema import BlockSchema, Key, Special, Text, Word
 
-_EXPRESSION = "an expression such as `throughput by threads`"
-_TEXT = Key(Text(holes=True), "Markdown, with `{expression:format}` for computed values.")
-_NOTE = Key(Text(holes=True), "A remark below it, in Markdown with `{expression:format}`.")
+_BY = "an expression `by` a dimension, or several in `[...]`"
+_TEXT = Key(
+    Text(holes=True),
+    "Markdown, with `{expression:format}` for computed values.",
+    example='text = "The best gain was {max(gain over threads, workload):+.0%}."',
+)
+_NOTE = Key(
+    Text(holes=True),
+    "A remark below it, in Markdown with `{expression:format}`.",
+    example='note = "Over {count(gain over threads, workload):.0f} points."',
+)
 _ROWS = Key(
     Special("a dimension such as `workload`, expressions in `[...]`, or `facts`", series=True),
     "What is down the side: a dimension, or several expressions.",
+    example="rows = workload",
 )
 _COLUMNS = Key(
     Special("`throughput by hardware`, expressions in `[...]`, or a dimension", series=True),
     "What is across the top: expressions, or a dimension when `rows` are expressions.",
+    example="columns = throughput[threads: 8] by hardware",
 )
 _COLUMN = Key(
     Special('`column "Head" = expression`, or `= "{expression:format}"`', series=True),
     "One column with a head of its own; may stand several times.",
+    example='column "Gain" = "{range(gain over threads):+.0%}"',
 )
 
 _FLOW = {
@@ -32,21 +43,23 @@ _FLOW = {
 _INNER = ("section", "each", "callout", "table", "figure", "formula")
 
 
-def _series(doc: str, example: str) -> Key:
-    return Key(Special(f"{_EXPRESSION}, as in `{example}`", series=True), f"{doc}; may stand several times.")
+def _series(doc: str, wanted: str, example: str) -> Key:
+    return Key(Special(wanted, series=True), f"{doc}; may stand several times.", example=example)
 
 
 ELEMENTS: Mapping[str, BlockSchema] = {
     "report": BlockSchema(
         "What the brief says: its elements in order.",
         {
-            "template": Key(
-                Word(("technical_brief", "blog", "white_paper")), "The layout.", default="technical_brief"
-            ),
-            "subtitle": Key(Text(), "The line below the title."),
+            "template": Key(Word(("technical_brief", "blog", "white_paper")), "The layout.", default="technical_brief"),
+            "subtitle": Key(Text(), "The line below the title.", example='subtitle = "YCSB A to F on three nodes"'),
             "language": Key(Word(("en", "ja")), "The language of all that the brief adds to your words.", default="en"),
-            "author": Key(Text(), "Who signs it."),
-            "legal": Key(Text(holes=True), "The small print at the end."),
+            "author": Key(Text(), "Who signs it.", example='author = "Storage performance team"'),
+            "legal": Key(
+                Text(holes=True),
+                "The small print at the end.",
+                example='legal = "Product names belong to their owners."',
+            ),
             **_FLOW,
         },
         blocks=_INNER,
@@ -70,13 +83,16 @@ ELEMENTS: Mapping[str, BlockSchema] = {
     "figure": BlockSchema(
         "A chart: its series share one axis along the bottom.",
         {
-            "line": _series("A line along a ramp, the phases or time", "line = throughput by threads, color hardware"),
-            "bars": _series("Bars for the keys of a dimension", "bars = throughput[threads: 96] by workload"),
+            "line": _series(
+                "A line along a ramp, the phases or time", _BY, "line = throughput by threads, color hardware"
+            ),
+            "bars": _series("Bars for the keys of a dimension", _BY, "bars = throughput[threads: 96] by workload"),
             "curve": _series(
                 "One value against another, point by point along a ramp",
+                "two expressions `along` a dimension",
                 "curve = throughput, latency.p99[read] along threads, color hardware",
             ),
-            "mark": _series("A straight line at one value", "mark = 10 ms"),
+            "mark": _series("A straight line at one value", "an expression", "mark = 10 ms"),
             "note": _NOTE,
         },
         named=False,

@@ -133,13 +133,31 @@ Shape = Text | Word | Flag | Number | Fact | Login | Special
 
 @dataclass(frozen=True)
 class Key:
-    """One attribute. `only` names the engine or the family of workloads that it is for ("" when for all)."""
+    """One attribute. `only` names the engine or the family of workloads that it is for ("" when for all).
+
+    `example` is the attribute as it may be written, where its shape alone does not say it: `usage` has it for all.
+    """
 
     shape: Shape
     doc: str
     required: bool = False
     default: str = ""
     only: str = ""
+    example: str = ""
+
+    def usage(self, name: str) -> str:
+        """The attribute with a value, as it may stand in a spec: `measure = 20 min`."""
+        match self.shape:
+            case _ if self.example:
+                return self.example
+            case Word(choices=choices, quoted=quoted):
+                return f'{name} = "{choices[0]}"' if quoted else f"{name} = {choices[0]}"
+            case Flag():
+                return f"{name} = true"
+            case Number(example=example):
+                return f"{name} = {example}"
+            case _:
+                raise TypeError(f"{name} has no example")
 
 
 @dataclass(frozen=True)
@@ -252,21 +270,30 @@ METERS: dict[str, MeterSchema] = {
 POWER = Special("a power meter such as `ipmi(...)` or `rapl`, or a declared quantity such as `250 W`")
 
 _VARIANT_KEYS: dict[str, Key] = {
-    "path": Key(Text(absolute=True), "A directory of this hardware that `{path}` stands for in a database's path."),
-    "mount": Key(Text(absolute=True), "Where its storage is mounted; `{mount}` in a database's path."),
-    "device": Key(Text(), "The block device that `disk ... on device` samples."),
+    "path": Key(
+        Text(absolute=True),
+        "A directory of this hardware that `{path}` stands for in a database's path.",
+        example='path = "/data/nvme"',
+    ),
+    "mount": Key(
+        Text(absolute=True),
+        "Where its storage is mounted; `{mount}` in a database's path.",
+        example='mount = "/mnt/nvme"',
+    ),
+    "device": Key(Text(), "The block device that `disk ... on device` samples.", example='device = "/dev/nvme0n1"'),
     "prepare": Key(
         Special('`command("...")`, or a list of those'),
         "Commands that are run on every host before each cell; one that fails fails the cell.",
+        example='prepare = command("sync; echo 3 | sudo tee /proc/sys/vm/drop_caches")',
     ),
 }
 
 HARDWARE = BlockSchema(
     "A group of identical hosts under test, with whatever facts are worth declaring about them.",
     {
-        "hosts": Key(HOSTS, "The hosts under test.", required=True),
+        "hosts": Key(HOSTS, "The hosts under test.", required=True, example='hosts = "bench@eco-[1-3].lab"'),
         **_VARIANT_KEYS,
-        "power": Key(POWER, "How its power is read, or what it is declared to be."),
+        "power": Key(POWER, "How its power is read, or what it is declared to be.", example="power = rapl"),
     },
     blocks=("variant", "ssh"),
     open_keys=Fact(),
@@ -283,10 +310,12 @@ VARIANT = BlockSchema(
 SSH = BlockSchema(
     "How the hosts are reached; what is left out comes from ~/.ssh/config.",
     {
-        "user": Key(Text(), "The login name."),
+        "user": Key(Text(), "The login name.", example='user = "bench"'),
         "port": Key(Number("", "22", plain=True, integer=True, minimum=1.0, maximum=65535.0), "The port."),
-        "jump": Key(Text(), "A host to go through."),
-        "identity": Key(Text(), "The private key's file on the controller."),
+        "jump": Key(Text(), "A host to go through.", example='jump = "gate.lab"'),
+        "identity": Key(
+            Text(), "The private key's file on the controller.", example='identity = "~/.ssh/bench_ed25519"'
+        ),
     },
     named=False,
     inherits=False,
@@ -296,8 +325,13 @@ SSH = BlockSchema(
 CLIENT = BlockSchema(
     "Load-generator hosts, and the tool on them.",
     {
-        "hosts": Key(HOSTS, "The hosts that generate the load.", required=True),
-        "tool": Key(TOOL, "The load generator, and where it is installed.", required=True),
+        "hosts": Key(HOSTS, "The hosts that generate the load.", required=True, example='hosts = "load-[1-2].lab"'),
+        "tool": Key(
+            TOOL,
+            "The load generator, and where it is installed.",
+            required=True,
+            example='tool = ycsb("/opt/ycsb-0.17.0")',
+        ),
     },
     blocks=("ssh",),
 )
@@ -306,21 +340,44 @@ DATABASE = BlockSchema(
     "An engine, how it is reached, and how it is prepared between cells.",
     {
         "engine": Key(Word(("mongodb", "rocksdb")), "The database engine.", required=True),
-        "uri": Key(Text(holes=True), "Where a running server is; `{hosts}` are the hardware's hosts.", only="mongodb"),
+        "uri": Key(
+            Text(holes=True),
+            "Where a running server is; `{hosts}` are the hardware's hosts.",
+            only="mongodb",
+            example='uri = "mongodb://{hosts}/ycsb"',
+        ),
         "server": Key(
             Word(("embedded",)), "`embedded` starts the built-in stand-in server for the run.", only="mongodb"
         ),
-        "path": Key(Text(holes=True, absolute=True), "The data directory, with holes such as `{path}` or `{mount}`."),
+        "path": Key(
+            Text(holes=True, absolute=True),
+            "The data directory, with holes such as `{path}` or `{mount}`.",
+            example='path = "{path}/rocksdb"',
+        ),
         "topology": Key(
-            Special('`standalone`, `sharded` or `replica_set("rs0")`'), "What the server is part of.", only="mongodb"
+            Special('`standalone`, `sharded` or `replica_set("rs0")`'),
+            "What the server is part of.",
+            only="mongodb",
+            example='topology = replica_set("rs0")',
         ),
         "size": Key(
             Number("B", "1 TB", above=True),
             "The data set's size; a workload without `records` then has size / (key_size + value_size).",
             only="rocksdb",
         ),
-        "options_file": Key(Text(absolute=True), "A RocksDB options file on the host.", only="rocksdb"),
-        "tool": Key(TOOL, "The db_bench to use.", default="db_bench", only="rocksdb"),
+        "options_file": Key(
+            Text(absolute=True),
+            "A RocksDB options file on the host.",
+            only="rocksdb",
+            example='options_file = "/etc/rocksdb/options.ini"',
+        ),
+        "tool": Key(
+            TOOL,
+            "The db_bench to use.",
+            default="db_bench",
+            only="rocksdb",
+            example='tool = db_bench("/usr/bin/db_bench")',
+        ),
         "reset": Key(
             Word(("drop_and_load", "reuse")),
             "`drop_and_load` loads again before each cell; `reuse` loads once and keeps it.",
@@ -336,15 +393,15 @@ ROCKSDB_OPTIONS: dict[str, Key] = {
         Word(("none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "zstd"), quoted=True),
         "The compression of every level.",
     ),
-    "cache": Key(_BYTES, "The block cache."),
-    "block_size": Key(_BYTES, "The size of a block."),
-    "write_buffer": Key(_BYTES, "The size of a memtable."),
+    "cache": Key(_BYTES, "The block cache.", example="cache = 8 GiB"),
+    "block_size": Key(_BYTES, "The size of a block.", example="block_size = 4 KiB"),
+    "write_buffer": Key(_BYTES, "The size of a memtable.", example="write_buffer = 64 MiB"),
     "bloom_bits": Key(
         Number("", "10", plain=True, integer=True, maximum=64.0), "Bits for each key in the Bloom filter."
     ),
     "direct_io": Key(Flag(), "Reads, flushes and compactions go around the page cache."),
     "sync": Key(Flag(), "Each write waits for the log to be on the device."),
-    "wal": Key(Flag(), "`false` turns the write-ahead log off."),
+    "wal": Key(Flag(), "`false` turns the write-ahead log off.", example="wal = false"),
 }
 
 
@@ -374,7 +431,12 @@ COMPRESSORS = ("zstd", "snappy", "zlib")
 
 MONGODB_OPTIONS: dict[str, UriOption] = {
     "write_concern": UriOption(
-        Key(Special("`majority`, or how many servers, such as `1`"), "How many servers must have a write."), "w"
+        Key(
+            Special("`majority`, or how many servers, such as `1`"),
+            "How many servers must have a write.",
+            example="write_concern = majority",
+        ),
+        "w",
     ),
     "journal": UriOption(Key(Flag(), "A write must be in the journal of those servers."), "journal"),
     "write_timeout": UriOption(Key(_CONNECTION_TIME, "How long they are waited for."), "wTimeoutMS", scale=1000.0),
@@ -392,19 +454,29 @@ MONGODB_OPTIONS: dict[str, UriOption] = {
         "maxStalenessSeconds",
     ),
     "compressors": UriOption(
-        Key(Special("`zstd`, `snappy` or `zlib`, or a list of those"), "How messages are compressed, best first."),
+        Key(
+            Special("`zstd`, `snappy` or `zlib`, or a list of those"),
+            "How messages are compressed, best first.",
+            example="compressors = [zstd, snappy]",
+        ),
         "compressors",
     ),
     "max_pool_size": UriOption(Key(_POOL, "The most connections of a client to a server; 0: no limit."), "maxPoolSize"),
-    "min_pool_size": UriOption(Key(_POOL, "The fewest connections that are kept open."), "minPoolSize"),
+    "min_pool_size": UriOption(
+        Key(_POOL, "The fewest connections that are kept open.", example="min_pool_size = 10"), "minPoolSize"
+    ),
     "connect_timeout": UriOption(
         Key(_CONNECTION_TIME, "How long a connection may take to be made."), "connectTimeoutMS", scale=1000.0
     ),
     "socket_timeout": UriOption(
         Key(_CONNECTION_TIME, "How long an answer may take to come."), "socketTimeoutMS", scale=1000.0
     ),
-    "retry_writes": UriOption(Key(Flag(), "A write that fails is tried once more."), "retryWrites"),
-    "retry_reads": UriOption(Key(Flag(), "A read that fails is tried once more."), "retryReads"),
+    "retry_writes": UriOption(
+        Key(Flag(), "A write that fails is tried once more.", example="retry_writes = false"), "retryWrites"
+    ),
+    "retry_reads": UriOption(
+        Key(Flag(), "A read that fails is tried once more.", example="retry_reads = false"), "retryReads"
+    ),
 }
 
 DATABASE_OPTIONS: dict[str, Key] = {
@@ -417,7 +489,11 @@ WORKLOAD = BlockSchema(
     "What the load does: a YCSB core workload or a db_bench benchmark, adjusted.",
     {
         "records": Key(_COUNT, "How many records the data set has.", default="1000 for ycsb, 1M for db_bench"),
-        "description": Key(Text(), "A sentence for the brief, in place of the built-in one."),
+        "description": Key(
+            Text(),
+            "A sentence for the brief, in place of the built-in one.",
+            example='description = "Reads as the shop front does at noon."',
+        ),
         "operations": Key(
             Number("ops", "1M ops", plain=True, integer=True, minimum=1.0, maximum=2.0**31 - 1),
             "Ends the measurement when so many operations are done, if the time is not over before.",
@@ -429,27 +505,49 @@ WORKLOAD = BlockSchema(
             default="10",
             only="ycsb",
         ),
-        "field_length": Key(_BYTES, "The size of a field.", default="100 B", only="ycsb"),
-        "record_size": Key(_BYTES, "The size of a record, in place of `field_length`.", only="ycsb"),
+        "field_length": Key(
+            _BYTES, "The size of a field.", default="100 B", only="ycsb", example="field_length = 100 B"
+        ),
+        "record_size": Key(
+            _BYTES, "The size of a record, in place of `field_length`.", only="ycsb", example="record_size = 1 kB"
+        ),
         "distribution": Key(
             Word(("uniform", "zipfian", "latest", "hotspot", "exponential", "sequential")),
             "Which records are asked for.",
             default="the core workload's",
             only="ycsb",
         ),
-        "read": Key(_SHARE, "The share of reads.", default="the core workload's"),
-        "update": Key(_SHARE, "The share of updates.", default="the core workload's", only="ycsb"),
-        "insert": Key(_SHARE, "The share of inserts.", default="the core workload's", only="ycsb"),
-        "scan": Key(_SHARE, "The share of scans.", default="the core workload's", only="ycsb"),
+        "read": Key(_SHARE, "The share of reads.", default="the core workload's", example="read = 90 %  update = 10 %"),
+        "update": Key(
+            _SHARE,
+            "The share of updates.",
+            default="the core workload's",
+            only="ycsb",
+            example="read = 80 %  update = 20 %",
+        ),
+        "insert": Key(
+            _SHARE,
+            "The share of inserts.",
+            default="the core workload's",
+            only="ycsb",
+            example="read = 50 %  update = 40 %  insert = 10 %",
+        ),
+        "scan": Key(
+            _SHARE, "The share of scans.", default="the core workload's", only="ycsb", example="read = 0 %  scan = 50 %"
+        ),
         "read_modify_write": Key(
-            _SHARE, "The share of read-modify-writes.", default="the core workload's", only="ycsb"
+            _SHARE,
+            "The share of read-modify-writes.",
+            default="the core workload's",
+            only="ycsb",
+            example="update = 0 %  read_modify_write = 50 %",
         ),
         "scan_length": Key(
             Number("records", "100", plain=True, integer=True, minimum=1.0, maximum=1e9),
             "The longest scan.",
             default="100 for ycsb",
         ),
-        "key_size": Key(_BYTES, "The size of a key.", default="16 B", only="db_bench"),
+        "key_size": Key(_BYTES, "The size of a key.", default="16 B", only="db_bench", example="key_size = 16 B"),
         "value_size": Key(_BYTES, "The size of a value.", default="100 B", only="db_bench"),
         "write_rate": Key(Number("B/s", "20 MB/s", above=True), "A limit for the writing thread.", only="db_bench"),
     },
@@ -463,17 +561,30 @@ PROBE = BlockSchema(
     {
         "kind": Key(Word(PROBES), "What is sampled.", default="the block's name"),
         "every": Key(Number("s", "1 s", minimum=0.1), "The time between samples.", required=True),
-        "device": Key(Text(), "The block device; left out, all of them.", only="disk"),
+        "device": Key(
+            Text(), "The block device; left out, all of them.", only="disk", example='device = "/dev/nvme0n1"'
+        ),
     },
 )
 
 EXPERIMENT = BlockSchema(
     "Hardware by workloads by a ramp: the cells that are measured.",
     {
-        "hardware": Key(Special("`eco`, `[eco, legacy]` or `box.variants`"), "What is compared.", required=True),
-        "client": Key(Special("a client's name"), "Who generates the load.", default="the only one"),
-        "database": Key(Special("a database's name"), "What is loaded.", default="the only one"),
-        "workloads": Key(Special("`a`, `[a, b, f]` or `load(a)`"), "What the load does.", required=True),
+        "hardware": Key(
+            Special("`eco`, `[eco, legacy]` or `box.variants`"),
+            "What is compared.",
+            required=True,
+            example="hardware = [eco, legacy]",
+        ),
+        "client": Key(
+            Special("a client's name"), "Who generates the load.", default="the only one", example="client = load"
+        ),
+        "database": Key(
+            Special("a database's name"), "What is loaded.", default="the only one", example="database = mongo"
+        ),
+        "workloads": Key(
+            Special("`a`, `[a, b, f]` or `load(a)`"), "What the load does.", required=True, example="workloads = [a, c]"
+        ),
         "threads": Key(
             Special(
                 "`8`, `[8, 16, 32]`, `1..16`, `range(1, 64, factor: 2)`, a search such as "
@@ -481,6 +592,7 @@ EXPERIMENT = BlockSchema(
             ),
             "The client threads; several make a ramp.",
             required=True,
+            example="threads = [8, 16, 32]",
         ),
         "target": Key(
             Special(
@@ -488,19 +600,38 @@ EXPERIMENT = BlockSchema(
                 "`knee(from: 1k ops/s, factor: 2, to: 100k ops/s)`, or what another experiment's found: `its_name.knee`"
             ),
             "The offered load; several make a ramp (open loop).",
+            example="target = range(1k ops/s, 20k ops/s, steps: 20)",
         ),
-        "warm_up": Key(Number("s", _TIME), "Time before the measurement that is not counted.", default="0 s"),
+        "warm_up": Key(
+            Number("s", _TIME),
+            "Time before the measurement that is not counted.",
+            default="0 s",
+            example="warm_up = 2 min",
+        ),
         "measure": Key(_POSITIVE_TIME, "The measured time of each cell; or give `phases`."),
-        "phases": Key(Special("`6 x 10 min`"), "Consecutive measured intervals of one run, in place of `measure`."),
+        "phases": Key(
+            Special("`6 x 10 min`"),
+            "Consecutive measured intervals of one run, in place of `measure`.",
+            example="phases = 6 x 10 min",
+        ),
         "repeats": Key(
             Special("`3`, `3, interleaved` or `5, random(seed: 1)`", series=True),
             "How often each cell is measured, and in which order.",
             default="1, grouped",
+            example="repeats = 3, interleaved",
         ),
         "probes": Key(
-            Special("`[disk every 1 s, power every 1 s]`"), "What is sampled beside the measurement.", default="none"
+            Special("`[disk every 1 s, power every 1 s]`"),
+            "What is sampled beside the measurement.",
+            default="none",
+            example="probes = [disk every 1 s, cpu every 1 s]",
         ),
-        "max_errors": Key(_SHARE, "A cell with a larger share of failed operations is a failed cell.", default="0 %"),
+        "max_errors": Key(
+            _SHARE,
+            "A cell with a larger share of failed operations is a failed cell.",
+            default="0 %",
+            example="max_errors = 0.1 %",
+        ),
     },
     exclusive=(("measure", "phases"),),
 )
@@ -508,11 +639,14 @@ EXPERIMENT = BlockSchema(
 PROFILE = BlockSchema(
     "Named overrides, so that one definition runs on a laptop and in the lab.",
     {
-        "hosts": Key(HOSTS, "Takes the place of every host of every hardware group and client."),
+        "hosts": Key(
+            HOSTS, "Takes the place of every host of every hardware group and client.", example="hosts = local"
+        ),
         "power": Key(
             Special("a power meter such as `rapl`, or `none`"),
             "Takes the place of every power meter.",
             default="none, where `hosts` takes the place of the hosts",
+            example="power = none",
         ),
     },
     blocks=("override", "ssh"),

@@ -270,6 +270,7 @@ _NAMES: dict[Dimension, str] = {
     (("node", 1),): "a number of nodes",
     (("thread", 1),): "a number of threads",
     (("core", 1),): "a number of cores",
+    (("vCPU", 1),): "a number of vCPUs",
     (("operation", 1), ("time", -1)): "a throughput in ops/s",
     (("information", 1), ("time", -1)): "a bandwidth",
 }

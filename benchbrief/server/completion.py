@@ -42,11 +42,6 @@ _OPERATORS = frozenset(_SIGNS | _LINKS)
 """What a value can't end with."""
 _TIME = Number("s", "1 s")
 _TARGET = Number("ops/s", "20k ops/s")
-_TOOLS = {
-    "ycsb": "YCSB: reads and writes records of a document store.",
-    "go_ycsb": "go-ycsb: YCSB's workloads without a Java machine.",
-    "db_bench": "RocksDB's own benchmark.",
-}
 _ICONS: dict[Kind, types.CompletionItemKind] = {
     "hardware": _Kind.Class,
     "variant": _Kind.EnumMember,
@@ -60,11 +55,6 @@ _ICONS: dict[Kind, types.CompletionItemKind] = {
     "report": _Kind.Class,
     "metric": _Kind.Function,
     "param": _Kind.Variable,
-}
-_REPEATS = {
-    "grouped": "one hardware after the other",
-    "interleaved": "every hardware at each point in turn",
-    "random": "shuffled, with a seed",
 }
 
 
@@ -289,7 +279,7 @@ class _Completer:
             case "experiment", ("threads" | "target"):
                 yield from self.ramps(key)
             case "experiment", "repeats":
-                for word, doc in _REPEATS.items():
+                for word, doc in glossary.ORDERS.items():
                     yield self.snippet(
                         word, "random(seed: ${1:1})" if word == "random" else word, doc, _Kind.EnumMember
                     )
@@ -303,7 +293,7 @@ class _Completer:
                 yield self.word("local", "This machine.", _Kind.EnumMember)
             case _, "tool":
                 for name in tools.DRIVERS:
-                    yield self.word(name, _TOOLS.get(name, ""), _Kind.Function)
+                    yield self.word(name, glossary.TOOLS[name], _Kind.Function)
             case _, "topology":
                 for word in ("standalone", "sharded"):
                     yield self.word(word, "", _Kind.EnumMember)

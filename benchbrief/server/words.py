@@ -18,6 +18,8 @@ def markdown(text: str) -> types.MarkupContent | None:
 def attribute_doc(key: Key) -> str:
     """What an attribute says, what its value must be, and what holds when it is left out."""
     lines = [key.doc, "", f"Wanted: {key.shape.described}"]
+    if key.example:
+        lines.append(f"As in: `{key.example}`")
     if key.required:
         lines.append("must be said")
     elif key.default:

@@ -1,4 +1,4 @@
-"""The fenced samples of a Markdown page, and a spec that grows sample by sample."""
+"""The fenced samples of a Markdown page, and the specs that they are, or are a part of."""
 
 from __future__ import annotations
 
@@ -9,37 +9,64 @@ from pathlib import Path
 from benchbrief.dsl import ast
 from benchbrief.dsl.parse import parse
 from benchbrief.dsl.source import Source
+from tests.compiler.samples import BASES, completed
 
 ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_OPTIONS = ("error", "base")
+_MARKS = ("wrong", "mended", "alone", "mongodb", "rocksdb")
 
 
 @dataclass(frozen=True)
 class Sample:
-    """`language` is the fence's first word, `error` the code in `error=E0301`; `line` is where it
-    begins on its page."""
+    """`language` is the fence's first word, `error` the code in `error=E0301`, `base` what in `base=rocksdb` has the
+    rest of the spec; `marks` are the words of the samples of messages. `line` is where it begins on its page."""
 
     page: str
     line: int
     language: str
     error: str
+    base: str
+    marks: tuple[str, ...]
     text: str
 
     def __str__(self) -> str:
         return f"{self.page}:{self.line}"
 
+    @property
+    def spec(self) -> str:
+        """The whole spec."""
+        return completed(self.text, base_spec(self.base)) if self.base else self.text
+
+
+def base_spec(name: str) -> str:
+    """What the samples of that base leave out: the reference shows it on its first page."""
+    return (BASES / f"{name}.bench").read_text(encoding="utf-8")
+
+
+def pages() -> tuple[str, ...]:
+    """Every page that is written for users or developers, as a path from the repository's root."""
+    found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md")]
+    found += [path for path in ROOT.glob("editors/**/*.md") if "node_modules" not in path.parts]
+    return tuple(sorted(path.relative_to(ROOT).as_posix() for path in found))
+
 
 def samples(page: str) -> tuple[Sample, ...]:
     """All of a page's, in order. `page` is its path from the repository's root."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    return tuple(_sample(page, text, fence) for fence in _FENCE.finditer(text))
+    found = tuple(_sample(page, text, fence) for fence in _FENCE.finditer(text))
+    assert 2 * len(found) == len(re.findall("^ *```", text, re.MULTILINE)), f"{page}: a fence that is no sample"
+    return found
 
 
 def _sample(page: str, text: str, fence: re.Match[str]) -> Sample:
-    language, *options = fence["info"].split() or [""]
-    said = dict(option.split("=", 1) for option in options)
-    assert said.keys() <= {"error"}, f"{page}: a fence says {fence['info']!r}"
-    return Sample(page, text.count("\n", 0, fence.start()) + 1, language, said.get("error", ""), fence["text"])
+    language, *words = fence["info"].split() or [""]
+    said = dict(word.split("=", 1) for word in words if "=" in word)
+    marks = tuple(word for word in words if "=" not in word)
+    assert said.keys() <= {*_OPTIONS}, f"{page}: a fence says {fence['info']!r}"
+    assert set(marks) <= {*_MARKS}, f"{page}: a fence says {fence['info']!r}"
+    line = text.count("\n", 0, fence.start()) + 1
+    return Sample(page, line, language, said.get("error", ""), said.get("base", ""), marks, fence["text"])
 
 
 @dataclass(frozen=True)

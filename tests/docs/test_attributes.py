@@ -1,0 +1,90 @@
+"""Every attribute's example, as editors and the reference show it, is right where it may stand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.compile import check
+from benchbrief.compiler.report_schema import ELEMENTS
+from benchbrief.compiler.schema import BLOCKS, DATABASE_OPTIONS, METERS, Key
+from tests.compiler.samples import completed
+from tests.docs.samples import base_spec
+
+PLACES = {
+    "hardware": ("mongodb", "hardware eco { @ }"),
+    "variant": (
+        "rocksdb",
+        'hardware box { variant disk { @ } variant nvme { tier = "hot" } } database rocks { path = "/data" }',
+    ),
+    "ssh": ("mongodb", "hardware eco { ssh { @ } }"),
+    "client": ("mongodb", "client load { @ }"),
+    "database": ("mongodb", "database mongo { @ }"),
+    "database for rocksdb": ("rocksdb", "database rocks { @ }"),
+    "database path": ("rocksdb", "database rocks { @ }"),
+    "options for mongodb": ("mongodb", "database mongo { options { @ } }"),
+    "options for rocksdb": ("rocksdb", "database rocks { options { @ } }"),
+    "workload": ("mongodb", "workload a from ycsb.a { @ }"),
+    "workload scan_length": ("mongodb", "workload a from ycsb.e { @ }"),
+    "workload for db_bench": ("rocksdb", "workload rr from db_bench.readrandom { @ }"),
+    "workload write_rate": ("rocksdb", "workload rww from db_bench.readwhilewriting { @ }"),
+    "probe": ("mongodb", "probe disk { every = 2 s @ } experiment ramp { probes = [disk] }"),
+    "probe every": ("mongodb", "probe disk { @ } experiment ramp { probes = [disk] }"),
+    "experiment": ("mongodb", "experiment ramp { @ }"),
+    "experiment target": ("mongodb", "experiment ramp { threads = 64  @ }"),
+    "profile": ("mongodb", "profile smoke { @ }"),
+    "report": ("mongodb", "report brief { @ }"),
+    "section": ("mongodb", "report brief { section { @ } }"),
+    "each": ("mongodb", "report brief { each workload { @ } }"),
+    "callout": ("mongodb", "report brief { callout { rows = workload  columns = gain[threads: 8]  @ } }"),
+    "callout rows": ("mongodb", "report brief { callout { columns = gain[threads: 8]  @ } }"),
+    "callout columns": ("mongodb", "report brief { callout { rows = workload  @ } }"),
+    "table": ("mongodb", "report brief { table { rows = workload  columns = gain[threads: 8]  @ } }"),
+    "table rows": ("mongodb", "report brief { table { columns = gain[threads: 8]  @ } }"),
+    "table columns": ("mongodb", "report brief { table { rows = workload  @ } }"),
+    "figure": ("mongodb", "experiment ramp { threads = [8, 96] } report brief { each workload { figure { @ } } }"),
+    "figure bars": ("mongodb", "experiment ramp { threads = [8, 96] } report brief { figure { @, color hardware } }"),
+    "figure mark": (
+        "mongodb",
+        "report brief { each workload { figure { line = latency.p99[read] by threads, color hardware  @ } } }",
+    ),
+    "figure note": ("mongodb", "report brief { each workload { figure { line = gain by threads  @ } } }"),
+}
+"""A base, and what is put into it with an attribute for `@`: by block, where need be by engine or by name."""
+KEYS = [
+    pytest.param(block, name, key, id=f"{block}-{name}")
+    for block, keys in {
+        **{name: block.keys for name, block in BLOCKS.items()},
+        "options": DATABASE_OPTIONS,
+        **{name: block.keys for name, block in ELEMENTS.items()},
+    }.items()
+    for name, key in keys.items()
+]
+
+
+@pytest.mark.parametrize(("block", "name", "key"), KEYS)
+def test_the_example_of_an_attribute_is_right_where_it_may_stand(
+    block: str, name: str, key: Key, tmp_path: Path
+) -> None:
+    example = key.usage(name)
+    assert f"{name} " in example
+    found = (f"{block} {name}", f"{block} for {key.only}", block)
+    base, place = next(PLACES[each] for each in found if each in PLACES)
+    path = tmp_path / "spec.bench"
+    path.write_text(completed(place.replace("@", example), base_spec(base)), encoding="utf-8")
+    checked = check(path, profile="smoke" if block == "profile" else None)
+    assert [each for each in checked.diagnostics if each.severity == "error"] == [], path.read_text(encoding="utf-8")
+    assert checked.plan is not None
+
+
+@pytest.mark.parametrize("name", METERS)
+def test_the_example_of_a_power_meter_is_right(name: str, tmp_path: Path) -> None:
+    meter = METERS[name]
+    hosts = "eco-[1-4].lab" if "[1-4]" in meter.usage else "eco-1.lab"
+    sample = f'hardware eco {{ hosts = "{hosts}"  power = {meter.usage.strip("`")} }}'
+    sample += "\nexperiment ramp { hardware = [eco]  probes = [power every 1 s] }\nmetric gain = throughput / power"
+    path = tmp_path / "spec.bench"
+    path.write_text(completed(sample, base_spec("mongodb")), encoding="utf-8")
+    checked = check(path)
+    assert [each for each in checked.diagnostics if each.severity == "error"] == []

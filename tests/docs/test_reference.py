@@ -1,0 +1,127 @@
+"""The reference is what the tables say, and every relative link of every page leads somewhere."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+
+import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from benchbrief.cli import COMMANDS
+from benchbrief.compiler import glossary, report, schema
+from benchbrief.compiler.codes import all_codes
+from benchbrief.compiler.lookups import FUNCTIONS
+from benchbrief.compiler.measures import DIMENSIONS, KINDS
+from benchbrief.compiler.report_schema import ELEMENTS, OPTIONS
+from benchbrief.compiler.tools import DRIVERS, ENGINE_TOOLS
+from benchbrief.compiler.units import known_units
+from benchbrief.compiler.workload_tables import DB_BENCH, YCSB
+from benchbrief.terminal import MEANINGS, ExitCode
+from tests.docs.samples import ROOT, pages
+from tools.reference import __main__ as reference
+
+PARSER = MarkdownIt("commonmark")
+REFERENCE = "docs/reference"
+
+
+def test_the_committed_pages_are_what_the_tables_give(capsys: pytest.CaptureFixture[str]) -> None:
+    assert reference.main(["--check"]) == 0, capsys.readouterr().out
+
+
+def test_every_text_beside_the_tables_is_on_a_page() -> None:
+    written = "".join((ROOT / REFERENCE / page).read_text(encoding="utf-8") for page in reference.PAGES)
+    texts = sorted((ROOT / "tools" / "reference" / "texts").rglob("*.md"))
+    assert len(texts) > 20
+    assert [path.name for path in texts if path.read_text(encoding="utf-8").strip() not in written] == []
+
+
+WORDS = {
+    "blocks.md": [
+        *(key for block in schema.BLOCKS.values() for key in block.keys),
+        *schema.BLOCKS,
+        *schema.DATABASE_OPTIONS,
+        *(option.name for option in schema.MONGODB_OPTIONS.values()),
+    ],
+    "workloads.md": [*(f"ycsb.{name}" for name in YCSB), *(f"db_bench.{name}" for name in DB_BENCH)],
+    "tools.md": [*schema.METERS, *schema.PROBES, *DRIVERS, *ENGINE_TOOLS],
+    "units.md": [*known_units()],
+    "expressions.md": [*KINDS, *DIMENSIONS, *glossary.RULES],
+    "reports.md": [*ELEMENTS, *OPTIONS, *report.TEMPLATES, *report.LANGUAGES],
+    "commands.md": [*(f"bench {name}" for name in COMMANDS), *(str(int(code)) for code in ExitCode)],
+}
+
+
+@pytest.mark.parametrize("page", WORDS)
+def test_a_page_has_every_word_of_its_tables(page: str) -> None:
+    text = (ROOT / REFERENCE / page).read_text(encoding="utf-8")
+    assert [word for word in WORDS[page] if f"`{word}`" not in text] == []
+
+
+def test_every_function_and_every_code_has_its_place() -> None:
+    functions = (ROOT / REFERENCE / "expressions.md").read_text(encoding="utf-8")
+    assert [name for name in FUNCTIONS if f"`{name}(" not in functions] == []
+    messages = (ROOT / REFERENCE / "messages.md").read_text(encoding="utf-8")
+    assert [info.code for info in all_codes() if f"\n## {info.code}\n\n**{info.title}**" not in messages] == []
+
+
+def test_the_tables_of_words_have_all_that_there_is() -> None:
+    assert set(glossary.TEMPLATES) == set(report.TEMPLATES)
+    assert set(glossary.LANGUAGES) == set(report.LANGUAGES)
+    assert set(glossary.TOOLS) == set(DRIVERS)
+    assert set(glossary.ENGINES) == set(ENGINE_TOOLS)
+    assert set(glossary.PROBES) == set(schema.PROBES)
+    assert set(glossary.BOUNDARIES) == {*schema.BOUNDARIES, "unknown"}
+    assert set(MEANINGS) == set(ExitCode)
+
+
+# --- links ---
+
+
+@cache
+def tokens(page: str) -> tuple[Token, ...]:
+    return tuple(PARSER.parse((ROOT / page).read_text(encoding="utf-8")))
+
+
+@cache
+def anchors(page: str) -> frozenset[str]:
+    """The names that a forge gives the headings of a page."""
+    found: Counter[str] = Counter()
+    names = set()
+    for before, token in zip(tokens(page), tokens(page)[1:], strict=False):
+        if before.type == "heading_open":
+            words = "".join(child.content for child in token.children or [])
+            name = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
+            names.add(f"{name}-{found[name]}" if found[name] else name)
+            found[name] += 1
+    return frozenset(names)
+
+
+def links(page: str) -> list[str]:
+    inline = [child for token in tokens(page) for child in token.children or []]
+    return [str(child.attrs["href"]) for child in inline if child.type == "link_open"]
+
+
+def test_links_are_found() -> None:
+    assert "docs/language.md" in links("README.md")
+    assert {"blocks.md", "messages.md"} <= set(links("docs/reference/README.md"))
+    assert "basemongodb" in anchors("docs/reference/README.md")
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_relative_link_and_anchor_of_a_page_is_there(page: str) -> None:
+    wrong = []
+    for link in _with_tables(page):
+        path, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / path if path else ROOT / page
+        there = target.exists() and target.resolve().is_relative_to(ROOT)
+        if not there or (anchor and anchor not in anchors(target.resolve().relative_to(ROOT).as_posix())):
+            wrong.append(link)
+    assert wrong == []
+
+
+def _with_tables(page: str) -> list[str]:
+    """The relative links, also those in tables, which CommonMark takes for plain paragraphs."""
+    return [link for link in links(page) if not re.match(r"[a-z]+:", link)]

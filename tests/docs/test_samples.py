@@ -1,0 +1,166 @@
+"""Every sample of every page is right: specs are checked, commands are run or read, and no fence is passed over."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import tomllib
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+
+from benchbrief.cli import group
+from benchbrief.compiler.codes import all_codes
+from benchbrief.compiler.compile import check
+from tests.compiler.samples import BASES
+from tests.compiler.samples import samples as samples_of_explanation
+from tests.docs.samples import ROOT, Sample, pages, samples
+from tests.support.bench import Bench
+from tests.support.shown import assert_shown
+
+TUTORIAL = "docs/tutorial.md"
+MESSAGES = "docs/reference/messages.md"
+OTHER_PROGRAMS = frozenset(
+    """
+    apt-get brew cat cd code cp dnf eval git jq mkdir npm npx pacman pip pre-commit python python3
+    """.split()  # noqa: SIM905  # a list of words
+)
+"""Those in samples of a shell that are not ours to hold to anything."""
+
+ALL = [sample for page in pages() if page not in (TUTORIAL, MESSAGES) for sample in samples(page)]
+"""The tutorial's have a test of their own, since they grow; those of messages are run with the explanations."""
+
+
+def of(*languages: str) -> list[Sample]:
+    return [sample for sample in ALL if sample.language in languages]
+
+
+def test_every_sample_is_of_a_language_that_is_tested() -> None:
+    tested = {"bench", "console", "sh", "sql", "text", *READERS}
+    assert [f"{sample}: {sample.language!r}" for sample in ALL if sample.language not in tested] == []
+    assert len(of("bench")) > 30
+
+
+@pytest.mark.parametrize("sample", of("bench"), ids=str)
+def test_a_spec_gives_the_error_that_it_says_and_no_other(sample: Sample, tmp_path: Path) -> None:
+    shutil.copy(BASES / "lab.bench", tmp_path)
+    path = tmp_path / "spec.bench"
+    path.write_text(sample.spec, encoding="utf-8")
+    found = check(path).diagnostics
+    assert [each.code for each in found if each.severity == "error"] == ([sample.error] if sample.error else []), found
+    # An excerpt need not use all that is behind it.
+    assert [each for each in found if each.severity == "warning" and each.code != "W0201"] == []
+
+
+@pytest.mark.parametrize("sample", of("console"), ids=str)
+def test_a_command_prints_what_its_page_shows(sample: Sample, tmp_path: Path) -> None:
+    """In a folder with the page's last spec before it."""
+    specs = [each for each in samples(sample.page) if each.language == "bench" and each.line < sample.line]
+    bench = Bench(tmp_path)
+    if specs:
+        bench.spec(specs[-1].spec, "spec.bench")
+    command, _, shown = sample.text.partition("\n")
+    program, *words = shlex.split(command.removeprefix("$ "))
+    assert program == "bench"
+    assert_shown(shown, bench(*words).text, str(sample))
+
+
+def test_the_samples_of_messages_are_those_of_the_explanations() -> None:
+    """Which tests/compiler/test_explanations.py runs."""
+    told = [
+        (each.language, each.words, each.text)
+        for info in all_codes()
+        for each in samples_of_explanation(info.explanation_markdown)
+    ]
+    assert [(each.language, each.marks, each.text) for each in samples(MESSAGES)] == told
+
+
+# --- commands that are only read ---
+
+
+@pytest.mark.parametrize("sample", of("sh"), ids=str)
+def test_a_command_is_one_that_there_is(sample: Sample) -> None:
+    for line in sample.text.replace("\\\n", " ").splitlines():
+        for words in _commands(line):
+            _read(words)
+
+
+def _commands(line: str) -> list[list[str]]:
+    """The commands of a line, without comments, and without what is read from or written to files."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    commands: list[list[str]] = [[]]
+    skip = False
+    for word in lexer:
+        if set(word) <= set("|&;()"):
+            commands.append([])
+        elif set(word) <= set("<>"):
+            skip = True
+        elif skip:
+            skip = False
+        else:
+            commands[-1].append(word)
+    return [words for words in commands if words]
+
+
+def _read(words: list[str]) -> None:
+    program, *rest = words
+    name = program.removeprefix(".venv/bin/")
+    if name == "bench":
+        _read_bench(rest)
+    elif name == "make":
+        targets = (ROOT / "Makefile").read_text(encoding="utf-8")
+        assert all(f"\n{word}:" in targets for word in rest if "=" not in word), words
+    elif program.startswith(("tools/", "./")):
+        assert (ROOT / program).exists(), words
+    else:
+        assert name in OTHER_PROGRAMS or "=" in name, f"`{program}` is not known to this test"
+
+
+def _read_bench(words: list[str]) -> None:
+    """The command line reads them without a complaint."""
+    context = click.Context(group, info_name="bench")
+    if not words or words[0].startswith("-"):
+        assert words in (["--help"], ["--version"]), words
+        return
+    command = group.get_command(context, words[0])
+    assert command is not None, words
+    command.make_context(
+        words[0], [word for word in words[1:] if word != "--help"], parent=context, resilient_parsing="--help" in words
+    )
+
+
+# --- settings for other programs ---
+
+
+def _braces(text: str) -> None:
+    for pair in ("()", "{}", "[]"):
+        assert text.count(pair[0]) == text.count(pair[1]), text
+
+
+def _hooks(text: str) -> None:
+    """The only YAML of a page asks pre-commit for hooks of ours."""
+    asked = re.findall(r"id: ([\w-]+)", text)
+    ours = re.findall(r"id: ([\w-]+)", (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert asked
+    assert set(asked) <= set(ours)
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "json": json.loads,
+    "toml": tomllib.loads,
+    "xml": ET.fromstring,
+    "yaml": _hooks,
+    "lua": _braces,
+    "elisp": _braces,
+}
+
+
+@pytest.mark.parametrize("sample", of(*READERS), ids=str)
+def test_a_setting_can_be_read(sample: Sample) -> None:
+    READERS[sample.language](sample.text)

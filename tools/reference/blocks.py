@@ -1,0 +1,86 @@
+"""The page of blocks and their attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchbrief.compiler.schema import (
+    BLOCKS,
+    MONGODB_OPTIONS,
+    ROCKSDB_OPTIONS,
+    BlockSchema,
+)
+from tools.reference.attributes import attributes, exclusive, heading
+from tools.reference.markdown import code, joined, table, text
+
+WITHIN = ("variant", "ssh")
+"""Blocks that stand in others only."""
+
+
+def page() -> str:
+    return joined(["# Blocks and their attributes", text("blocks"), _contents(), *_blocks()])
+
+
+def _contents() -> str:
+    rows = [(f"[`{name}`](#{name})", _places(name), block.doc) for name, block in BLOCKS.items()]
+    rows.insert(
+        list(BLOCKS).index("database") + 1, ("[`options`](#options)", "in `database`", "Options of the engine.")
+    )
+    rows += [
+        (f"[`{name}`](#{name})", "by itself", doc)
+        for name, doc in {
+            "metric": "A derived metric.",
+            "expect": "A condition that must hold.",
+            "param": "A value that the command line may set.",
+            "use": "Brings the declarations of another file in.",
+        }.items()
+    ]
+    rows.append(("[`report`](reports.md)", "by itself", "What the brief says."))
+    return table(("block", "where", "what it is"), rows)
+
+
+def _places(name: str) -> str:
+    within = [other for other, block in BLOCKS.items() if name in block.blocks]
+    return f"in {code(*within)}" if within else "by itself"
+
+
+def _blocks() -> Iterator[str]:
+    for name, block in BLOCKS.items():
+        yield heading(name, block, 2)
+        yield text(f"blocks/{name}")
+        yield attributes(block.keys)
+        yield exclusive(block)
+        yield _rules(name, block)
+        if name == "database":
+            yield from _options()
+    for statement in ("metric", "expect", "param", "use"):
+        yield f"## `{statement}`"
+        yield text(f"blocks/{statement}")
+
+
+def _rules(name: str, block: BlockSchema) -> str:
+    """What may be in a block, and what may be made of it."""
+    said = []
+    if block.blocks:
+        said.append(f"Blocks in it: {code(*block.blocks)}.")
+    if block.inherits and name != "workload":
+        said.append(f"A `{name}` may take from another: `{name} b from a {{ }}`.")
+    if block.overridable:
+        said.append(f"A profile may change it: `override {name} {{ }}`.")
+    if block.open_keys is not None:
+        said.append(f"Any other attribute is a fact: {block.open_keys.wanted}.")
+    return " ".join(said)
+
+
+def _options() -> Iterator[str]:
+    yield "## `options`"
+    yield text("blocks/options")
+    yield "### Options of RocksDB"
+    yield text("blocks/options-rocksdb")
+    yield attributes(ROCKSDB_OPTIONS)
+    yield "### Options of MongoDB connections"
+    yield text("blocks/options-mongodb")
+    yield attributes({name: option.key for name, option in MONGODB_OPTIONS.items()})
+    names = [(code(name), code(option.name)) for name, option in MONGODB_OPTIONS.items()]
+    yield "In a connection string these are:"
+    yield table(("option", "in a connection string"), names)

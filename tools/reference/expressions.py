@@ -1,0 +1,77 @@
+"""The page of measures, dimensions and functions."""
+
+from __future__ import annotations
+
+import re
+
+from benchbrief.compiler import glossary
+from benchbrief.compiler.curves import ARGUMENTS, CURVES
+from benchbrief.compiler.measures import DIMENSIONS, KINDS, NAMED, ORDERED, SAMPLED
+from benchbrief.compiler.units import base_unit
+from tools.reference.markdown import code, joined, table, text
+
+_PLACE = re.compile(r"\$\{\d:([^}]*)\}")
+
+
+def page() -> str:
+    return joined(
+        [
+            "# Expressions",
+            text("expressions"),
+            "## Measures",
+            text("measures"),
+            table(
+                ("measure", "unit", "what it is", "by, where asked for", "needs"), [_measure(name) for name in KINDS]
+            ),
+            "`nodes` is the number of hosts, by `hardware`. Every fact with a unit is a measure by `hardware` too.",
+            "## Dimensions",
+            text("dimensions"),
+            table(
+                ("dimension", "its keys", "what it is"),
+                [(code(d), _keys(d), glossary.DIMENSIONS[d]) for d in DIMENSIONS],
+            ),
+            "## Functions",
+            text("functions"),
+            table(
+                ("function", "what it gives", "along", "arguments"),
+                [
+                    (code(_example(name)), doc, _along(name), _arguments(name))
+                    for name, (_, doc) in glossary.FUNCTIONS.items()
+                ],
+            ),
+            "## What a curve shows",
+            text("curves"),
+            *(f"### `{name}`\n\n{rule}" for name, rule in glossary.RULES.items()),
+        ]
+    )
+
+
+def _measure(name: str) -> tuple[str, ...]:
+    kind = KINDS[name]
+    by = [dim for dim in DIMENSIONS if dim in kind.on_demand]
+    unit = base_unit(kind.unit)
+    probe = f"the probe [`{kind.probe}`](tools.md#probes)" if kind.probe else "–"
+    return (code(name), code(unit) if unit else "a share", glossary.measure_doc(name), code(*by), probe)
+
+
+def _keys(dimension: str) -> str:
+    words = "words" if dimension in NAMED or dimension == "node" else "numbers"
+    order = ", in order" if dimension in ORDERED else ""
+    return f"{words}{order}{'; samples only' if dimension in SAMPLED else ''}"
+
+
+def _example(name: str) -> str:
+    return _PLACE.sub(r"\1", glossary.FUNCTIONS[name][0])
+
+
+def _along(name: str) -> str:
+    if name in ("first", "last"):
+        return "one of " + code(*(dim for dim in DIMENSIONS if dim in ORDERED))
+    return " or ".join(map(code, CURVES[name])) if name in CURVES else "any dimensions"
+
+
+def _arguments(name: str) -> str:
+    named = [f"{word}:" for word in ARGUMENTS.get(name, ())]
+    if name in CURVES:
+        return code(*named) or "–"
+    return "–" if name == "range" else "`when` a condition holds"

@@ -1,0 +1,33 @@
+"""Markdown, and the texts that stand beside what is made from tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+TEXTS = Path(__file__).parent / "texts"
+
+
+def text(name: str) -> str:
+    """The text of that name, written by hand; "" when there is none."""
+    path = TEXTS / f"{name}.md"
+    return path.read_text(encoding="utf-8").strip() if path.exists() else ""
+
+
+def joined(parts: Iterable[str]) -> str:
+    """A page of its parts, those left out that are empty."""
+    return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+
+
+def code(*words: str) -> str:
+    """Each word as code, with commas between."""
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def fenced(language: str, lines: str) -> str:
+    return f"```{language}\n{lines.strip(chr(10))}\n```"

@@ -1,0 +1,42 @@
+"""The page of reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchbrief.compiler import glossary
+from benchbrief.compiler.report import LANGUAGES, TEMPLATES
+from benchbrief.compiler.report_schema import ELEMENTS, OPTIONS
+from tools.reference.attributes import attributes, heading
+from tools.reference.markdown import code, joined, table, text
+
+
+def page() -> str:
+    return joined(
+        [
+            "# Reports",
+            text("reports"),
+            *_elements(),
+            "## Options of a series",
+            text("options"),
+            table(("option", "what it does"), [(code(name), doc) for name, doc in OPTIONS.items()]),
+            "## Texts and their holes",
+            text("holes"),
+            "## Templates",
+            table(("template", "what it looks like"), [(code(name), glossary.TEMPLATES[name]) for name in TEMPLATES]),
+            "## Languages",
+            table(
+                ("language", "of all that the brief adds to your words"),
+                [(code(w), glossary.LANGUAGES[w]) for w in LANGUAGES],
+            ),
+        ]
+    )
+
+
+def _elements() -> Iterator[str]:
+    for name, block in ELEMENTS.items():
+        yield heading(name, block, 2)
+        yield text(f"reports/{name}")
+        yield attributes(block.keys)
+        if block.blocks:
+            yield f"Elements in it: {', '.join(f'[`{each}`](#{each})' for each in block.blocks)}."
