@@ -250,6 +250,7 @@ def _method(results: Results) -> Iterable[Item]:
         yield Item("", words["d_open"])
     if any(probe.name == "cpu" for cell in results.plan.cells for probe in cell.probes):
         yield Item("", words["d_cpu"])
+    yield from _power(results)
     if any(_half_compressible(cell, results) for cell in results.plan.cells):
         yield Item("", words["d_compressible"])
     rows = results.store.sql(
@@ -265,6 +266,15 @@ def _method(results: Results) -> Iterable[Item]:
     if not found:
         yield Item("", words["d_no_latency"])
     yield Item("", words["d_repeat_mean" if any(e.repeats > 1 for e in experiments) else "d_single"])
+
+
+def _power(results: Results) -> Iterable[Item]:
+    """What the watts of each meter that was read are the power of."""
+    read = {cell.hardware for cell in results.plan.cells for probe in cell.probes if probe.name == "power"}
+    for key, hardware in results.plan.hardware.items():
+        if key in read and hardware.power:
+            text = results.words[f"d_power_{hardware.power.boundary}"]
+            yield Item("", text.format(hardware=hardware.label, meter=hardware.power.kind))
 
 
 def _half_compressible(cell: p.Cell, results: Results) -> bool:

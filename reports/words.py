@@ -229,6 +229,12 @@ _EN = {
     "d_probes": "sampled: {probes}",
     "d_probe": "{name} every {time} on {hosts}",
     "d_no_probes": "nothing sampled beside the load",
+    "d_power_wall": "The power of {hardware} is that of its outlets, read by {meter}.",
+    "d_power_node": "The power of {hardware} is what each node draws by its own BMC, read by {meter}; what several "
+    "nodes share, such as switches and cooling, is not in it.",
+    "d_power_cpu": "The power of {hardware} is that of its CPU packages only, read by {meter}: memory, disks, fans and "
+    "power supplies are not in it.",
+    "d_power_unknown": "The power of {hardware} is read by {meter}; what it is the power of was not said.",
     "d_cpu": "The cpu probe counts the busy cores of the whole host, with everything that runs on it, and not those of "
     "one process.",
     "d_compressible": "db_bench's values compress to half of their size (its compression_ratio of 0.5), unless an "
@@ -470,6 +476,12 @@ _JA = {
     "d_probes": "測定中の採取：{probes}",
     "d_probe": "{name}（{time} ごと、{hosts}）",
     "d_no_probes": "測定中の採取なし",
+    "d_power_wall": "{hardware} の電力は、コンセント側の値です（{meter} で測定）。",
+    "d_power_node": "{hardware} の電力は、各ノードの BMC が測った消費電力です（{meter} で測定）。"
+    "スイッチや空調など共有の設備は含みません。",
+    "d_power_cpu": "{hardware} の電力は、CPU パッケージのみの値です（{meter} で測定）。"
+    "メモリー、ディスク、ファン、電源は含みません。",
+    "d_power_unknown": "{hardware} の電力は {meter} で測定しました。測定の範囲は示されていません。",
     "d_cpu": "cpu プローブは、特定のプロセスではなく、ホスト全体で稼働中のコア数を数えます。",
     "d_compressible": "db_bench の値は、オプションで別の比率を指定しない限り、半分の大きさに圧縮されます"
     "（compression_ratio の既定値 0.5）。",

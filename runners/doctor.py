@@ -11,7 +11,9 @@ from benchbrief.runners import tools
 from benchbrief.runners.commands import shell_line
 from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.plugins import driver, engine_class
+from benchbrief.runners.probes.power import try_meter
 from benchbrief.runners.seams import Command, Hosts, RunnerError
+from benchbrief.runners.supported import metered
 
 _FREE = """\
 p=$1
@@ -47,6 +49,7 @@ def examine(plan: Plan, config: Path | None = None) -> Iterator[Finding]:
             yield from _tools(plan, hosts, host_id)
             yield from _directories(plan, hosts, host_id)
         yield from _servers(plan, hosts)
+        yield from _meters(plan, hosts)
 
 
 def _tools(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
@@ -98,3 +101,15 @@ def _servers(plan: Plan, hosts: Hosts) -> Iterator[Finding]:
                 yield Finding(hardware.key, f"database {database.name}", False, str(error), error.hint)
             else:
                 yield Finding(hardware.key, f"database {database.name}", True, told.get("version", "answers"))
+
+
+def _meters(plan: Plan, hosts: Hosts) -> Iterator[Finding]:
+    for node, at in metered(plan):
+        meter = node.hardware.power
+        what = f"power by {meter.kind}" if meter else "power"
+        try:
+            watts = try_meter(node, hosts[at])
+        except RunnerError as error:
+            yield Finding(node.host.id, what, False, str(error), error.hint)
+        else:
+            yield Finding(node.host.id, what, True, "its counters can be read" if watts is None else f"{watts:g} W")

@@ -15,6 +15,7 @@ experiment e { hardware = box  workloads = rr  threads = [1, 2]  measure = 3 s  
 metric efficiency "Efficiency" in ops/s/W = throughput / power
 metric per_op "Energy per operation" in J/op = power / throughput
 expect min(efficiency over threads) > 0
+report brief "Power" { template = technical_brief  disclosure = automatic }
 profile without { power = none }
 profile other { power = command("echo 80") }
 """
@@ -31,6 +32,8 @@ def test_power_of_the_measured_window_goes_into_metrics(bench: Bench) -> None:
     assert len({row["cell_id"] for row in rows}) == 2
     assert all(0 <= row["t_s"] <= 3.5 for row in rows)
     assert 8 <= len(rows) <= 16
+    (brief,) = (bench.run_dir / "reports").glob("*.html")
+    assert "The power of Box is that of its outlets, read by command." in brief.read_text(encoding="utf-8")
 
 
 def test_a_reading_that_fails_is_a_gap_with_its_reason(bench: Bench) -> None:
@@ -62,6 +65,14 @@ def test_a_meter_that_can_t_be_read_ends_the_run_before_its_first_cell(meter: st
     assert ended.code in (ExitCode.INTERRUPTED, ExitCode.USAGE), ended.text
     assert why in ended.text
     assert not any(run.joinpath("raw").exists() for run in bench.run_dirs())
+
+
+def test_the_doctor_reads_every_meter(bench: Bench) -> None:
+    bench.spec(SPEC, METER='command("echo 125")')
+    assert "125 W" in bench("doctor", "brief.bench").text
+    bench.spec(SPEC, METER="rapl")
+    told = bench("doctor", "brief.bench").text
+    assert "power by rapl" in told
 
 
 def test_a_profile_takes_the_meters_place_or_leaves_it_out(bench: Bench) -> None:

@@ -50,6 +50,7 @@ def test_every_word_that_a_template_or_module_names_exists_and_none_is_left_over
         "d_order_",
         "d_server_",
         "d_reset_",
+        "d_power_",
         "d_points_",
         "d_found_",
         "d_knee_",
