@@ -1,7 +1,8 @@
 """A keystroke in a spec of 1,000 lines: from `didChange` to `publishDiagnostics` of `bench lsp`, over its pipes.
 
-Beside it, in turn, `bench check` of the same file as a process. Keystrokes go to three places: a workload, a metric and
-the text of a report; every second one makes a mistake, and the next one mends it.
+Beside it, in turn, `bench check` of the same file as a process. A letter is typed and taken back at four places, none
+of which is a syntax error, after which little would be checked: the records of a workload, the label of a metric, the
+text of a report, and the name of a workload in an experiment, where it is a mistake.
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from benchmarks.timing import BENCH, spread, verdict, wall_s
 from tests.support.lsp import Client, session
 
 LINES = 1000
-PLACES = ("  records      = 7M", "metric m40 ", "The highest throughput of section 20")
+PLACES = {  # behind what, the letter, and whether it makes a mistake
+    "  records      = 7": ("1", False),
+    'metric m40 "Metric 4': ("x", False),
+    "The highest throughput of section 20": ("x", False),
+    "workloads = [w10": ("9", True),
+}
 LIMIT_S = 0.1
 
 
@@ -87,18 +93,20 @@ def _section(number: int) -> str:
 """
 
 
-def keystroke(client: Client, uri: str, text: str, place: str, *, mistake: bool) -> float:
-    """Seconds from sending a letter (or taking it back) behind a place, to the diagnostics of that version."""
-    at = text.index(place) + len(place) - 1
+def keystrokes(client: Client, uri: str, text: str, place: str) -> list[float]:
+    """Seconds from sending a letter, and from taking it back, to the diagnostics of that version."""
+    letter, wrong = PLACES[place]
+    at = text.index(place) + len(place)
     line, character = text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
-    start = {"line": line, "character": character}
-    end = start if mistake else {"line": line, "character": character + 1}
-    started = time.perf_counter()
-    client.change(uri, {"range": {"start": start, "end": end}, "text": "§" if mistake else ""})
-    found = client.diagnostics(uri)
-    seconds = time.perf_counter() - started
-    assert bool(found) == (mistake and place != PLACES[2]), found  # in prose, a letter more is no mistake
-    return seconds
+    start, behind = ({"line": line, "character": column} for column in (character, character + 1))
+    times = []
+    for end, typed in ((start, letter), (behind, "")):
+        started = time.perf_counter()
+        client.change(uri, {"range": {"start": start, "end": end}, "text": typed})
+        found = client.diagnostics(uri)
+        times.append(time.perf_counter() - started)
+        assert any(each["severity"] == 1 for each in found) == (wrong and typed != ""), found
+    return times
 
 
 def main(rounds: int = 10) -> bool:
@@ -117,8 +125,8 @@ def main(rounds: int = 10) -> bool:
             uri = client.open(path.name, text)
             assert client.diagnostics(uri) == []
             for _ in range(rounds):
-                for place, seconds in times.items():
-                    seconds += [keystroke(client, uri, text, place, mistake=mistake) for mistake in (True, False)]
+                for place in PLACES:
+                    times[place] += keystrokes(client, uri, text, place)
                 whole.append(wall_s(check))
     for place, seconds in times.items():
         print(f"  behind {place.strip()!r}: {spread(seconds, 's')}")

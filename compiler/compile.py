@@ -15,7 +15,7 @@ from benchbrief.compiler.imports import Files, Loaded, load
 from benchbrief.compiler.params import parameters
 from benchbrief.compiler.plan import Expect, Metric, Plan, Report, SpecRef
 from benchbrief.compiler.profiles import apply_profile
-from benchbrief.compiler.report import lower
+from benchbrief.compiler.report import Lowered, Memory, lower, mistakes
 from benchbrief.compiler.resolve import Model, resolve
 from benchbrief.dsl.diagnostics import Diagnostic, SpecError
 
@@ -50,11 +50,11 @@ def examine(
     profile: str | None = None,
     params: Mapping[str, str] | None = None,
     files: Files | None = None,
-    planning: bool = False,
+    memory: Memory | None = None,
 ) -> Examined:
     """All of the checking, without the plan; every mistake is in `diagnostics`, in the order of the text.
 
-    The SQL of metrics and reports is written out when it is for `planning`; that finds no more mistakes.
+    With a `memory`, which is that of the last check of the spec, metrics and reports are not lowered for a plan.
     """
     findings = Findings()
     try:
@@ -64,7 +64,11 @@ def examine(
         if profile is not None:
             apply_profile(declarations, profile, findings)
         model = resolve(declarations, values, profile, findings)
-        metrics, expects, reports, more = lower(model.scope, whole=model.whole, planning=planning)
+        if memory is not None:
+            lowered: Lowered = ((), (), (), mistakes(model.scope, memory, whole=model.whole))
+        else:
+            lowered = lower(model.scope, whole=model.whole)
+        metrics, expects, reports, more = lowered
     except SpecError as error:
         return Examined(error.diagnostics)
     diagnostics = in_reading_order((*findings.diagnostics(), *more), loaded)
@@ -79,7 +83,7 @@ def check(
     files: Files | None = None,
 ) -> Checked:
     """Compile a spec; every mistake is in `diagnostics`, in the order of the text."""
-    found = examine(path, profile=profile, params=params, files=files, planning=True)
+    found = examine(path, profile=profile, params=params, files=files)
     if found.loaded is None or found.model is None:
         return Checked(None, found.diagnostics)
     diagnostics = in_context(found.diagnostics, {file.tree.span.source: file.tree for file in found.loaded.files})

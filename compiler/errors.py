@@ -35,6 +35,10 @@ class Findings:
     def add(self, problem: CompileProblem) -> None:
         self._problems[problem] = None
 
+    def include(self, other: Findings) -> None:
+        """Add all that others found."""
+        self._problems.update(other._problems)
+
     def at(self, span: Span) -> bool:
         """Whether something was found at just this place."""
         return any(problem.span == span for problem in self._problems)

@@ -28,14 +28,15 @@ def names_in(node: object) -> Iterator[ast.Name]:
     stack: list[Any] = [node]
     while stack:
         item = stack.pop()
-        if isinstance(item, ast.Name):
+        kind = type(item)
+        if kind is ast.Name:
             yield item
+        elif kind is tuple or kind is list:
+            stack += item
+        elif parts := _PARTS.get(kind) or _parts(kind):
+            stack += [getattr(item, name) for name in parts]
         elif isinstance(item, Mapping):
-            stack.extend(item.values())
-        elif isinstance(item, tuple | list):
-            stack.extend(item)
-        else:
-            stack.extend(getattr(item, name) for name in _parts(type(item)))
+            stack += item.values()
 
 
 def _parts(kind: type) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from benchbrief.compiler import metric_errors, plan
@@ -46,17 +47,16 @@ Lowered = tuple[
 ]
 
 
-def lower(scope: Scope, *, whole: bool = True, planning: bool = True) -> Lowered:
+def lower(scope: Scope, *, whole: bool = True) -> Lowered:
     """What the plan says of the spec's numbers and briefs, and everything that is wrong with them.
 
     A file without experiments, made to be used by others, has nothing that its metrics could be held against. When not
-    all of its experiments are `whole`, only that is told which is wrong in any case. Without `planning`, only what is
-    wrong counts, and no query is written out.
+    all of its experiments are `whole`, only that is told which is wrong in any case.
     """
     if not scope.experiments and whole:
         return (), (), (), ()
     findings = Findings()
-    typer = Typer(scope, findings, planning=planning)
+    typer = Typer(scope, findings)
     metrics = [_metric(typer, metric) for metric in scope.metrics]
     judged: set[str] = set()
     expects = [_expect(typer, expect, judged) for expect in scope.expects]
@@ -69,6 +69,47 @@ def lower(scope: Scope, *, whole: bool = True, planning: bool = True) -> Lowered
         tuple(report for report in reports if report),
         findings.diagnostics(),
     )
+
+
+@dataclass
+class Memory:
+    """What was wrong with the metrics and with each report, kept from one check of a spec to the next.
+
+    It holds as long as all that expressions may refer to is the same; a report's, as long as its block is the same one.
+    """
+
+    scope: Scope | None = None
+    numbers: Findings = field(default_factory=Findings)
+    reports: list[tuple[ast.Block, Findings]] = field(default_factory=list)
+
+
+def mistakes(scope: Scope, memory: Memory, *, whole: bool = True) -> tuple[Diagnostic, ...]:
+    """The diagnostics that `lower` would give, from memory where nothing has changed."""
+    if not scope.experiments and whole:
+        return ()
+    without_reports = replace(scope, reports=())
+    if memory.scope != without_reports:
+        memory.scope = None
+        typer = Typer(scope, Findings(), planning=False)
+        for metric in scope.metrics:
+            _metric(typer, metric)
+        judged: set[str] = set()
+        for expect in scope.expects:
+            _expect(typer, expect, judged)
+        memory.scope, memory.numbers, memory.reports = without_reports, typer.findings, []
+    before = {id(block): findings for block, findings in memory.reports}
+    memory.reports = [(block, before.get(id(block)) or _wrong_with(block, scope)) for block in scope.reports]
+    every = Findings()
+    every.include(memory.numbers)
+    for _, findings in memory.reports:
+        every.include(findings)
+    return every.diagnostics() if whole else every.standing_alone()
+
+
+def _wrong_with(block: ast.Block, scope: Scope) -> Findings:
+    findings = Findings()
+    _report(Typer(scope, findings, planning=False), block)
+    return findings
 
 
 def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:

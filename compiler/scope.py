@@ -1,11 +1,12 @@
 """What expressions may refer to: the declared world of a spec, after names and values were checked.
 
-Made by `compiler/resolve.py` from the syntax tree; read by `compiler/expressions.py` and `compiler/report.py`.
+Made by `compiler/resolve.py` from the syntax tree; read by `compiler/expressions.py` and `compiler/report.py`. Where
+something is declared makes no difference to an expression: two keys that differ in their spans only are equal.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from benchbrief.compiler.plan import Quantity
@@ -27,7 +28,7 @@ class HardwareKey:
     facts: dict[str, Quantity]
     units: dict[str, str]
     texts: dict[str, str]
-    span: Span
+    span: Span = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class WorkloadKey:
     label: str
     description: str
     operations: tuple[str, ...]
-    span: Span
+    span: Span = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class ExperimentKey:
     phase_s: float
     repeats: int
     probes: tuple[str, ...]
-    span: Span
+    span: Span = field(compare=False)
     unknown: tuple[tuple[str, str], ...] = ()
     service_only: tuple[Span, str] | None = None
 

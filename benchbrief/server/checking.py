@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lsprotocol import types
 
 from benchbrief.compiler.compile import examine
 from benchbrief.compiler.errors import NoExperiment, Unused
+from benchbrief.compiler.report import Memory
 from benchbrief.compiler.resolve import Model
 from benchbrief.dsl import ast
 from benchbrief.dsl.diagnostics import Diagnostic
@@ -33,12 +34,13 @@ class Finding:
 class Analysis:
     """One spec with the files that it uses, examined. `found` are the findings in each file, by its URI.
 
-    `model` is the one from when there last was one.
+    `model` is the one from when there last was one; `memory` is for the next check.
     """
 
     files: tuple[Parsed, ...]
     model: Model | None
     found: Mapping[str, tuple[Finding, ...]]
+    memory: Memory = field(default_factory=Memory)
 
     def place(self, span: Span) -> types.Location | None:
         for parsed in self.files:
@@ -82,13 +84,14 @@ def check_all(snapshot: Snapshot, before: Checked | None) -> Checked:
         if earlier is not None and same and all(a is b for a, b in zip(earlier.files, files, strict=True)):
             analyses[real] = earlier
         elif files:
-            analyses[real] = _analysis(snapshot, files, earlier.model if earlier else None)
+            analyses[real] = _analysis(snapshot, files, earlier)
     return Checked(snapshot, analyses)
 
 
-def _analysis(snapshot: Snapshot, files: tuple[Parsed, ...], model: Model | None) -> Analysis:
-    examined = examine(Path(os.path.relpath(files[0].path)), files=snapshot)
-    analysis = Analysis(files, examined.model or model, {})
+def _analysis(snapshot: Snapshot, files: tuple[Parsed, ...], earlier: Analysis | None) -> Analysis:
+    memory = earlier.memory if earlier else Memory()
+    examined = examine(Path(os.path.relpath(files[0].path)), files=snapshot, memory=memory)
+    analysis = Analysis(files, examined.model or (earlier.model if earlier else None), {}, memory)
     found: dict[str, list[Finding]] = {}
     for diagnostic in examined.diagnostics:
         uri, told = _told(analysis, diagnostic)
@@ -97,7 +100,7 @@ def _analysis(snapshot: Snapshot, files: tuple[Parsed, ...], model: Model | None
         for finding in _uses_of(analysis, found):
             found.setdefault(files[0].uri, []).append(finding)
     in_order = {uri: tuple(sorted(findings, key=_start)) for uri, findings in found.items()}
-    return Analysis(files, analysis.model, in_order)
+    return replace(analysis, found=in_order)
 
 
 def _start(finding: Finding) -> types.Position:

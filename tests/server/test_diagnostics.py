@@ -176,7 +176,7 @@ def test_typing_fast_ends_with_the_diagnostics_of_the_last_version_and_few_befor
 
 def test_diagnostics_are_of_the_version_that_they_name(client: Client) -> None:
     """Each version has one more unused parameter, so the warnings tell which text was checked."""
-    uri = client.open("small.bench", SMALL)
+    uri = client.open("versions.bench", SMALL)
     last = SMALL.count("\n")
     for number in range(30):
         version = client.change(uri, {"range": at(last + number, 0, 0), "text": f"param p{number} = 1\n"})

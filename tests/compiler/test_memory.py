@@ -1,0 +1,102 @@
+"""Checking with a memory of the last check finds what checking afresh finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.compile import Examined, examine
+from benchbrief.compiler.expressions import Typer
+from benchbrief.compiler.report import Memory
+from benchbrief.dsl import ast
+from benchbrief.dsl.parse import parse
+from benchbrief.dsl.source import Source
+
+ROOT = Path(__file__).parents[2]
+SPECS = [*sorted((ROOT / "examples").glob("*.bench")), *sorted((ROOT / "tests" / "compiler").rglob("*.bench"))]
+SPEC = """\
+hardware box { hosts = local  variant one { path = "/a"  price = 1 USD }  variant two { path = "/b"  price = 2 USD } }
+database rocks { engine = rocksdb  path = "{path}" }
+workload rr from db_bench.readrandom
+experiment ramp { hardware = box.variants  workloads = rr  threads = [1, 2]  measure = 1 s }
+metric gain = throughput[two] / throughput[one]
+metric wrong = throughput + price
+report first "First" { text = "{range(gain over threads):.0f}" }
+report second "Second" { text = "{max(wrong over threads):.0f}"  each workload { text = "{gain}" } }
+"""
+CHANGES = [
+    ("First", "A first"),
+    ("{range(gain", "{range(gian"),
+    ("{range(gian", "{range(gain"),
+    ("throughput[two] /", "throughput[tow] /"),
+    ("throughput[tow] /", "throughput[two] /"),
+    ("{max(wrong over threads):.0f}", ""),
+    ("throughput + price", "throughput"),
+    ("threads = [1, 2]", "threads = [1, 2, 4]"),
+    ("workload rr", "workload other"),
+    ("workload other", "workload rr"),
+]
+
+
+class Typed:
+    """A file as an editor has it: the declarations whose text stays are the same objects."""
+
+    def __init__(self) -> None:
+        self.text = SPEC
+        self._known: dict[str, tuple[Source, tuple[ast.Declaration, ...]]] = {}
+
+    def is_file(self, path: Path) -> bool:
+        return True
+
+    def tree(self, path: Path, name: str) -> ast.File:
+        for line in self.text.splitlines():
+            if line not in self._known:
+                source = Source(name, line)
+                self._known[line] = source, parse(source).declarations
+        declarations = tuple(each for line in self.text.splitlines() for each in self._known[line][1])
+        return ast.File(parse(Source(name, self.text)).span, declarations)
+
+
+def found(examined: Examined) -> list[str]:
+    return sorted(f"{each.code} {each.summary} {each.span.text if each.span else ''}" for each in examined.diagnostics)
+
+
+@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
+def test_a_first_check_with_a_memory_finds_the_same(path: Path) -> None:
+    memory = Memory()
+    afresh = found(examine(path))
+    assert found(examine(path, memory=memory)) == afresh
+    assert found(examine(path, memory=memory)) == afresh
+
+
+def test_every_change_is_found_as_by_a_check_without_memory() -> None:
+    memory, files = Memory(), Typed()
+    for old, new in [("", ""), *CHANGES]:
+        assert old in files.text
+        files.text = files.text.replace(old, new, 1) if old else files.text
+        path = Path("typed.bench")
+        assert found(examine(path, files=files, memory=memory)) == found(examine(path, files=files)), (old, new)
+
+
+def test_what_no_expression_sees_costs_no_report() -> None:
+    memory, files = Memory(), Typed()
+    examine(Path("typed.bench"), files=files, memory=memory)
+    before = memory.reports
+    files.text = files.text.replace("db_bench.readrandom", "db_bench.readrandom { records = 5k }")
+    examine(Path("typed.bench"), files=files, memory=memory)
+    assert all(findings is earlier for (_, findings), (_, earlier) in zip(memory.reports, before, strict=True))
+
+
+def test_a_report_that_did_not_change_is_not_lowered_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory, files = Memory(), Typed()
+    examine(Path("typed.bench"), files=files, memory=memory)
+    lowered: list[str] = []
+
+    def note(_typer: Typer, block: ast.Block) -> None:
+        lowered.append(block.name.text if block.name else "")
+
+    monkeypatch.setattr("benchbrief.compiler.report._report", note)
+    files.text = files.text.replace("First", "A first")
+    examine(Path("typed.bench"), files=files, memory=memory)
+    assert lowered == ["first"]
