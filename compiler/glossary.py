@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from benchbrief.compiler.curves import FEWEST_POINTS, KEEPS_UP
 from benchbrief.compiler.measures import KINDS
 from benchbrief.compiler.plan import Boundary, Dimension
+from benchbrief.compiler.ramps import GAIN, LATENCY, RISE
 from benchbrief.compiler.steady import FEWEST_PHASES, MOST_RANGE, MOST_TREND
 
 DIMENSIONS: Mapping[Dimension, str] = {
@@ -66,6 +67,26 @@ FUNCTIONS: Mapping[str, tuple[str, str]] = {
     ),
 }
 """A snippet and what it gives."""
+
+ARGUMENTS: Mapping[str, Mapping[str, str]] = {
+    "range": {
+        "step": "What is between two points.",
+        "factor": "By how much each point is multiplied to make the next.",
+        "steps": "How many points there are, at equal distances.",
+    },
+    "knee": {
+        "from": "The first point that is tried.",
+        "to": "The last point that may be tried.",
+        "factor": "By how much each point is multiplied to make the next.",
+        "step": "What is between two points, in place of `factor:`.",
+        "latency": f"The statistic that the search goes by; `{LATENCY}` when left out.",
+        "rise": f"The rise of latency at the next point that ends the search; {100 * RISE:g} % when left out.",
+        "gain": f"The gain of throughput below which it ends; {100 * GAIN:g} % when left out.",
+    },
+    "random": {"seed": "Any whole number; the same one gives the same order."},
+    "saturation": {"at": f"The share of the offered load that counts as kept up with; {KEEPS_UP:.0%} when left out."},
+}
+"""The named arguments of calls: ramps and searches, the order of `repeats`, functions of curves."""
 
 LINKS: Mapping[str, str] = {
     "over": "the dimensions that a reduction goes along",
@@ -151,9 +172,9 @@ BOUNDARIES: Mapping[Boundary, str] = {
 """What the watts of a meter are the power of."""
 
 TEMPLATES: Mapping[str, str] = {
-    "technical_brief": "A title band, numbers first; the pages of a data sheet.",
+    "technical_brief": "A title band above the elements; for a few dense pages.",
     "blog": "A post: the title stands on the paper.",
-    "white_paper": "A title page with the contents, each section on a page of its own.",
+    "white_paper": "A deep title band with the contents below it, each section on a page of its own.",
 }
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "ja": "Japanese"}

@@ -28,11 +28,11 @@ _USAGE = {
 _SLACK = 1e-9
 """A range reaches its end although its last step falls short of it by rounding."""
 
-_LATENCY, _RISE, _GAIN = "p99", 0.10, 0.03
+LATENCY, RISE, GAIN = "p99", 0.10, 0.03
 """What a search goes by when it does not say."""
-_KNEE_STATISTICS = tuple(name for name in STATISTICS if name != "min")
-_KNEE_ARGUMENTS = ("from", "to", "factor", "step", "latency", "rise", "gain")
-_RANGE_ARGUMENTS = ("step", "factor", "steps")
+KNEE_STATISTICS = tuple(name for name in STATISTICS if name != "min")
+KNEE_ARGUMENTS = ("from", "to", "factor", "step", "latency", "rise", "gain")
+RANGE_ARGUMENTS = ("step", "factor", "steps")
 _KNEE_USAGE = {
     "threads": "`knee(from: 1, factor: 2, to: 512)`, or `step: 8` in place of `factor:`",
     "target": "`knee(from: 1k ops/s, factor: 2, to: 100k ops/s)`, or `step: 5k ops/s` in place of `factor:`",
@@ -104,20 +104,20 @@ def _search(key: str, call: ast.Call, reader: Reader) -> Ramp:
     last = reader.quantity("to", named["to"], shape)
     way = "factor" if "factor" in named else "step"
     step = reader.quantity(way, named[way], _FACTOR if way == "factor" else shape)
-    latency = _LATENCY
+    latency = LATENCY
     if "latency" in named:
         match named["latency"]:
-            case ast.Name(text=word) if word in _KNEE_STATISTICS:
+            case ast.Name(text=word) if word in KNEE_STATISTICS:
                 latency = word
             case ast.Name(text=word) as name:
-                reader.findings.add(structure_errors.UnknownWord(name.span, "latency", word, _KNEE_STATISTICS))
+                reader.findings.add(structure_errors.UnknownWord(name.span, "latency", word, KNEE_STATISTICS))
                 return Ramp()
             case other:
                 wanted = "a statistic such as `p99` or `mean`"
                 reader.findings.add(structure_errors.WrongType(other.span, "latency", wanted, described(other)))
                 return Ramp()
-    rise = reader.quantity("rise", named["rise"], _RISE_SHAPE) if "rise" in named else _RISE
-    gain = reader.quantity("gain", named["gain"], _GAIN_SHAPE) if "gain" in named else _GAIN
+    rise = reader.quantity("rise", named["rise"], _RISE_SHAPE) if "rise" in named else RISE
+    gain = reader.quantity("gain", named["gain"], _GAIN_SHAPE) if "gain" in named else GAIN
     if first is None or last is None or step is None or rise is None or gain is None:
         return Ramp()
     points = _stepped(key, call, first.value, last.value, way, step, reader)
@@ -141,8 +141,8 @@ def _arguments(key: str, call: ast.Call, reader: Reader) -> dict[str, ast.Expr] 
     good = True
     for argument in call.arguments:
         name = argument.key.text if argument.key else ""
-        if argument.key and name not in _KNEE_ARGUMENTS:
-            reader.findings.add(structure_errors.UnknownArgument(argument.key.span, "knee", name, _KNEE_ARGUMENTS))
+        if argument.key and name not in KNEE_ARGUMENTS:
+            reader.findings.add(structure_errors.UnknownArgument(argument.key.span, "knee", name, KNEE_ARGUMENTS))
             return None
         if argument.key and name in named:
             reader.findings.add(structure_errors.DuplicateAttribute(argument.key.span, named[name].span, name))
@@ -206,9 +206,9 @@ def _range(key: str, call: ast.Call, reader: Reader) -> _Points | None:
     positional = [argument.value for argument in call.arguments if argument.key is None]
     named = {argument.key.text: argument.value for argument in call.arguments if argument.key is not None}
     for argument in call.arguments:
-        if argument.key is not None and argument.key.text not in _RANGE_ARGUMENTS:
+        if argument.key is not None and argument.key.text not in RANGE_ARGUMENTS:
             name = argument.key
-            reader.findings.add(structure_errors.UnknownArgument(name.span, "range", name.text, _RANGE_ARGUMENTS))
+            reader.findings.add(structure_errors.UnknownArgument(name.span, "range", name.text, RANGE_ARGUMENTS))
             return None
     if len(positional) != 2 or len(named) != 1:
         why = "takes a first and a last point, and one of `step:`, `factor:` and `steps:`"

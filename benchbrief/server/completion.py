@@ -329,14 +329,8 @@ class _Completer:
                 yield self.word(f"{name}.knee", "The point that another experiment's search finds.", _Kind.Reference)
 
     def arguments(self, function: str) -> Iterator[Item]:
-        named = {
-            "range": ("step", "factor", "steps"),
-            "random": ("seed",),
-            "knee": ("from", "factor", "to", "latency", "rise", "gain"),
-            "saturation": ("at",),
-        }
-        for word in named.get(function, ()):
-            yield self.word(word, f"An argument of `{function}`.", _Kind.Property, f"{word}: ")
+        for word, doc in glossary.ARGUMENTS.get(function, {}).items():
+            yield self.word(word, doc, _Kind.Property, f"{word}: ")
 
     def params(self, shape: Shape | None) -> Iterator[Item]:
         if isinstance(shape, Word | Flag):

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from benchbrief.cli import COMMANDS
-from benchbrief.compiler import glossary, report, schema
+from benchbrief.compiler import curves, glossary, ramps, report, schema
 from benchbrief.compiler.codes import all_codes
 from benchbrief.compiler.lookups import FUNCTIONS
 from benchbrief.compiler.measures import DIMENSIONS, KINDS
@@ -19,6 +19,7 @@ from benchbrief.compiler.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.tools import DRIVERS, ENGINE_TOOLS
 from benchbrief.compiler.units import known_units
 from benchbrief.compiler.workload_tables import DB_BENCH, YCSB
+from benchbrief.results.schema import TABLES
 from benchbrief.terminal import MEANINGS, ExitCode
 from tests.docs.samples import ROOT, pages
 from tools.reference import __main__ as reference
@@ -50,6 +51,7 @@ WORDS = {
     "units.md": [*known_units()],
     "expressions.md": [*KINDS, *DIMENSIONS, *glossary.RULES],
     "reports.md": [*ELEMENTS, *OPTIONS, *report.TEMPLATES, *report.LANGUAGES],
+    "results.md": [*TABLES, *(column for row in TABLES.values() for column in row.__annotations__)],
     "commands.md": [*(f"bench {name}" for name in COMMANDS), *(str(int(code)) for code in ExitCode)],
 }
 
@@ -68,6 +70,9 @@ def test_every_function_and_every_code_has_its_place() -> None:
 
 
 def test_the_tables_of_words_have_all_that_there_is() -> None:
+    assert set(glossary.ARGUMENTS["knee"]) == set(ramps.KNEE_ARGUMENTS)
+    assert set(glossary.ARGUMENTS["range"]) == set(ramps.RANGE_ARGUMENTS)
+    assert {name: tuple(glossary.ARGUMENTS[name]) for name in curves.ARGUMENTS} == curves.ARGUMENTS
     assert set(glossary.TEMPLATES) == set(report.TEMPLATES)
     assert set(glossary.LANGUAGES) == set(report.LANGUAGES)
     assert set(glossary.TOOLS) == set(DRIVERS)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from benchbrief.compiler.compile import check
-from tests.docs.samples import Sample, Spec, pages, samples
+from tests.docs.samples import ROOT, Sample, Spec, pages, samples
 from tests.support.bench import Bench
 from tests.support.shown import assert_shown
 from tests.support.tools import system_tool
 
 PAGE = "docs/tutorial.md"
+DATA = "/var/tmp/benchbrief-tutorial"
 SAMPLES = samples(PAGE)
 """In the order in which they are read."""
 
@@ -60,17 +64,47 @@ def test_each_command_prints_what_the_page_shows(tmp_path: Path) -> None:
             assert_shown(shown, printed.text, str(sample))
 
 
-def test_the_finished_spec_runs_to_a_brief(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """The last spec of the page, run to its end."""
     system_tool("db_bench")
-    write(tmp_path, final())
-    bench = Bench(tmp_path)
+    folder = tmp_path_factory.mktemp("tutorial")
+    spec = write(folder, final())
+    text = spec.read_text(encoding="utf-8")
+    assert DATA in text
+    # Two runs of this test at a time must not meet in one database.
+    spec.write_text(text.replace(DATA, str(folder / "rocksdb")), encoding="utf-8")
+    bench = Bench(folder)
     done = bench("run", "cache.bench", "--profile", "smoke")
     assert done.code in (0, 4), done.text  # so short a run may break its own expectation
-    [brief] = tmp_path.glob("bench-out/*/reports/brief.pdf")
+    return bench
+
+
+def test_the_finished_spec_runs_to_a_brief(finished: Bench) -> None:
+    [brief] = finished.folder.glob("bench-out/*/reports/brief.pdf")
     assert brief.read_bytes().startswith(b"%PDF")
-    queries = [sample for page in pages() for sample in samples(page) if sample.language == "sql"]
-    assert {"README.md", PAGE} <= {sample.page for sample in queries}
-    for sample in queries:  # those of other pages too: they are about any run
-        asked = bench("query", " ".join(sample.text.split()))
+
+
+QUERIES = [sample for page in pages() for sample in samples(page) if sample.language == "sql"]
+"""Those of other pages too: they are about any run."""
+
+
+def test_every_query_of_the_documentation_has_an_answer(finished: Bench) -> None:
+    assert {"README.md", "docs/reference/results.md", PAGE} <= {sample.page for sample in QUERIES}
+    for sample in QUERIES:
+        asked = finished("query", "--json", sample.text)
         assert asked.code == 0, f"{sample}: {asked.text}"
-        assert len(asked.out.splitlines()) > 2, f"{sample}: {asked.out}"
+        assert len(asked.json) > 1, str(sample)
+
+
+def test_the_reference_has_the_columns_of_the_results_and_their_types(finished: Bench) -> None:
+    sections = (ROOT / "docs/reference/results.md").read_text(encoding="utf-8").split("\n### ")[1:]
+    told = {
+        (section.split("`")[1], column): kind
+        for section in sections
+        for column, kind in re.findall(r"^\| `(\w+)` \| ([A-Z ]+|list)\b", section, re.MULTILINE)
+    }
+    sql = "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
+    asked = finished("query", "--json", sql)
+    found = {(row["table_name"], row["column_name"]): row["data_type"] for row in asked.json}
+    assert {place: "list" if kind.endswith("[]") else kind for place, kind in found.items()} == told

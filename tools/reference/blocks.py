@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from benchbrief.compiler import glossary
 from benchbrief.compiler.schema import (
     BLOCKS,
     MONGODB_OPTIONS,
@@ -51,6 +52,8 @@ def _blocks() -> Iterator[str]:
         yield attributes(block.keys)
         yield exclusive(block)
         yield _rules(name, block)
+        if name == "experiment":
+            yield from _calls()
         if name == "database":
             yield from _options()
     for statement in ("metric", "expect", "param", "use"):
@@ -64,12 +67,22 @@ def _rules(name: str, block: BlockSchema) -> str:
     if block.blocks:
         said.append(f"Blocks in it: {code(*block.blocks)}.")
     if block.inherits and name != "workload":
-        said.append(f"A `{name}` may take from another: `{name} b from a {{ }}`.")
+        said.append(f"`{name} b from a {{ }}` begins with all that `a` says.")
     if block.overridable:
         said.append(f"A profile may change it: `override {name} {{ }}`.")
     if block.open_keys is not None:
         said.append(f"Any other attribute is a fact: {block.open_keys.wanted}.")
     return " ".join(said)
+
+
+def _calls() -> Iterator[str]:
+    """The arguments of the calls that stand in an experiment."""
+    for call, where in {"range": "a ramp", "knee": "a search", "random": "an order of `repeats`"}.items():
+        yield f"The arguments of `{call}(...)`, {where}:"
+        rows = [(code(f"{name}:"), doc) for name, doc in glossary.ARGUMENTS[call].items()]
+        yield table(("argument", "what it says"), rows)
+    yield "The orders of `repeats`:"
+    yield table(("order", "what is measured when"), [(code(name), doc) for name, doc in glossary.ORDERS.items()])
 
 
 def _options() -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from benchbrief.compiler import glossary
-from benchbrief.compiler.curves import ARGUMENTS, CURVES
+from benchbrief.compiler.curves import CURVES
 from benchbrief.compiler.measures import DIMENSIONS, KINDS, NAMED, ORDERED, SAMPLED
 from benchbrief.compiler.units import base_unit
 from tools.reference.markdown import code, joined, table, text
@@ -71,7 +71,7 @@ def _along(name: str) -> str:
 
 
 def _arguments(name: str) -> str:
-    named = [f"{word}:" for word in ARGUMENTS.get(name, ())]
     if name in CURVES:
-        return code(*named) or "–"
+        named = glossary.ARGUMENTS.get(name, {})
+        return " ".join(f"`{word}:` {doc}" for word, doc in named.items()) or "–"
     return "–" if name == "range" else "`when` a condition holds"

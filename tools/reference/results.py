@@ -1,0 +1,77 @@
+"""The page of the tables and views that `bench query` reads, from the store's own schema."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from types import NoneType, UnionType
+from typing import get_args, get_type_hints
+
+from benchbrief.results import schema
+from tools.reference.markdown import code, joined, table, text
+
+_VIEW = re.compile(r"^    (measure\.\w+) +(.*(?:\n {8,}.*)*)", re.MULTILINE)
+
+
+def page() -> str:
+    return joined(
+        [
+            "# Results",
+            text("results"),
+            "## Views",
+            text("results-views"),
+            table(("view", "its columns and what they are"), _views()),
+            "## Tables",
+            text("results-tables"),
+            *_tables(),
+        ]
+    )
+
+
+def _views() -> Iterator[tuple[str, str]]:
+    """As the schema's first lines tell of them."""
+    for name, told in _VIEW.findall(schema.__doc__ or ""):
+        yield code(name), " ".join(told.split())
+
+
+def _tables() -> Iterator[str]:
+    docs = _column_docs()
+    for name, row in schema.TABLES.items():
+        yield f"### `{name}`"
+        own = inspect.getdoc(row) or ""
+        yield "" if own.startswith(f"{row.__name__}(") else own
+        yield table(
+            ("column", "type", "what it is"),
+            [
+                (code(column), _type(kind), docs.get((row.__name__, column), ""))
+                for column, kind in get_type_hints(row).items()
+            ],
+        )
+
+
+_TYPES = {int: "BIGINT", float: "DOUBLE", str: "VARCHAR", datetime: "TIMESTAMP"}
+
+
+def _type(annotation: object) -> str:
+    """In SQL's words."""
+    parts = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
+    words = [_TYPES.get(part, "list of `lo_s`, `hi_s`, `count`") for part in parts if part is not NoneType]
+    return ", ".join([*words, *(["may be NULL"] if NoneType in parts else [])])
+
+
+def _column_docs() -> Mapping[tuple[str, str], str]:
+    """The text behind a field, by the class and the field."""
+    found = {}
+    for node in ast.parse(inspect.getsource(schema)).body:
+        if isinstance(node, ast.ClassDef):
+            for field, behind in zip(node.body, node.body[1:], strict=False):
+                match field, behind:
+                    case (
+                        ast.AnnAssign(target=ast.Name(id=name)),
+                        ast.Expr(value=ast.Constant(value=str(said))),
+                    ):
+                        found[node.name, name] = " ".join(said.split())
+    return found
