@@ -115,6 +115,13 @@ def test_links_are_found() -> None:
     assert "basemongodb" in anchors("docs/reference/README.md")
 
 
+def test_every_page_of_the_reference_can_be_reached_from_its_first_page_and_from_the_overview() -> None:
+    others = set(reference.PAGES) - {"README.md"}
+    assert others <= set(links("docs/reference/README.md"))
+    linked = {link.partition("#")[0].removeprefix("reference/") for link in links("docs/language.md")}
+    assert others <= linked
+
+
 @pytest.mark.parametrize("page", pages())
 def test_every_relative_link_and_anchor_of_a_page_is_there(page: str) -> None:
     wrong = []
