@@ -46,8 +46,8 @@ def code_info(code: str) -> CodeInfo | None:
 
 def problems() -> Iterator[type[Problem]]:
     """Every class with a code of its own, in the order of the modules (named `...errors`) that hold them."""
-    names = (found.name for found in pkgutil.iter_modules(benchbrief.compiler.__path__))
-    ours = [importlib.import_module(f"benchbrief.compiler.{name}") for name in sorted(names) if name.endswith("errors")]
+    found = pkgutil.walk_packages(benchbrief.compiler.__path__, "benchbrief.compiler.")
+    ours = [importlib.import_module(name) for name in sorted(each.name for each in found) if name.endswith("errors")]
     for module in (benchbrief.dsl.errors, *ours):
         for value in vars(module).values():
             if not isinstance(value, type) or not issubclass(value, Problem) or value.__module__ != module.__name__:

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchbrief.compiler.blocks.params import parameters
+from benchbrief.compiler.blocks.profiles import apply_profile
+from benchbrief.compiler.briefs.report import Lowered, Memory, lower, mistakes
 from benchbrief.compiler.contexts import in_context
 from benchbrief.compiler.declarations import collect
 from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.estimate import estimate
 from benchbrief.compiler.expand import expand
 from benchbrief.compiler.imports import Files, Loaded, load
-from benchbrief.compiler.params import parameters
 from benchbrief.compiler.plan import Expect, Metric, Plan, Report, SpecRef
-from benchbrief.compiler.profiles import apply_profile
-from benchbrief.compiler.report import Lowered, Memory, lower, mistakes
 from benchbrief.compiler.resolve import Model, resolve
 from benchbrief.dsl.diagnostics import Diagnostic, SpecError
 

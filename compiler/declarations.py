@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from benchbrief.compiler import errors, structure_errors
+from benchbrief.compiler import errors
+from benchbrief.compiler.blocks import structure_errors
+from benchbrief.compiler.blocks.schema import BLOCKS, BlockSchema
 from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.imports import Loaded
-from benchbrief.compiler.schema import BLOCKS, BlockSchema
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from benchbrief.compiler.experiments import Axis, Matrix
-from benchbrief.compiler.hardware import HardwareUnit
+from benchbrief.compiler.blocks.experiments import Axis, Matrix
+from benchbrief.compiler.blocks.hardware import HardwareUnit
+from benchbrief.compiler.blocks.workloads import Load
 from benchbrief.compiler.identity import (
     Known,
     Parts,
@@ -32,7 +33,6 @@ from benchbrief.compiler.plan import (
     Tool,
     Workload,
 )
-from benchbrief.compiler.workloads import Load
 
 # Estimates for steps whose length is not declared; the time-outs leave room for hosts that are ten times slower.
 _YCSB_LOAD_RATE = 5_000.0  # records/s

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from benchbrief.compiler.blocks.schema import ROCKSDB_OPTIONS, Number
 from benchbrief.compiler.estimate import estimate, seconds
 from benchbrief.compiler.layout import Page, duration, number, quantity_of_bytes
 from benchbrief.compiler.plan import (
@@ -22,7 +23,6 @@ from benchbrief.compiler.plan import (
     Template,
     Workload,
 )
-from benchbrief.compiler.schema import ROCKSDB_OPTIONS, Number
 
 _ORDERS = {
     "grouped": "one hardware after the other, each with its workloads, {axis} and repeats",

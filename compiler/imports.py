@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Protocol
 
 from benchbrief.compiler import errors
+from benchbrief.compiler.blocks.structure_errors import HoleNotAllowed
 from benchbrief.compiler.errors import Findings
-from benchbrief.compiler.structure_errors import HoleNotAllowed
 from benchbrief.dsl import ast
 from benchbrief.dsl.diagnostics import Diagnostic, SpecError
 from benchbrief.dsl.parse import parse

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from benchbrief.compiler.blocks.schema import HARDWARE
 from benchbrief.compiler.declarations import TOP_LEVEL
-from benchbrief.compiler.measures import DIMENSIONS, KINDS
-from benchbrief.compiler.schema import HARDWARE
-from benchbrief.compiler.typed import dotted
+from benchbrief.compiler.metrics.measures import DIMENSIONS, KINDS
+from benchbrief.compiler.metrics.typed import dotted
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Source, Span
 

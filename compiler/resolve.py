@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from benchbrief.compiler import errors, plan, structure_errors
-from benchbrief.compiler.databases import read_databases
+from benchbrief.compiler import errors, plan
+from benchbrief.compiler.blocks import structure_errors
+from benchbrief.compiler.blocks.databases import read_databases
+from benchbrief.compiler.blocks.experiments import Matrix, World, read_experiments
+from benchbrief.compiler.blocks.hardware import HardwareUnit, HostTable, read_clients, read_hardware
+from benchbrief.compiler.blocks.power import warn_of_power
+from benchbrief.compiler.blocks.probes import read_declared
+from benchbrief.compiler.blocks.profiles import check_profiles
+from benchbrief.compiler.blocks.searches import linked
+from benchbrief.compiler.blocks.values import Reader
+from benchbrief.compiler.blocks.workload_tables import LANGUAGES
+from benchbrief.compiler.blocks.workloads import Load, read_workloads
 from benchbrief.compiler.declarations import Declarations
 from benchbrief.compiler.errors import Findings
-from benchbrief.compiler.experiments import Matrix, World, read_experiments
-from benchbrief.compiler.hardware import HardwareUnit, HostTable, read_clients, read_hardware
 from benchbrief.compiler.names import names_in
-from benchbrief.compiler.power import warn_of_power
-from benchbrief.compiler.probes import read_declared
-from benchbrief.compiler.profiles import check_profiles
 from benchbrief.compiler.scope import ExperimentKey, HardwareKey, Scope, WorkloadKey
-from benchbrief.compiler.searches import linked
-from benchbrief.compiler.values import Reader
-from benchbrief.compiler.workload_tables import LANGUAGES
-from benchbrief.compiler.workloads import Load, read_workloads
 from benchbrief.dsl import ast
 
 

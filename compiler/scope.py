@@ -1,6 +1,6 @@
 """What expressions may refer to: the declared world of a spec, after names and values were checked.
 
-Made by `compiler/resolve.py` from the syntax tree; read by `compiler/expressions.py` and `compiler/report.py`. Where
+Made by `resolve.py` from the syntax tree; read by `metrics/expressions.py` and `briefs/report.py`. Where
 something is declared makes no difference to an expression: two keys that differ in their spans only are equal.
 """
 

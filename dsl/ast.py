@@ -1,7 +1,8 @@
 """The syntax tree: what the text says, before any name or unit is looked up.
 
 Every node carries the span of the text it came from. The tree is generic on purpose: a block is a keyword, a name, a
-label and a body; which attributes a block may hold is the compiler's table (`compiler/schema.py`), not the grammar's.
+label and a body; which attributes a block may hold is the compiler's table
+(`compiler/blocks/schema.py`), not the grammar's.
 """
 
 from __future__ import annotations

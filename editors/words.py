@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler import figures, lookups, report, schema, tables
-from benchbrief.compiler.measures import FAMILIES, KINDS
+from benchbrief.compiler.blocks import schema
+from benchbrief.compiler.blocks.workload_tables import DB_BENCH, YCSB
+from benchbrief.compiler.briefs import figures, report, tables
+from benchbrief.compiler.metrics import lookups
+from benchbrief.compiler.metrics.measures import FAMILIES, KINDS
 from benchbrief.compiler.units import known_units
-from benchbrief.compiler.workload_tables import DB_BENCH, YCSB
 
 STATEMENTS = ("param", "use", "expect", "metric")
 """Declarations without a body, by the grammar's keywords."""

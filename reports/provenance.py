@@ -1,4 +1,4 @@
-"""Which cells a number comes from, read off the SQL that the compiler wrote (`compiler/sql_leaves.py`).
+"""Which cells a number comes from, read off the SQL that the compiler wrote (`compiler/metrics/sql_leaves.py`).
 
 Every measure in it starts `FROM measure.cells AS c`, and names the keys it is fixed to in the WHERE clause after that.
 """

@@ -45,6 +45,7 @@ command go                | golang-go               | builds go-ycsb
 command sshd              | openssh-server          | the tests start their own, on a high port
 command ip                | iproute2                | the tests make networks of several hosts
 command pdftotext         | poppler-utils           | the tests read the PDF briefs
+command ipmitool        | ipmitool                | the tests read power from a BMC of their own
 command node              | nodejs                  | builds and tests the VS Code extension
 command npm               | npm                     | the same
 command nvim              | neovim                  | the tests open specs in it

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from lsprotocol import types
 
+from benchbrief.compiler.briefs.report import Memory
 from benchbrief.compiler.compile import examine
 from benchbrief.compiler.errors import NoExperiment, Unused
-from benchbrief.compiler.report import Memory
 from benchbrief.compiler.resolve import Model
 from benchbrief.dsl import ast
 from benchbrief.dsl.diagnostics import Diagnostic

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from benchbrief.compiler import glossary, tools, units, workload_tables
-from benchbrief.compiler.index import Index, Kind
-from benchbrief.compiler.measures import DIMENSIONS, FAMILIES, KINDS
-from benchbrief.compiler.report_schema import ELEMENTS, OPTIONS
-from benchbrief.compiler.schema import (
+from benchbrief.compiler import units
+from benchbrief.compiler.blocks import tools, workload_tables
+from benchbrief.compiler.blocks.schema import (
     BLOCKS,
     DATABASE_OPTIONS,
     METERS,
@@ -26,6 +24,10 @@ from benchbrief.compiler.schema import (
     Text,
     Word,
 )
+from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
+from benchbrief.compiler.index import Index, Kind
+from benchbrief.compiler.metrics import glossary
+from benchbrief.compiler.metrics.measures import DIMENSIONS, FAMILIES, KINDS
 from benchbrief.dsl import ast
 from benchbrief.server.cursor import Cursor, Frame, cursor_at, keys_after
 from benchbrief.server.snippets import DECLARATIONS, INNER

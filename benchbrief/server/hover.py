@@ -7,15 +7,17 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from benchbrief.compiler import glossary, plan, units, workload_tables
+from benchbrief.compiler import plan, units
+from benchbrief.compiler.blocks import workload_tables
+from benchbrief.compiler.blocks.schema import BLOCKS, DATABASE_OPTIONS, BlockSchema
+from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.codes import code_info
 from benchbrief.compiler.errors import Findings
-from benchbrief.compiler.expressions import Typer
 from benchbrief.compiler.index import Symbol
-from benchbrief.compiler.measures import FAMILIES, KINDS
-from benchbrief.compiler.report_schema import ELEMENTS, OPTIONS
+from benchbrief.compiler.metrics import glossary
+from benchbrief.compiler.metrics.expressions import Typer
+from benchbrief.compiler.metrics.measures import FAMILIES, KINDS
 from benchbrief.compiler.resolve import Model
-from benchbrief.compiler.schema import BLOCKS, DATABASE_OPTIONS, BlockSchema
 from benchbrief.dsl import ast
 from benchbrief.server.checking import Finding
 from benchbrief.server.cursor import Cursor, Token, cursor_at, tokens

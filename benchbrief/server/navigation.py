@@ -8,7 +8,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from benchbrief.compiler.index import BUILT_IN_FACTS, Index, Occurrence, Symbol
-from benchbrief.compiler.lookups import taken
+from benchbrief.compiler.metrics.lookups import taken
 from benchbrief.server.view import View, Views
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.report_schema import ELEMENTS
-from benchbrief.compiler.schema import BLOCKS
+from benchbrief.compiler.blocks.schema import BLOCKS
+from benchbrief.compiler.briefs.report_schema import ELEMENTS
 
 DECLARATIONS = {
     "hardware": ('hardware ${1:name} "${2:Label}" {\n  hosts = ${3:local}\n}', BLOCKS["hardware"].doc),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lsprotocol import types
 
+from benchbrief.compiler.blocks.schema import Key
 from benchbrief.compiler.index import Index, Node, Symbol
-from benchbrief.compiler.schema import Key
 from benchbrief.dsl import ast
 
 _MOST_LINES = 12

@@ -10,8 +10,8 @@ from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchbrief.compiler.blocks.schema import BLOCKS
 from benchbrief.compiler.compile import Checked, check
-from benchbrief.compiler.schema import BLOCKS
 from benchbrief.dsl import ast
 from benchbrief.dsl.diagnostics import SpecError
 from benchbrief.dsl.parse import parse

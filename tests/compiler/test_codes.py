@@ -18,7 +18,7 @@ def _sets_code(line: ast.stmt) -> bool:
 def test_every_class_that_sets_a_code_is_found() -> None:
     """By reading the sources: a class in a module of another name would be missed by the registry."""
     written = set()
-    for path in (*(ROOT / "dsl").glob("*.py"), *(ROOT / "compiler").glob("*.py")):
+    for path in (*(ROOT / "dsl").glob("*.py"), *(ROOT / "compiler").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef) and any(_sets_code(line) for line in node.body):
                 written.add(node.name)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.compiler.hosts import MAX_HOSTS, Destination, HostPatternError, expand_hosts, parse_destination
+from benchbrief.compiler.blocks.hosts import MAX_HOSTS, Destination, HostPatternError, expand_hosts, parse_destination
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.briefs.report import Memory
 from benchbrief.compiler.compile import Examined, examine
-from benchbrief.compiler.expressions import Typer
-from benchbrief.compiler.report import Memory
+from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.dsl import ast
 from benchbrief.dsl.parse import parse
 from benchbrief.dsl.source import Source
@@ -96,7 +96,7 @@ def test_a_report_that_did_not_change_is_not_lowered_again(monkeypatch: pytest.M
     def note(_typer: Typer, block: ast.Block) -> None:
         lowered.append(block.name.text if block.name else "")
 
-    monkeypatch.setattr("benchbrief.compiler.report._report", note)
+    monkeypatch.setattr("benchbrief.compiler.briefs.report._report", note)
     files.text = files.text.replace("First", "A first")
     examine(Path("typed.bench"), files=files, memory=memory)
     assert lowered == ["first"]

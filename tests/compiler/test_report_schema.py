@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler import glossary
+from benchbrief.compiler.blocks.structure_errors import MisplacedBlock, UnknownAttribute
+from benchbrief.compiler.briefs.figures import _OPTIONS as FIGURE_OPTIONS
+from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.figures import _OPTIONS as FIGURE_OPTIONS
-from benchbrief.compiler.lookups import FUNCTIONS
-from benchbrief.compiler.measures import DIMENSIONS, KINDS
-from benchbrief.compiler.report_schema import ELEMENTS, OPTIONS
-from benchbrief.compiler.structure_errors import MisplacedBlock, UnknownAttribute
+from benchbrief.compiler.metrics import glossary
+from benchbrief.compiler.metrics.lookups import FUNCTIONS
+from benchbrief.compiler.metrics.measures import DIMENSIONS, KINDS
 
 SPEC = """\
 hardware box { hosts = local  path = "/var/tmp/a" }

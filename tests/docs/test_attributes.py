@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.blocks.schema import BLOCKS, DATABASE_OPTIONS, METERS, Key
+from benchbrief.compiler.briefs.report_schema import ELEMENTS
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.report_schema import ELEMENTS
-from benchbrief.compiler.schema import BLOCKS, DATABASE_OPTIONS, METERS, Key
 from tests.compiler.samples import completed
 from tests.docs.samples import base_spec
 

@@ -11,14 +11,16 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from benchbrief.cli import COMMANDS
-from benchbrief.compiler import curves, glossary, ramps, report, schema
+from benchbrief.compiler.blocks import ramps, schema
+from benchbrief.compiler.blocks.tools import DRIVERS, ENGINE_TOOLS
+from benchbrief.compiler.blocks.workload_tables import DB_BENCH, YCSB
+from benchbrief.compiler.briefs import report
+from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.codes import all_codes
-from benchbrief.compiler.lookups import FUNCTIONS
-from benchbrief.compiler.measures import DIMENSIONS, KINDS
-from benchbrief.compiler.report_schema import ELEMENTS, OPTIONS
-from benchbrief.compiler.tools import DRIVERS, ENGINE_TOOLS
+from benchbrief.compiler.metrics import curves, glossary
+from benchbrief.compiler.metrics.lookups import FUNCTIONS
+from benchbrief.compiler.metrics.measures import DIMENSIONS, KINDS
 from benchbrief.compiler.units import known_units
-from benchbrief.compiler.workload_tables import DB_BENCH, YCSB
 from benchbrief.results.schema import TABLES
 from benchbrief.terminal import MEANINGS, ExitCode
 from tests.docs.samples import ROOT, pages

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler import report, schema
-from benchbrief.compiler.lookups import FUNCTIONS
-from benchbrief.compiler.measures import DIMENSIONS, KINDS
+from benchbrief.compiler.blocks import schema
+from benchbrief.compiler.blocks.workload_tables import DB_BENCH, YCSB
+from benchbrief.compiler.briefs import report
+from benchbrief.compiler.metrics.lookups import FUNCTIONS
+from benchbrief.compiler.metrics.measures import DIMENSIONS, KINDS
 from benchbrief.compiler.units import known_units
-from benchbrief.compiler.workload_tables import DB_BENCH, YCSB
 from benchbrief.dsl import ast
 from benchbrief.dsl.diagnostics import SpecError
 from benchbrief.dsl.parse import parse

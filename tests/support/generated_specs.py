@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from benchbrief.compiler import schema
-from benchbrief.compiler.workload_tables import PROPORTIONS, YCSB
+from benchbrief.compiler.blocks import schema
+from benchbrief.compiler.blocks.workload_tables import PROPORTIONS, YCSB
 
 Words: TypeAlias = tuple[str, ...]
 """What stands between white space; within one there is none, or just what must be there."""

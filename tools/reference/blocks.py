@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler import glossary
-from benchbrief.compiler.schema import (
+from benchbrief.compiler.blocks.schema import (
     BLOCKS,
     MONGODB_OPTIONS,
     ROCKSDB_OPTIONS,
     BlockSchema,
 )
+from benchbrief.compiler.metrics import glossary
 from tools.reference.attributes import attributes, exclusive, heading
 from tools.reference.markdown import code, joined, table, text
 

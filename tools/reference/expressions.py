@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from benchbrief.compiler import glossary
-from benchbrief.compiler.curves import CURVES
-from benchbrief.compiler.measures import DIMENSIONS, KINDS, NAMED, ORDERED, SAMPLED
+from benchbrief.compiler.metrics import glossary
+from benchbrief.compiler.metrics.curves import CURVES
+from benchbrief.compiler.metrics.measures import DIMENSIONS, KINDS, NAMED, ORDERED, SAMPLED
 from benchbrief.compiler.units import base_unit
 from tools.reference.markdown import code, joined, table, text
 

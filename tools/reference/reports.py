@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler import glossary
-from benchbrief.compiler.report import LANGUAGES, TEMPLATES
-from benchbrief.compiler.report_schema import ELEMENTS, OPTIONS
+from benchbrief.compiler.briefs.report import LANGUAGES, TEMPLATES
+from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
+from benchbrief.compiler.metrics import glossary
 from tools.reference.attributes import attributes, heading
 from tools.reference.markdown import code, joined, table, text
 

@@ -6,10 +6,10 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchbrief.compiler import glossary
-from benchbrief.compiler.measures import KINDS
-from benchbrief.compiler.schema import METERS, PROBES
-from benchbrief.compiler.tools import DRIVERS, ENGINE_TOOLS, INTENDED, MERGEABLE, OPEN_LOOP
+from benchbrief.compiler.blocks.schema import METERS, PROBES
+from benchbrief.compiler.blocks.tools import DRIVERS, ENGINE_TOOLS, INTENDED, MERGEABLE, OPEN_LOOP
+from benchbrief.compiler.metrics import glossary
+from benchbrief.compiler.metrics.measures import KINDS
 from benchbrief.runners.probes.power import KINDS as KINDS_READ
 from tools.reference.attributes import left_out, value
 from tools.reference.markdown import code, joined, table, text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.workload_tables import DB_BENCH, PROPORTIONS, YCSB, Benchmark, read_share
+from benchbrief.compiler.blocks.workload_tables import DB_BENCH, PROPORTIONS, YCSB, Benchmark, read_share
 from tools.reference.markdown import code, joined, table, text
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from benchbrief.compiler import plan
-from benchbrief.compiler.report import lower
+from benchbrief.compiler.briefs.report import lower
 from benchbrief.compiler.scope import Scope
 from benchbrief.dsl import ast
 from benchbrief.dsl.parse import parse

@@ -12,10 +12,10 @@ import duckdb
 import pyarrow as pa
 
 from benchbrief.compiler import plan
+from benchbrief.compiler.blocks.params import parameters
 from benchbrief.compiler.declarations import collect
 from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.imports import load
-from benchbrief.compiler.params import parameters
 from benchbrief.compiler.resolve import resolve
 from benchbrief.compiler.scope import Scope
 

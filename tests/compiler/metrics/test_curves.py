@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchbrief.compiler import plan
-from benchbrief.compiler.report import lower
+from benchbrief.compiler.briefs.report import lower
 from benchbrief.compiler.scope import Scope
 from benchbrief.compiler.units import parse_unit
 from benchbrief.dsl import ast

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler import plan
-from benchbrief.compiler.report import lower
+from benchbrief.compiler.briefs.report import lower
 from tests.compiler.metrics.measured import Measured, cells_of, run, scope_of
 
 SPECS = Path(__file__).parent / "specs"

@@ -10,9 +10,9 @@ import duckdb
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchbrief.compiler.lookups import FUNCTIONS
-from benchbrief.compiler.measures import DIMENSIONS
-from benchbrief.compiler.report import lower
+from benchbrief.compiler.briefs.report import lower
+from benchbrief.compiler.metrics.lookups import FUNCTIONS
+from benchbrief.compiler.metrics.measures import DIMENSIONS
 from benchbrief.compiler.scope import Scope
 from benchbrief.dsl import ast
 from benchbrief.dsl.diagnostics import SpecError

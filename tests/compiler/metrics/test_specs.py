@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from benchbrief.compiler import plan
-from benchbrief.compiler.report import lower
+from benchbrief.compiler.briefs.report import lower
 from benchbrief.compiler.scope import Scope
 from benchbrief.results.build import arrow_schema
 from benchbrief.results.schema import TABLES, VIEWS

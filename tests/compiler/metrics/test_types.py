@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.report import lower
+from benchbrief.compiler.briefs.report import lower
 from benchbrief.dsl import ast
 from benchbrief.dsl.parse import parse
 from benchbrief.dsl.source import Source

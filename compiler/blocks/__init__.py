@@ -1,0 +1,1 @@
+"""What each kind of block declares, read from its attributes and checked."""

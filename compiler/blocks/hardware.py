@@ -1,0 +1,233 @@
+"""Hosts, hardware groups with their variants, and clients."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from benchbrief.compiler import plan
+from benchbrief.compiler.blocks import structure_errors, value_errors
+from benchbrief.compiler.blocks.facts import warn_of_odd_facts
+from benchbrief.compiler.blocks.hosts import HostPatternError, expand_hosts, parse_destination
+from benchbrief.compiler.blocks.meters import Group, read_power
+from benchbrief.compiler.blocks.schema import CLIENT, HARDWARE, HOSTS, SSH, VARIANT, Text
+from benchbrief.compiler.blocks.tools import read_tool
+from benchbrief.compiler.blocks.values import Constant, Reader, Values, listed, wrong_value
+from benchbrief.compiler.declarations import Entry
+from benchbrief.compiler.errors import NothingNamed
+from benchbrief.dsl import ast
+from benchbrief.dsl.source import Span
+
+_COMMAND = Text()
+_LOCAL = plan.Host(id="local", transport="local", name="127.0.0.1")
+
+
+def origin(span: Span) -> plan.Origin:
+    return plan.Origin(file=span.source.name, line=span.line, column=span.column)
+
+
+@dataclass
+class HostTable:
+    """Every host of the plan; one destination is one host, however often it is named."""
+
+    reader: Reader
+    hosts: dict[str, plan.Host] = field(default_factory=dict)
+    spans: dict[str, Span] = field(default_factory=dict)
+    machines: dict[tuple[str, int], str] = field(default_factory=dict)
+
+    def read(self, exprs: tuple[ast.Expr, ...], ssh: Entry | None) -> tuple[str, ...]:
+        """The ids of the hosts that `hosts = ...` names. Wrong ones are reported and left out."""
+        settings = self.reader.block(ssh, SSH) if ssh else None
+        ids: list[str] = []
+        items = listed(self.reader.deref(expr) for expr in exprs)
+        if exprs and not items:
+            self.reader.findings.add(NothingNamed(exprs[0].span, "hosts", HOSTS.wanted))
+        for expr in items:
+            item = self.reader.deref(expr)
+            if isinstance(item, ast.Name) and item.text == "local":
+                ids.append(self._add(_LOCAL, item.span))
+            elif isinstance(item, ast.String) and item.plain is None:
+                self.reader.findings.add(structure_errors.HoleNotAllowed(item.span, "hosts"))
+            elif isinstance(item, ast.String):
+                ids.extend(self._expand(item, item.plain or "", settings))
+            else:
+                self.reader.findings.add(wrong_value(item, "hosts", HOSTS.wanted, ["local"]))
+                continue
+            twice = next((host for host, count in Counter(ids).items() if count > 1), None)
+            if twice:
+                self.reader.findings.add(value_errors.HostTwice(item.span, twice))
+                ids = list(dict.fromkeys(ids))
+        return tuple(ids)
+
+    def _expand(self, item: ast.String, pattern: str, settings: Values | None) -> list[str]:
+        ids = []
+        try:
+            for text in expand_hosts(pattern):
+                there = parse_destination(text)
+                port = settings.number("port") if settings else None
+                host = plan.Host(
+                    id=text,
+                    transport="ssh",
+                    name=there.name,
+                    user=there.user or (settings.text("user") if settings else None),
+                    port=there.port or (int(port) if port else None),
+                    jump=settings.text("jump") if settings else None,
+                    identity=settings.text("identity") if settings else None,
+                )
+                ids.append(self._add(host, item.span))
+        except HostPatternError as error:
+            start = item.span.start + 1
+            span = Span(item.span.source, start + error.start, min(start + error.end, item.span.end))
+            self.reader.findings.add(value_errors.BadHosts(span, str(error), error.hint))
+        return ids
+
+    def _add(self, host: plan.Host, span: Span) -> str:
+        known = self.hosts.setdefault(host.id, host)
+        earlier = self.spans.setdefault(host.id, span)
+        if known != host:
+            self.reader.findings.add(structure_errors.HostConflict(span, earlier, host.id))
+        other = self.machines.setdefault(_machine(host), host.id)
+        if other != host.id:
+            self.reader.findings.add(structure_errors.SameMachine(span, self.spans[other], host.id, other))
+        return host.id
+
+
+def _machine(host: plan.Host) -> tuple[str, int]:
+    """What tells machines apart; behind one address, another port may be another machine."""
+    return ("127.0.0.1" if host.name in ("localhost", "::1") else host.name, host.port or 22)
+
+
+@dataclass(frozen=True)
+class HardwareUnit:
+    """A hardware group without variants, or one variant: what a cell runs on."""
+
+    hardware: plan.Hardware
+    aliases: tuple[str, ...]
+    span: Span
+    name: str
+    """The short name of the variant, or the group's."""
+    imported: bool
+    said: Mapping[str, ast.Expr]
+    """What each fact was said to be, for the options of a database that name it."""
+    meter_taken: bool = False
+    """The profile took its power meter away."""
+    meter_wrong: bool = False
+    """Its `power` was reported."""
+
+
+def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, HardwareUnit]:
+    """Every unit by its key, groups in the order declared, variants in theirs."""
+    short = Counter(variant.name for entry in entries.values() for variant in entry.all("variant"))
+    short.update(entry.name for entry in entries.values())
+    units: dict[str, HardwareUnit] = {}
+    for entry in entries.values():
+        values = table.reader.block(entry, HARDWARE)
+        hosts = table.read(values.series("hosts"), entry.one("ssh"))
+        facts = _facts(values)
+        power = read_power(values.series("power"), Group(entry.name, len(hosts)), table.reader)
+        if isinstance(power, plan.Quantity):
+            facts["power"] = power
+        meter = power if isinstance(power, plan.PowerMeter) else None
+        prepare = _commands(values, table.reader)
+        variants = entry.all("variant")
+        if not variants:
+            units[entry.name] = HardwareUnit(
+                _hardware(entry.name, entry, entry, hosts, facts, prepare, meter),
+                (entry.name,),
+                entry.head,
+                entry.name,
+                entry.imported,
+                _said(entry),
+                "power" in entry.taken,
+                values.said("power") and power is None,
+            )
+        for variant in variants:
+            own = table.reader.block(variant, VARIANT)
+            full = f"{entry.name}.{variant.name}"
+            key = variant.name if short[variant.name] == 1 else full
+            units[key] = HardwareUnit(
+                _hardware(
+                    key,
+                    variant,
+                    entry,
+                    hosts,
+                    {**facts, **_facts(own)},
+                    prepare + _commands(own, table.reader),
+                    meter,
+                ),
+                tuple(dict.fromkeys((key, full))),
+                variant.head,
+                variant.name,
+                entry.imported,
+                {**_said(entry), **_said(variant)},
+                "power" in entry.taken,
+                values.said("power") and power is None,
+            )
+    warn_of_odd_facts(entries, table.reader)
+    return units
+
+
+def _said(entry: Entry) -> dict[str, ast.Expr]:
+    return {name: attribute.values[0] for name, attribute in entry.attributes.items()}
+
+
+def _hardware(
+    key: str,
+    entry: Entry,
+    group: Entry,
+    hosts: tuple[str, ...],
+    facts: dict[str, plan.Fact],
+    prepare: tuple[str, ...],
+    power: plan.PowerMeter | None,
+) -> plan.Hardware:
+    return plan.Hardware(
+        key=key,
+        label=entry.label,
+        group=group.name,
+        group_label=group.label,
+        hosts=hosts,
+        nodes=len(hosts),
+        facts=facts,
+        prepare=prepare,
+        power=power,
+        origin=origin(entry.head),
+    )
+
+
+def _facts(values: Values) -> dict[str, plan.Fact]:
+    facts: dict[str, plan.Fact] = {}
+    for name, value in values.found.items():
+        if isinstance(value, Constant):
+            facts[name] = value.quantity
+        elif isinstance(value, str | bool):
+            facts[name] = value
+    return facts
+
+
+def _commands(values: Values, reader: Reader) -> tuple[str, ...]:
+    commands: list[str] = []
+    for expr in listed(reader.deref(expr) for expr in values.series("prepare")):
+        match expr:
+            case ast.Call(function=ast.Name(text="command"), arguments=[ast.Argument(key=None, value=text)]):
+                command = reader.value("command", text, _COMMAND)
+                if isinstance(command, str):
+                    commands.append(command)
+            case _:
+                wanted = VARIANT.keys["prepare"].shape.wanted
+                reader.findings.add(wrong_value(expr, "prepare", wanted, ["command"]))
+    return tuple(commands)
+
+
+def read_clients(entries: dict[str, Entry], table: HostTable) -> dict[str, plan.Client | None]:
+    """By name; None for those that were reported as wrong."""
+    return {entry.name: _client(entry, table) for entry in entries.values()}
+
+
+def _client(entry: Entry, table: HostTable) -> plan.Client | None:
+    values = table.reader.block(entry, CLIENT)
+    hosts = table.read(values.series("hosts"), entry.one("ssh"))
+    tool = read_tool(values.series("tool"), table.reader)
+    if tool is None:
+        return None
+    return plan.Client(name=entry.name, label=entry.label, hosts=hosts, tool=tool, origin=origin(entry.head))

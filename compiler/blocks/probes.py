@@ -1,0 +1,159 @@
+"""Probes: what is sampled beside the measurement, as each hardware group sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from benchbrief.compiler import errors, plan
+from benchbrief.compiler.blocks import structure_errors
+from benchbrief.compiler.blocks.databases import DatabaseSpec
+from benchbrief.compiler.blocks.hardware import HardwareUnit, origin
+from benchbrief.compiler.blocks.schema import EXPERIMENT, PROBE, PROBES
+from benchbrief.compiler.blocks.values import Constant, Reader, described, listed
+from benchbrief.compiler.declarations import Entry
+from benchbrief.dsl import ast
+from benchbrief.dsl.source import Span
+
+_EVERY = PROBE.keys["every"].shape
+_DEVICE = PROBE.keys["device"].shape
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The probes of an experiment by hardware key.
+
+    `asked` are those that it names: power is not among the probes of hardware whose meter a profile took away.
+    """
+
+    probes: Mapping[str, tuple[plan.Probe, ...]]
+    asked: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ProbeSpec:
+    """`device` is a text, or the name of a fact of the hardware that holds one."""
+
+    kind: str
+    every_s: float
+    device: str | ast.Name | None
+    span: Span
+
+
+def read_declared(entries: Mapping[str, Entry], reader: Reader) -> dict[str, ProbeSpec | None]:
+    """The `probe` blocks by name; None for those that were reported as wrong."""
+    return {entry.name: _declared(entry, reader) for entry in entries.values()}
+
+
+def _declared(entry: Entry, reader: Reader) -> ProbeSpec | None:
+    values = reader.block(entry, PROBE)
+    kind = values.text("kind")
+    every = values.number("every")
+    if kind is None and not values.said("kind"):
+        kind = _kind(entry.name, entry.head, reader)
+    if kind is None or every is None:
+        return None
+    return ProbeSpec(kind, every, values.text("device"), entry.head)
+
+
+def read_probes(
+    series: tuple[ast.Expr, ...],
+    declared: Mapping[str, ProbeSpec | None],
+    units: tuple[HardwareUnit, ...],
+    database: DatabaseSpec | None,
+    reader: Reader,
+) -> Placed:
+    """The probes of an experiment on that database. What is wrong is reported and left out."""
+    specs: dict[str, ProbeSpec] = {}
+    for item in listed(reader.deref(expr) for expr in series):
+        spec = _spec(item, declared, reader)
+        if spec is not None:
+            earlier = specs.setdefault(spec.kind, spec)
+            if earlier is not spec:
+                reader.findings.add(errors.NamedTwice(item.span, earlier.span, "probe", spec.kind))
+    if "power" in specs:
+        _check_meters(specs["power"], units, reader)
+    if "database" in specs and database is not None and database.engine == "rocksdb":
+        reader.findings.add(structure_errors.NoServer(specs["database"].span, database.name))
+    placed = {
+        unit.hardware.key: tuple(
+            _placed(spec, unit, reader) for spec in specs.values() if spec.kind != "power" or unit.hardware.power
+        )
+        for unit in units
+    }
+    return Placed(placed, tuple(specs))
+
+
+def _check_meters(spec: ProbeSpec, units: tuple[HardwareUnit, ...], reader: Reader) -> None:
+    without = [unit for unit in units if unit.hardware.power is None and not unit.meter_taken and not unit.meter_wrong]
+    if without:
+        names = tuple(dict.fromkeys(unit.hardware.group for unit in without))
+        declared = without[0].hardware.facts.get("power")
+        text = declared.text if isinstance(declared, plan.Quantity) else ""
+        reader.findings.add(structure_errors.NoMeter(spec.span, names, text))
+
+
+def _spec(item: ast.Expr, declared: Mapping[str, ProbeSpec | None], reader: Reader) -> ProbeSpec | None:
+    match item:
+        case ast.Name(text=name) if name in declared:
+            return declared[name]
+        case ast.Name(text=name) if name in PROBES:
+            if _kind(name, item.span, reader):
+                usage = f"`{name} every 1 s`"
+                reader.findings.add(structure_errors.BadArgument(item.span, name, "does not say how often", usage))
+        case ast.Every(subject=ast.Name(text=name) as subject, interval=interval, target=target):
+            kind = _kind(name, subject.span, reader, tuple(declared))
+            if kind is not None and kind not in PROBES:
+                return declared[kind]
+            every = reader.value("every", interval, _EVERY)
+            device = _device(kind, target, reader) if target is not None else None
+            if kind is not None and isinstance(every, Constant):
+                return ProbeSpec(kind, every.value, device, item.span)
+        case ast.Name(text=name):
+            return declared.get(_kind(name, item.span, reader, tuple(declared)) or "")
+        case _:
+            wanted = EXPERIMENT.keys["probes"].shape.wanted
+            reader.findings.add(structure_errors.WrongType(item.span, "probes", wanted, described(item)))
+    return None
+
+
+def _kind(name: str, span: Span, reader: Reader, declared: tuple[str, ...] = ()) -> str | None:
+    if name in PROBES:
+        return name
+    problem = errors.UnknownName(span, "probe", name, (*PROBES, *declared))
+    reader.findings.add(problem)
+    return problem.replacement  # without it, each measure that it samples would seem to be missing
+
+
+def _device(kind: str | None, target: ast.Expr, reader: Reader) -> str | ast.Name | None:
+    if kind not in ("disk", None):
+        reader.findings.add(structure_errors.NotForThis(target.span, "on", "the probe disk", f"the probe {kind}"))
+        return None
+    if isinstance(target, ast.Name):
+        return target
+    value = reader.value("on", target, _DEVICE)
+    return value if isinstance(value, str) else None
+
+
+def _placed(spec: ProbeSpec, unit: HardwareUnit, reader: Reader) -> plan.Probe:
+    options: dict[str, str] = {}
+    device = spec.device
+    if isinstance(device, ast.Name):
+        fact = unit.hardware.facts.get(device.text)
+        texts = tuple(name for name, value in unit.hardware.facts.items() if isinstance(value, str))
+        if isinstance(fact, str):
+            options["device"] = fact
+        elif not reader.findings.at(device.span):
+            reader.findings.add(structure_errors.UnknownHole(device.span, unit.hardware.key, device.text, texts))
+    elif device is not None:
+        options["device"] = device
+    meter = unit.hardware.power if spec.kind == "power" else None
+    return plan.Probe(
+        name=spec.kind,
+        every_s=spec.every_s,
+        # Of a cluster, the server that is asked is the one that the first host leads to.
+        hosts=unit.hardware.hosts[:1] if spec.kind == "database" else unit.hardware.hosts,
+        on=meter.on if meter else "controller" if spec.kind == "database" else "node",
+        options=options,
+        origin=origin(spec.span),
+    )

@@ -1,0 +1,670 @@
+"""Which blocks there are, and which attributes each may hold: the table behind the checker and the reference.
+
+A shape says what an attribute's value must be. `Special` values have a reader of their own (ramps, hosts, tools...);
+the shape then only carries the words that say what is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from benchbrief.compiler.plan import Boundary
+from benchbrief.compiler.units import DIMENSIONLESS, Dimension, dimension_name, parse_unit
+
+
+class _Shape:
+    @property
+    def wanted(self) -> str:
+        """What a value must be, in words."""
+        raise NotImplementedError
+
+    @property
+    def described(self) -> str:
+        """The same, with an example where it helps."""
+        return self.wanted
+
+
+@dataclass(frozen=True)
+class Text(_Shape):
+    """A quoted string; `holes` says whether `{facts}` of the hardware may stand in it."""
+
+    holes: bool = False
+    absolute: bool = False
+
+    @property
+    def wanted(self) -> str:
+        return 'an absolute path such as "/data"' if self.absolute else "a quoted text"
+
+
+@dataclass(frozen=True)
+class Word(_Shape):
+    """One of a few words; `quoted` says that it is written as a text."""
+
+    choices: tuple[str, ...]
+    quoted: bool = False
+
+    @property
+    def wanted(self) -> str:
+        return " or ".join(f'`"{choice}"`' if self.quoted else f"`{choice}`" for choice in self.choices)
+
+
+@dataclass(frozen=True)
+class Flag(_Shape):
+    @property
+    def wanted(self) -> str:
+        return "`true` or `false`"
+
+
+@dataclass(frozen=True)
+class Number(_Shape):
+    """A number in `dimension`. `plain`: may be written without its unit. `minimum` is in base units."""
+
+    unit: str
+    example: str
+    plain: bool = False
+    integer: bool = False
+    minimum: float = 0.0
+    above: bool = False
+    maximum: float | None = None
+
+    @property
+    def dimension(self) -> Dimension:
+        return parse_unit(self.unit).dimension
+
+    @property
+    def wanted(self) -> str:
+        return "a number" if self.dimension == DIMENSIONLESS else dimension_name(self.dimension)
+
+    @property
+    def described(self) -> str:
+        return f"{self.wanted} such as `{self.example}`"
+
+    def broken_bound(self, value: float) -> str:
+        """What a value that is out of bounds breaks, in words ("above 0 s"); "" for one within them."""
+        if self.maximum == 1.0 and not 0 <= value <= 1:
+            return "from 0 to 100 %"
+        unit = "" if self.plain else f" {self.unit}"
+        if self.above and value <= self.minimum:
+            return f"above {self.minimum:,.6g}{unit}"
+        if value < self.minimum:
+            return f"at least {self.minimum:,.6g}{unit}"
+        if self.maximum is not None and value > self.maximum:
+            most = f"{100 * self.maximum:g} %" if self.example.endswith("%") else f"{self.maximum:,.16g}{unit}"
+            return f"at most {most}"
+        return ""
+
+
+@dataclass(frozen=True)
+class Fact(_Shape):
+    """Anything declared about hardware: a text, a number with or without a unit, `true` or `false`."""
+
+    @property
+    def wanted(self) -> str:
+        return "a text, a quantity, `true` or `false`"
+
+
+@dataclass(frozen=True)
+class Login(_Shape):
+    """A part of a login, read on the controller when the spec is run. A `secret` one is never written out."""
+
+    secret: bool
+    example: str
+
+    @property
+    def wanted(self) -> str:
+        return f'`secret("{self.example}")`' if self.secret else f'a quoted text, or `env("{self.example}")`'
+
+
+@dataclass(frozen=True)
+class Special(_Shape):
+    """A value with a reader of its own; `series` when it may have several parts (`3, interleaved`)."""
+
+    words: str
+    series: bool = False
+
+    @property
+    def wanted(self) -> str:
+        return self.words
+
+
+Shape = Text | Word | Flag | Number | Fact | Login | Special
+
+
+@dataclass(frozen=True)
+class Key:
+    """One attribute. `only` names the engine or the family of workloads that it is for ("" when for all).
+
+    `example` is the attribute as it may be written, where its shape alone does not say it: `usage` has it for all.
+    """
+
+    shape: Shape
+    doc: str
+    required: bool = False
+    default: str = ""
+    only: str = ""
+    example: str = ""
+
+    def usage(self, name: str) -> str:
+        """The attribute with a value, as it may stand in a spec: `measure = 20 min`."""
+        match self.shape:
+            case _ if self.example:
+                return self.example
+            case Word(choices=choices, quoted=quoted):
+                return f'{name} = "{choices[0]}"' if quoted else f"{name} = {choices[0]}"
+            case Flag():
+                return f"{name} = true"
+            case Number(example=example):
+                return f"{name} = {example}"
+            case _:
+                raise TypeError(f"{name} has no example")
+
+
+@dataclass(frozen=True)
+class BlockSchema:
+    """One kind of block.
+
+    `open_keys` is the shape of keys not in the table (hardware holds any fact). `exclusive` are sets of keys of which
+    a block says at most one; a block that inherits or overrides one of a set leaves the others behind.
+    """
+
+    doc: str
+    keys: Mapping[str, Key]
+    blocks: tuple[str, ...] = ()
+    open_keys: Shape | None = None
+    exclusive: tuple[tuple[str, ...], ...] = ()
+    named: bool = True
+    inherits: bool = True
+    overridable: bool = True
+
+
+_TIME = "20 min"
+_POSITIVE_TIME = Number("s", _TIME, above=True)
+_SHARE = Number("", "95 %", plain=True, maximum=1.0)
+_COUNT = Number("records", "75M records", plain=True, integer=True, minimum=1.0, maximum=2.0**53)
+_BYTES = Number("B", "400 B", integer=True, minimum=1.0)
+
+HOSTS = Special('`local`, "user@host:port", "eco-[1-3].lab", or a list of those')
+TOOL = Special('`ycsb`, `ycsb("/opt/ycsb")`, `go_ycsb` or `db_bench("/usr/bin/db_bench")`')
+
+
+@dataclass(frozen=True)
+class MeterSchema:
+    """A way to read power, written as a call: `ipmi("bmc-[1-4].lab", user: env("BMC_USER"), password: secret("P"))`.
+
+    `address` says what its unnamed argument is, "" when it takes none. `boundary` is what its watts are the power of.
+    A `networked` meter is asked by the controller, and there is one for each host; others are on the hosts.
+    """
+
+    doc: str
+    boundary: Boundary
+    address: str
+    usage: str
+    arguments: Mapping[str, Key] = field(default_factory=dict)
+    networked: bool = True
+
+
+_BMC_LOGIN: dict[str, Key] = {
+    "user": Key(Login(secret=False, example="BMC_USER"), "Who logs in.", required=True),
+    "password": Key(Login(secret=True, example="BMC_PASSWORD"), "The password.", required=True),
+}
+
+BOUNDARIES: tuple[Boundary, ...] = ("wall", "node", "cpu")
+
+METERS: dict[str, MeterSchema] = {
+    "ipmi": MeterSchema(
+        "The BMC of each host, asked over the network by `ipmitool` (DCMI power reading).",
+        "node",
+        "the BMC of each host",
+        '`ipmi("bmc-[1-4].lab", user: env("BMC_USER"), password: secret("BMC_PASSWORD"))`',
+        {
+            **_BMC_LOGIN,
+            "cipher": Key(
+                Number("", "3", plain=True, integer=True, maximum=17.0),
+                "The cipher suite.",
+                default="what `ipmitool` agrees on with the BMC",
+            ),
+        },
+    ),
+    "redfish": MeterSchema(
+        "The BMC of each host, asked over HTTPS (Redfish `PowerConsumedWatts`).",
+        "node",
+        "the address of each host's BMC",
+        '`redfish("https://bmc-[1-4].lab", user: env("BMC_USER"), password: secret("BMC_PASSWORD"))`',
+        {
+            **_BMC_LOGIN,
+            "chassis": Key(Text(), "The chassis that is read.", default="the only one"),
+        },
+    ),
+    "snmp": MeterSchema(
+        "A number that a PDU's outlet or a UPS gives by SNMP.",
+        "wall",
+        "the PDU of each host",
+        '`snmp("pdu-[1-4].lab", oid: "1.3.6.1.4.1.318.1.1.26.9.4.3.1.7.1", community: secret("SNMP_COMMUNITY"))`',
+        {
+            "oid": Key(Text(), "The number's object identifier.", required=True),
+            "community": Key(Login(secret=True, example="SNMP_COMMUNITY"), "The community.", required=True),
+            "scale": Key(Number("W", "0.1 W", above=True), "What one of the number is in watts.", default="1 W"),
+        },
+    ),
+    "rapl": MeterSchema(
+        "The counters of the processors on each host: CPU packages only, without disks, fans and power supplies.",
+        "cpu",
+        "",
+        "`rapl`",
+        networked=False,
+    ),
+    "command": MeterSchema(
+        "A command that prints one number, in watts; `$BENCH_HOST` is the host that it is about.",
+        "unknown",
+        "a shell command",
+        '`command("/usr/local/bin/watts")`',
+        {
+            "on": Key(Word(("node", "controller")), "Where it is run.", default="node"),
+            "boundary": Key(Word(BOUNDARIES), "What its watts are the power of.", default="unknown"),
+        },
+        networked=False,
+    ),
+}
+
+POWER = Special("a power meter such as `ipmi(...)` or `rapl`, or a declared quantity such as `250 W`")
+
+_VARIANT_KEYS: dict[str, Key] = {
+    "path": Key(
+        Text(absolute=True),
+        "A directory of this hardware that `{path}` stands for in a database's path.",
+        example='path = "/data/nvme"',
+    ),
+    "mount": Key(
+        Text(absolute=True),
+        "Where its storage is mounted; `{mount}` in a database's path.",
+        example='mount = "/mnt/nvme"',
+    ),
+    "device": Key(Text(), "The block device that `disk ... on device` samples.", example='device = "/dev/nvme0n1"'),
+    "prepare": Key(
+        Special('`command("...")`, or a list of those'),
+        "Commands that are run on every host before each cell; one that fails fails the cell.",
+        example='prepare = command("sync; echo 3 | sudo tee /proc/sys/vm/drop_caches")',
+    ),
+}
+
+HARDWARE = BlockSchema(
+    "A group of identical hosts under test, with whatever facts are worth declaring about them.",
+    {
+        "hosts": Key(HOSTS, "The hosts under test.", required=True, example='hosts = "bench@eco-[1-3].lab"'),
+        **_VARIANT_KEYS,
+        "power": Key(POWER, "How its power is read, or what it is declared to be.", example="power = rapl"),
+    },
+    blocks=("variant", "ssh"),
+    open_keys=Fact(),
+)
+
+VARIANT = BlockSchema(
+    "A way to set up the same hosts: facts and commands of its own beside the group's.",
+    _VARIANT_KEYS,
+    open_keys=Fact(),
+    inherits=False,
+    overridable=False,
+)
+
+SSH = BlockSchema(
+    "How the hosts are reached; what is left out comes from ~/.ssh/config.",
+    {
+        "user": Key(Text(), "The login name.", example='user = "bench"'),
+        "port": Key(Number("", "22", plain=True, integer=True, minimum=1.0, maximum=65535.0), "The port."),
+        "jump": Key(Text(), "A host to go through.", example='jump = "gate.lab"'),
+        "identity": Key(
+            Text(), "The private key's file on the controller.", example='identity = "~/.ssh/bench_ed25519"'
+        ),
+    },
+    named=False,
+    inherits=False,
+    overridable=False,
+)
+
+CLIENT = BlockSchema(
+    "Load-generator hosts, and the tool on them.",
+    {
+        "hosts": Key(HOSTS, "The hosts that generate the load.", required=True, example='hosts = "load-[1-2].lab"'),
+        "tool": Key(
+            TOOL,
+            "The load generator, and where it is installed.",
+            required=True,
+            example='tool = ycsb("/opt/ycsb-0.17.0")',
+        ),
+    },
+    blocks=("ssh",),
+)
+
+DATABASE = BlockSchema(
+    "An engine, how it is reached, and how it is prepared between cells.",
+    {
+        "engine": Key(Word(("mongodb", "rocksdb")), "The database engine.", required=True),
+        "uri": Key(
+            Text(holes=True),
+            "Where a running server is; `{hosts}` are the hardware's hosts.",
+            only="mongodb",
+            example='uri = "mongodb://{hosts}/ycsb"',
+        ),
+        "server": Key(
+            Word(("embedded",)), "`embedded` starts the built-in stand-in server for the run.", only="mongodb"
+        ),
+        "path": Key(
+            Text(holes=True, absolute=True),
+            "The data directory, with holes such as `{path}` or `{mount}`.",
+            example='path = "{path}/rocksdb"',
+        ),
+        "topology": Key(
+            Special('`standalone`, `sharded` or `replica_set("rs0")`'),
+            "What the server is part of.",
+            only="mongodb",
+            example='topology = replica_set("rs0")',
+        ),
+        "size": Key(
+            Number("B", "1 TB", above=True),
+            "The data set's size; a workload without `records` then has size / (key_size + value_size).",
+            only="rocksdb",
+        ),
+        "options_file": Key(
+            Text(absolute=True),
+            "A RocksDB options file on the host.",
+            only="rocksdb",
+            example='options_file = "/etc/rocksdb/options.ini"',
+        ),
+        "tool": Key(
+            TOOL,
+            "The db_bench to use.",
+            default="db_bench",
+            only="rocksdb",
+            example='tool = db_bench("/usr/bin/db_bench")',
+        ),
+        "reset": Key(
+            Word(("drop_and_load", "reuse")),
+            "`drop_and_load` loads again before each cell; `reuse` loads once and keeps it.",
+            default="drop_and_load for mongodb, reuse for rocksdb",
+        ),
+    },
+    blocks=("options",),
+    exclusive=(("uri", "server"),),
+)
+
+ROCKSDB_OPTIONS: dict[str, Key] = {
+    "compression": Key(
+        Word(("none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "zstd"), quoted=True),
+        "The compression of every level.",
+    ),
+    "cache": Key(_BYTES, "The block cache.", example="cache = 8 GiB"),
+    "block_size": Key(_BYTES, "The size of a block.", example="block_size = 4 KiB"),
+    "write_buffer": Key(_BYTES, "The size of a memtable.", example="write_buffer = 64 MiB"),
+    "bloom_bits": Key(
+        Number("", "10", plain=True, integer=True, maximum=64.0), "Bits for each key in the Bloom filter."
+    ),
+    "direct_io": Key(Flag(), "Reads, flushes and compactions go around the page cache."),
+    "sync": Key(Flag(), "Each write waits for the log to be on the device."),
+    "wal": Key(Flag(), "`false` turns the write-ahead log off.", example="wal = false"),
+}
+
+
+@dataclass(frozen=True)
+class UriOption:
+    """An option of the load generators' connections to MongoDB: `name` is the connection string's.
+
+    `scale` turns base units into the connection string's; `words` are its words for ours.
+    """
+
+    key: Key
+    name: str
+    scale: float = 1.0
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+_READ_PREFERENCES = {
+    "primary": "primary",
+    "primary_preferred": "primaryPreferred",
+    "secondary": "secondary",
+    "secondary_preferred": "secondaryPreferred",
+    "nearest": "nearest",
+}
+_POOL = Number("", "100", plain=True, integer=True, maximum=1e6)
+_CONNECTION_TIME = Number("s", "10 s", above=True, maximum=86400.0)
+COMPRESSORS = ("zstd", "snappy", "zlib")
+
+MONGODB_OPTIONS: dict[str, UriOption] = {
+    "write_concern": UriOption(
+        Key(
+            Special("`majority`, or how many servers, such as `1`"),
+            "How many servers must have a write.",
+            example="write_concern = majority",
+        ),
+        "w",
+    ),
+    "journal": UriOption(Key(Flag(), "A write must be in the journal of those servers."), "journal"),
+    "write_timeout": UriOption(Key(_CONNECTION_TIME, "How long they are waited for."), "wTimeoutMS", scale=1000.0),
+    "read_concern": UriOption(
+        Key(Word(("local", "available", "majority", "linearizable", "snapshot")), "Which data a read may see."),
+        "readConcernLevel",
+    ),
+    "read_preference": UriOption(
+        Key(Word(tuple(_READ_PREFERENCES)), "Which members of a replica set are read."),
+        "readPreference",
+        words=_READ_PREFERENCES,
+    ),
+    "max_staleness": UriOption(
+        Key(Number("s", "90 s", integer=True, minimum=90.0), "How far a secondary that is read may lag behind."),
+        "maxStalenessSeconds",
+    ),
+    "compressors": UriOption(
+        Key(
+            Special("`zstd`, `snappy` or `zlib`, or a list of those"),
+            "How messages are compressed, best first.",
+            example="compressors = [zstd, snappy]",
+        ),
+        "compressors",
+    ),
+    "max_pool_size": UriOption(Key(_POOL, "The most connections of a client to a server; 0: no limit."), "maxPoolSize"),
+    "min_pool_size": UriOption(
+        Key(_POOL, "The fewest connections that are kept open.", example="min_pool_size = 10"), "minPoolSize"
+    ),
+    "connect_timeout": UriOption(
+        Key(_CONNECTION_TIME, "How long a connection may take to be made."), "connectTimeoutMS", scale=1000.0
+    ),
+    "socket_timeout": UriOption(
+        Key(_CONNECTION_TIME, "How long an answer may take to come."), "socketTimeoutMS", scale=1000.0
+    ),
+    "retry_writes": UriOption(
+        Key(Flag(), "A write that fails is tried once more.", example="retry_writes = false"), "retryWrites"
+    ),
+    "retry_reads": UriOption(
+        Key(Flag(), "A read that fails is tried once more.", example="retry_reads = false"), "retryReads"
+    ),
+}
+
+DATABASE_OPTIONS: dict[str, Key] = {
+    **{name: replace(key, only="rocksdb") for name, key in ROCKSDB_OPTIONS.items()},
+    **{name: replace(option.key, only="mongodb") for name, option in MONGODB_OPTIONS.items()},
+}
+"""Those of every engine, each with the engine that it is for."""
+
+WORKLOAD = BlockSchema(
+    "What the load does: a YCSB core workload or a db_bench benchmark, adjusted.",
+    {
+        "records": Key(_COUNT, "How many records the data set has.", default="1000 for ycsb, 1M for db_bench"),
+        "description": Key(
+            Text(),
+            "A sentence for the brief, in place of the built-in one.",
+            example='description = "Reads as the shop front does at noon."',
+        ),
+        "operations": Key(
+            Number("ops", "1M ops", plain=True, integer=True, minimum=1.0, maximum=2.0**31 - 1),
+            "Ends the measurement when so many operations are done, if the time is not over before.",
+            only="ycsb",
+        ),
+        "fields": Key(
+            Number("", "10", plain=True, integer=True, minimum=1.0, maximum=1e6),
+            "Fields of a record.",
+            default="10",
+            only="ycsb",
+        ),
+        "field_length": Key(
+            _BYTES, "The size of a field.", default="100 B", only="ycsb", example="field_length = 100 B"
+        ),
+        "record_size": Key(
+            _BYTES, "The size of a record, in place of `field_length`.", only="ycsb", example="record_size = 1 kB"
+        ),
+        "distribution": Key(
+            Word(("uniform", "zipfian", "latest", "hotspot", "exponential", "sequential")),
+            "Which records are asked for.",
+            default="the core workload's",
+            only="ycsb",
+        ),
+        "read": Key(_SHARE, "The share of reads.", default="the core workload's", example="read = 90 %  update = 10 %"),
+        "update": Key(
+            _SHARE,
+            "The share of updates.",
+            default="the core workload's",
+            only="ycsb",
+            example="read = 80 %  update = 20 %",
+        ),
+        "insert": Key(
+            _SHARE,
+            "The share of inserts.",
+            default="the core workload's",
+            only="ycsb",
+            example="read = 50 %  update = 40 %  insert = 10 %",
+        ),
+        "scan": Key(
+            _SHARE, "The share of scans.", default="the core workload's", only="ycsb", example="read = 0 %  scan = 50 %"
+        ),
+        "read_modify_write": Key(
+            _SHARE,
+            "The share of read-modify-writes.",
+            default="the core workload's",
+            only="ycsb",
+            example="update = 0 %  read_modify_write = 50 %",
+        ),
+        "scan_length": Key(
+            Number("records", "100", plain=True, integer=True, minimum=1.0, maximum=1e9),
+            "The longest scan.",
+            default="100 for ycsb",
+        ),
+        "key_size": Key(_BYTES, "The size of a key.", default="16 B", only="db_bench", example="key_size = 16 B"),
+        "value_size": Key(_BYTES, "The size of a value.", default="100 B", only="db_bench"),
+        "write_rate": Key(Number("B/s", "20 MB/s", above=True), "A limit for the writing thread.", only="db_bench"),
+    },
+    exclusive=(("record_size", "field_length"),),
+)
+
+PROBES = ("disk", "cpu", "power", "database")
+
+PROBE = BlockSchema(
+    "A named way to sample beside the measurement.",
+    {
+        "kind": Key(Word(PROBES), "What is sampled.", default="the block's name"),
+        "every": Key(Number("s", "1 s", minimum=0.1), "The time between samples.", required=True),
+        "device": Key(
+            Text(), "The block device; left out, all of them.", only="disk", example='device = "/dev/nvme0n1"'
+        ),
+    },
+)
+
+EXPERIMENT = BlockSchema(
+    "Hardware by workloads by a ramp: the cells that are measured.",
+    {
+        "hardware": Key(
+            Special("`eco`, `[eco, legacy]` or `box.variants`"),
+            "What is compared.",
+            required=True,
+            example="hardware = [eco, legacy]",
+        ),
+        "client": Key(
+            Special("a client's name"), "Who generates the load.", default="the only one", example="client = load"
+        ),
+        "database": Key(
+            Special("a database's name"), "What is loaded.", default="the only one", example="database = mongo"
+        ),
+        "workloads": Key(
+            Special("`a`, `[a, b, f]` or `load(a)`"), "What the load does.", required=True, example="workloads = [a, c]"
+        ),
+        "threads": Key(
+            Special(
+                "`8`, `[8, 16, 32]`, `1..16`, `range(1, 64, factor: 2)`, a search such as "
+                "`knee(from: 1, factor: 2, to: 512)`, or what another experiment's found: `its_name.knee`"
+            ),
+            "The client threads; several make a ramp.",
+            required=True,
+            example="threads = [8, 16, 32]",
+        ),
+        "target": Key(
+            Special(
+                "`20k ops/s`, a list of those, `range(200 ops/s, 120k ops/s, steps: 25)`, a search such as "
+                "`knee(from: 1k ops/s, factor: 2, to: 100k ops/s)`, or what another experiment's found: `its_name.knee`"
+            ),
+            "The offered load; several make a ramp (open loop).",
+            example="target = range(1k ops/s, 20k ops/s, steps: 20)",
+        ),
+        "warm_up": Key(
+            Number("s", _TIME),
+            "Time before the measurement that is not counted.",
+            default="0 s",
+            example="warm_up = 2 min",
+        ),
+        "measure": Key(_POSITIVE_TIME, "The measured time of each cell; or give `phases`."),
+        "phases": Key(
+            Special("`6 x 10 min`"),
+            "Consecutive measured intervals of one run, in place of `measure`.",
+            example="phases = 6 x 10 min",
+        ),
+        "repeats": Key(
+            Special("`3`, `3, interleaved` or `5, random(seed: 1)`", series=True),
+            "How often each cell is measured, and in which order.",
+            default="1, grouped",
+            example="repeats = 3, interleaved",
+        ),
+        "probes": Key(
+            Special("`[disk every 1 s, power every 1 s]`"),
+            "What is sampled beside the measurement.",
+            default="none",
+            example="probes = [disk every 1 s, cpu every 1 s]",
+        ),
+        "max_errors": Key(
+            _SHARE,
+            "A cell with a larger share of failed operations is a failed cell.",
+            default="0 %",
+            example="max_errors = 0.1 %",
+        ),
+    },
+    exclusive=(("measure", "phases"),),
+)
+
+PROFILE = BlockSchema(
+    "Named overrides, so that one definition runs on a laptop and in the lab.",
+    {
+        "hosts": Key(
+            HOSTS, "Takes the place of every host of every hardware group and client.", example="hosts = local"
+        ),
+        "power": Key(
+            Special("a power meter such as `rapl`, or `none`"),
+            "Takes the place of every power meter.",
+            default="none, where `hosts` takes the place of the hosts",
+            example="power = none",
+        ),
+    },
+    blocks=("override", "ssh"),
+    inherits=False,
+    overridable=False,
+)
+
+BLOCKS: Mapping[str, BlockSchema] = {
+    "hardware": HARDWARE,
+    "variant": VARIANT,
+    "ssh": SSH,
+    "client": CLIENT,
+    "database": DATABASE,
+    "workload": WORKLOAD,
+    "probe": PROBE,
+    "experiment": EXPERIMENT,
+    "profile": PROFILE,
+}
+"""Reports are not here: what they may hold is in `compiler/briefs/report.py`, with how it is lowered."""
+
+OVERRIDABLE = tuple(kind for kind, block in BLOCKS.items() if block.overridable)

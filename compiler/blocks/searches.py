@@ -1,0 +1,107 @@
+"""Which search each `other.knee` means, and an order of the experiments in which every search comes before its use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import product
+
+from benchbrief.compiler import errors, plan
+from benchbrief.compiler.blocks import structure_errors
+from benchbrief.compiler.blocks.experiments import Matrix
+from benchbrief.compiler.blocks.ramps import KneeOf
+from benchbrief.compiler.blocks.values import Reader
+from benchbrief.dsl.source import Span
+
+
+def linked(matrices: tuple[Matrix, ...], declared: tuple[str, ...], reader: Reader) -> tuple[Matrix, ...]:
+    """The experiments in the order in which they can run, each with the searches that its cells wait for.
+
+    `declared` names every experiment: those without a matrix were reported before.
+    """
+    by_name = {matrix.experiment.name: matrix for matrix in matrices}
+    order, circles = _in_order(by_name, reader)
+    return tuple(
+        _linked(by_name[name], by_name, declared, reader) if name not in circles else by_name[name] for name in order
+    )
+
+
+def _linked(matrix: Matrix, by_name: Mapping[str, Matrix], declared: tuple[str, ...], reader: Reader) -> Matrix:
+    knees = {}
+    for key, knee_of in matrix.awaits.items():
+        other = by_name.get(knee_of.experiment)
+        if knee_of.experiment not in declared:
+            problem = errors.UnknownName(_base(knee_of), "experiment", knee_of.experiment, declared)
+            reader.findings.add(problem)
+        elif other is not None:
+            knees[key] = _knees(key, knee_of, matrix, other, reader)
+    return replace(matrix, knees=knees)
+
+
+def _base(knee_of: KneeOf) -> Span:
+    """Where the experiment is named."""
+    return replace(knee_of.span, end=knee_of.span.start + len(knee_of.experiment))
+
+
+def _knees(
+    key: str, knee_of: KneeOf, matrix: Matrix, other: Matrix, reader: Reader
+) -> Mapping[tuple[str, str], plan.Knee]:
+    """The search for each hardware and workload of the matrix; none when something was reported."""
+    experiment = other.experiment
+    if experiment.search is None or experiment.axis != key:
+        searched = f"it searches for that of `{experiment.axis}`" if experiment.search else "it does not search"
+        reader.findings.add(structure_errors.NoSearch(knee_of.span, experiment.name, key, searched))
+        return {}
+    knees = {}
+    for unit, load in product(matrix.units, matrix.loads):
+        hardware = _same(unit.hardware.key, (), experiment.hardware)
+        workload = _same(load.workload.name, (load.of,), experiment.workloads)
+        for kind, wanted, chosen, known in (
+            ("hardware", unit.hardware.key, hardware, experiment.hardware),
+            ("workload", load.workload.name, workload, experiment.workloads),
+        ):
+            if chosen is None:
+                reader.findings.add(structure_errors.ManyKnees(knee_of.span, experiment.name, kind, wanted, known))
+        if hardware is not None and workload is not None:
+            pair = (unit.hardware.key, load.workload.name)
+            knees[pair] = plan.Knee(experiment=experiment.name, hardware=hardware, workload=workload)
+    return knees
+
+
+def _same(key: str, otherwise: tuple[str, ...], known: tuple[str, ...]) -> str | None:
+    """The same key among those searched with, else the next best, or the only one there is."""
+    wanted = next((name for name in (key, *otherwise) if name in known), None)
+    return known[0] if wanted is None and len(known) == 1 else wanted
+
+
+def _in_order(by_name: Mapping[str, Matrix], reader: Reader) -> tuple[list[str], set[str]]:
+    """As written, but for experiments that others wait for; those come before. Those in a circle are reported."""
+    order: list[str] = []
+    circles: set[str] = set()
+
+    def place(name: str, chain: tuple[str, ...]) -> None:
+        if name in order or name not in by_name:
+            return
+        matrix = by_name[name]
+        for knee_of in matrix.awaits.values():
+            if knee_of.experiment in (*chain, name):
+                circle = (*chain, name)[(*chain, name).index(knee_of.experiment) :]
+                first = min(range(len(circle)), key=lambda i: by_name[circle[i]].span.start)
+                reader.findings.add(errors.KneeCycle(_closing(circle, by_name), circle[first:] + circle[:first]))
+                circles.update(circle)
+                continue
+            place(knee_of.experiment, (*chain, name))
+        if name not in order:
+            order.append(name)
+
+    for name in by_name:
+        place(name, ())
+    return order, circles
+
+
+def _closing(circle: tuple[str, ...], by_name: Mapping[str, Matrix]) -> Span:
+    """Where the first experiment of a circle, in the text, waits for another of it."""
+    spans = [
+        knee_of.span for name in circle for knee_of in by_name[name].awaits.values() if knee_of.experiment in circle
+    ]
+    return min(spans, key=lambda span: span.start)

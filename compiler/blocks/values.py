@@ -1,0 +1,448 @@
+"""Reading attribute values: constant expressions with their units, and whether each is what its attribute wants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from benchbrief.compiler import errors, plan
+from benchbrief.compiler.blocks import structure_errors, value_errors
+from benchbrief.compiler.blocks.schema import BlockSchema, Fact, Flag, Key, Login, Number, Shape, Special, Text, Word
+from benchbrief.compiler.declarations import Entry
+from benchbrief.compiler.errors import Findings
+from benchbrief.compiler.units import (
+    DIMENSIONLESS,
+    Dimension,
+    UnknownUnitError,
+    base_unit,
+    dimension_name,
+    divide,
+    multiply,
+    parse_unit,
+)
+from benchbrief.dsl import ast
+from benchbrief.dsl.source import Span
+from benchbrief.dsl.suggest import did_you_mean
+
+_FLAGS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A computed number in base units. `text` is as the user wrote it; `bare` when no unit was written."""
+
+    value: float
+    dimension: Dimension
+    text: str
+    span: Span
+    bare: bool
+
+    @property
+    def quantity(self) -> plan.Quantity:
+        return plan.Quantity(value=self.value, unit=base_unit(self.dimension), text=self.text)
+
+
+Value = str | bool | Constant | plan.Reference | ast.String | tuple[ast.Expr, ...]
+"""What an attribute is read as: by its shape, a text, a word, a flag, a number, a reference to what is read when the
+spec is run, a text with holes, or its series."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values of one block that were right. A key that is missing here was not said, or was reported.
+
+    `meant` are the keys that misspelt ones most likely stand for.
+    """
+
+    entry: Entry
+    found: Mapping[str, Value]
+    meant: frozenset[str | None]
+
+    def span(self, key: str) -> Span:
+        """Of the attribute's value, or of the block's head when it was not said."""
+        attribute = self.entry.attributes.get(key)
+        if attribute is None:
+            return self.entry.head
+        return attribute.values[0].span.to(attribute.values[-1].span)
+
+    def said(self, key: str) -> bool:
+        return key in self.entry.attributes or key in self.meant
+
+    def text(self, key: str) -> str | None:
+        value = self.found.get(key)
+        return value if isinstance(value, str) else None
+
+    def flag(self, key: str) -> bool | None:
+        value = self.found.get(key)
+        return value if isinstance(value, bool) else None
+
+    def constant(self, key: str) -> Constant | None:
+        value = self.found.get(key)
+        return value if isinstance(value, Constant) else None
+
+    def number(self, key: str) -> float | None:
+        constant = self.constant(key)
+        return constant.value if constant else None
+
+    def string(self, key: str) -> ast.String | None:
+        value = self.found.get(key)
+        return value if isinstance(value, ast.String) else None
+
+    def series(self, key: str) -> tuple[ast.Expr, ...]:
+        value = self.found.get(key)
+        return value if isinstance(value, tuple) else ()
+
+
+class Reader:
+    """Reads blocks against their schema; every mistake goes to the findings."""
+
+    def __init__(self, params: Mapping[str, ast.Expr], findings: Findings) -> None:
+        self._params = params
+        self.findings = findings
+        self._constants: dict[str, Constant | None] = {}
+        for name, expr in params.items():
+            # In their order each is computed once, from those before it.
+            if isinstance(expr, ast.Quantity | ast.Unary | ast.Binary) and not _is_range(expr):
+                self._constants[name] = self.constant(expr)
+
+    def block(self, entry: Entry, schema: BlockSchema, *, complete: bool = True) -> Values:
+        """`complete` is False for what only adds to a block (an override): nothing is missing there."""
+        found: dict[str, Value] = {}
+        meant: set[str | None] = set()
+        for name, attribute in entry.attributes.items():
+            key = schema.keys.get(name)
+            if key is None and schema.open_keys is not None and not _misspelt(attribute, entry, schema):
+                key = Key(schema.open_keys, "")
+            if key is None:
+                problem = structure_errors.UnknownAttribute(attribute.key.span, entry.kind, name, tuple(schema.keys))
+                self.findings.add(problem)
+                meant.add(problem.replacement)
+                self._recover(attribute, problem.replacement, entry, schema, found)
+                continue
+            value = self.attribute(attribute, key.shape)
+            if value is not None:
+                found[name] = value
+        for rivals in schema.exclusive:
+            said = [entry.attributes[key] for key in rivals if key in entry.attributes]
+            if len(said) > 1:
+                self.findings.add(
+                    structure_errors.ExclusiveAttributes(
+                        said[1].key.span, said[0].key.span, said[1].key.text, said[0].key.text
+                    )
+                )
+        for block in entry.blocks:
+            if block.kind not in schema.blocks:
+                self.findings.add(structure_errors.MisplacedBlock(block.keyword, entry.kind, block.kind, schema.blocks))
+        if complete:
+            for name, key in schema.keys.items():
+                if key.required and name not in entry.attributes and name not in meant:
+                    self.findings.add(
+                        structure_errors.MissingAttribute(entry.head, entry.kind, entry.name, name, key.shape.described)
+                    )
+        return Values(entry, found, frozenset(meant))
+
+    def _recover(
+        self, attribute: ast.Attribute, meant: str | None, entry: Entry, schema: BlockSchema, found: dict[str, Value]
+    ) -> None:
+        """Read a misspelt attribute as what it was to be: without its value, more would seem to be wrong."""
+        earlier = entry.attributes.get(meant or "")
+        inherited = earlier is not None and (
+            earlier.span.source is not entry.head.source or earlier.span.start < entry.head.start
+        )
+        if meant is not None and (earlier is None or inherited):
+            value = self.attribute(attribute, schema.keys[meant].shape)
+            if value is not None:
+                found[meant] = value
+
+    def attribute(self, attribute: ast.Attribute, shape: Shape) -> Value | None:
+        key = attribute.key.text
+        if attribute.label is not None:
+            self.findings.add(structure_errors.StrayLabel(attribute.label.span, key))
+        if len(attribute.values) > 1 and not (isinstance(shape, Special) and shape.series):
+            self.findings.add(
+                structure_errors.BadArgument(attribute.values[1].span, key, "takes one value", "the one that is meant")
+            )
+            return None
+        if isinstance(shape, Special):
+            return attribute.values
+        return self.value(key, attribute.values[0], shape)
+
+    def value(self, key: str, expr: ast.Expr, shape: Shape) -> Value | None:
+        """The value of one expression, or None when it was reported."""
+        match shape:
+            case Word(choices=choices):
+                if isinstance(expr, ast.Name) and expr.text in choices:
+                    return expr.text
+                return self._word(key, self.deref(expr), shape)
+            case Text():
+                return self._text(key, self.deref(expr), shape)
+            case Flag():
+                expr = self.deref(expr)
+                if isinstance(expr, ast.Name) and expr.text in _FLAGS:
+                    return _FLAGS[expr.text]
+                self._wrong(expr, key, shape.wanted, _FLAGS)
+                return None
+            case Number():
+                return self.quantity(key, expr, shape)
+            case Fact():
+                return self._fact(key, self.deref(expr), shape)
+            case Login():
+                return self._login(key, self.deref(expr), shape)
+            case Special():
+                return (expr,)
+
+    def deref(self, expr: ast.Expr) -> ast.Expr:
+        """What a parameter's name stands for; any other expression as it is."""
+        while isinstance(expr, ast.Name) and expr.text in self._params:
+            expr = self._params[expr.text]
+        return expr
+
+    def _wrong(self, expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = ()) -> None:
+        self.findings.add(wrong_value(expr, key, wanted, words))
+
+    def _word(self, key: str, expr: ast.Expr, shape: Word) -> str | None:
+        if isinstance(expr, ast.Name) and expr.text in shape.choices:
+            return expr.text
+        if shape.quoted and isinstance(expr, ast.String) and expr.plain in shape.choices:
+            return expr.plain
+        if isinstance(expr, ast.Name):
+            self.findings.add(structure_errors.UnknownWord(expr.span, key, expr.text, shape.choices))
+        elif shape.quoted and isinstance(expr, ast.String) and expr.plain is not None:
+            self.findings.add(structure_errors.UnknownWord(expr.span, key, expr.plain, shape.choices))
+        else:
+            self._wrong(expr, key, shape.wanted)
+        return None
+
+    def _text(self, key: str, expr: ast.Expr, shape: Text) -> str | ast.String | None:
+        if not isinstance(expr, ast.String):
+            self._wrong(expr, key, shape.wanted)
+            return None
+        plain = expr.plain
+        if plain is None and not shape.holes:
+            hole = next(part for part in expr.parts if isinstance(part, ast.Hole))
+            self.findings.add(structure_errors.HoleNotAllowed(hole.span, key))
+            return None
+        if plain is not None and not plain.strip():
+            self.findings.add(value_errors.BadText(expr.span, key, "empty", shape.wanted))
+            return None
+        if plain is not None and any(ord(char) < 32 for char in plain) and key != "description":
+            self.findings.add(value_errors.BadText(expr.span, key, "a text of one line", shape.wanted))
+            return None
+        if shape.absolute and plain is not None and not check_path(expr.span, key, plain, self.findings):
+            return None
+        return expr if shape.holes else plain
+
+    def _login(self, key: str, expr: ast.Expr, shape: Login) -> str | plan.Reference | None:
+        found = reference(expr)
+        if found is not None and found.kind == ("secret" if shape.secret else "env"):
+            return found
+        if isinstance(expr, ast.String) and not shape.secret:
+            text = self._text(key, expr, Text())
+            return text if isinstance(text, str) else None
+        if found is not None and shape.secret:
+            why = "what `env` names is shown in plans and messages"
+            self.findings.add(value_errors.SecretInTheOpen(expr.span, key, why, found.name))
+        elif isinstance(expr, ast.String) and shape.secret:
+            why = "a spec goes into version control"
+            self.findings.add(value_errors.SecretInTheOpen(expr.span, key, why, shape.example))
+        else:
+            self._wrong(expr, key, shape.wanted)
+        return None
+
+    def _fact(self, key: str, expr: ast.Expr, shape: Fact) -> Value | None:
+        if isinstance(expr, ast.String):
+            return self._text(key, expr, Text())
+        if isinstance(expr, ast.Name) and expr.text in _FLAGS:
+            return _FLAGS[expr.text]
+        if isinstance(expr, ast.Quantity | ast.Binary | ast.Unary):
+            return self.constant(expr)
+        self._wrong(expr, key, shape.wanted, _FLAGS)
+        return None
+
+    def quantity(self, key: str, expr: ast.Expr, shape: Number) -> Constant | None:
+        """A number of the wanted dimension within its bounds."""
+        resolved = self.deref(expr)
+        if not isinstance(resolved, ast.Quantity | ast.Unary | ast.Binary):
+            if isinstance(resolved, ast.Name) and did_you_mean(resolved.text, self._params):
+                self.findings.add(errors.NotAName(resolved.span, resolved.text, tuple(self._params)))
+            else:
+                self._wrong(resolved, key, shape.described)
+            return None
+        constant = self._computed(expr)
+        if constant is None:
+            return None
+        if constant.dimension != shape.dimension:
+            if constant.bare and constant.dimension == DIMENSIONLESS and shape.plain:
+                constant = Constant(constant.value, shape.dimension, constant.text, constant.span, bare=True)
+            elif constant.bare:
+                self.findings.add(
+                    value_errors.MissingUnit(constant.span, key, shape.wanted, shape.example, constant.text)
+                )
+                return None
+            else:
+                found = dimension_name(constant.dimension)
+                self.findings.add(
+                    value_errors.WrongDimension(constant.span, key, shape.wanted, shape.example, constant.text, found)
+                )
+                return None
+        return constant if self._within(key, constant, shape) else None
+
+    def _within(self, key: str, constant: Constant, shape: Number) -> bool:
+        bound = shape.broken_bound(constant.value)
+        if bound:
+            self.findings.add(value_errors.OutOfRange(constant.span, key, constant.text, bound, shape.example))
+        elif shape.integer and constant.value != math.floor(constant.value):
+            self.findings.add(value_errors.NotInteger(constant.span, key, constant.text))
+            return False
+        return not bound
+
+    def _computed(self, expr: ast.Expr) -> Constant | None:
+        """The constant, at the place of the number itself when it is a parameter's."""
+        while isinstance(expr, ast.Name) and expr.text in self._params:
+            if expr.text in self._constants:
+                return self._constants[expr.text]
+            expr = self._params[expr.text]
+        return self.constant(expr)
+
+    def constant(self, expr: ast.Expr) -> Constant | None:
+        """A number computed from literals and parameters, in base units; None when it was reported."""
+        match expr:
+            case ast.Quantity():
+                return self._literal(expr)
+            case ast.Name() if expr.text in self._constants:
+                inner = self._constants[expr.text]
+                return inner and Constant(inner.value, inner.dimension, inner.text, expr.span, inner.bare)
+            case ast.Name() if expr.text in self._params:
+                return self.constant(self.deref(expr))
+            case ast.Name():
+                self.findings.add(errors.NotAName(expr.span, expr.text, tuple(self._params)))
+                return None
+            case ast.Unary(operator="-"):
+                inner = self.constant(expr.operand)
+                return inner and Constant(-inner.value, inner.dimension, f"-{inner.text}", expr.span, inner.bare)
+            case ast.Binary(operator="+" | "-" | "*" | "/"):
+                return self._binary(expr)
+            case _:
+                self.findings.add(value_errors.NotConstant(expr.span, described(expr)))
+                return None
+
+    def _literal(self, expr: ast.Quantity) -> Constant | None:
+        try:
+            unit = parse_unit(expr.unit)
+        except UnknownUnitError as error:
+            span = expr.unit_span or expr.span
+            part = Span(span.source, span.start + error.start, span.start + error.start + len(error.part))
+            self.findings.add(value_errors.UnknownUnit(part, error.part, error.hint))
+            return None
+        value = unit.to_base(expr.value)
+        if not math.isfinite(value):
+            self.findings.add(value_errors.NotFinite(expr.span))
+            return None
+        return Constant(value, unit.dimension, " ".join(expr.span.text.split()), expr.span, not expr.unit)
+
+    def _binary(self, expr: ast.Binary) -> Constant | None:
+        left, right = self.constant(expr.left), self.constant(expr.right)
+        if left is None or right is None:
+            return None
+        match expr.operator:
+            case "+" | "-":
+                if left.dimension != right.dimension:
+                    self.findings.add(
+                        value_errors.MixedDimensions(
+                            expr.operator_span,
+                            expr.operator,
+                            left.text,
+                            dimension_name(left.dimension),
+                            right.text,
+                            dimension_name(right.dimension),
+                        )
+                    )
+                    return None
+                value = left.value + right.value if expr.operator == "+" else left.value - right.value
+                dimension = left.dimension
+            case "/":
+                if right.value == 0:
+                    self.findings.add(value_errors.DivisionByZero(expr.right.span))
+                    return None
+                value, dimension = left.value / right.value, divide(left.dimension, right.dimension)
+            case _:
+                value, dimension = left.value * right.value, multiply(left.dimension, right.dimension)
+        if not math.isfinite(value):
+            self.findings.add(value_errors.NotFinite(expr.span))
+            return None
+        unit = base_unit(dimension)
+        text = f"{value:,.6g} {unit}".strip()
+        return Constant(value, dimension, text, expr.span, left.bare and right.bare)
+
+
+def _misspelt(attribute: ast.Attribute, entry: Entry, schema: BlockSchema) -> bool:
+    """Whether a fact is a key with a slip in it: one that must be said and is not, or whose value no fact can have."""
+    guess = did_you_mean(attribute.key.text, [key for key in schema.keys if key not in entry.attributes])
+    return guess is not None and (schema.keys[guess].required or isinstance(attribute.values[0], ast.Call | ast.List))
+
+
+def reference(expr: ast.Expr) -> plan.Reference | None:
+    """What `env("NAME")`, `secret("NAME")` or the same without quotes stands for; None for all else."""
+    match expr:
+        case ast.Call(
+            function=ast.Name(text=("env" | "secret") as kind),
+            arguments=[ast.Argument(key=None, value=ast.Name() | ast.String() as value)],
+        ) if name := (value.text if isinstance(value, ast.Name) else value.plain):
+            return plan.Reference(kind="env" if kind == "env" else "secret", name=name)
+    return None
+
+
+def _is_range(expr: ast.Expr) -> bool:
+    """`1..16` and `6 x 10 min` are for the attributes that want them, not numbers."""
+    return isinstance(expr, ast.Binary) and expr.operator in ("..", "x")
+
+
+def wrong_value(expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = ()) -> errors.CompileProblem:
+    """A value of another form than `wanted`, or one of the `words` that it could be with a slip in it."""
+    known = tuple(words)
+    name = expr.function if isinstance(expr, ast.Call) else expr
+    if isinstance(name, ast.Name) and did_you_mean(name.text, known):
+        return structure_errors.UnknownWord(name.span, key, name.text, known)
+    return structure_errors.WrongType(expr.span, key, wanted, described(expr))
+
+
+def described(expr: ast.Expr) -> str:
+    """What an expression is, for messages."""
+    match expr:
+        case ast.Name():
+            return f"the word `{expr.text}`"
+        case ast.Quantity():
+            return f"the number `{expr.span.text}`"
+        case ast.String():
+            return "a quoted text"
+        case ast.List():
+            return "a list"
+        case ast.Call():
+            return f"a call of `{expr.function.text}`"
+        case ast.Attr() | ast.Index() | ast.Binary() | ast.Unary():
+            return f"the expression `{' '.join(expr.span.text.split())}`"
+        case ast.Every() | ast.By() | ast.Option():
+            return f"`{' '.join(expr.span.text.split())}`"
+
+
+def check_path(span: Span, key: str, path: str, findings: Findings) -> bool:
+    """A path that a host can be trusted with: absolute, not the root, without `..`."""
+    problem = None
+    if not path.startswith("/"):
+        problem = "it does not start with `/`"
+    elif ".." in path.split("/"):
+        problem = "it goes up with `..`"
+    elif not path.strip("/"):
+        problem = "it is the root directory"
+    if problem:
+        findings.add(value_errors.BadPath(span, key, path, problem))
+    return problem is None
+
+
+def listed(exprs: Iterable[ast.Expr]) -> tuple[ast.Expr, ...]:
+    """The items of a list, or the one thing that stands for a list of one."""
+    items: list[ast.Expr] = []
+    for expr in exprs:
+        items.extend(expr.items if isinstance(expr, ast.List) else (expr,))
+    return tuple(items)

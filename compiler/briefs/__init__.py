@@ -1,0 +1,1 @@
+"""Report blocks, lowered to the elements that a brief is laid out from."""

@@ -1,0 +1,209 @@
+"""Texts with holes: names become their labels, expressions become computed numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TypeGuard
+
+from benchbrief.compiler import plan
+from benchbrief.compiler.briefs import report_errors as wrong
+from benchbrief.compiler.briefs.queries import Place, examples, key_label, query, settled, typed_at
+from benchbrief.compiler.errors import CompileProblem, UnknownName
+from benchbrief.compiler.metrics.expressions import Typer
+from benchbrief.compiler.metrics.indexing import scope_key, word_of
+from benchbrief.compiler.metrics.lookups import described_names
+from benchbrief.compiler.metrics.measures import KINDS, NAMED
+from benchbrief.compiler.metrics.metric_errors import unit_words
+from benchbrief.compiler.metrics.typed import Typed, dotted, text_of
+from benchbrief.compiler.plan import Dimension
+from benchbrief.compiler.units import DIMENSIONLESS, Unit
+from benchbrief.dsl import ast
+from benchbrief.dsl.source import Span
+from benchbrief.dsl.suggest import did_you_mean
+
+_FORMAT = re.compile(r"[+\- ]?0?\d{0,2}[,_]?(\.\d{1,2})?[eEfFgGn%]?")
+_EXAMPLES = "formats are such as `.1f`, `+.0%`, `,.0f`, `.3g`, and with the unit `.1fu`"
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~&])")
+_FRACTION = Unit(DIMENSIONLESS, 1.0, "")
+_NAMEABLE = tuple(dim for dim in NAMED if dim != "operation")
+
+
+def escaped(label: str) -> str:
+    """A label as Markdown that reads as the label."""
+    return _SPECIAL.sub(r"\\\1", label)
+
+
+def prose(typer: Typer, string: ast.String, place: Place) -> plan.Prose | None:
+    """A text as Markdown with computed numbers; None when a mistake was reported."""
+    parts: list[str | plan.Value] = []
+    failed = False
+    for part in string.parts:
+        filled = [part] if isinstance(part, str) else _filled(typer, part, place)
+        failed = failed or filled is None
+        parts += filled or []
+    return None if failed else plan.Prose(parts=_joined(parts))
+
+
+def title(typer: Typer, string: ast.String, place: Place, what: str) -> str | None:
+    """A plain text, in which holes can only be names."""
+    parts: list[str] = []
+    failed = False
+    for part in string.parts:
+        if isinstance(part, str):
+            words: str | None = part
+        elif subject := _subject(typer, part.expr):
+            words = _words(typer, part, subject, place)
+        else:
+            typer.findings.add(_misspelt(typer, part.expr) or wrong.NumberInTitle(part.span, what))
+            words = None
+        failed = failed or words is None
+        parts.append(words or "")
+    return None if failed else "".join(parts)
+
+
+def _misspelt(typer: Typer, expr: ast.Expr) -> CompileProblem | None:
+    """A name with a slip in it: `{worlkoad.label}`."""
+    name = expr.base if isinstance(expr, ast.Attr) else expr
+    if not isinstance(name, ast.Name) or name.text in typer.metrics or name.text in KINDS:
+        return None
+    names = described_names(typer)
+    return UnknownName(name.span, "name", name.text, names) if did_you_mean(name.text, names) else None
+
+
+def number_terms(typer: Typer, string: ast.String, place: Place) -> list[Typed]:
+    """What the numbers in a text are computed from, without those that have a mistake."""
+    exprs = (part.expr for part in string.parts if isinstance(part, ast.Hole))
+    inner = (expr.arguments[0].value if _is_range(expr) and expr.arguments else expr for expr in exprs)
+    typed = (typed_at(typer, expr, place) for expr in inner if not _subject(typer, expr))
+    return [term for term in typed if term is not None]
+
+
+def _joined(parts: Iterable[str | plan.Value]) -> tuple[str | plan.Value, ...]:
+    """Neighbouring plain texts as one."""
+    joined: list[str | plan.Value] = []
+    for part in parts:
+        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += part
+        elif part != "":
+            joined.append(part)
+    return tuple(joined)
+
+
+def _filled(typer: Typer, hole: ast.Hole, place: Place) -> list[str | plan.Value] | None:
+    subject = _subject(typer, hole.expr)
+    if subject is None:
+        return _number(typer, hole, place)
+    words = _words(typer, hole, subject, place)
+    if words is None:
+        return None
+    is_prose = isinstance(hole.expr, ast.Attr) and hole.expr.field.text == "description"
+    return [words if is_prose else escaped(words)]
+
+
+# --- holes that are names ---
+
+
+_Subject = tuple[Dimension, str | None, str]
+
+
+def _subject(typer: Typer, expr: ast.Expr) -> _Subject | None:
+    """What a name means: a dimension, its key (None: the one fixed here), and which of its fields; None for numbers."""
+    word = (word_of(expr) if isinstance(expr, ast.Call) else None) or dotted(expr)
+    if isinstance(expr, ast.Call) and scope_key(typer.scope, "workload", word) is None:  # other than `load(a)`
+        return None
+    if not isinstance(expr, ast.Name | ast.Attr | ast.Call) or word in typer.metrics or word in KINDS:
+        return None
+    stem, _, field = word.rpartition(".")
+    for text, asked in ((word, "label"), (stem, field)):
+        for dim in _NAMEABLE:
+            if text == dim:
+                return dim, None, asked
+            key = scope_key(typer.scope, dim, text)
+            if key is not None:
+                return dim, key, asked
+    return None
+
+
+def _words(typer: Typer, hole: ast.Hole, subject: _Subject, place: Place) -> str | None:
+    dim, named, field = subject
+    key = named or place.key(dim)
+    if key is None:
+        typer.findings.add(wrong.NotFixedHere(hole.expr.span, dim))
+        return None
+    if hole.format:
+        typer.findings.add(wrong.BadFormat(hole.span, hole.format, "it is a text", "leave the format out"))
+        return None
+    fields = _fields(typer, dim, str(key))
+    if field not in fields:
+        span = hole.expr.field.span if isinstance(hole.expr, ast.Attr) else hole.expr.span
+        what = f"{dim} `{key}`" if named else f"a {dim}"
+        typer.findings.add(wrong.UnknownField(span, what, field, tuple(fields)))
+        return None
+    return fields[field]
+
+
+def _fields(typer: Typer, dim: Dimension, key: str) -> dict[str, str]:
+    label = key_label(typer, dim, key)
+    fields = {"label": label, "title": label, "name": key}
+    for workload in typer.scope.workloads:
+        if dim == "workload" and workload.key == key:
+            fields["description"] = workload.description
+    for hardware in typer.scope.hardware:
+        if dim == "hardware" and hardware.key == key:
+            facts = {name: quantity.text for name, quantity in hardware.facts.items()}
+            return {**facts, **hardware.texts, **fields}
+    return fields
+
+
+# --- holes that are numbers ---
+
+
+def _is_range(expr: ast.Expr) -> TypeGuard[ast.Call]:
+    return isinstance(expr, ast.Call) and expr.function.text == "range"
+
+
+def _number(typer: Typer, hole: ast.Hole, place: Place) -> list[str | plan.Value] | None:
+    expr = hole.expr
+    exprs: list[ast.Expr] = [expr]
+    if _is_range(expr):
+        exprs = [replace(expr, function=replace(expr.function, text=end)) for end in ("min", "max")]
+    ends = [_one_number(typer, end, place) for end in exprs]
+    typed = [end for end in ends if end is not None]
+    if len(typed) < len(ends):
+        return None
+    with_unit = hole.format.endswith("u")
+    format_ = hole.format.removesuffix("u")
+    unit = printed_unit(typer, hole.span, format_, typed[0])
+    if unit is None:
+        return None
+    queries = [query(typer, end.term, unit, text_of(expr)) for end in typed]
+    value = plan.Value(query=queries[0], format=format_, high=queries[1] if len(queries) > 1 else None)
+    return [value, f"\N{NO-BREAK SPACE}{unit.text}"] if with_unit and unit.text else [value]
+
+
+def printed_unit(typer: Typer, span: Span, format_: str, typed: Typed) -> Unit | None:
+    """The unit that a number is to be in, to be printed by a format of Python's; None when the format is wrong."""
+    if not _FORMAT.fullmatch(format_):
+        typer.findings.add(wrong.BadFormat(span, format_, "it is not a format", _EXAMPLES))
+        return None
+    unit = typed.unit
+    if not format_.endswith("%"):
+        return unit
+    if unit.dimension != DIMENSIONLESS:
+        why = f"it is {unit_words(unit.dimension)}, and no share"
+        typer.findings.add(wrong.BadFormat(span, format_, why, "leave the `%` out, or divide by a whole"))
+        return None
+    return _FRACTION  # `%` multiplies by 100 itself
+
+
+def _one_number(typer: Typer, expr: ast.Expr, place: Place) -> Typed | None:
+    typed = typed_at(typer, expr, place)
+    if typed is None:
+        return None
+    typed, left = settled(typed, ())
+    if left:
+        typer.findings.add(wrong.DimensionsLeft(expr.span, left, examples(typer, typed.term, left)))
+        return None
+    return typed

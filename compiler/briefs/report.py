@@ -1,0 +1,307 @@
+"""Metrics, expectations and reports, lowered for the plan: `each` is unrolled, and every expression is a query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from benchbrief.compiler import plan
+from benchbrief.compiler.blocks.structure_errors import (
+    HoleNotAllowed,
+    MisplacedBlock,
+    UnknownAttribute,
+    UnknownWord,
+    WrongType,
+)
+from benchbrief.compiler.blocks.values import described
+from benchbrief.compiler.briefs import report_errors as wrong
+from benchbrief.compiler.briefs.bodies import Body, read_attributes
+from benchbrief.compiler.briefs.figures import figure
+from benchbrief.compiler.briefs.formulas import formula
+from benchbrief.compiler.briefs.prose import prose, title
+from benchbrief.compiler.briefs.queries import Place, dimension, origin, query, runs_at, runs_keys
+from benchbrief.compiler.briefs.tables import callout, table
+from benchbrief.compiler.errors import CompileProblem, Findings, SingleRun
+from benchbrief.compiler.metrics import metric_errors
+from benchbrief.compiler.metrics.expressions import Typer
+from benchbrief.compiler.metrics.lookups import taken
+from benchbrief.compiler.metrics.terms import Measure, leaves
+from benchbrief.compiler.metrics.typed import text_of
+from benchbrief.compiler.scope import Scope
+from benchbrief.compiler.units import Unit
+from benchbrief.dsl import ast
+from benchbrief.dsl.diagnostics import Diagnostic
+
+TEMPLATES = ("technical_brief", "blog", "white_paper")
+LANGUAGES = ("en", "ja")
+_HEAD = ("template", "subtitle", "language", "author", "legal")
+_FLOW = ("text", "disclosure")
+_BLOCKS = ("callout", "table", "figure", "section", "each", "formula")
+_UNROLLED = ("workload", "hardware", "experiment")
+_TRUTH = Unit((), 1.0, "")
+
+_T = TypeVar("_T")
+_E = TypeVar("_E", bound=plan.Element)
+Lowered = tuple[
+    tuple[plan.Metric, ...], tuple[plan.Expect, ...], tuple[plan.Report, ...], tuple[Diagnostic, ...]
+]
+
+
+def lower(scope: Scope, *, whole: bool = True) -> Lowered:
+    """What the plan says of the spec's numbers and briefs, and everything that is wrong with them.
+
+    A file without experiments, made to be used by others, has nothing that its metrics could be held against. When not
+    all of its experiments are `whole`, only that is told which is wrong in any case.
+    """
+    if not scope.experiments and whole:
+        return (), (), (), ()
+    findings = Findings()
+    typer = Typer(scope, findings)
+    metrics = [_metric(typer, metric) for metric in scope.metrics]
+    judged: set[str] = set()
+    expects = [_expect(typer, expect, judged) for expect in scope.expects]
+    reports = [_report(typer, block) for block in scope.reports]
+    if not whole:
+        return (), (), (), findings.standing_alone()
+    return (
+        tuple(metric for metric in metrics if metric),
+        tuple(expect for expect in expects if expect),
+        tuple(report for report in reports if report),
+        findings.diagnostics(),
+    )
+
+
+@dataclass
+class Memory:
+    """What was wrong with the metrics and with each report, kept from one check of a spec to the next.
+
+    It holds as long as all that expressions may refer to is the same; a report's, as long as its block is the same one.
+    """
+
+    scope: Scope | None = None
+    numbers: Findings = field(default_factory=Findings)
+    reports: list[tuple[ast.Block, Findings]] = field(default_factory=list)
+
+
+def mistakes(scope: Scope, memory: Memory, *, whole: bool = True) -> tuple[Diagnostic, ...]:
+    """The diagnostics that `lower` would give, from memory where nothing has changed."""
+    if not scope.experiments and whole:
+        return ()
+    without_reports = replace(scope, reports=())
+    if memory.scope != without_reports:
+        memory.scope = None
+        typer = Typer(scope, Findings(), planning=False)
+        for metric in scope.metrics:
+            _metric(typer, metric)
+        judged: set[str] = set()
+        for expect in scope.expects:
+            _expect(typer, expect, judged)
+        memory.scope, memory.numbers, memory.reports = without_reports, typer.findings, []
+    before = {id(block): findings for block, findings in memory.reports}
+    memory.reports = [(block, before.get(id(block)) or _wrong_with(block, scope)) for block in scope.reports]
+    every = Findings()
+    every.include(memory.numbers)
+    for _, findings in memory.reports:
+        every.include(findings)
+    return every.diagnostics() if whole else every.standing_alone()
+
+
+def _wrong_with(block: ast.Block, scope: Scope) -> Findings:
+    findings = Findings()
+    _report(Typer(scope, findings, planning=False), block)
+    return findings
+
+
+def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
+    name = metric.name.text
+    if what := taken(name):
+        typer.findings.add(metric_errors.ShadowsMeasure(metric.name.span, name, what))
+        return None
+    typed = typer.metric(name)
+    if typed is None or not typer.is_complete(typed, metric.expr):
+        return None
+    return plan.Metric(
+        name=name,
+        label=_label(typer, metric.label) or name,
+        better="higher" if metric.better == "higher" else "lower" if metric.better == "lower" else None,
+        query=query(typer, typed.term, typed.unit, text_of(metric.expr)),
+        origin=origin(metric.span),
+    )
+
+
+def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect | None:
+    """`judged` are the experiments without repeats that a warning was given for."""
+    typed = typer.condition(expect.condition)
+    if typed is None or not typer.is_complete(typed, expect.condition):
+        return None
+    runs = [run for leaf in leaves(typed.term) if isinstance(leaf, Measure) for run in leaf.runs]
+    single = dict.fromkeys(run.experiment for run in runs if run.repeats == 1 and run.experiment not in judged)
+    judged.update(single)
+    if single:
+        typer.findings.add(SingleRun(expect.span, tuple(single)))
+    text = text_of(expect.condition)
+    condition = expect.condition
+    compared = (condition.left, condition.right) if isinstance(condition, ast.Binary) else ()
+    sides = [(side, found) for side in compared if (found := typer.typed(side)) and found.term.unit is not None]
+    return plan.Expect(
+        text=text,
+        label=_label(typer, expect.label) or text,
+        query=query(typer, typed.term, _TRUTH, text),
+        sides=tuple(query(typer, found.term, found.unit, text_of(side)) for side, found in sides),
+        origin=origin(expect.span),
+    )
+
+
+def _label(typer: Typer, label: ast.String | None) -> str | None:
+    if label is not None and label.plain is None:
+        typer.findings.add(HoleNotAllowed(label.span, "label"))
+    return label.plain if label else None
+
+
+# --- reports ---
+
+
+def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
+    attributes = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text in _HEAD]
+    head = read_attributes(typer, "report", attributes, _HEAD)
+    place = Place()
+    name = block.name.text if block.name else "report"
+    heading = title(typer, block.label, place, "title") if block.label else name
+    texts = {key: _title(typer, head, key, place) for key in ("subtitle", "author")}
+    legal = head.string("legal")
+    legal_prose = prose(typer, legal, place) if legal else None
+    return plan.Report(
+        name=name,
+        title=heading or name,
+        subtitle=texts["subtitle"],
+        template=_word(typer, head, "template", TEMPLATES) or TEMPLATES[0],
+        language=_word(typer, head, "language", LANGUAGES) or typer.scope.language,
+        author=texts["author"],
+        legal=legal_prose,
+        elements=tuple(_elements(typer, [i for i in block.body if i not in attributes], place, "report")),
+        origin=origin(block.span),
+    )
+
+
+def _title(typer: Typer, body: Body, key: str, place: Place) -> str:
+    string = body.string(key)
+    return (title(typer, string, place, key) if string else None) or ""
+
+
+def _word(typer: Typer, body: Body, key: str, choices: tuple[str, ...]) -> str | None:
+    values = body.values(key)
+    if not values:
+        return None
+    value = values[0]
+    if not isinstance(value, ast.Name) or len(values) > 1:
+        wanted = f"one of `{'`, `'.join(choices)}`"
+        found = described(value) if len(values) == 1 else "more than one value"
+        typer.findings.add(WrongType(values[-1].span, key, wanted, found))
+    elif value.text not in choices:
+        typer.findings.add(UnknownWord(value.span, key, value.text, choices))
+    else:
+        return value.text
+    return None
+
+
+def _elements(typer: Typer, items: Sequence[ast.Item], place: Place, parent: str) -> list[plan.Element]:
+    elements: list[plan.Element] = []
+    for item in items:
+        elements += _element(typer, item, place, parent)
+    return elements
+
+
+def _element(typer: Typer, item: ast.Item, place: Place, parent: str) -> list[plan.Element]:
+    """What one attribute or block shows: nothing after a mistake, several elements for `each`."""
+    if isinstance(item, ast.Attribute):
+        return _attribute(typer, item, place, parent)
+    match item.keyword.text:
+        case "each":
+            return _each(typer, item, place)
+        case "section":
+            heading = title(typer, item.label, place, "title") if item.label else ""
+            elements = tuple(_elements(typer, item.body, place, "section"))
+            if not item.body:
+                usage = 'a `text = "..."`, a table or a figure'
+                typer.findings.add(wrong.EmptyElement(item.keyword.span, "section", usage))
+            return [plan.SectionElement(title=heading, elements=elements)] if heading is not None else []
+        case "table":
+            return _tried(typer, item, place, table)
+        case "callout":
+            return _tried(typer, item, place, callout)
+        case "figure":
+            return _tried(typer, item, place, figure)
+        case "formula":
+            return _tried(typer, item, place, formula)
+        case word:
+            typer.findings.add(MisplacedBlock(item.keyword.span, parent, word, _BLOCKS))
+            return []
+
+
+def _attribute(typer: Typer, attribute: ast.Attribute, place: Place, parent: str) -> list[plan.Element]:
+    key = attribute.key.text
+    if key not in _FLOW:
+        known = (*_HEAD, *_FLOW) if parent == "report" else _FLOW
+        typer.findings.add(UnknownAttribute(attribute.key.span, parent, key, known))
+        return []
+    body = read_attributes(typer, parent, [attribute], _FLOW)
+    if key == "disclosure":
+        return [plan.DisclosureElement()] if _word(typer, body, key, ("automatic",)) else []
+    string = body.string("text")
+    words = _watched(typer, place, "text", lambda: prose(typer, string, place)) if string else None
+    return [plan.TextElement(prose=words)] if words else []
+
+
+def _each(typer: Typer, block: ast.Block, place: Place) -> list[plan.Element]:
+    """The block's elements once for each key of its dimension that is planned here."""
+    name = block.subject or block.keyword
+    dim = dimension(name.text)
+    if dim is None or dim not in _UNROLLED:
+        typer.findings.add(UnknownWord(name.span, "each", name.text, _UNROLLED))
+        return []
+    if place.key(dim) is not None:
+        typer.findings.add(wrong.EachTwice(name.span, dim))
+        return []
+    elements: list[plan.Element] = []
+    for key in runs_keys(runs_at(typer, place), dim):
+        elements += _elements(typer, block.body, place.at(dim, key), "each")
+    return elements
+
+
+def _tried(
+    typer: Typer, block: ast.Block, place: Place, make: Callable[[Typer, ast.Block, Place], _E | None]
+) -> list[plan.Element]:
+    made = _watched(typer, place, block.keyword.text, lambda: make(typer, block, place))
+    return [made] if made else []
+
+
+class _Watched(Findings):
+    """Findings that are looked at before they count."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.problems: list[CompileProblem] = []
+
+    def add(self, problem: CompileProblem) -> None:
+        self.problems.append(problem)
+
+
+def _watched(typer: Typer, place: Place, kind: str, make: Callable[[], _T | None]) -> _T | None:
+    """What `make` gives. Inside an `each`, what is measured nowhere for this key is left out, with a warning."""
+    outer, watched = typer.findings, _Watched()
+    typer.findings = watched
+    try:
+        made = make()
+    finally:
+        typer.findings = outer
+    unplanned = [problem for problem in watched.problems if isinstance(problem, metric_errors.NothingPlanned)]
+    errors = [problem for problem in watched.problems if problem.severity == "error"]
+    if place.fixed and errors and len(unplanned) == len(errors):
+        dim, key = place.fixed[-1]
+        first = unplanned[0]
+        outer.add(wrong.LeftOut(first.span, kind, dim, str(key), first.base))
+        return None
+    for problem in watched.problems:
+        outer.add(problem)
+    return made

@@ -1,0 +1,117 @@
+"""What the blocks of a report may hold, in words: for the reference and for editors.
+
+`compiler/briefs/report.py` and the modules of its elements read them; tests hold these tables to what those accept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from benchbrief.compiler.blocks.schema import BlockSchema, Key, Special, Text, Word
+
+_BY = "an expression `by` a dimension, or several in `[...]`"
+_TEXT = Key(
+    Text(holes=True),
+    "Markdown, with `{expression:format}` for computed values.",
+    example='text = "The best gain was {max(gain over threads, workload):+.0%}."',
+)
+_NOTE = Key(
+    Text(holes=True),
+    "A remark below it, in Markdown with `{expression:format}`.",
+    example='note = "Over {count(gain over threads, workload):.0f} points."',
+)
+_ROWS = Key(
+    Special("a dimension such as `workload`, expressions in `[...]`, or `facts`", series=True),
+    "What is down the side: a dimension, or several expressions.",
+    example="rows = workload",
+)
+_COLUMNS = Key(
+    Special("`throughput by hardware`, expressions in `[...]`, or a dimension", series=True),
+    "What is across the top: expressions, or a dimension when `rows` are expressions.",
+    example="columns = throughput[threads: 8] by hardware",
+)
+_COLUMN = Key(
+    Special('`column "Head" = expression`, or `= "{expression:format}"`', series=True),
+    "One column with a head of its own; may stand several times.",
+    example='column "Gain" = "{range(gain over threads):+.0%}"',
+)
+
+_FLOW = {
+    "text": _TEXT,
+    "disclosure": Key(Word(("automatic",)), "The test configuration and method, from what was run."),
+}
+_INNER = ("section", "each", "callout", "table", "figure", "formula")
+
+
+def _series(doc: str, wanted: str, example: str) -> Key:
+    return Key(Special(wanted, series=True), f"{doc}; may stand several times.", example=example)
+
+
+ELEMENTS: Mapping[str, BlockSchema] = {
+    "report": BlockSchema(
+        "What the brief says: its elements in order.",
+        {
+            "template": Key(Word(("technical_brief", "blog", "white_paper")), "The layout.", default="technical_brief"),
+            "subtitle": Key(Text(), "The line below the title.", example='subtitle = "YCSB A to F on three nodes"'),
+            "language": Key(Word(("en", "ja")), "The language of all that the brief adds to your words.", default="en"),
+            "author": Key(Text(), "Who signs it.", example='author = "Storage performance team"'),
+            "legal": Key(
+                Text(holes=True),
+                "The small print at the end.",
+                example='legal = "Product names belong to their owners."',
+            ),
+            **_FLOW,
+        },
+        blocks=_INNER,
+        inherits=False,
+        overridable=False,
+    ),
+    "section": BlockSchema("A part of the brief with a heading.", _FLOW, blocks=_INNER, named=False),
+    "each": BlockSchema(
+        "Its elements once for each `workload`, `hardware` or `experiment`.", _FLOW, blocks=_INNER, named=False
+    ),
+    "callout": BlockSchema(
+        "A box with the numbers that matter.",
+        {"text": _TEXT, "rows": _ROWS, "columns": _COLUMNS, "column": _COLUMN, "note": _NOTE},
+        named=False,
+    ),
+    "table": BlockSchema(
+        "Numbers by a dimension, or the facts of the hardware.",
+        {"rows": _ROWS, "columns": _COLUMNS, "column": _COLUMN, "note": _NOTE},
+        named=False,
+    ),
+    "figure": BlockSchema(
+        "A chart: its series share one axis along the bottom.",
+        {
+            "line": _series(
+                "A line along a ramp, the phases or time", _BY, "line = throughput by threads, color hardware"
+            ),
+            "bars": _series("Bars for the keys of a dimension", _BY, "bars = throughput[threads: 96] by workload"),
+            "curve": _series(
+                "One value against another, point by point along a ramp",
+                "two expressions `along` a dimension",
+                "curve = throughput, latency.p99[read] along threads, color hardware",
+            ),
+            "mark": _series("A straight line at one value", "an expression", "mark = 10 ms"),
+            "note": _NOTE,
+        },
+        named=False,
+    ),
+    "formula": BlockSchema(
+        "How a metric is computed, with the measured numbers put in: `formula gain for a, threads: 96`.",
+        {},
+        named=False,
+    ),
+}
+"""By keyword; a report is the only one with a name."""
+
+OPTIONS: Mapping[str, str] = {
+    "color": "One series for each key of a dimension: `color hardware`.",
+    "axis": "Which side its scale stands on: `axis left` or `axis right`.",
+    "label": 'What to call it: `label "ideal"`.',
+    "log": "A logarithmic scale: `log x` or `log y`.",
+    "dashed": "A broken line.",
+    "band": "The confidence interval around a line: `band confidence`.",
+    "format": 'How its numbers are printed: `format ",.0f"`.',
+}
+"""Words that may follow an expression of a figure or a table, after a comma."""

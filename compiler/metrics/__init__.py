@@ -1,0 +1,1 @@
+"""Expressions: typed labelled arrays with units, lowered to SQL."""

@@ -1,0 +1,226 @@
+"""What is read off a whole curve: `knee`, `saturation`, `time_to_steady`, and the condition `steady`.
+
+Each says what it can't know as missing. How they are computed is in `compiler/metrics/sql_curves.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from benchbrief.compiler.metrics import metric_errors as wrong
+from benchbrief.compiler.metrics.indexing import yet_to_be_found
+from benchbrief.compiler.metrics.measures import DIMENSIONS, KINDS
+from benchbrief.compiler.metrics.terms import (
+    Measure,
+    Number,
+    Operation,
+    Reduction,
+    Spread,
+    Steady,
+    Term,
+    along,
+    fix,
+    leaves,
+    offered_keys,
+)
+from benchbrief.compiler.metrics.typed import Demanded, Typed, text_of
+from benchbrief.compiler.plan import Dimension
+from benchbrief.compiler.steady import FEWEST_PHASES
+from benchbrief.compiler.units import DIMENSIONLESS, parse_unit
+from benchbrief.dsl import ast
+from benchbrief.dsl.source import Span
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.metrics.expressions import Typer
+
+CURVES: Mapping[str, tuple[Dimension, ...]] = {
+    "knee": ("threads", "target"),
+    "saturation": ("target",),
+    "time_to_steady": ("phase",),
+}
+"""The functions, and along which dimensions each of them reads a curve."""
+
+FEWEST_POINTS = 3
+"""Of a curve with a knee: one before it, one at it, one behind it."""
+
+ARGUMENTS: Mapping[str, tuple[str, ...]] = {"saturation": ("at",)}
+
+KEEPS_UP = 0.95
+"""A system keeps up with an offered load when it achieves this share of it. What is short of the whole leaves room for
+the pace of a load generator, which is never quite the offered one."""
+
+_TOTAL = replace(KINDS["throughput"], on_demand=KINDS["throughput"].on_demand - {"operation"})
+_SECONDS = parse_unit("s").dimension
+
+
+_ABSENT = {
+    "knee": "no knee shows within the measured points",
+    "saturation": "no saturation was reached within the offered loads",
+    "steady": "no steady state was reached within the measured phases",
+}
+
+
+def absent(term: Term) -> str:
+    """Why a term has no value although all of its points were measured; "" when there is no reason for that."""
+    found = dict.fromkeys(_unreached(term))
+    return "; ".join(_ABSENT[word] for word in found)
+
+
+def _unreached(term: Term) -> Iterator[str]:
+    match term:
+        case Steady():
+            yield "steady"
+        case Reduction():
+            if term.function in _ABSENT:
+                yield term.function
+            yield from _unreached(term.operand)
+            if term.when is not None:
+                yield from _unreached(term.when)
+        case Operation():
+            for operand in term.operands:
+                yield from _unreached(operand)
+        case Spread():
+            yield from _unreached(term.operand)
+        case _:
+            return
+
+
+def total_throughput(term: Term) -> Term:
+    """The throughput of all operations at the points of a throughput."""
+    if not isinstance(term, Measure):
+        raise TypeError(f"{type(term).__name__} is no throughput")
+    fixed = tuple(pair for pair in term.fixed if pair[0] != "operation")
+    return replace(term, demanded=term.demanded - {"operation"}, fixed=fixed)
+
+
+def steady(typer: Typer, span: Span, demanded: Demanded) -> Typed | None:
+    """`steady`: whether the throughput of all operations is in its steady state, whatever it is the condition of."""
+    runs = tuple(run for run in typer.runs if run.phases > 1)
+    if all(run.phases < FEWEST_PHASES for run in runs):
+        _needs_phases(typer, span, "steady")
+        return None
+    kept = frozenset[Dimension](demanded | {"phase"}) & _TOTAL.on_demand
+    return Typed(Steady(Measure(_TOTAL, runs, typer.scope.experiment_visible, kept)))
+
+
+def beside(when: Term, operand: Term) -> Term:
+    """A condition whose `steady` speaks of the same points as the operand: of those that all its measures are fixed to.
+
+    In `mean(throughput[eco] over phase, when steady)` it is the throughput of `eco` that has to be steady.
+    """
+    match when:
+        case Operation():
+            return replace(when, operands=tuple(beside(part, operand) for part in when.operands))
+        case Steady():
+            fixed = [dict(leaf.fixed) for leaf in leaves(operand) if isinstance(leaf, Measure)]
+            for dim in DIMENSIONS:
+                keys = {keys.get(dim) for keys in fixed}
+                if dim != "phase" and len(keys) == 1 and (key := keys.pop()) is not None:
+                    when = fix(when, dim, key)
+            return when
+        case _:
+            return when
+
+
+def curve(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
+    """A call of one of `CURVES`; None when a mistake was reported."""
+    function = expr.function.text
+    dim = _along(typer, expr)
+    at = _at(typer, expr) if dim is not None else None
+    if dim is None or at is None:
+        return None
+    inner = expr.arguments[0].value
+    operand = typer.number(inner, demanded | {dim})
+    if operand is None:
+        return None
+    term = along(operand.term, (dim,))
+    if function == "time_to_steady":
+        return _time_to_steady(typer, expr, term)
+    if dim not in term.dims:
+        if search := yet_to_be_found(term, dim):
+            typer.findings.add(wrong.PointNotKnown(expr.over[0].span, text_of(inner), dim, search))
+            return None
+        typer.findings.add(wrong.DimensionAbsent(expr.over[0].span, text_of(inner), dim, term.dims))
+        return None
+    if function == "knee":
+        points = len(offered_keys(term, dim))
+        if points < FEWEST_POINTS:
+            typer.findings.add(wrong.TooFewPoints(expr.over[0].span, dim, FEWEST_POINTS, points))
+        return Typed(Reduction("knee", term, (dim,), None))
+    if not isinstance(term, Measure) or term.kind.name != "throughput":
+        why = "compares `throughput` with the offered load, and nothing else"
+        usage = "write `saturation(throughput over target)`, or `max(... over target)`"
+        typer.findings.add(wrong.BadReduction(inner.span, function, why, usage))
+        return None
+    return Typed(Reduction("saturation", term, (dim,), None, at), operand.display)
+
+
+def _along(typer: Typer, expr: ast.Call) -> Dimension | None:
+    function = expr.function.text
+    dims = CURVES[function]
+    usage = f"write `{function}(throughput over {dims[0]})`"
+    span, why = expr.span, ""
+    if not expr.arguments or expr.arguments[0].key is not None or any(a.key is None for a in expr.arguments[1:]):
+        why = "takes one expression"
+    elif not expr.over:
+        why = "does not say over what"
+    elif expr.when is not None:
+        span, why = expr.when.span, "reads the whole curve, and takes no condition"
+        usage = f"leave the condition out: `{function}({text_of(expr.arguments[0].value)} over {dims[0]})`"
+    elif len(expr.over) > 1:
+        span, why = expr.over[1].span, "goes along one dimension"
+    elif expr.over[0].text not in dims:
+        span, why = expr.over[0].span, f"goes along {' or '.join(f'`{dim}`' for dim in dims)}"
+    if why:
+        typer.findings.add(wrong.BadReduction(span, function, why, usage))
+        return None
+    return next(dim for dim in dims if dim == expr.over[0].text)
+
+
+def _at(typer: Typer, expr: ast.Call) -> float | None:
+    """The ratio `at: 95 %`, or the usual one; None when a mistake was reported."""
+    function = expr.function.text
+    known = ARGUMENTS.get(function, ())
+    ratio: float | None = KEEPS_UP
+    for argument in expr.arguments[1:]:
+        key = argument.key
+        if key is not None and key.text not in known:
+            typer.findings.add(wrong.UnknownArgument(key.span, function, key.text, known))
+            return None
+        typed = typer.number(argument.value)
+        if typed is None:
+            return None
+        term = typed.term
+        if not isinstance(term, Number) or term.unit != DIMENSIONLESS or not 0 < term.value <= 1:
+            why = "judges by the achieved share of the offered load, which is above 0 and at most 100 %"
+            usage = "write `saturation(throughput over target, at: 95 %)`"
+            typer.findings.add(wrong.BadReduction(argument.value.span, function, why, usage))
+            return None
+        ratio = term.value
+    return ratio
+
+
+def _time_to_steady(typer: Typer, expr: ast.Call, term: Term) -> Typed | None:
+    """The phases before the first steady one, times the length of a phase."""
+    runs = [run for leaf in leaves(term) if isinstance(leaf, Measure) and "phase" in leaf.dims for run in leaf.runs]
+    if "phase" not in term.dims or max((run.phases for run in runs), default=0) < FEWEST_PHASES:
+        _needs_phases(typer, expr.function.span, "time_to_steady")
+        return None
+    lengths = {run.phase_s: run.experiment for run in runs if run.phases >= FEWEST_PHASES}
+    if len(lengths) != 1:
+        listed = " and ".join(f"{seconds:g} s in `{experiment}`" for seconds, experiment in sorted(lengths.items()))
+        one = next(iter(lengths.values()))
+        usage = f"name the experiment: `time_to_steady(throughput[{one}] over phase)`"
+        typer.findings.add(wrong.BadReduction(expr.span, "time_to_steady", f"meets phases of {listed}", usage))
+        return None
+    onset = Reduction("onset", Steady(term), ("phase",), None)
+    before = Operation("-", (onset, Number(1.0, DIMENSIONLESS)), DIMENSIONLESS)
+    return Typed(Operation("*", (before, Number(next(iter(lengths)), _SECONDS)), _SECONDS))
+
+
+def _needs_phases(typer: Typer, span: Span, word: str) -> None:
+    most = max((run.phases for run in typer.runs), default=1)
+    experiments = tuple(experiment.key for experiment in typer.scope.experiments)
+    typer.findings.add(wrong.NeedsPhases(span, word, FEWEST_PHASES, most, experiments))

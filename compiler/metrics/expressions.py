@@ -1,0 +1,265 @@
+"""Typing expressions: names to measures, indices to keys, and the dimensions and the unit of every part.
+
+All mistakes go to the findings; an expression with one is None, and what is built on it stays silent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from benchbrief.compiler.blocks.value_errors import NotFinite, UnknownUnit
+from benchbrief.compiler.errors import Findings
+from benchbrief.compiler.metrics import metric_errors as wrong
+from benchbrief.compiler.metrics.indexing import index
+from benchbrief.compiler.metrics.lookups import look_up, look_up_dotted, taken
+from benchbrief.compiler.metrics.measures import planned_runs
+from benchbrief.compiler.metrics.reductions import reduction
+from benchbrief.compiler.metrics.terms import Measure, Number, Operation, Term, leaves, offered_keys, without_points
+from benchbrief.compiler.metrics.typed import Demanded, Typed, mention, text_of, unit_of
+from benchbrief.compiler.scope import Scope
+from benchbrief.compiler.units import DIMENSIONLESS, Unit, UnknownUnitError, divide, multiply, parse_unit
+from benchbrief.compiler.units import Dimension as UnitDimension
+from benchbrief.dsl import ast
+from benchbrief.dsl.source import Span
+
+_DEEPEST, _LARGEST = 120, 2000
+_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+_NOTHING: Demanded = frozenset()
+
+
+class Typer:
+    """Types the expressions of one spec."""
+
+    def __init__(self, scope: Scope, findings: Findings, *, planning: bool = True) -> None:
+        self.scope = scope
+        self.planning = planning
+        self.findings = findings
+        self.runs = planned_runs(scope)
+        self.metrics: Mapping[str, ast.Metric] = {
+            metric.name.text: metric for metric in scope.metrics if not taken(metric.name.text)
+        }
+        self._typed_metrics: dict[tuple[str, Demanded], Typed | None] = {}
+        self._open: list[str] = []
+        self._depth = 0
+
+    def typed(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
+        """The type of an expression; `demanded` dimensions are kept where a measure has them on demand."""
+        if self._depth >= _DEEPEST:
+            self.findings.add(wrong.TooComplex(expr.span, f"more than {_DEEPEST} levels"))
+            return None
+        self._depth += 1
+        try:
+            typed = self._typed(expr, demanded)
+        finally:
+            self._depth -= 1
+        if typed is not None and (typed.term.size > _LARGEST or typed.term.depth > _DEEPEST):
+            what = f"{_LARGEST} parts" if typed.term.size > _LARGEST else f"{_DEEPEST} levels"
+            self.findings.add(wrong.TooComplex(expr.span, f"more than {what}"))
+            return None
+        return typed
+
+    def number(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
+        """Like `typed`, for what has to be a number."""
+        typed = self.typed(expr, demanded)
+        if typed is not None and typed.term.unit is None:
+            advice = "a condition stands in `expect`, or after `when` in a reduction"
+            self.findings.add(wrong.WrongKind(expr.span, "a number", "a condition", advice))
+            return None
+        return typed
+
+    def condition(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
+        """Like `typed`, for what has to be true or false."""
+        typed = self.typed(expr, demanded)
+        if typed is not None and typed.term.unit is not None:
+            found = wrong.unit_words(typed.term.unit).replace("in `", "a number in `")
+            self.findings.add(
+                wrong.WrongKind(expr.span, "a condition", found, "compare it with something, as in `throughput > 0`")
+            )
+            return None
+        return typed
+
+    def metric(self, name: str, demanded: Demanded = _NOTHING) -> Typed | None:
+        """A metric's expression, in its declared unit. Mistakes in it are reported once."""
+        key = (name, demanded)
+        if key not in self._typed_metrics:
+            metric = self.metrics[name]
+            if name in self._open:
+                chain = tuple(self._open[self._open.index(name) :])
+                start = min(range(len(chain)), key=lambda i: self.metrics[chain[i]].span.start)
+                chain = chain[start:] + chain[:start]
+                self.findings.add(wrong.CircularMetric(self.metrics[chain[0]].name.span, chain))
+                return None
+            self._open.append(name)
+            try:
+                typed = self.number(metric.expr, demanded)
+            finally:
+                self._open.pop()
+            self._typed_metrics[key] = typed and self._in_declared_unit(metric, typed, demanded)
+        return self._typed_metrics[key]
+
+    def is_complete(self, typed: Typed, expr: ast.Expr, where: str = "") -> bool:
+        """Whether the term can be computed as it is: each latency says of which operation, and something is planned.
+
+        `where` is added to what is said when nothing is.
+        """
+        for leaf in leaves(typed.term):
+            if isinstance(leaf, Measure) and leaf.kind.needs_operation and "operation" in leaf.offers - set(leaf.dims):
+                operations = tuple(str(key) for key in offered_keys(leaf, "operation"))
+                span = mention(expr, leaf.kind.name)
+                self.findings.add(wrong.NeedsOperation(span, leaf.kind.name, operations))
+                return False
+        empty = without_points(typed.term)
+        if empty is not None:
+            name = _called(empty) if isinstance(empty, Measure) else text_of(expr)
+            self.findings.add(wrong.NothingPlanned(expr.span, name, where))
+        return empty is None
+
+    # --- each kind of expression ---
+
+    def _typed(self, expr: ast.Expr, demanded: Demanded) -> Typed | None:
+        match expr:
+            case ast.Quantity():
+                return self._quantity(expr)
+            case ast.Name():
+                return look_up(self, expr, demanded)
+            case ast.Attr():
+                return look_up_dotted(self, expr, demanded)
+            case ast.Index():
+                base = self.typed(expr.base, demanded)
+                at_keys = base and index(self, base.term, expr)
+                return Typed(at_keys[0], base.display) if base and at_keys else None
+            case ast.Call():
+                return reduction(self, expr, demanded)
+            case ast.Unary():
+                return self._unary(expr, demanded)
+            case ast.Binary(operator="+" | "-" | "*" | "/"):
+                return self._arithmetic(expr, demanded)
+            case ast.Binary(operator="and" | "or"):
+                left, right = self.condition(expr.left, demanded), self.condition(expr.right, demanded)
+                return Typed(Operation(expr.operator, (left.term, right.term), None)) if left and right else None
+            case ast.Binary() if expr.operator in _COMPARISONS:
+                return self._comparison(expr, demanded)
+            case ast.String():
+                found = "a quoted text"
+            case ast.List():
+                found = "a list"
+            case _:
+                found = f"`{text_of(expr)}`"
+        self.findings.add(wrong.NotAnExpression(expr.span, found))
+        return None
+
+    def _quantity(self, expr: ast.Quantity) -> Typed | None:
+        try:
+            unit = parse_unit(expr.unit)
+        except UnknownUnitError as error:
+            self._unknown_unit(expr.unit_span or expr.span, error)
+            return None
+        value = unit.to_base(expr.value)
+        if not math.isfinite(value):
+            self.findings.add(NotFinite(expr.span))
+            return None
+        return Typed(Number(value, unit.dimension), unit if unit.text else None)
+
+    def _unknown_unit(self, span: Span, error: UnknownUnitError) -> None:
+        start = span.start + error.start
+        part = Span(span.source, start, start + len(error.part))
+        self.findings.add(UnknownUnit(part, error.part, error.hint))
+
+    def _unary(self, expr: ast.Unary, demanded: Demanded) -> Typed | None:
+        if expr.operator == "not":
+            condition = self.condition(expr.operand, demanded)
+            return condition and Typed(Operation("not", (condition.term,), None))
+        typed = self.number(expr.operand, demanded)
+        if typed is None:
+            return None
+        if isinstance(typed.term, Number):
+            return Typed(Number(-typed.term.value, typed.term.unit), typed.display)
+        return Typed(Operation("-", (typed.term,), typed.term.unit), typed.display)
+
+    def _arithmetic(self, expr: ast.Binary, demanded: Demanded) -> Typed | None:
+        left, right = self.number(expr.left, demanded), self.number(expr.right, demanded)
+        if left is None or right is None:
+            return None
+        left_unit, right_unit = left.term.unit or DIMENSIONLESS, right.term.unit or DIMENSIONLESS
+        display: Unit | None = None
+        match expr.operator:
+            case "*":
+                unit = multiply(left_unit, right_unit)
+                display = left.display if _is_plain(right) else right.display if _is_plain(left) else None
+            case "/":
+                unit = divide(left_unit, right_unit)
+                display = left.display if _is_plain(right) else None
+            case _:
+                common = self._common_unit(expr, left, right)
+                if common is None:
+                    return None
+                unit = common
+                if left.display == right.display or isinstance(right.term, Number):
+                    display = left.display
+        return Typed(_folded(expr.operator, left.term, right.term, unit), display)
+
+    def _comparison(self, expr: ast.Binary, demanded: Demanded) -> Typed | None:
+        left, right = self.number(expr.left, demanded), self.number(expr.right, demanded)
+        if left is None or right is None or self._common_unit(expr, left, right) is None:
+            return None
+        return Typed(Operation(expr.operator, (left.term, right.term), None))
+
+    def _common_unit(self, expr: ast.Binary, left: Typed, right: Typed) -> UnitDimension | None:
+        """The unit of both sides; nothing at all (`0`) is in any unit."""
+        if left.term.unit == right.term.unit or _is_zero(right.term):
+            return left.term.unit
+        if _is_zero(left.term):
+            return right.term.unit
+        self.findings.add(
+            wrong.UnitMismatch(
+                expr.operator_span, expr.operator, unit_of(left), unit_of(right), expr.left.span, expr.right.span
+            )
+        )
+        return None
+
+    def _in_declared_unit(self, metric: ast.Metric, typed: Typed, demanded: Demanded) -> Typed | None:
+        if metric.unit is None:
+            return typed
+        try:
+            unit = parse_unit(metric.unit.text)
+        except UnknownUnitError as error:
+            self._unknown_unit(metric.unit.span, error)
+            return None
+        actual = typed.term.unit or DIMENSIONLESS
+        if actual != unit.dimension:
+            parts: tuple[tuple[Span, Unit | None], ...] = ()
+            if isinstance(metric.expr, ast.Binary) and isinstance(typed.term, Operation):
+                sides = (self.typed(side, demanded) for side in (metric.expr.left, metric.expr.right))
+                spans = (metric.expr.left.span, metric.expr.right.span)
+                parts = tuple((span, unit_of(side)) for span, side in zip(spans, sides, strict=True) if side)
+            self.findings.add(
+                wrong.WrongUnit(
+                    metric.expr.span, metric.name.text, metric.unit.text, actual, metric.unit.span, parts
+                )
+            )
+            return None
+        return Typed(typed.term, unit)
+
+
+def _called(measure: Measure) -> str:
+    operation = dict(measure.fixed).get("operation")
+    return f"{measure.kind.name}[{operation}]" if operation else measure.kind.name
+
+
+def _folded(operator: str, left: Term, right: Term, unit: UnitDimension) -> Term:
+    if isinstance(left, Number) and isinstance(right, Number) and not (operator == "/" and right.value == 0):
+        a, b = left.value, right.value
+        value = {"+": a + b, "-": a - b, "*": a * b}[operator] if operator != "/" else a / b
+        if math.isfinite(value):
+            return Number(value, unit)
+    return Operation(operator, (left, right), unit)
+
+
+def _is_plain(typed: Typed) -> bool:
+    """Whether it is a number written without a unit: what is multiplied by it stays what it was."""
+    return isinstance(typed.term, Number) and typed.term.unit == DIMENSIONLESS
+
+
+def _is_zero(term: Term) -> bool:
+    return isinstance(term, Number) and term.value == 0 and term.unit == DIMENSIONLESS

@@ -1,0 +1,180 @@
+"""What the words of the language mean, in a sentence each: for editors and for the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from benchbrief.compiler.blocks.ramps import GAIN, LATENCY, RISE
+from benchbrief.compiler.metrics.curves import FEWEST_POINTS, KEEPS_UP
+from benchbrief.compiler.metrics.measures import KINDS
+from benchbrief.compiler.plan import Boundary, Dimension
+from benchbrief.compiler.steady import FEWEST_PHASES, MOST_RANGE, MOST_TREND
+
+DIMENSIONS: Mapping[Dimension, str] = {
+    "hardware": "The hardware groups and variants that are compared.",
+    "workload": "What the load does.",
+    "threads": "The client threads, where they are the ramp.",
+    "target": "The offered load in ops/s, where it is the ramp.",
+    "experiment": "Where two experiments measure the same workload on the same hardware.",
+    "operation": "What was done: `read`, `update`, `insert`, ...; a measure has it where it is asked for.",
+    "phase": "The measured intervals of one run, from 1.",
+    "repeat": "The repeated measurements of one point, from 1.",
+    "node": "The hosts of a hardware group; only the samples of probes have it.",
+    "time": "Seconds since the measurement began; only the samples of probes have it.",
+}
+
+_MEASURES: Mapping[str, str] = {
+    "throughput": "Operations per second; `throughput[insert]` for one kind of operation.",
+    "errors": "The share of operations that failed.",
+    "power": "The power that the hosts draw, as sampled; the sum over nodes.",
+    "energy": "The energy that the hosts used during the measurement.",
+    "cpu": "Busy cores of the whole host, as sampled; the sum over nodes.",
+    "cpu.utilisation": "The busy share of all cores, as sampled.",
+    "disk.read": "Bytes read from the device per second, as sampled; the sum over nodes.",
+    "disk.write": "Bytes written to the device per second, as sampled; the sum over nodes.",
+    "disk.reads": "Read requests to the device per second, as sampled; the sum over nodes.",
+    "disk.writes": "Write requests to the device per second, as sampled; the sum over nodes.",
+    "disk.utilisation": "The share of time in which the device was busy, as sampled.",
+    "latency.mean": "The mean latency of an operation: `latency.mean[read]`.",
+    "latency.min": "The lowest latency of an operation: `latency.min[read]`.",
+    "latency.max": "The highest latency of an operation: `latency.max[read]`.",
+}
+
+FUNCTIONS: Mapping[str, tuple[str, str]] = {
+    "max": ("max(${1:throughput} over ${2:threads})", "The highest value along the dimensions."),
+    "min": ("min(${1:throughput} over ${2:threads})", "The lowest value along the dimensions."),
+    "mean": ("mean(${1:throughput} over ${2:threads})", "The mean along the dimensions; not of percentiles."),
+    "sum": ("sum(${1:throughput} over ${2:workload})", "The sum along the dimensions."),
+    "median": ("median(${1:throughput} over ${2:threads})", "The median along the dimensions."),
+    "first": ("first(${1:throughput} over ${2:threads})", "The value at the first key of an ordered dimension."),
+    "last": ("last(${1:throughput} over ${2:threads})", "The value at the last key of an ordered dimension."),
+    "count": ("count(${1:throughput} over ${2:threads})", "How many values there are along the dimensions."),
+    "range": (
+        "range(${1:throughput} over ${2:threads})",
+        'The lowest and the highest value, "28 to 37"; by itself in a hole of a text.',
+    ),
+    "knee": (
+        "knee(${1:throughput} over ${2:threads})",
+        "The point of the ramp at which more load starts to bring less.",
+    ),
+    "saturation": (
+        "saturation(${1:throughput} over ${2:target})",
+        "The throughput beyond which the system keeps up with the offered load no longer.",
+    ),
+    "time_to_steady": (
+        "time_to_steady(${1:throughput} over ${2:phase})",
+        "The time from the start of the measurement to the steady state.",
+    ),
+}
+"""A snippet and what it gives."""
+
+ARGUMENTS: Mapping[str, Mapping[str, str]] = {
+    "range": {
+        "step": "What is between two points.",
+        "factor": "By how much each point is multiplied to make the next.",
+        "steps": "How many points there are, at equal distances.",
+    },
+    "knee": {
+        "from": "The first point that is tried.",
+        "to": "The last point that may be tried.",
+        "factor": "By how much each point is multiplied to make the next.",
+        "step": "What is between two points, in place of `factor:`.",
+        "latency": f"The statistic that the search goes by; `{LATENCY}` when left out.",
+        "rise": f"The rise of latency at the next point that ends the search; {100 * RISE:g} % when left out.",
+        "gain": f"The gain of throughput below which it ends; {100 * GAIN:g} % when left out.",
+    },
+    "random": {"seed": "Any whole number; the same one gives the same order."},
+    "saturation": {"at": f"The share of the offered load that counts as kept up with; {KEEPS_UP:.0%} when left out."},
+}
+"""The named arguments of calls: ramps and searches, the order of `repeats`, functions of curves."""
+
+LINKS: Mapping[str, str] = {
+    "over": "the dimensions that a reduction goes along",
+    "when": "only where a condition holds, as in `when phase > 1`",
+    "by": "the dimension along an axis",
+    "along": "the ramp that a curve follows",
+    "every": "how often a probe samples",
+    "from": "what a block starts from",
+}
+"""Words that link others."""
+
+
+def measure_doc(name: str) -> str:
+    """A sentence on a measure; "" for one that is not described."""
+    if name in _MEASURES:
+        return _MEASURES[name]
+    kind = KINDS.get(name)
+    if kind is not None and kind.is_percentile:
+        return f"The {kind.statistic} latency of an operation, from merged histograms: `{name}[read]`."
+    return ""
+
+
+RULES: Mapping[str, str] = {
+    "steady": (
+        "SNIA's rule for solid-state storage (*Solid State Storage Performance Test Specification*, PTS "
+        "2.0.x): a phase is steady when, from it or from one before it up to the last phase, the throughput "
+        f"of all operations has a range of at most {MOST_RANGE:.0%} of its mean, and the fitted line rises or "
+        f"falls by at most {MOST_TREND:.0%} of it. It takes {FEWEST_PHASES} phases at least, since a line goes"
+        " through any two. A missing phase leaves those before it unknown, unless the steady state has begun "
+        "by then."
+    ),
+    "time_to_steady": (
+        "Seconds from the start of the measurement (`warm_up` is before it) to the first phase that is steady"
+        " by the rule of `steady`. Missing when no phase is."
+    ),
+    "saturation": (
+        "The highest throughput of a ramp of offered loads that ends beyond what the system keeps up with: "
+        "the nominal capacity of R. Jain, *The Art of Computer Systems Performance Analysis* (1991). A system"
+        f" keeps up when the throughput of all operations at the highest target is at least {KEEPS_UP:.0%} of "
+        "what is offered; `at:` gives another share. A dip in the middle of the ramp is no saturation. "
+        "Missing when the system keeps up to the end."
+    ),
+    "knee": (
+        'Kneedle (V. Satopaa and others, *Finding a "Kneedle" in a Haystack*, 2011) on the measured points: '
+        "with both axes scaled from 0 to 1, the point highest above the straight line from corner to corner; "
+        f"of points as high, the first. It takes {FEWEST_POINTS} points. The first point is never a knee: it "
+        "lies before the ramp. Missing when there is no such point."
+    ),
+}
+"""By what rule a curve is read, with its source."""
+
+ORDERS: Mapping[str, str] = {
+    "grouped": "one hardware after the other",
+    "interleaved": "every hardware at each point in turn, so that drift does not fall on one side",
+    "random": "shuffled, with a seed",
+}
+"""The orders of `repeats`."""
+
+ENGINES: Mapping[str, str] = {
+    "mongodb": "A MongoDB server, or what speaks its wire protocol; it is reached over the network.",
+    "rocksdb": "RocksDB, inside db_bench on the hardware's own hosts.",
+}
+
+TOOLS: Mapping[str, str] = {
+    "ycsb": "YCSB: reads and writes records of a document store.",
+    "go_ycsb": "go-ycsb: YCSB's workloads without a Java machine.",
+    "db_bench": "RocksDB's own benchmark.",
+}
+
+PROBES: Mapping[str, str] = {
+    "disk": "The requests and bytes of block devices, from the kernel's counters in `/proc/diskstats`.",
+    "cpu": "The busy time of all processors of the host, from the kernel's counters in `/proc/stat`.",
+    "power": "The power that each host draws, from its meter.",
+    "database": "The counters of the server.",
+}
+
+BOUNDARIES: Mapping[Boundary, str] = {
+    "wall": "all that is behind the outlet",
+    "node": "the whole host",
+    "cpu": "the processors alone",
+    "unknown": "not known",
+}
+"""What the watts of a meter are the power of."""
+
+TEMPLATES: Mapping[str, str] = {
+    "technical_brief": "A title band above the elements; for a few dense pages.",
+    "blog": "A post: the title stands on the paper.",
+    "white_paper": "A deep title band with the contents below it, each section on a page of its own.",
+}
+
+LANGUAGES: Mapping[str, str] = {"en": "English", "ja": "Japanese"}

@@ -1,0 +1,161 @@
+"""Names in expressions: metrics, measures, axes, declared facts and parameters, and what is said of all others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+from benchbrief.compiler.errors import UnknownName
+from benchbrief.compiler.metrics import metric_errors as wrong
+from benchbrief.compiler.metrics.curves import steady
+from benchbrief.compiler.metrics.measures import AXIS_UNITS, DIMENSIONS, FAMILIES, KINDS, unique
+from benchbrief.compiler.metrics.terms import AxisValue, Fact, Measure
+from benchbrief.compiler.metrics.typed import Demanded, Typed, dotted
+from benchbrief.compiler.plan import Dimension
+from benchbrief.compiler.units import parse_unit
+from benchbrief.dsl import ast
+from benchbrief.dsl.source import Span
+from benchbrief.dsl.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.metrics.expressions import Typer
+
+FUNCTIONS = (
+    *("max", "min", "mean", "sum", "median", "first", "last", "count"),
+    *("knee", "saturation", "time_to_steady"),
+)
+"""What reduces a dimension. `range` gives two numbers, and stands in a report's texts only."""
+
+
+_ALONG: Mapping[str, Dimension] = {"saturation": "target", "time_to_steady": "phase"}
+
+
+def taken(name: str) -> str:
+    """What a name means in every spec, so that no metric can have it; "" for all others."""
+    if name in KINDS or name in FAMILIES or name == "nodes":
+        return "a measure"
+    if name == "steady":
+        return "a condition"
+    return "a dimension" if name in DIMENSIONS else ""
+
+
+def look_up(typer: Typer, name: ast.Name, demanded: Demanded) -> Typed | None:
+    word = name.text
+    if word in typer.metrics:
+        return typer.metric(word, demanded)
+    if word in KINDS:
+        return _measure(typer, name.span, word, demanded)
+    if word == "steady":
+        return steady(typer, name.span, demanded)
+    if word in AXIS_UNITS:
+        dim = cast(Dimension, word)
+        points = unique(key for run in typer.runs for key in run.keys(dim))
+        return Typed(AxisValue(dim, parse_unit(AXIS_UNITS[dim]).dimension, cast("tuple[float, ...]", points)))
+    fact = _fact(typer, name)
+    if fact is not None:
+        return fact
+    if word in typer.scope.params:
+        return typer.typed(typer.scope.params[word], demanded)
+    _explain(typer, name)
+    return None
+
+
+def look_up_dotted(typer: Typer, expr: ast.Attr, demanded: Demanded) -> Typed | None:
+    word = dotted(expr)
+    if word in KINDS:
+        return _measure(typer, expr.span, word, demanded)
+    family = word.partition(".")[0]
+    known = tuple(kind for kind in KINDS if kind.startswith(f"{family}."))
+    if expr.field.text == "knee" and any(family == experiment.key for experiment in typer.scope.experiments):
+        what, instead = "a point that is found while the spec runs", f"write `knee(throughput[{family}] over threads)`"
+        typer.findings.add(wrong.NotANumber(expr.span, word, what, instead))
+    elif known:
+        typer.findings.add(wrong.UnknownQuantity(expr.span, "measure", word, known))
+    elif did_you_mean(word, KINDS):
+        typer.findings.add(wrong.UnknownQuantity(expr.span, "measure", word, tuple(KINDS)))
+    elif isinstance(expr.base, ast.Name) and did_you_mean(family, names := described_names(typer)):
+        typer.findings.add(UnknownName(expr.base.span, "name", family, names))
+    else:
+        typer.findings.add(wrong.NotAnExpression(expr.span, f"`{word}`"))
+    return None
+
+
+def _fact(typer: Typer, name: ast.Name) -> Typed | None:
+    """A declared fact, shown in the unit that it was declared in, where that is one for all hardware."""
+    word = name.text
+    if word == "nodes":
+        unit = parse_unit("nodes").dimension
+        return Typed(Fact(word, unit, tuple((hw.key, float(hw.nodes)) for hw in typer.scope.hardware)))
+    found = {hw.key: hw.facts[word] for hw in typer.scope.hardware if word in hw.facts}
+    units = {parse_unit(quantity.unit).dimension for quantity in found.values()}
+    if len(units) != 1:  # undeclared, or said in two kinds of units, which `_explain` names
+        return None
+    written = {hw.units.get(word, "") for hw in typer.scope.hardware if word in hw.facts}
+    display = parse_unit(written.pop()) if len(written) == 1 else None
+    term = Fact(word, units.pop(), tuple((key, quantity.value) for key, quantity in found.items()))
+    return Typed(term, display if display and display.text else None)
+
+
+def _measure(typer: Typer, span: Span, name: str, demanded: Demanded) -> Typed | None:
+    kind = KINDS[name]
+    runs = typer.runs
+    if kind.probe:
+        runs = tuple(run for run in runs if kind.probe in run.probes)
+        declared = None if runs else _fact(typer, ast.Name(span, name))
+        if declared is not None:
+            return declared  # `power = 250 W`: declared, and never sampled
+        if not runs:
+            experiments = tuple(experiment.key for experiment in typer.scope.experiments)
+            typer.findings.add(wrong.NeedsProbe(span, name, kind.probe, experiments))
+            return None
+    if "phase" in demanded:
+        if kind.view == "sample":
+            typer.findings.add(wrong.NotByPhase(span, name))
+            return None
+        runs = tuple(run for run in runs if run.phases > 1) or runs
+        if all(run.phases == 1 for run in runs):
+            demanded = demanded - {"phase"}
+    return Typed(Measure(kind, runs, typer.scope.experiment_visible, demanded & kind.on_demand))
+
+
+def _explain(typer: Typer, name: ast.Name) -> None:
+    """Says why a name is not a number."""
+    word = name.text
+    scope = typer.scope
+    what = ""
+    if word in FAMILIES:
+        what, instead = "a family of measures", f"write one of `{'`, `'.join(FAMILIES[word])}`"
+    elif any(word in (hw.key, *hw.aliases) for hw in scope.hardware):
+        what, instead = "hardware", f"to fix it, write it in an index: `throughput[{word}]`"
+    elif any(word == workload.key for workload in scope.workloads):
+        what, instead = "a workload", f"to fix it, write it in an index: `throughput[{word}]`"
+    elif any(word == experiment.key for experiment in scope.experiments):
+        what, instead = "an experiment", f"to fix it, write it in an index: `throughput[{word}]`"
+    elif word in DIMENSIONS:
+        what, instead = "a dimension", f"reduce over it, as in `max(throughput over {word})`"
+    elif any(word in hw.texts for hw in scope.hardware):
+        what, instead = "a declared text", f"in prose, write `{{{scope.hardware[0].key}.{word}}}`"
+    elif word in FUNCTIONS:
+        dim = _ALONG.get(word, "threads")
+        what, instead = "a function", f"say of what, as in `{word}(throughput over {dim})`"
+    elif any(word in hw.facts for hw in scope.hardware):
+        what, instead = "declared in units of different kinds", "declare it in one kind for all hardware"
+    if what:
+        typer.findings.add(wrong.NotANumber(name.span, word, what, instead))
+    else:
+        typer.findings.add(wrong.UnknownQuantity(name.span, "measure", word, _reachable(typer)))
+
+
+def _reachable(typer: Typer) -> tuple[str, ...]:
+    """Every name that can stand in an expression, for suggestions."""
+    facts = dict.fromkeys(fact for hardware in typer.scope.hardware for fact in hardware.facts)
+    own = (*typer.metrics, *KINDS, "nodes", "threads", "target", "steady", *facts, *typer.scope.params)
+    return (*own, *described_names(typer))
+
+
+def described_names(typer: Typer) -> tuple[str, ...]:
+    """Every name that has fields: `{workload.label}`, `{eco.storage}`."""
+    scope = typer.scope
+    hardware = (name for each in scope.hardware for name in (each.key, *each.aliases))
+    workloads, experiments = (each.key for each in scope.workloads), (each.key for each in scope.experiments)
+    return tuple(dict.fromkeys(("workload", "hardware", "experiment", *hardware, *workloads, *experiments)))

@@ -1,0 +1,116 @@
+"""Reductions: `max(throughput over threads, when errors < 1 %)`. What may be reduced over what, and when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from benchbrief.compiler.metrics import metric_errors as wrong
+from benchbrief.compiler.metrics.curves import CURVES, beside, curve
+from benchbrief.compiler.metrics.indexing import yet_to_be_found
+from benchbrief.compiler.metrics.lookups import FUNCTIONS
+from benchbrief.compiler.metrics.measures import DIMENSIONS, ORDERED, SAMPLED
+from benchbrief.compiler.metrics.terms import Measure, Operation, Reduction, Term, along
+from benchbrief.compiler.metrics.typed import Demanded, Typed, text_of
+from benchbrief.compiler.plan import Dimension
+from benchbrief.compiler.units import DIMENSIONLESS
+from benchbrief.dsl import ast
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.metrics.expressions import Typer
+
+
+def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
+    function = expr.function.text
+    if function in CURVES:
+        return curve(typer, expr, demanded)
+    if function == "range":
+        advice = "use `min` and `max`; `range` stands by itself in a hole, as in `{range(gain over threads):.0f}`"
+        typer.findings.add(wrong.BadReduction(expr.span, function, "gives two numbers", advice))
+        return None
+    if function not in FUNCTIONS:
+        typer.findings.add(wrong.UnknownFunction(expr.function.span, "function", function, (*FUNCTIONS, "range")))
+        return None
+    over = _over(typer, expr)
+    if over is None:
+        return None
+    inner = demanded | set(over)
+    operand = typer.number(expr.arguments[0].value, inner)
+    when = typer.condition(expr.when, inner) if expr.when else None
+    if operand is None or (expr.when and when is None):
+        return None
+    operand = Typed(along(operand.term, over), operand.display)
+    condition = beside(along(when.term, over), operand.term) if when else None
+    return _reduced(typer, expr, operand, over, condition)
+
+
+def _over(typer: Typer, expr: ast.Call) -> tuple[Dimension, ...] | None:
+    function = expr.function.text
+    why = ""
+    named = [argument.key for argument in expr.arguments if argument.key is not None]
+    if expr.over and named:
+        typer.findings.add(wrong.UnknownArgument(named[0].span, function, named[0].text, ()))
+        return None
+    if len(expr.arguments) != 1 or named:
+        why = "takes one expression"
+    elif not expr.over:
+        why = "does not say over what"
+    elif function in ("first", "last") and len(expr.over) > 1:
+        why = "goes along one dimension"
+    if why:
+        usage = f"write `{function}(throughput over threads)`"
+        typer.findings.add(wrong.BadReduction(expr.span, function, why, usage))
+        return None
+    for name in expr.over:
+        if name.text not in DIMENSIONS:
+            typer.findings.add(wrong.UnknownDimension(name.span, "dimension", name.text, DIMENSIONS))
+            return None
+        if function in ("first", "last") and name.text not in ORDERED:
+            why = f"needs a dimension with an order, and `{name.text}` has none"
+            typer.findings.add(wrong.BadReduction(name.span, function, why, "use `min` or `max`"))
+            return None
+    return cast("tuple[Dimension, ...]", tuple(dict.fromkeys(name.text for name in expr.over)))
+
+
+def _reduced(
+    typer: Typer, expr: ast.Call, operand: Typed, over: tuple[Dimension, ...], when: Term | None
+) -> Typed | None:
+    function, inner = expr.function.text, expr.arguments[0].value
+    term = operand.term
+    for name in expr.over:
+        if name.text not in term.dims:
+            if search := yet_to_be_found(term, name.text):
+                typer.findings.add(wrong.PointNotKnown(name.span, text_of(inner), name.text, search))
+                return None
+            typer.findings.add(wrong.DimensionAbsent(name.span, text_of(inner), name.text, term.dims))
+            return None
+    if when is not None and expr.when is not None and set(when.dims) - set(term.dims):
+        extra = tuple(dim for dim in when.dims if dim not in term.dims)
+        typer.findings.add(wrong.ConditionDimension(expr.when.span, extra, text_of(inner)))
+        return None
+    if function in ("mean", "sum", "median") and term.unit != DIMENSIONLESS and _holds_percentiles(term):
+        typer.findings.add(wrong.MeanOfPercentiles(expr.span, function, over))
+    display = operand.display if function != "count" else None
+    sampled, planned = [d for d in over if d in SAMPLED], [d for d in over if d not in SAMPLED]
+    if not sampled or not planned:
+        return Typed(Reduction(function, term, over, when), display)
+    # Samples first: a gap in them is skipped, while a planned point without a value leaves the result unknown.
+    if function == "median" or when is not None:
+        first, then = ", ".join(sampled), ", ".join(planned)
+        advice = f"reduce one after the other: `{function}({function}(... over {first}) over {then})`"
+        why = "can't reduce samples and planned points at once"
+        typer.findings.add(wrong.BadReduction(expr.span, function, why, advice))
+        return None
+    within = Reduction(function, term, tuple(sampled), None)
+    return Typed(Reduction("sum" if function == "count" else function, within, tuple(planned), None), display)
+
+
+def _holds_percentiles(term: Term) -> bool:
+    match term:
+        case Measure():
+            return term.kind.is_percentile
+        case Operation():
+            return any(_holds_percentiles(operand) for operand in term.operands)
+        case Reduction(function="max" | "min" | "first" | "last" | "median"):
+            return _holds_percentiles(term.operand)
+        case _:
+            return False

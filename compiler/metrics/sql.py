@@ -1,0 +1,258 @@
+"""Typed expressions to SQL over the store's `measure` views (see `results/schema.py`).
+
+Every measure starts from `measure.cells`, so that each planned point is a row, with NULL where nothing was measured.
+What is missing stays missing: arithmetic with NULL is NULL, dividing by zero is NULL, and a reduction over planned
+points is NULL when one of them is. Gaps between samples (node, time) are skipped, as they are no missing result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from benchbrief.compiler.metrics import sql_curves
+from benchbrief.compiler.metrics.curves import absent, total_throughput
+from benchbrief.compiler.metrics.measures import SAMPLED, Run
+from benchbrief.compiler.metrics.sql_leaves import measure_tables
+from benchbrief.compiler.metrics.sql_text import indent, key_literal, number_literal
+from benchbrief.compiler.metrics.terms import (
+    AxisValue,
+    Dims,
+    Fact,
+    Measure,
+    Number,
+    Operation,
+    Reduction,
+    Spread,
+    Steady,
+    Term,
+)
+from benchbrief.compiler.plan import Dimension, Query
+from benchbrief.compiler.units import Unit
+
+_NULLABLE: frozenset[Dimension] = SAMPLED | {"target"}
+
+
+def lower(term: Term, unit: Unit, text: str, runs: tuple[Run, ...]) -> Query:
+    """`term` as a query whose values are in `unit`; `runs` is all that is planned. Truth values become 1, 0 or NULL."""
+    sql = _Tables(runs).query(term, unit.factor)
+    return Query(sql=sql, dims=term.dims, unit=unit.text, text=text, absent=absent(term))
+
+
+class _Tables:
+    """The named tables (CTEs) of one query. Equal terms share one table."""
+
+    def __init__(self, runs: tuple[Run, ...]) -> None:
+        self._runs = runs
+        self._names: dict[Term, str] = {}
+        self._bodies: list[tuple[str, str]] = []
+        self._counts: dict[str, int] = {}
+
+    def query(self, term: Term, factor: float) -> str:
+        select = self._select(term.dims, [("value", term)], factor)
+        if term.dims:
+            select += "\nORDER BY " + ", ".join(term.dims)
+        if not self._bodies:
+            return select
+        tables = ",\n".join(f"{name} AS (\n{indent(body)}\n)" for name, body in self._bodies)
+        return f"WITH {tables}\n{select}"
+
+    def _table(self, term: Term) -> str:
+        """The name of the table that holds `term`, made when it is first asked for."""
+        if term in self._names:
+            return self._names[term]
+        match term:
+            case Measure():
+                name = self._name(term.kind.name)
+                *before, (_, body) = measure_tables(name, term, self._runs)
+                self._bodies += before
+            case Fact():
+                name = self._name(term.name)
+                rows = ", ".join(f"({key_literal(key)}, {number_literal(value)})" for key, value in term.values)
+                body = _values("hardware", rows)
+            case AxisValue():
+                name = self._name(term.dim)
+                body = self._axis(term)
+            case Steady():
+                body = sql_curves.steady(term, self._table(term.operand))
+                name = self._name("steady")
+            case Reduction():
+                body = self._reduction(term)
+                name = self._name(term.function)
+            case Spread():
+                source = self._table(term.operand) if any(_sources(term.operand)) else None
+                body = self._spread(term, source)
+                name = self._name("spread")
+            case Number() | Operation():
+                body = self._select(term.dims, [("value", term)])
+                name = self._name("points")
+        self._names[term] = name
+        self._bodies.append((name, body))
+        return name
+
+    def _name(self, word: str) -> str:
+        stem = "".join(char if char.isascii() and char.isalnum() else "_" for char in word)
+        self._counts[stem] = self._counts.get(stem, 0) + 1
+        return f"{stem}_{self._counts[stem]}"
+
+    def _axis(self, term: AxisValue) -> str:
+        if term.dim == "time":
+            return "SELECT DISTINCT time, CAST(time AS DOUBLE) AS value\nFROM measure.sample"
+        return _values(term.dim, ", ".join(f"({key_literal(p)}, {number_literal(p)})" for p in term.points))
+
+    def _spread(self, term: Spread, source: str | None) -> str:
+        keys = f"(VALUES {', '.join(f'({key_literal(key)})' for key in term.keys)}) AS keys ({term.dim})"
+        columns = [f"keys.{dim}" if dim == term.dim else f"{source}.{dim}" for dim in term.dims]
+        value = f"{source}.value" if source else f"CAST({self._scalar(term.operand, {})} AS DOUBLE)"
+        lines = [f"SELECT {', '.join([*columns, f'{value} AS value'])}", f"FROM {keys}"]
+        return "\n".join([*lines, f"CROSS JOIN {source}"] if source else lines)
+
+    def _reduction(self, term: Reduction) -> str:
+        match term.function:
+            case "onset":
+                return sql_curves.onset(term, self._table(term.operand))
+            case "knee":
+                return sql_curves.knee(term, self._table(term.operand))
+            case "saturation":
+                both = [("value", term.operand), ("total", total_throughput(term.operand))]
+                return sql_curves.saturation(term, f"(\n{indent(self._select(term.operand.dims, both))}\n)")
+        guarded = not SAMPLED.intersection(term.over)
+        if term.when is None:
+            source = self._table(term.operand)
+            missing = "value IS NULL"
+            guarded = guarded and term.function != "count"
+        else:
+            source = self._name("points")
+            rows = self._select(term.operand.dims, [("value", term.operand), ("holds", term.when)])
+            columns = ", ".join([*term.operand.dims, "CASE WHEN holds THEN value END AS value"])
+            # A condition that can't be known leaves the point's part in the answer unknown.
+            unknown = "holds IS NULL" if term.function == "count" else "holds IS NULL OR (holds AND value IS NULL)"
+            self._bodies.append((source, f"SELECT {columns}, {unknown} AS missing\nFROM (\n{indent(rows)}\n)"))
+            missing = "missing"
+        columns = ", ".join(term.dims)
+        value = _aggregate(term.function, term.over)
+        if guarded:
+            value = f"CASE WHEN NOT bool_or({missing}) THEN {value} END"
+        select = f"SELECT {columns + ', ' if columns else ''}{value} AS value\nFROM {source}"
+        return f"{select}\nGROUP BY {columns}" if columns else select
+
+    def _select(self, dims: Dims, outputs: Sequence[tuple[str, Term]], factor: float = 1.0) -> str:
+        """One SELECT that joins the tables of what the outputs are made of, on the dimensions that they share."""
+        sources = _joined([term for _, term in outputs])
+        tables = {source: self._table(source) for source in sources}
+        columns: dict[Dimension, str] = {}
+        joins: list[str] = []
+        for source, name in tables.items():
+            shared = [dim for dim in source.dims if dim in columns]
+            conditions = [
+                f"{name}.{dim} {'IS NOT DISTINCT FROM' if dim in _NULLABLE else '='} {columns[dim]}.{dim}"
+                for dim in shared
+            ]
+            if not joins:
+                joins.append(f"FROM {name}")
+            elif conditions:
+                joins.append(f"JOIN {name} ON {' AND '.join(conditions)}")
+            else:
+                joins.append(f"CROSS JOIN {name}")
+            for dim in source.dims:
+                columns.setdefault(dim, name)
+        qualify = len(tables) > 1
+        where = {dim: f"{name}.{dim}" if qualify else dim for dim, name in columns.items()}
+        values = {source: f"{name}.value" if qualify else "value" for source, name in tables.items()}
+        cells = [where[dim] for dim in dims]
+        for alias, term in outputs:
+            cells.append(_output(self._scalar(term, values, where), term, factor, alias))
+        return "\n".join([f"SELECT {', '.join(cells)}", *joins])
+
+    def _scalar(
+        self, term: Term, values: dict[Term, str], where: dict[Dimension, str] | None = None, above: int = 0
+    ) -> str:
+        """The term over the joined tables' columns; in parentheses where it binds less tightly than `above`."""
+        if term in values:
+            return values[term]
+        match term:
+            case Number():
+                return number_literal(term.value)
+            case AxisValue():
+                return f"CAST({(where or {})[term.dim]} AS DOUBLE)"
+            case Operation():
+                level = _BINDS[term.operator if len(term.operands) == 2 else f"unary {term.operator}"]
+                text = self._operation(term, values, where, level)
+                return f"({text})" if level < above else text
+            case _:
+                raise AssertionError(f"{type(term).__name__} is always a table")
+
+    def _operation(
+        self, term: Operation, values: dict[Term, str], where: dict[Dimension, str] | None, level: int
+    ) -> str:
+        if len(term.operands) == 1:
+            operand = self._scalar(term.operands[0], values, where, level + 1)
+            return f"NOT {operand}" if term.operator == "not" else f"-{operand}"
+        left = self._scalar(term.operands[0], values, where, level)
+        if term.operator == "/":
+            return f"{left} / nullif({self._scalar(term.operands[1], values, where)}, 0)"
+        right = self._scalar(term.operands[1], values, where, level + 1)
+        return f"{left} {_SQL_OPERATORS.get(term.operator, term.operator)} {right}"
+
+
+_SQL_OPERATORS = {"==": "=", "!=": "<>", "and": "AND", "or": "OR"}
+_BINDS = {
+    "or": 1,
+    "and": 2,
+    "unary not": 3,
+    **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), 4),
+    "+": 5,
+    "-": 5,
+    "*": 6,
+    "/": 6,
+    "unary -": 7,
+}
+
+
+def _output(expression: str, term: Term, factor: float, alias: str) -> str:
+    if term.unit is None:
+        return f"CAST({expression} AS DOUBLE) AS {alias}" if alias == "value" else f"{expression} AS {alias}"
+    if factor != 1.0:
+        inverse = round(1 / factor)
+        exact = factor < 1 and 1 / inverse == factor  # `* 100` rounds less than `/ 0.01`
+        scale = f"* {number_literal(inverse)}" if exact else f"/ {number_literal(factor)}"
+        needs_parentheses = isinstance(term, Operation) and term.operator in "+-"
+        expression = f"({expression}) {scale}" if needs_parentheses else f"{expression} {scale}"
+    if not any(_sources(term)):
+        expression = f"CAST({expression} AS DOUBLE)"
+    return expression if expression == alias else f"{expression} AS {alias}"
+
+
+def _aggregate(function: str, over: Dims) -> str:
+    match function:
+        case "count":
+            return "CAST(count(value) AS DOUBLE)"
+        case "mean":
+            return "avg(value)"
+        case "first" | "last":
+            present = " FILTER (WHERE value IS NOT NULL)" if SAMPLED.intersection(over) else ""
+            return f"{function}(value ORDER BY {over[0]}){present}"
+        case _:
+            return f"{function}(value)"
+
+
+def _values(dim: str, rows: str) -> str:
+    return f"SELECT {dim}, CAST(value AS DOUBLE) AS value\nFROM (VALUES {rows}) AS keys ({dim}, value)"
+
+
+def _sources(term: Term) -> Iterator[Term]:
+    """The parts of a term that are tables of their own: everything below its arithmetic."""
+    match term:
+        case Operation():
+            for operand in term.operands:
+                yield from _sources(operand)
+        case Number():
+            return
+        case _:
+            yield term
+
+
+def _joined(terms: Sequence[Term]) -> tuple[Term, ...]:
+    """The tables to join. An axis's value is read from the other tables' column where one has it."""
+    sources = list(dict.fromkeys(source for term in terms for source in _sources(term)))
+    elsewhere = {dim for source in sources if not isinstance(source, AxisValue) for dim in source.dims}
+    return tuple(s for s in sources if not (isinstance(s, AxisValue) and s.dim in elsewhere))

@@ -1,0 +1,163 @@
+"""Base measures to SQL: from the planned cells to one row for each point, with NULL where nothing was measured.
+
+What is not asked for is reduced here: repeats to their mean (latencies come merged from the store), time to its mean
+on each node, nodes to their sum, phases to the whole window. A point with a repeat that failed is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from benchbrief.compiler.metrics.measures import NAMED, Run
+from benchbrief.compiler.metrics.sql_text import indent, key_literal
+from benchbrief.compiler.metrics.terms import Dims, Measure
+from benchbrief.compiler.plan import Dimension
+
+Table = tuple[str, str]
+"""A name and the SELECT behind it."""
+
+_CELL: Dims = ("experiment", "hardware", "workload", "threads", "target", "repeat")
+
+
+def measure_tables(name: str, measure: Measure, runs: tuple[Run, ...]) -> list[Table]:
+    """The tables that end in `name`, which holds the measure; `runs` is all that is planned."""
+    return _sampled(name, measure, runs) if measure.kind.view == "sample" else [(name, _counted(measure, runs))]
+
+
+def _counted(measure: Measure, runs: tuple[Run, ...]) -> str:
+    """Throughput, latencies and errors: one row of the store for each cell, phase and operation."""
+    kind, fixed = measure.kind, dict(measure.fixed)
+    where: dict[Dimension, str] = {dim: f"c.{dim}" for dim in _CELL}
+    joins: list[str] = []
+    match = ["experiment", "hardware", "workload", "threads", "target"]
+    conditions: list[str] = []
+    if "phase" in kind.on_demand:
+        if "phase" in measure.dims:
+            joins.append(_planned("p", "experiment", "phase", measure.runs))
+            where["phase"] = "p.phase"
+        conditions.append(_picked("phase", fixed, where, otherwise="m.phase IS NULL"))
+    if "operation" in kind.on_demand:
+        if "operation" in measure.dims:
+            joins.append(_planned("o", "workload", "operation", measure.runs))
+            where["operation"] = "o.operation"
+        conditions.append(_picked("operation", fixed, where, otherwise="m.operation = 'all'"))
+    elif kind.view == "throughput":
+        conditions.append("m.operation = 'all'")
+    if kind.view == "latency":
+        conditions += [f"m.statistic = {key_literal(kind.statistic)}", "m.kind = 'service'"]
+    if kind.view != "latency" or "repeat" in measure.dims or "repeat" in fixed:
+        match.append("repeat")
+    else:
+        conditions.append("m.repeat IS NULL")  # the store's merge over the repeats' histograms
+    # Every repeat of a cell meets the same merged row; a mean over some of the repeats is not the point's.
+    value = "any_value(m.value)" if kind.view == "latency" else _whole_mean("m.value")
+    columns = [where[dim] for dim in measure.dims]
+    lines = [
+        f"SELECT {', '.join([*columns, f'{value} AS value'])}",
+        "FROM measure.cells AS c",
+        *joins,
+        f"LEFT JOIN measure.{kind.view} AS m",
+        *_on("m", match, conditions),
+        *_where(measure, runs),
+    ]
+    return "\n".join([*lines, f"GROUP BY {', '.join(columns)}"] if columns else lines)
+
+
+def _picked(dim: Dimension, fixed: dict[Dimension, str | float], where: dict[Dimension, str], otherwise: str) -> str:
+    if dim in fixed:
+        return f"m.{dim} = {key_literal(fixed[dim])}"
+    return f"m.{dim} = {where[dim]}" if dim in where else otherwise
+
+
+def _planned(alias: str, by: Dimension, dim: Dimension, runs: tuple[Run, ...]) -> str:
+    """Joins the planned keys of `dim`, so that one without a result still has its row."""
+    pairs = dict.fromkeys((str(getattr(run, by)), key) for run in runs for key in run.keys(dim))
+    rows = ", ".join(f"({key_literal(of)}, {key_literal(key)})" for of, key in pairs)
+    return f"JOIN (VALUES {rows}) AS {alias} ({by}, {dim}) ON {alias}.{by} = c.{by}"
+
+
+def _sampled(name: str, measure: Measure, runs: tuple[Run, ...]) -> list[Table]:
+    """What probes sampled: nodes and time are reduced unless they are asked for."""
+    kind, fixed = measure.kind, dict(measure.fixed)
+    by_time, by_node = "time" in measure.dims, "node" in measure.dims
+    own = f"s.measure = {key_literal(kind.sampled_as)}"
+    conditions = [f"s.{dim} = {key_literal(fixed[dim])}" for dim in ("node", "time") if dim in fixed]
+    # When samples are lined up, a moment that any probe sampled is a row: what this one lacks there is NULL.
+    only = f" FILTER (WHERE {own})" if by_time or by_node else ""
+    if not only:
+        conditions.append(own)
+    cell: list[Dimension] = [*(dim for dim in measure.dims if dim in _CELL and dim != "repeat"), "repeat"]
+    first = [*(f"c.{dim}" for dim in cell), "s.node", *(["s.time"] if by_time else [])]
+    tables = [
+        (
+            f"{name}_by_node",
+            "\n".join(
+                [
+                    f"SELECT {', '.join(first)}, {_over_time(measure, only)} AS value",
+                    "FROM measure.cells AS c",
+                    "LEFT JOIN measure.sample AS s",
+                    *_on("s", _CELL, conditions),
+                    *_where(measure, runs),
+                    f"GROUP BY {', '.join(first)}",
+                ]
+            ),
+        )
+    ]
+    if not by_node:
+        tables.append((f"{name}_by_cell", _over_nodes(f"{name}_by_node", measure, cell, by_time)))
+    columns = ", ".join(measure.dims)
+    mean = "avg(value)" if by_time or by_node else _whole_mean("value")
+    value = f"{columns + ', ' if columns else ''}{mean} AS value"
+    final = f"SELECT {value}\nFROM {tables[-1][0]}"
+    return [*tables, (name, f"{final}\nGROUP BY {columns}" if columns else final)]
+
+
+def _whole_mean(value: str) -> str:
+    """The mean, or NULL when any is missing: a repeat that failed is not left out in silence."""
+    return f"CASE WHEN count({value}) = count(*) THEN avg({value}) END"
+
+
+def _over_time(measure: Measure, only: str) -> str:
+    """The mean over the window; for energy, mean power times the time from the first sample to the end of the last."""
+    mean = f"avg(s.value){only}"
+    if measure.kind.name != "energy":
+        return mean
+    count = f"count(s.value){only}"
+    return f"{mean} * (max(s.time){only} - min(s.time){only}) * {count} / nullif({count} - 1, 0)"
+
+
+def _over_nodes(source: str, measure: Measure, cell: list[Dimension], by_time: bool) -> str:
+    function = measure.kind.across_nodes
+    if not by_time:
+        columns = ", ".join(cell)
+        return f"SELECT {columns}, {function}(value) AS value\nFROM {source}\nGROUP BY {columns}"
+    # A sum over some of the nodes is not the cluster's: a moment counts when every node was sampled at it.
+    columns = ", ".join([*cell, "time"])
+    nodes = f"count(DISTINCT CASE WHEN value IS NOT NULL THEN node END) OVER (PARTITION BY {', '.join(cell)})"
+    rows = f"SELECT {columns}, value, {nodes} AS nodes\nFROM {source}"
+    value = f"CASE WHEN count(value) = any_value(nodes) THEN {function}(value) END"
+    return f"SELECT {columns}, {value} AS value\nFROM (\n{indent(rows)}\n)\nGROUP BY {columns}"
+
+
+def _on(alias: str, dims: Iterable[str], conditions: list[str]) -> list[str]:
+    """The lines of a join's condition: the cell's dimensions, then what else is wanted."""
+    pairs = [f"{alias}.{dim} {'IS NOT DISTINCT FROM' if dim == 'target' else '='} c.{dim}" for dim in dims]
+    first, *more = [*pairs, *conditions]
+    return [f"  ON {first}", *(f"  AND {condition}" for condition in more)]
+
+
+def _where(measure: Measure, runs: tuple[Run, ...]) -> list[str]:
+    """Which cells: those at the fixed keys, and those of the measure's runs when these are narrower still.
+
+    A probe, an operation, or an axis leaves out whole experiments or workloads.
+    """
+    fixed = dict(measure.fixed)
+    conditions = [f"c.{dim} = {key_literal(fixed[dim])}" for dim in _CELL if dim in fixed]
+    named = [dim for dim in NAMED if dim in fixed and dim != "operation"]
+    left = [run for run in runs if all(getattr(run, dim) == fixed[dim] for dim in named)]
+    for dim in ("experiment", "workload"):
+        kept = dict.fromkeys(getattr(run, dim) for run in measure.runs)
+        if set(kept) != {getattr(run, dim) for run in left}:
+            conditions.append(f"c.{dim} IN ({', '.join(key_literal(key) for key in kept)})")
+            left = [run for run in left if getattr(run, dim) in kept]
+    return [f"WHERE {' AND '.join(conditions)}"] if conditions else []

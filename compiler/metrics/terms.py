@@ -1,0 +1,361 @@
+"""Typed expressions: labelled arrays whose dimensions and units are known.
+
+A term is made by `expressions.py` and lowered by `sql.py`. Values are in base units throughout; `unit` is None for a
+truth value. A term's meaning is a table with one row for each combination of its `dims`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, TypeAlias
+
+from benchbrief.compiler.metrics.measures import AXIS_UNITS, DIMENSIONS, Key, MeasureKind, Run, unique
+from benchbrief.compiler.plan import Dimension
+from benchbrief.compiler.units import DIMENSIONLESS, parse_unit
+from benchbrief.compiler.units import Dimension as UnitDimension
+
+Dims = tuple[Dimension, ...]
+Fixed = tuple[tuple[Dimension, Key], ...]
+
+
+def in_order(dims: frozenset[Dimension] | set[Dimension]) -> Dims:
+    return tuple(dim for dim in DIMENSIONS if dim in dims)
+
+
+@dataclass(frozen=True)
+class Number:
+    value: float
+    unit: UnitDimension
+    dims: ClassVar[Dims] = ()
+    size: ClassVar[int] = 1
+    depth: ClassVar[int] = 1
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A base measure over its planned `runs`, with some dimensions fixed.
+
+    `demanded` are the dimensions that are not reduced away because someone asked for them (phase, node, ...).
+    """
+
+    kind: MeasureKind
+    runs: tuple[Run, ...]
+    experiment_visible: bool
+    demanded: frozenset[Dimension]
+    fixed: Fixed = ()
+    size: ClassVar[int] = 1
+    depth: ClassVar[int] = 1
+
+    @property
+    def unit(self) -> UnitDimension:
+        return self.kind.unit
+
+    @cached_property
+    def dims(self) -> Dims:
+        return in_order(self._implied_dims() | (self.demanded & self.kind.on_demand) - self._fixed_dims())
+
+    @cached_property
+    def offers(self) -> frozenset[Dimension]:
+        """The dimensions that an index could still fix."""
+        offered: set[Dimension] = {"experiment", *self._implied_dims(), *self.kind.on_demand}
+        return frozenset(offered - self._fixed_dims())
+
+    def _fixed_dims(self) -> set[Dimension]:
+        return {dim for dim, _ in self.fixed}
+
+    def _implied_dims(self) -> set[Dimension]:
+        dims: set[Dimension] = {"hardware", "workload", *(run.axis for run in self.runs if run.axis)}
+        if self.experiment_visible and len({run.experiment for run in self.runs}) > 1:
+            dims.add("experiment")
+        return dims - self._fixed_dims()
+
+    def at(self, dim: Dimension, key: Key) -> Measure:
+        runs = tuple(run for run in self.runs if run.has(dim, key))
+        if not runs and dim in ("threads", "target"):
+            # A point that this profile does not measure: it stays a point, whose value is missing.
+            runs = tuple(run for run in self.runs if run.axis == dim)
+        fixed = tuple(sorted((*self.fixed, (dim, key)), key=lambda pair: DIMENSIONS.index(pair[0])))
+        return replace(self, runs=runs, fixed=fixed)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A declared quantity of the hardware groups that declare it."""
+
+    name: str
+    unit: UnitDimension
+    values: tuple[tuple[str, float], ...]
+    dims: ClassVar[Dims] = ("hardware",)
+    size: ClassVar[int] = 1
+    depth: ClassVar[int] = 1
+
+
+@dataclass(frozen=True)
+class AxisValue:
+    """A dimension's own keys as numbers: `threads`, `target`, `phase`, `repeat`, `time` (whose keys are not known)."""
+
+    dim: Dimension
+    unit: UnitDimension
+    points: tuple[float, ...]
+    size: ClassVar[int] = 1
+    depth: ClassVar[int] = 1
+
+    @property
+    def dims(self) -> Dims:
+        return (self.dim,)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operator over one or two operands, which are joined on the dimensions they share."""
+
+    operator: str
+    operands: tuple[Term, ...]
+    unit: UnitDimension | None
+
+    @cached_property
+    def dims(self) -> Dims:
+        return in_order({dim for operand in self.operands for dim in operand.dims})
+
+    @cached_property
+    def size(self) -> int:
+        return 1 + sum(operand.size for operand in self.operands)
+
+    @cached_property
+    def depth(self) -> int:
+        return 1 + max(operand.depth for operand in self.operands)
+
+
+@dataclass(frozen=True)
+class Steady:
+    """Whether the operand is in its steady state, for each phase, or for the phase `at` alone (`compiler/steady.py`).
+
+    The steady state begins with the first phase from which on, up to the last, the rule holds.
+    """
+
+    operand: Term
+    at: Key | None = None
+    unit: ClassVar[UnitDimension | None] = None
+
+    @cached_property
+    def dims(self) -> Dims:
+        return tuple(dim for dim in self.operand.dims if dim != "phase" or self.at is None)
+
+    @property
+    def size(self) -> int:
+        return 1 + self.operand.size
+
+    @property
+    def depth(self) -> int:
+        return 1 + self.operand.depth
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """`function` of the operand over some of its dimensions, at the points where `when` holds.
+
+    What is read off a curve (`curves.py`) goes over one dimension: `knee`; `saturation`, with its ratio in
+    `at`; and `onset`, the first phase at which the operand, a truth value, holds.
+    """
+
+    function: str
+    operand: Term
+    over: Dims
+    when: Term | None
+    at: float | None = None
+
+    @property
+    def unit(self) -> UnitDimension | None:
+        match self.function:
+            case "count" | "onset":
+                return DIMENSIONLESS
+            case "knee":
+                return parse_unit(AXIS_UNITS[self.over[0]]).dimension
+            case _:
+                return self.operand.unit
+
+    @cached_property
+    def dims(self) -> Dims:
+        return tuple(dim for dim in self.operand.dims if dim not in self.over)
+
+    @cached_property
+    def size(self) -> int:
+        return 1 + self.operand.size + (self.when.size if self.when else 0)
+
+    @cached_property
+    def depth(self) -> int:
+        return 1 + max(self.operand.depth, self.when.depth if self.when else 0)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A term without `dim`, repeated for each of the dimension's keys: a constant line across a figure."""
+
+    operand: Term
+    dim: Dimension
+    keys: tuple[Key, ...]
+
+    @property
+    def unit(self) -> UnitDimension | None:
+        return self.operand.unit
+
+    @cached_property
+    def dims(self) -> Dims:
+        return in_order({*self.operand.dims, self.dim})
+
+    @cached_property
+    def size(self) -> int:
+        return 1 + self.operand.size
+
+    @property
+    def depth(self) -> int:
+        return 1 + self.operand.depth
+
+
+Term: TypeAlias = Number | Measure | Fact | AxisValue | Operation | Steady | Reduction | Spread
+
+
+def offers(term: Term) -> frozenset[Dimension]:
+    """The dimensions that an index of this term may fix: its own, and those its measures have on demand."""
+    match term:
+        case Number():
+            return frozenset()
+        case Measure():
+            return term.offers
+        case Fact() | AxisValue():
+            return frozenset(term.dims)
+        case Operation():
+            return frozenset().union(*(offers(operand) for operand in term.operands))
+        case Steady():
+            return offers(term.operand) - {"phase"} if term.at is not None else offers(term.operand)
+        case Reduction():
+            return offers(term.operand) - set(term.over)
+        case Spread():
+            return offers(term.operand) | {term.dim}
+
+
+def fix(term: Term, dim: Dimension, key: Key) -> Term:
+    """The term at `key` of `dim`. Parts without the dimension, or that have fixed or reduced it, stay as they are."""
+    if dim not in offers(term):
+        return term
+    match term:
+        case Measure():
+            return term.at(dim, key)
+        case Fact():
+            found = [value for hardware, value in term.values if hardware == key]
+            return Number(found[0], term.unit) if found else replace(term, values=())
+        case AxisValue():
+            return Number(float(key), term.unit)
+        case Operation():
+            return replace(term, operands=tuple(fix(operand, dim, key) for operand in term.operands))
+        case Steady():  # whether a phase is steady depends on those after it
+            return replace(term, at=key) if dim == "phase" else replace(term, operand=fix(term.operand, dim, key))
+        case Reduction():
+            when = fix(term.when, dim, key) if term.when else None
+            return replace(term, operand=fix(term.operand, dim, key), when=when)
+        case Spread():
+            return term.operand if dim == term.dim else replace(term, operand=fix(term.operand, dim, key))
+        case Number():
+            return term
+
+
+def along(term: Term, dims: Collection[Dimension]) -> Term:
+    """The term with its measures kept to the runs on a ramp of `dims`, where they have such.
+
+    What is asked for by `target` speaks of the experiments that offer a load, also where others measure the same.
+    """
+    match term:
+        case Measure():
+            runs = tuple(run for run in term.runs if run.axis in dims)
+            return replace(term, runs=runs) if runs else term
+        case Operation():
+            return replace(term, operands=tuple(along(operand, dims) for operand in term.operands))
+        case Reduction():
+            when = along(term.when, dims) if term.when else None
+            return replace(term, operand=along(term.operand, dims), when=when)
+        case Steady() | Spread():
+            return replace(term, operand=along(term.operand, dims))
+        case Number() | Fact() | AxisValue():
+            return term
+
+
+def offered_keys(term: Term, dim: Dimension) -> tuple[Key, ...]:
+    """The keys that an index of this term may fix `dim` to: those of any part that has the dimension."""
+    if dim not in offers(term):
+        return ()
+    match term:
+        case Measure():
+            return unique(key for run in term.runs for key in run.keys(dim))
+        case Fact():
+            return tuple(hardware for hardware, _ in term.values)
+        case AxisValue():
+            return unique(term.points)
+        case Operation():
+            return unique(key for operand in term.operands for key in offered_keys(operand, dim))
+        case Steady() | Reduction():
+            return offered_keys(term.operand, dim)
+        case Spread():
+            return term.keys if dim == term.dim else offered_keys(term.operand, dim)
+        case Number():
+            return ()
+
+
+def leaves(term: Term) -> Iterator[Measure | Fact | AxisValue]:
+    """The measures, facts and axes that a term is made of, in the order of the text."""
+    match term:
+        case Measure() | Fact() | AxisValue():
+            yield term
+        case Operation():
+            for operand in term.operands:
+                yield from leaves(operand)
+        case Reduction():
+            yield from leaves(term.operand)
+            if term.when:
+                yield from leaves(term.when)
+        case Steady() | Spread():
+            yield from leaves(term.operand)
+        case Number():
+            pass
+
+
+def planned_keys(term: Term, dim: Dimension) -> tuple[Key, ...] | None:
+    """The keys of `dim` for which the term has planned values; None when only the results can tell (node, time).
+
+    Operands are joined, so a key counts when each operand that has the dimension has it.
+    """
+    match term:
+        case Measure():
+            return None if dim in ("node", "time") else unique(key for run in term.runs for key in run.keys(dim))
+        case Fact():
+            return tuple(hardware for hardware, _ in term.values)
+        case AxisValue():
+            return None if dim == "time" else unique(term.points)
+        case Operation():
+            found = [planned_keys(operand, dim) for operand in term.operands if dim in operand.dims]
+            known = [keys for keys in found if keys is not None]
+            if not known:
+                return None
+            return tuple(key for key in known[0] if all(key in keys for keys in known))
+        case Steady() | Reduction():
+            return planned_keys(term.operand, dim)
+        case Spread():
+            return term.keys if dim == term.dim else planned_keys(term.operand, dim)
+        case Number():
+            return ()
+
+
+def without_points(term: Term) -> Measure | Fact | AxisValue | None:
+    """The first part for which nothing at all is planned, so that the whole term never has a value."""
+    for leaf in leaves(term):
+        match leaf:
+            case Measure() if not leaf.runs:
+                return leaf
+            case Fact() if not leaf.values:
+                return leaf
+            case AxisValue() if not leaf.points and leaf.dim != "time":
+                return leaf
+            case _:
+                pass
+    return None
