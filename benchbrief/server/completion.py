@@ -42,6 +42,7 @@ _SIGNS = {"=", ",", "[", "(", "{", ":", "+", "-", "*", "/", "<", ">", "<=", ">="
 _LINKS = {"and", "or", "not", "x", "over", "by", "along", "when", "every", "on", "from", "in"}
 _OPERATORS = frozenset(_SIGNS | _LINKS)
 """What a value can't end with."""
+_CHOICES = {**glossary.ENGINES, **glossary.PROBES, **glossary.TEMPLATES, **glossary.LANGUAGES}
 _TIME = Number("s", "1 s")
 _TARGET = Number("ops/s", "20k ops/s")
 _ICONS: dict[Kind, types.CompletionItemKind] = {
@@ -277,7 +278,7 @@ class _Completer:
                     return
                 yield from self.names("probe")
                 for name in PROBES:
-                    yield self.snippet(name, f"{name} every ${{1:1 s}}", f"Samples the {name}.", _Kind.Function)
+                    yield self.snippet(name, f"{name} every ${{1:1 s}}", glossary.PROBES.get(name, ""), _Kind.Function)
             case "experiment", ("threads" | "target"):
                 yield from self.ramps(key)
             case "experiment", "repeats":
@@ -309,7 +310,8 @@ class _Completer:
         match shape:
             case Word():
                 for choice in shape.choices:
-                    yield self.word(f'"{choice}"' if shape.quoted else choice, "", _Kind.EnumMember)
+                    told = _CHOICES.get(choice, "")
+                    yield self.word(f'"{choice}"' if shape.quoted else choice, told, _Kind.EnumMember)
             case Flag():
                 yield from (self.word(word, "", _Kind.EnumMember) for word in ("true", "false"))
             case Number():
@@ -333,6 +335,8 @@ class _Completer:
     def arguments(self, function: str) -> Iterator[Item]:
         for word, doc in glossary.ARGUMENTS.get(function, {}).items():
             yield self.word(word, doc, _Kind.Property, f"{word}: ")
+        for word, key in METERS[function].arguments.items() if function in METERS else ():
+            yield self.word(word, attribute_doc(key), _Kind.Property, f"{word}: ")
 
     def params(self, shape: Shape | None) -> Iterator[Item]:
         if isinstance(shape, Word | Flag):

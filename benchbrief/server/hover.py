@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from benchbrief.compiler import plan, units
 from benchbrief.compiler.blocks import workload_tables
-from benchbrief.compiler.blocks.schema import BLOCKS, DATABASE_OPTIONS, BlockSchema
+from benchbrief.compiler.blocks.schema import BLOCKS, DATABASE_OPTIONS, METERS, BlockSchema
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.codes import code_info
 from benchbrief.compiler.errors import Findings
@@ -26,6 +26,7 @@ from benchbrief.server.view import View
 from benchbrief.server.words import attribute_doc, declared, markdown
 
 _MOST_HOSTS = 8
+_TOLD = {**glossary.ENGINES, **glossary.TOOLS, **glossary.PROBES, **glossary.ORDERS}
 _FENCE = re.compile(r"```bench .*")
 
 
@@ -127,6 +128,10 @@ def _of_plain(cursor: Cursor, word: str, follows: str) -> Iterator[str]:
         yield "`nodes`, by `hardware`: the number of hosts."
     elif word in glossary.DIMENSIONS:
         yield f"the dimension `{word}`: {glossary.DIMENSIONS[word]}"  # type: ignore[index]  # it is one of them
+    elif word in METERS and cursor.block.key == "power":
+        yield f"the meter `{word}`: {METERS[word].doc}\n\nas in {METERS[word].usage}"
+    elif word in _TOLD and not in_report:
+        yield f"`{word}`: {_TOLD[word]}"
     elif in_report and word in OPTIONS:
         yield f"`{word}`: {OPTIONS[word]}"
     elif word in glossary.LINKS:

@@ -69,6 +69,8 @@ def test_a_word_tells_what_it_is(client: Client, word: str, wanted: list[str]) -
         pytest.param("ycsb.|a", ["Half of the operations", "50% read, 50% update", "zipfian"], id="core workload"),
         pytest.param("latency.p9|9", ["p99 latency", "in s"], id="percentile"),
         pytest.param("lat|ency.p99", ["p99 latency"], id="first half of a measure"),
+        pytest.param("engine = mong|odb", ["wire protocol"], id="engine"),
+        pytest.param("tool = yc|sb", ["YCSB: reads and writes"], id="tool"),
         pytest.param("client = lo|ad", ["client **`load`**", "ycsb on load.lab"], id="client"),
         pytest.param("hardware ot|her", ["3 nodes: db-1.lab, db-2.lab, db-3.lab; price 3 USD/h"], id="hosts"),
         pytest.param("metric ta|il", ["in ms, by no dimension: one number"], id="metric in a unit"),
