@@ -8,10 +8,10 @@ E02xx names, E06xx files and cycles, W warnings. Values and their units (E03xx, 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from benchbrief.dsl.diagnostics import Diagnostic
+from benchbrief.dsl.diagnostics import Diagnostic, Note
 from benchbrief.dsl.errors import Problem
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.suggest import did_you_mean
@@ -26,14 +26,26 @@ class CompileProblem(Problem):
     of them has a mistake of its own. What is said of dimensions, keys and points may only follow from that one."""
 
 
+_MOST_FINDINGS = 100  # that are told at once; a text with more has one cause for most of them
+
+
 class Findings:
-    """What was found so far, each once, in the order found."""
+    """What was found so far, each once, in the order found; beyond the most that are told, only that there is more."""
 
     def __init__(self) -> None:
         self._problems: dict[CompileProblem, None] = {}
+        self._places: set[tuple[int, int, int]] = set()
+        self._more = False
+        self.failed = False
 
     def add(self, problem: CompileProblem) -> None:
+        if len(self._problems) >= _MOST_FINDINGS and (self.failed or problem.severity != "error"):
+            self._more = True
+            return
         self._problems[problem] = None
+        self.failed |= problem.severity == "error"
+        if problem.span is not None:
+            self._places.add(_place(problem.span))
 
     def include(self, other: Findings) -> None:
         """Add all that others found."""
@@ -41,22 +53,22 @@ class Findings:
 
     def at(self, span: Span) -> bool:
         """Whether something was found at just this place."""
-        return any(problem.span == span for problem in self._problems)
-
-    @property
-    def failed(self) -> bool:
-        return self.errors > 0
-
-    @property
-    def errors(self) -> int:
-        return sum(problem.severity == "error" for problem in self._problems)
+        return _place(span) in self._places
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        return tuple(problem.diagnostic() for problem in self._problems)
+        found = [problem.diagnostic() for problem in self._problems]
+        if self._more:
+            more = Note("more was found than is told: mend this first")
+            found[-1] = replace(found[-1], notes=(*found[-1].notes, more))
+        return tuple(found)
 
     def standing_alone(self) -> tuple[Diagnostic, ...]:
         """Those that hold whatever the experiments turn out to measure."""
         return tuple(problem.diagnostic() for problem in self._problems if problem.stands_alone and not _vague(problem))
+
+
+def _place(span: Span) -> tuple[int, int, int]:
+    return id(span.source), span.start, span.end
 
 
 def _vague(problem: CompileProblem) -> bool:

@@ -91,8 +91,10 @@ def _experiment(plan: Plan, e: Experiment, page: Page) -> None:
     page.heading(f"Experiment {e.name}", "" if e.label == e.name else e.label)
     page.table(_facts(plan, e, cells))
     page.gap()
+    databases = {cell.hardware: plan.databases[cell.database] for cell in cells}
+    shared = _shared_options(plan, cells)
     page.table(
-        ((_called(h.label, h.key), _some(h.hosts), _location(plan, cells, h)) for h in _chosen(plan, e)),
+        ((_called(h.label, h.key), _some(h.hosts), _location(databases[h.key], shared)) for h in _chosen(plan, e)),
         ("hardware", "hosts", "database"),
     )
     page.gap()
@@ -241,9 +243,7 @@ def _some(hosts: Sequence[str]) -> str:
     return shown if len(hosts) <= _SHOWN_HOSTS else f"{shown} and {len(hosts) - _SHOWN_HOSTS} more"
 
 
-def _location(plan: Plan, cells: Sequence[Cell], hardware: Hardware) -> str:
-    database = plan.databases[next(cell.database for cell in cells if cell.hardware == hardware.key)]
-    shared = _shared_options(plan, cells)
+def _location(database: Database, shared: Sequence[str]) -> str:
     own = [option for option in _options(database) if option not in shared]
     parts = [_called(database.label, database.name), *_where(database), *own]
     parts.append("loaded once and kept" if database.reset == "reuse" else "loaded again for each cell")

@@ -169,17 +169,20 @@ class HoldsNul(Problem):
 
 @dataclass(frozen=True)
 class TooLarge(Problem):
-    """Sizes in bytes."""
+    """A file of more bytes than `limit`; or, where `words` says so, of more words and signs."""
 
     code = "E0006"
-    says = "`{name}` is larger than {mib} MiB, the limit for a spec"
+    says = "`{name}` {much}, the limit for a spec"
     hint = "is this a spec? a long one can be split with `use`"
     name: str
     limit: int
+    words: bool = False
 
     @property
-    def mib(self) -> int:
-        return self.limit >> 20
+    def much(self) -> str:
+        if self.words:
+            return f"has more than {self.limit:,} words and signs"
+        return f"is larger than {self.limit >> 20} MiB"
 
 
 # --- E01xx: syntax ---------------------------------------------------------------------------------------------------

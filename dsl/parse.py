@@ -38,6 +38,8 @@ def parse_expression(source: Source, start: int, end: int) -> ast.Expr:
 
 def _parse(rule: str, source: Source, start: int, end: int) -> Any:
     shape.check_depth(source, start, end)
+    if rule == "file":
+        shape.check_size(source)
     with _LOCK:
         parser, builder = _parser()
         outer = builder.source, builder.offset, builder.depths

@@ -15,6 +15,14 @@ from benchbrief.dsl.source import Source, Span
 MAX_DEPTH = 64
 MAX_LEVELS = 100  # of an expression, brackets and operators taken together
 
+MAX_WORDS = 200_000  # and signs: some 40,000 lines, read in about two seconds
+
+_HOLE = 10  # as many words as reading a hole takes the time of
+_WORD = re.compile(
+    r"\#[^\r\n]*"
+    r'|(?P<string>"""(?>[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*)(?:""")?|"(?>[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)"?)'
+    r"|\w+|\S"
+)
 _PIECE = re.compile(
     r"(?P<comment>\#[^\r\n]*)"
     r'|(?P<text>"""(?>[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*)(?P<text_end>""")?)'
@@ -42,6 +50,20 @@ def declaration_starts(text: str) -> list[int]:
     starts = [0, *(piece.start() for piece in _DECLARATION.finditer(text) if piece.lastgroup == "declaration")]
     first = starts[1:2]
     return [0, *starts[2:]] if first and not text[: first[0]].strip() else starts
+
+
+def check_size(source: Source) -> None:
+    """Raise SpecError when a text has more words and signs than a spec may. A comment counts as one."""
+    if len(source.text) * _HOLE <= MAX_WORDS:
+        return
+    count = 0
+    for piece in _WORD.finditer(source.text):
+        count += 1
+        if piece.lastgroup == "string":
+            text = piece.group()
+            count += text.count("{") * _HOLE + text.count("\n") + text.count("\\")
+        if count > MAX_WORDS:
+            raise errors.TooLarge(None, source.name, MAX_WORDS, words=True).error()
 
 
 def check_depth(source: Source, start: int, end: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import takewhile
 
 _LONGEST = 64  # of a word worth comparing: names are short, and a spec may hold a word of megabytes
@@ -51,7 +52,7 @@ def one_slip(word: str, other: str) -> bool:
     if word == other or min(len(word), len(other)) < 4:
         return False
     swapped = sorted(word) == sorted(other)
-    return (swapped or len(word) != len(other)) and _distance(word, other, 1) == 1
+    return (swapped or len(word) != len(other)) and _distance(word, other) == 1
 
 
 def _alike(word: str, candidate: str) -> int:
@@ -59,45 +60,74 @@ def _alike(word: str, candidate: str) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, candidate, strict=False)))
 
 
+@lru_cache(1 << 14)
 def _cost(word: str, candidate: str) -> float | None:
-    a, b = _plain(word), _plain(candidate)
+    (a, one_a, undoubled_a), (b, one_b, undoubled_b) = _forms(word), _forms(candidate)
     if a == b:
         return 0.0
-    if a.rstrip("s") == b.rstrip("s"):
+    if one_a == one_b:
         return 0.1
-    if _DOUBLED.sub(r"\1", a) == _DOUBLED.sub(r"\1", b):
+    if undoubled_a == undoubled_b:
         return 0.5  # a letter typed twice, which is the only slip that a name of one letter allows for
-    allowed = max(1, min(len(a), len(b)) // 3) if min(len(a), len(b)) > 1 else 0
-    slips = _distance(a, b, allowed)
+    short = min(len(a), len(b))
+    allowed = max(1, short // 3) if short > 1 else 0
+    slips = _distance(a, b) if abs(len(a) - len(b)) <= allowed else allowed + 1
     if slips <= allowed:
+        swapped = sorted(a) == sorted(b)
         # One wrong letter in a word of two is no likeness; one left out or swapped is.
-        if min(len(a), len(b)) <= 2 and len(a) == len(b) and sorted(a) != sorted(b):
+        if short <= 2 and len(a) == len(b) and not swapped:
             return None
-        if sorted(a) == sorted(b):
+        if swapped:
             return 0.8 * slips  # letters swapped: rarer by chance than a wrong one
         return slips + (0.0 if a[0] == b[0] else 0.5)
-    if min(len(a), len(b)) >= 3 and (b.startswith(a) or (a.startswith(b) and len(b) >= 4)):
+    if short >= 3 and (b.startswith(a) or (a.startswith(b) and len(b) >= 4)):
         return 4.0 + abs(len(a) - len(b)) / _LONGEST  # cut short: `thr` for `threads`
     return None
+
+
+@lru_cache(1 << 14)
+def _forms(word: str) -> tuple[str, str, str]:
+    """A word without what counts for nothing, the same without a plural s, and with no letter twice in a row."""
+    plain = _plain(word)
+    return plain, plain.rstrip("s"), _DOUBLED.sub(r"\1", plain)
 
 
 def _plain(word: str) -> str:
     return word.lower().replace("-", "").replace("_", "").replace(" ", "") or word
 
 
-def _distance(a: str, b: str, limit: int) -> int:
-    """Insertions, deletions, replacements and swaps of neighbours between two words (optimal string alignment)."""
-    if abs(len(a) - len(b)) > limit:
-        return limit + 1
-    before: list[int] = []
-    row = list(range(len(b) + 1))
-    for i, char in enumerate(a, 1):
-        before, above, row = row, before, [i] + [0] * len(b)
-        for j, other in enumerate(b, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (char != other))
-            if above and j > 1 and char == b[j - 2] and a[i - 2] == other:
-                cost = min(cost, above[j - 2] + 1)
-            row[j] = cost
-        if min(row) > limit and (not above or min(before) > limit):
-            return limit + 1
-    return row[-1]
+def _distance(a: str, b: str) -> int:
+    """Insertions, deletions, replacements and swaps of neighbours between two words (optimal string alignment).
+
+    Bit-parallel: a column of the table of distances is kept as the bits of whole numbers, one for each step up, down or
+    neither (Hyyrö, A Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit Distances, 2003).
+    """
+    if not a:
+        return len(b)
+    places = _places(a)
+    every = (1 << len(a)) - 1
+    last = 1 << len(a) >> 1
+    up, down, same, before = every, 0, 0, 0
+    distance = len(a)
+    for char in b:
+        match = places.get(char, 0)
+        swapped = ((~same & match) << 1) & before
+        same = ((((match & up) + up) ^ up) | match | down | swapped) & every
+        rising = down | (~(same | up) & every)
+        falling = same & up
+        distance += (rising & last > 0) - (falling & last > 0)
+        rising = (rising << 1 | 1) & every
+        falling = (falling << 1) & every
+        up = falling | (~(same | rising) & every)
+        down = rising & same
+        before = match
+    return distance
+
+
+@lru_cache(256)
+def _places(word: str) -> dict[str, int]:
+    """The places at which each letter of a word stands, as bits."""
+    places: dict[str, int] = {}
+    for index, char in enumerate(word):
+        places[char] = places.get(char, 0) | 1 << index
+    return places

@@ -40,6 +40,7 @@ class HostTable:
         """The ids of the hosts that `hosts = ...` names. Wrong ones are reported and left out."""
         settings = self.reader.block(ssh, SSH) if ssh else None
         ids: list[str] = []
+        seen: set[str] = set()
         items = listed(self.reader.deref(expr) for expr in exprs)
         if exprs and not items:
             self.reader.findings.add(NothingNamed(exprs[0].span, "hosts", HOSTS.wanted))
@@ -54,10 +55,12 @@ class HostTable:
             else:
                 self.reader.findings.add(wrong_value(item, "hosts", HOSTS.wanted, ["local"]))
                 continue
-            twice = next((host for host, count in Counter(ids).items() if count > 1), None)
+            named = Counter(ids[len(seen) :])
+            twice = next((host for host, count in named.items() if count > 1 or host in seen), None)
             if twice:
                 self.reader.findings.add(value_errors.HostTwice(item.span, twice))
-                ids = list(dict.fromkeys(ids))
+                ids = [*ids[: len(seen)], *(host for host in named if host not in seen)]
+            seen.update(named)
         return tuple(ids)
 
     def _expand(self, item: ast.String, pattern: str, settings: Values | None) -> list[str]:

@@ -179,8 +179,9 @@ class TooManyCells(CompileProblem):
 class NotFinite(CompileProblem):
     code = "E0409"
     stands_alone = True
-    says = "this number is too large to compute with"
+    says = "this {what} is too large to compute with"
     hint = "write a smaller one"
+    what: str = "number"
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,8 @@ class Values:
         value = self.found.get(key)
         return value if isinstance(value, tuple) else ()
 
+_MOST_FACTORS = 64  # of one unit in another: `s*s*s` has three
+
 
 class Reader:
     """Reads blocks against their schema; every mistake goes to the findings."""
@@ -370,6 +372,9 @@ class Reader:
                 value, dimension = left.value * right.value, multiply(left.dimension, right.dimension)
         if not math.isfinite(value):
             self.findings.add(value_errors.NotFinite(expr.span))
+            return None
+        if any(abs(power) > _MOST_FACTORS for _, power in dimension):
+            self.findings.add(value_errors.NotFinite(expr.span, "product of units"))
             return None
         unit = base_unit(dimension)
         text = f"{value:,.6g} {unit}".strip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -115,8 +116,6 @@ def test_lists_of_lists_do_not_grow_without_end(tmp_path: Path) -> None:
 
 
 def test_ten_thousand_cells_are_planned_in_a_moment(tmp_path: Path) -> None:
-    import time
-
     path = tmp_path / "spec.bench"
     path.write_text(
         BASE + "experiment e { hardware = [eco, legacy]  workloads = [a, b]  threads = 1..500"
@@ -130,3 +129,37 @@ def test_ten_thousand_cells_are_planned_in_a_moment(tmp_path: Path) -> None:
     assert explain(checked.plan)
     # About 0.3 s on an idle machine; the limit leaves room for a busy one.
     assert time.perf_counter() - start < 3
+
+
+def test_a_unit_that_doubles_its_powers_is_refused_before_it_is_written_down(tmp_path: Path) -> None:
+    path = tmp_path / "spec.bench"
+    squares = "param p0 = 1 s\n" + "".join(f"param p{i} = p{i - 1} * p{i - 1}\n" for i in range(1, 60))
+    path.write_text(BASE + squares + EXPERIMENT, encoding="utf-8")
+    assert {diagnostic.summary for diagnostic in check(path).diagnostics if diagnostic.severity == "error"} == {
+        "this product of units is too large to compute with"
+    }
+
+
+def test_of_thousands_of_mistakes_the_first_hundred_are_told_and_that_there_are_more(tmp_path: Path) -> None:
+    path = tmp_path / "spec.bench"
+    names = "".join(f"workload work_load_{i} from ycsb.a\n" for i in range(2000))
+    wrong = ", ".join(f"wrok_load_{i}" for i in range(2000))
+    path.write_text(BASE + names + EXPERIMENT.replace("= a ", f"= [{wrong}] "), encoding="utf-8")
+    start = time.process_time()
+    checked = check(path)
+    assert time.process_time() - start < 5  # about one second on an idle machine
+    assert checked.plan is None
+    assert len(checked.diagnostics) == 100
+    assert checked.diagnostics[0].suggestion
+    assert checked.diagnostics[0].suggestion.replacement == "work_load_0"
+    notes = [note.text for note in checked.diagnostics[-1].notes]
+    assert notes[-1] == "more was found than is told: mend this first"
+
+
+def test_an_error_behind_a_hundred_warnings_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "spec.bench"
+    unused = "".join(f"workload w{i} from ycsb.a\n" for i in range(150))
+    path.write_text(BASE + unused + EXPERIMENT + "metric m in W = throughput\n", encoding="utf-8")
+    checked = check(path)
+    assert checked.plan is None
+    assert [diagnostic.code for diagnostic in checked.diagnostics if diagnostic.severity == "error"] == ["E0707"]

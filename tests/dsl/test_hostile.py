@@ -74,7 +74,26 @@ def test_expressions_of_any_depth(nested: str) -> None:
 @pytest.mark.parametrize("chain", ["-", "not ", "- #\n", "1 + ", "a - ", "a.", "a and ", "2 x ", "f(a) / "])
 def test_megabytes_of_operators(chain: str) -> None:
     with within(4):
-        assert refused("param p = " + chain * (MIB // len(chain)) + "a") == "E0112"
+        assert refused("param p = " + chain * (MIB // len(chain)) + "a") in ("E0112", "E0006")
+        assert refused("param p = " + chain * (MIB // 16 // len(chain)) + "a") == "E0112"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a{" + "b=1 " * MIB + "}", "a{}" * MIB, "param p = [" + "1," * MIB + "]", 'param p = "' + "{a}" * MIB + '"',
+        'a { b = """' + "\n" * MIB + '""" }', 'param p = "' + r"\n" * MIB + '"', "#\n" * MIB,
+    ],
+    ids=lambda text: ascii(text[:12]),
+)  # fmt: skip
+def test_more_words_than_a_spec_may_have_are_refused_before_they_are_read(text: str) -> None:
+    with within(2):
+        assert refused(text) == "E0006"
+
+
+def test_a_long_text_of_few_words_is_read() -> None:
+    with within(2):
+        assert parse(Source("t", f'param p = "{"long " * 20_000}{{a}}" # {"#" * 3 * MIB}')).declarations
 
 
 def test_a_hole_in_a_text_in_a_hole_is_as_deep_as_all_three() -> None:
