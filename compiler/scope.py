@@ -6,7 +6,9 @@ something is declared makes no difference to an expression: two keys that differ
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from benchbrief.compiler.plan import Quantity
@@ -79,3 +81,26 @@ class Scope:
     language: str
     experiment_visible: bool
     profile: str | None = None
+
+    @cached_property
+    def names(self) -> Mapping[str, Mapping[str, str]]:
+        """For each dimension whose keys are words, its keys by all the names that they go by; the first one counts."""
+        hardware: dict[str, str] = {}
+        for each in self.hardware:
+            for name in (each.key, *each.aliases):
+                hardware.setdefault(name, each.key)
+        return {
+            "hardware": hardware,
+            "workload": {each.key: each.key for each in self.workloads},
+            "experiment": {each.key: each.key for each in self.experiments},
+            "operation": {operation: operation for each in self.workloads for operation in each.operations},
+        }
+
+    @cached_property
+    def labels(self) -> Mapping[str, Mapping[str, str]]:
+        """The labels of the keys of a dimension."""
+        return {
+            "hardware": {each.key: each.label for each in self.hardware},
+            "workload": {each.key: each.label for each in self.workloads},
+            "experiment": {each.key: each.label for each in self.experiments},
+        }

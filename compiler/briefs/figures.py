@@ -212,7 +212,7 @@ def _keys_shown(drawn: Sequence[_Drawn]) -> Fixed:
     measures = [leaf for one in drawn for leaf in leaves(one.typed.term) if isinstance(leaf, Measure)]
     found: list[tuple[Dimension, Key]] = []
     for dim in ("hardware", "workload", "experiment"):
-        keys = {key for measure in measures for run in measure.runs for key in run.keys(dim)}
+        keys = {key for measure in measures for key in measure.runs.keys(dim)}
         found += [(dim, key) for key in keys if len(keys) == 1]
     return tuple(found)
 

@@ -9,8 +9,9 @@ from typing import cast
 from benchbrief.compiler import plan
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.indexing import scope_key, word_of
-from benchbrief.compiler.metrics.measures import AXIS_UNITS, DIMENSIONS, KINDS, NAMED, Key, Run
+from benchbrief.compiler.metrics.measures import DIMENSIONS, KINDS, NAMED, Key
 from benchbrief.compiler.metrics.metric_errors import ServiceLatencyOnly
+from benchbrief.compiler.metrics.runs import Runs
 from benchbrief.compiler.metrics.sql import lower
 from benchbrief.compiler.metrics.terms import Fixed, Measure, Term, along, fix, leaves, offers, planned_keys
 from benchbrief.compiler.metrics.typed import Typed, dotted, text_of
@@ -80,11 +81,13 @@ def query(typer: Typer, term: Term, unit: Unit, text: str) -> plan.Query:
 def _warn_of_service_latency(typer: Typer, term: Term) -> None:
     """Once for each experiment whose latencies at an offered load leave out the wait for an operation's turn."""
     asked = {
-        run.experiment
+        key
         for leaf in leaves(term)
         if isinstance(leaf, Measure) and leaf.kind.view == "latency"
-        for run in leaf.runs
+        for key in leaf.runs.keys("experiment")
     }
+    if not asked:
+        return
     for experiment in typer.scope.experiments:
         if experiment.service_only and experiment.key in asked:
             span, tool = experiment.service_only
@@ -93,7 +96,7 @@ def _warn_of_service_latency(typer: Typer, term: Term) -> None:
 
 def example_key(typer: Typer, term: Term, dim: Dimension) -> str:
     """An index that would fix `dim`: `nvme`, `threads: 96`."""
-    keys = planned_keys(term, dim) or runs_keys(typer.runs, dim) or ("...",)
+    keys = planned_keys(term, dim) or typer.runs.keys(dim) or ("...",)
     return _plain(keys[0]) if dim in NAMED else f"{dim}: {_plain(keys[-1])}"
 
 
@@ -101,33 +104,25 @@ def examples(typer: Typer, term: Term, dims: Iterable[Dimension]) -> tuple[str, 
     return tuple(example_key(typer, term, dim) for dim in dims)
 
 
-def runs_keys(runs: Iterable[Run], dim: Dimension) -> tuple[Key, ...]:
-    keys = dict.fromkeys(key for run in runs for key in run.keys(dim))
-    return tuple(sorted(keys)) if dim in AXIS_UNITS else tuple(keys)
-
-
-def runs_at(typer: Typer, place: Place) -> tuple[Run, ...]:
+def runs_at(typer: Typer, place: Place) -> Runs:
     """What is planned within what the place fixes."""
-    return tuple(run for run in typer.runs if all(run.has(dim, key) for dim, key in place.fixed))
+    runs = typer.runs
+    for dim, key in place.fixed:
+        runs = runs.at(dim, key)
+    return runs
 
 
 def ordered(typer: Typer, dim: Dimension, keys: Iterable[Key]) -> tuple[Key, ...]:
     """Keys in the order of the experiments, each once; numbers rise."""
-    wanted = set(keys)
-    known = runs_keys(typer.runs, dim)
-    facts = [hardware.key for hardware in typer.scope.hardware] if dim == "hardware" else []
-    return tuple(dict.fromkeys(key for key in (*known, *facts) if key in wanted))
+    ranks = typer.ranks(dim)
+    return tuple(sorted({key for key in keys if key in ranks}, key=ranks.__getitem__))
 
 
 def key_label(typer: Typer, dim: Dimension, key: Key) -> str:
     """The label of a key; of a number, its digits."""
     match dim:
-        case "hardware":
-            return next((hw.label for hw in typer.scope.hardware if hw.key == key), str(key))
-        case "workload":
-            return next((workload.label for workload in typer.scope.workloads if workload.key == key), str(key))
-        case "experiment":
-            return next((exp.label for exp in typer.scope.experiments if exp.key == key), str(key))
+        case "hardware" | "workload" | "experiment":
+            return typer.scope.labels[dim].get(str(key), str(key))
         case _:
             return _plain(key)
 

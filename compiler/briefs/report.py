@@ -20,7 +20,7 @@ from benchbrief.compiler.briefs.bodies import Body, read_attributes
 from benchbrief.compiler.briefs.figures import figure
 from benchbrief.compiler.briefs.formulas import formula
 from benchbrief.compiler.briefs.prose import prose, title
-from benchbrief.compiler.briefs.queries import Place, dimension, origin, query, runs_at, runs_keys
+from benchbrief.compiler.briefs.queries import Place, dimension, origin, query, runs_at
 from benchbrief.compiler.briefs.tables import callout, table
 from benchbrief.compiler.errors import CompileProblem, Findings, SingleRun
 from benchbrief.compiler.metrics import metric_errors
@@ -264,7 +264,7 @@ def _each(typer: Typer, block: ast.Block, place: Place) -> list[plan.Element]:
         typer.findings.add(wrong.EachTwice(name.span, dim))
         return []
     elements: list[plan.Element] = []
-    for key in runs_keys(runs_at(typer, place), dim):
+    for key in runs_at(typer, place).keys(dim):
         elements += _elements(typer, block.body, place.at(dim, key), "each")
     return elements
 

@@ -20,7 +20,6 @@ from benchbrief.compiler.briefs.queries import (
     plan_keys,
     query,
     runs_at,
-    runs_keys,
     settled,
     typed_at,
 )
@@ -66,8 +65,8 @@ def table(typer: Typer, block: ast.Block, place: Place) -> plan.TableElement | p
     heading = title(typer, block.label, place, "title") if block.label else ""
     rows = body.values("rows")
     if len(rows) == 1 and isinstance(rows[0], ast.Name) and rows[0].text == "facts":
-        hardware = dict.fromkeys(run.hardware for run in runs_at(typer, place))
-        return plan.FactsElement(title=heading or "", hardware=tuple(hardware))
+        hardware = runs_at(typer, place).keys("hardware")
+        return plan.FactsElement(title=heading or "", hardware=tuple(map(str, hardware)))
     made = _table(typer, block, body, place)
     return made.model_copy(update={"title": heading}) if made and heading is not None else None
 
@@ -130,7 +129,7 @@ def _table(typer: Typer, block: ast.Block, body: Body, place: Place) -> plan.Tab
         return None
     good = [line for line in lines if line is not None]
     known = [line.own for line in good if line.own is not None]
-    planned = runs_keys(runs_at(typer, place), dim)
+    planned = runs_at(typer, place).keys(dim)
     keys = ordered(typer, dim, (key for own in known for key in own)) if known else planned
     made = [line.make(keys) for line in good]
     if None in made:

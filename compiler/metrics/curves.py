@@ -97,7 +97,7 @@ def total_throughput(term: Term) -> Term:
 
 def steady(typer: Typer, span: Span, demanded: Demanded) -> Typed | None:
     """`steady`: whether the throughput of all operations is in its steady state, whatever it is the condition of."""
-    runs = tuple(run for run in typer.runs if run.phases > 1)
+    runs = typer.runs.in_phases
     if all(run.phases < FEWEST_PHASES for run in runs):
         _needs_phases(typer, span, "steady")
         return None

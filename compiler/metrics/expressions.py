@@ -13,10 +13,12 @@ from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.metrics import metric_errors as wrong
 from benchbrief.compiler.metrics.indexing import index
 from benchbrief.compiler.metrics.lookups import look_up, look_up_dotted, taken
-from benchbrief.compiler.metrics.measures import planned_runs
+from benchbrief.compiler.metrics.measures import Key
 from benchbrief.compiler.metrics.reductions import reduction
+from benchbrief.compiler.metrics.runs import planned_runs
 from benchbrief.compiler.metrics.terms import Measure, Number, Operation, Term, leaves, offered_keys, without_points
 from benchbrief.compiler.metrics.typed import Demanded, Typed, mention, text_of, unit_of
+from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.scope import Scope
 from benchbrief.compiler.units import DIMENSIONLESS, Unit, UnknownUnitError, divide, multiply, parse_unit
 from benchbrief.compiler.units import Dimension as UnitDimension
@@ -39,6 +41,8 @@ class Typer:
         self.metrics: Mapping[str, ast.Metric] = {
             metric.name.text: metric for metric in scope.metrics if not taken(metric.name.text)
         }
+        self.facts: dict[str, Typed | None] = {}
+        self._ranks: dict[Dimension, Mapping[Key, int]] = {}
         self._typed_metrics: dict[tuple[str, Demanded], Typed | None] = {}
         self._open: list[str] = []
         self._depth = 0
@@ -114,6 +118,14 @@ class Typer:
             name = _called(empty) if isinstance(empty, Measure) else text_of(expr)
             self.findings.add(wrong.NothingPlanned(expr.span, name, where))
         return empty is None
+
+    def ranks(self, dim: Dimension) -> Mapping[Key, int]:
+        """The place of each key of a dimension: in the order of the experiments, then of what they leave out."""
+        if dim not in self._ranks:
+            declared = [hardware.key for hardware in self.scope.hardware] if dim == "hardware" else []
+            keys = dict.fromkeys((*self.runs.keys(dim), *declared))
+            self._ranks[dim] = {key: rank for rank, key in enumerate(keys)}
+        return self._ranks[dim]
 
     # --- each kind of expression ---
 

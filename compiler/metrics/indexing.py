@@ -59,17 +59,7 @@ def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | Non
 
 def scope_key(scope: Scope, dim: Dimension, word: str) -> str | None:
     """The key that a word stands for in a dimension of the whole spec, by any of its names."""
-    match dim:
-        case "hardware":
-            return next((hw.key for hw in scope.hardware if word in (hw.key, *hw.aliases)), None)
-        case "workload":
-            return next((workload.key for workload in scope.workloads if word == workload.key), None)
-        case "experiment":
-            return next((experiment.key for experiment in scope.experiments if word == experiment.key), None)
-        case "operation":
-            return word if any(word in workload.operations for workload in scope.workloads) else None
-        case _:
-            return None
+    return scope.names[dim].get(word) if dim in scope.names else None
 
 
 def word_of(expr: ast.Expr) -> str | None:

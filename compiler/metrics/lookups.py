@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from benchbrief.compiler.errors import UnknownName
 from benchbrief.compiler.metrics import metric_errors as wrong
 from benchbrief.compiler.metrics.curves import steady
-from benchbrief.compiler.metrics.measures import AXIS_UNITS, DIMENSIONS, FAMILIES, KINDS, unique
+from benchbrief.compiler.metrics.measures import AXIS_UNITS, DIMENSIONS, FAMILIES, KINDS
 from benchbrief.compiler.metrics.terms import AxisValue, Fact, Measure
 from benchbrief.compiler.metrics.typed import Demanded, Typed, dotted
 from benchbrief.compiler.plan import Dimension
@@ -49,9 +49,9 @@ def look_up(typer: Typer, name: ast.Name, demanded: Demanded) -> Typed | None:
         return steady(typer, name.span, demanded)
     if word in AXIS_UNITS:
         dim = cast(Dimension, word)
-        points = unique(key for run in typer.runs for key in run.keys(dim))
+        points = typer.runs.keys(dim)
         return Typed(AxisValue(dim, parse_unit(AXIS_UNITS[dim]).dimension, cast("tuple[float, ...]", points)))
-    fact = _fact(typer, name)
+    fact = _fact(typer, word)
     if fact is not None:
         return fact
     if word in typer.scope.params:
@@ -80,9 +80,14 @@ def look_up_dotted(typer: Typer, expr: ast.Attr, demanded: Demanded) -> Typed | 
     return None
 
 
-def _fact(typer: Typer, name: ast.Name) -> Typed | None:
+def _fact(typer: Typer, word: str) -> Typed | None:
     """A declared fact, shown in the unit that it was declared in, where that is one for all hardware."""
-    word = name.text
+    if word not in typer.facts:
+        typer.facts[word] = _declared(typer, word)
+    return typer.facts[word]
+
+
+def _declared(typer: Typer, word: str) -> Typed | None:
     if word == "nodes":
         unit = parse_unit("nodes").dimension
         return Typed(Fact(word, unit, tuple((hw.key, float(hw.nodes)) for hw in typer.scope.hardware)))
@@ -100,8 +105,8 @@ def _measure(typer: Typer, span: Span, name: str, demanded: Demanded) -> Typed |
     kind = KINDS[name]
     runs = typer.runs
     if kind.probe:
-        runs = tuple(run for run in runs if kind.probe in run.probes)
-        declared = None if runs else _fact(typer, ast.Name(span, name))
+        runs = runs.probed(kind.probe)
+        declared = None if runs else _fact(typer, name)
         if declared is not None:
             return declared  # `power = 250 W`: declared, and never sampled
         if not runs:
@@ -112,8 +117,8 @@ def _measure(typer: Typer, span: Span, name: str, demanded: Demanded) -> Typed |
         if kind.view == "sample":
             typer.findings.add(wrong.NotByPhase(span, name))
             return None
-        runs = tuple(run for run in runs if run.phases > 1) or runs
-        if all(run.phases == 1 for run in runs):
+        runs = runs.in_phases or runs
+        if not runs.in_phases:
             demanded = demanded - {"phase"}
     return Typed(Measure(kind, runs, typer.scope.experiment_visible, demanded & kind.on_demand))
 

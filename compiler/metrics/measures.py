@@ -1,13 +1,12 @@
-"""What can be measured, and at which planned points: the base measures that expressions are made of."""
+"""What can be measured, and along which dimensions: the base measures that expressions are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from benchbrief.compiler.plan import Dimension
-from benchbrief.compiler.scope import Scope
 from benchbrief.compiler.units import Dimension as UnitDimension
 from benchbrief.compiler.units import parse_unit
 
@@ -31,87 +30,6 @@ AXIS_UNITS: Mapping[Dimension, str] = {
 """The unit of a dimension whose keys are numbers. Threads are written without one, in `threads = [8, 16]` as here."""
 
 Key = str | float
-
-
-@dataclass(frozen=True)
-class Run:
-    """One workload on one hardware in one experiment: the planned points of a measure are its runs by their ramps.
-
-    `axis` is None without a ramp whose points are known; `unknown` are dimensions that a search has yet to find a
-    point of, with that search.
-    """
-
-    experiment: str
-    hardware: str
-    workload: str
-    axis: Literal["threads", "target"] | None
-    points: tuple[float, ...]
-    phases: int
-    phase_s: float
-    repeats: int
-    probes: tuple[str, ...]
-    operations: tuple[str, ...]
-    unknown: tuple[tuple[str, str], ...] = ()
-
-    def has(self, dimension: Dimension, key: Key) -> bool:
-        """Whether `key` is planned in this run."""
-        match dimension:
-            case "experiment" | "hardware" | "workload":
-                return bool(getattr(self, dimension) == key)
-            case "threads" | "target":
-                return self.axis == dimension and key in self.points
-            case "phase":
-                return self.phases > 1 and key in range(1, self.phases + 1)
-            case "repeat":
-                return key in range(1, self.repeats + 1)
-            case "operation":
-                return key in self.operations
-            case "node" | "time":
-                return True
-
-    def keys(self, dimension: Dimension) -> tuple[Key, ...]:
-        """The planned keys of a dimension; none for node and time, which only the samples know."""
-        match dimension:
-            case "experiment" | "hardware" | "workload":
-                return (getattr(self, dimension),)
-            case "threads" | "target":
-                return self.points if self.axis == dimension else ()
-            case "phase":
-                return tuple(range(1, self.phases + 1)) if self.phases > 1 else ()
-            case "repeat":
-                return tuple(range(1, self.repeats + 1))
-            case "operation":
-                return self.operations
-            case "node" | "time":
-                return ()
-
-
-def planned_runs(scope: Scope) -> tuple[Run, ...]:
-    operations = {workload.key: workload.operations for workload in scope.workloads}
-    return tuple(
-        Run(
-            experiment.key,
-            hardware,
-            workload,
-            experiment.axis,
-            experiment.points,
-            experiment.phases,
-            experiment.phase_s,
-            experiment.repeats,
-            experiment.probes,
-            operations.get(workload, ()),
-            experiment.unknown,
-        )
-        for experiment in scope.experiments
-        for hardware in experiment.hardware
-        for workload in experiment.workloads
-    )
-
-
-def unique(keys: Iterable[Key]) -> tuple[Key, ...]:
-    """Each key once, numbers in rising order, words in the order of their first appearance."""
-    found = tuple(dict.fromkeys(keys))
-    return tuple(sorted(found)) if all(not isinstance(key, str) for key in found) else found
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from benchbrief.compiler.metrics import sql_curves
 from benchbrief.compiler.metrics.curves import absent, total_throughput
-from benchbrief.compiler.metrics.measures import SAMPLED, Run
+from benchbrief.compiler.metrics.measures import SAMPLED
+from benchbrief.compiler.metrics.runs import Runs
 from benchbrief.compiler.metrics.sql_leaves import measure_tables
 from benchbrief.compiler.metrics.sql_text import indent, key_literal, number_literal
 from benchbrief.compiler.metrics.terms import (
@@ -32,7 +33,7 @@ from benchbrief.compiler.units import Unit
 _NULLABLE: frozenset[Dimension] = SAMPLED | {"target"}
 
 
-def lower(term: Term, unit: Unit, text: str, runs: tuple[Run, ...]) -> Query:
+def lower(term: Term, unit: Unit, text: str, runs: Runs) -> Query:
     """`term` as a query whose values are in `unit`; `runs` is all that is planned. Truth values become 1, 0 or NULL."""
     sql = _Tables(runs).query(term, unit.factor)
     return Query(sql=sql, dims=term.dims, unit=unit.text, text=text, absent=absent(term))
@@ -41,7 +42,7 @@ def lower(term: Term, unit: Unit, text: str, runs: tuple[Run, ...]) -> Query:
 class _Tables:
     """The named tables (CTEs) of one query. Equal terms share one table."""
 
-    def __init__(self, runs: tuple[Run, ...]) -> None:
+    def __init__(self, runs: Runs) -> None:
         self._runs = runs
         self._names: dict[Term, str] = {}
         self._bodies: list[tuple[str, str]] = []

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from benchbrief.compiler.metrics.measures import NAMED, Run
+from benchbrief.compiler.metrics.measures import NAMED
+from benchbrief.compiler.metrics.runs import Runs
 from benchbrief.compiler.metrics.sql_text import indent, key_literal
 from benchbrief.compiler.metrics.terms import Dims, Measure
 from benchbrief.compiler.plan import Dimension
@@ -19,12 +20,12 @@ Table = tuple[str, str]
 _CELL: Dims = ("experiment", "hardware", "workload", "threads", "target", "repeat")
 
 
-def measure_tables(name: str, measure: Measure, runs: tuple[Run, ...]) -> list[Table]:
+def measure_tables(name: str, measure: Measure, runs: Runs) -> list[Table]:
     """The tables that end in `name`, which holds the measure; `runs` is all that is planned."""
     return _sampled(name, measure, runs) if measure.kind.view == "sample" else [(name, _counted(measure, runs))]
 
 
-def _counted(measure: Measure, runs: tuple[Run, ...]) -> str:
+def _counted(measure: Measure, runs: Runs) -> str:
     """Throughput, latencies and errors: one row of the store for each cell, phase and operation."""
     kind, fixed = measure.kind, dict(measure.fixed)
     where: dict[Dimension, str] = {dim: f"c.{dim}" for dim in _CELL}
@@ -69,14 +70,14 @@ def _picked(dim: Dimension, fixed: dict[Dimension, str | float], where: dict[Dim
     return f"m.{dim} = {where[dim]}" if dim in where else otherwise
 
 
-def _planned(alias: str, by: Dimension, dim: Dimension, runs: tuple[Run, ...]) -> str:
+def _planned(alias: str, by: Dimension, dim: Dimension, runs: Runs) -> str:
     """Joins the planned keys of `dim`, so that one without a result still has its row."""
     pairs = dict.fromkeys((str(getattr(run, by)), key) for run in runs for key in run.keys(dim))
     rows = ", ".join(f"({key_literal(of)}, {key_literal(key)})" for of, key in pairs)
     return f"JOIN (VALUES {rows}) AS {alias} ({by}, {dim}) ON {alias}.{by} = c.{by}"
 
 
-def _sampled(name: str, measure: Measure, runs: tuple[Run, ...]) -> list[Table]:
+def _sampled(name: str, measure: Measure, runs: Runs) -> list[Table]:
     """What probes sampled: nodes and time are reduced unless they are asked for."""
     kind, fixed = measure.kind, dict(measure.fixed)
     by_time, by_node = "time" in measure.dims, "node" in measure.dims
@@ -146,18 +147,21 @@ def _on(alias: str, dims: Iterable[str], conditions: list[str]) -> list[str]:
     return [f"  ON {first}", *(f"  AND {condition}" for condition in more)]
 
 
-def _where(measure: Measure, runs: tuple[Run, ...]) -> list[str]:
+def _where(measure: Measure, runs: Runs) -> list[str]:
     """Which cells: those at the fixed keys, and those of the measure's runs when these are narrower still.
 
     A probe, an operation, or an axis leaves out whole experiments or workloads.
     """
     fixed = dict(measure.fixed)
     conditions = [f"c.{dim} = {key_literal(fixed[dim])}" for dim in _CELL if dim in fixed]
-    named = [dim for dim in NAMED if dim in fixed and dim != "operation"]
-    left = [run for run in runs if all(getattr(run, dim) == fixed[dim] for dim in named)]
-    for dim in ("experiment", "workload"):
-        kept = dict.fromkeys(getattr(run, dim) for run in measure.runs)
-        if set(kept) != {getattr(run, dim) for run in left}:
+    named: list[Dimension] = [dim for dim in NAMED if dim in fixed and dim != "operation"]
+    left = runs
+    for dim in named:
+        left = left.at(dim, fixed[dim])
+    narrower: tuple[Dimension, ...] = ("experiment", "workload")
+    for dim in narrower:
+        kept = measure.runs.keys(dim)
+        if kept != left.keys(dim) and set(kept) != set(left.keys(dim)):
             conditions.append(f"c.{dim} IN ({', '.join(key_literal(key) for key in kept)})")
-            left = [run for run in left if getattr(run, dim) in kept]
+            left = Runs(run for run in left if run.keys(dim)[0] in kept)
     return [f"WHERE {' AND '.join(conditions)}"] if conditions else []

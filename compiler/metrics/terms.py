@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, TypeAlias
 
-from benchbrief.compiler.metrics.measures import AXIS_UNITS, DIMENSIONS, Key, MeasureKind, Run, unique
+from benchbrief.compiler.metrics.measures import AXIS_UNITS, DIMENSIONS, Key, MeasureKind
+from benchbrief.compiler.metrics.runs import Runs, unique
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.units import DIMENSIONLESS, parse_unit
 from benchbrief.compiler.units import Dimension as UnitDimension
@@ -41,7 +42,7 @@ class Measure:
     """
 
     kind: MeasureKind
-    runs: tuple[Run, ...]
+    runs: Runs
     experiment_visible: bool
     demanded: frozenset[Dimension]
     fixed: Fixed = ()
@@ -66,16 +67,16 @@ class Measure:
         return {dim for dim, _ in self.fixed}
 
     def _implied_dims(self) -> set[Dimension]:
-        dims: set[Dimension] = {"hardware", "workload", *(run.axis for run in self.runs if run.axis)}
-        if self.experiment_visible and len({run.experiment for run in self.runs}) > 1:
+        dims: set[Dimension] = {"hardware", "workload", *self.runs.axes}
+        if self.experiment_visible and len(self.runs.keys("experiment")) > 1:
             dims.add("experiment")
         return dims - self._fixed_dims()
 
     def at(self, dim: Dimension, key: Key) -> Measure:
-        runs = tuple(run for run in self.runs if run.has(dim, key))
+        runs = self.runs.at(dim, key)
         if not runs and dim in ("threads", "target"):
             # A point that this profile does not measure: it stays a point, whose value is missing.
-            runs = tuple(run for run in self.runs if run.axis == dim)
+            runs = self.runs.along((dim,))
         fixed = tuple(sorted((*self.fixed, (dim, key)), key=lambda pair: DIMENSIONS.index(pair[0])))
         return replace(self, runs=runs, fixed=fixed)
 
@@ -268,7 +269,7 @@ def along(term: Term, dims: Collection[Dimension]) -> Term:
     """
     match term:
         case Measure():
-            runs = tuple(run for run in term.runs if run.axis in dims)
+            runs = term.runs.along(dims)
             return replace(term, runs=runs) if runs else term
         case Operation():
             return replace(term, operands=tuple(along(operand, dims) for operand in term.operands))
@@ -287,7 +288,7 @@ def offered_keys(term: Term, dim: Dimension) -> tuple[Key, ...]:
         return ()
     match term:
         case Measure():
-            return unique(key for run in term.runs for key in run.keys(dim))
+            return term.runs.keys(dim)
         case Fact():
             return tuple(hardware for hardware, _ in term.values)
         case AxisValue():
@@ -327,7 +328,7 @@ def planned_keys(term: Term, dim: Dimension) -> tuple[Key, ...] | None:
     """
     match term:
         case Measure():
-            return None if dim in ("node", "time") else unique(key for run in term.runs for key in run.keys(dim))
+            return None if dim in ("node", "time") else term.runs.keys(dim)
         case Fact():
             return tuple(hardware for hardware, _ in term.values)
         case AxisValue():
@@ -337,7 +338,8 @@ def planned_keys(term: Term, dim: Dimension) -> tuple[Key, ...] | None:
             known = [keys for keys in found if keys is not None]
             if not known:
                 return None
-            return tuple(key for key in known[0] if all(key in keys for keys in known))
+            others = [frozenset(keys) for keys in known[1:]]
+            return tuple(key for key in known[0] if all(key in keys for keys in others))
         case Steady() | Reduction():
             return planned_keys(term.operand, dim)
         case Spread():
