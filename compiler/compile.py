@@ -30,7 +30,10 @@ class Checked:
 
 @dataclass(frozen=True)
 class Examined:
-    """What is wrong with a spec, and its model as far as there is one: None when files can't be used."""
+    """What is wrong with a spec, and its model as far as there is one: None when files can't be used.
+
+    Metrics, expectations and reports hold queries only when they were asked for.
+    """
 
     diagnostics: tuple[Diagnostic, ...]
     loaded: Loaded | None = None
@@ -43,6 +46,16 @@ class Examined:
     def failed(self) -> bool:
         return any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
 
+    @property
+    def cells(self) -> int | None:
+        """How many the plan has; None when there can be none."""
+        return None if self.model is None or self.failed else sum(matrix.cells for matrix in self.model.matrices)
+
+    def in_context(self) -> tuple[Diagnostic, ...]:
+        """The diagnostics, each with the head of the block that it stands in."""
+        files = self.loaded.files if self.loaded else ()
+        return in_context(self.diagnostics, {file.tree.span.source: file.tree for file in files})
+
 
 def examine(
     path: Path,
@@ -51,10 +64,11 @@ def examine(
     params: Mapping[str, str] | None = None,
     files: Files | None = None,
     memory: Memory | None = None,
+    planning: bool = False,
 ) -> Examined:
     """All of the checking, without the plan; every mistake is in `diagnostics`, in the order of the text.
 
-    With a `memory`, which is that of the last check of the spec, metrics and reports are not lowered for a plan.
+    `memory` is that of the last check of the spec. Queries are made only when `planning`, which has no memory.
     """
     findings = Findings()
     try:
@@ -67,7 +81,7 @@ def examine(
         if memory is not None:
             lowered: Lowered = ((), (), (), mistakes(model.scope, memory, whole=model.whole))
         else:
-            lowered = lower(model.scope, whole=model.whole)
+            lowered = lower(model.scope, whole=model.whole, planning=planning)
         metrics, expects, reports, more = lowered
     except SpecError as error:
         return Examined(error.diagnostics)
@@ -83,11 +97,9 @@ def check(
     files: Files | None = None,
 ) -> Checked:
     """Compile a spec; every mistake is in `diagnostics`, in the order of the text."""
-    found = examine(path, profile=profile, params=params, files=files)
-    if found.loaded is None or found.model is None:
-        return Checked(None, found.diagnostics)
-    diagnostics = in_context(found.diagnostics, {file.tree.span.source: file.tree for file in found.loaded.files})
-    if found.failed:
+    found = examine(path, profile=profile, params=params, files=files, planning=True)
+    diagnostics = found.in_context()
+    if found.loaded is None or found.model is None or found.failed:
         return Checked(None, diagnostics)
     ref = SpecRef(
         name=str(path),

@@ -12,7 +12,7 @@ from benchbrief.spec_options import show_diagnostics, spec_options
 from benchbrief.terminal import ExitCode, Stop
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.compile import Checked
+    from benchbrief.compiler.compile import Examined
     from benchbrief.dsl.diagnostics import Diagnostic
 
 FORMATS = ["text", "json", "sarif", "github"]
@@ -45,22 +45,22 @@ def command(
 
     Ends with code 1 when any spec has an error; warnings do not count.
     """
-    from benchbrief.compiler.compile import check
+    from benchbrief.compiler.compile import examine
 
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json and --format {form} ask for two formats")
     show = {"text": _text, "json": _json, "sarif": _sarif, "github": _github}["json" if as_json else form or "text"]
-    checked = [(spec, check(spec, profile=profile, params=params)) for spec in specs]
+    checked = [(spec, examine(spec, profile=profile, params=params)) for spec in specs]
     show(checked)
-    if any(each.plan is None for _, each in checked):
+    if any(each.failed for _, each in checked):
         raise Stop(ExitCode.SPEC_WRONG)
 
 
-def _text(checked: list[tuple[Path, Checked]]) -> None:
+def _text(checked: list[tuple[Path, Examined]]) -> None:
     for spec, each in checked:
-        show_diagnostics(each.diagnostics)
-        if each.plan:
-            click.echo(f"{spec}: ok, {len(each.plan.cells)} cells")
+        show_diagnostics(each.in_context())
+        if not each.failed:
+            click.echo(f"{spec}: ok, {each.cells} cells")
         else:
             errors = sum(diagnostic.severity == "error" for diagnostic in each.diagnostics)
             click.echo(f"{spec}: {errors} error{'s' if errors != 1 else ''}", err=True)
@@ -69,40 +69,40 @@ def _text(checked: list[tuple[Path, Checked]]) -> None:
         click.echo(f"for more: bench explain {found[0].code}", err=True)
 
 
-def _json(checked: list[tuple[Path, Checked]]) -> None:
+def _json(checked: list[tuple[Path, Examined]]) -> None:
     from benchbrief.dsl.render import as_json
 
     found: list[dict[str, Any]] = [
         {
             "file": str(spec),
-            "ok": each.plan is not None,
-            "cells": len(each.plan.cells) if each.plan else None,
-            "diagnostics": [as_json(diagnostic) for diagnostic in each.diagnostics],
+            "ok": not each.failed,
+            "cells": each.cells,
+            "diagnostics": [as_json(diagnostic) for diagnostic in each.in_context()],
         }
         for spec, each in checked
     ]
     click.echo(json.dumps(found, indent=1, ensure_ascii=False))
 
 
-def _sarif(checked: list[tuple[Path, Checked]]) -> None:
+def _sarif(checked: list[tuple[Path, Examined]]) -> None:
     from benchbrief import __version__
     from benchbrief.sarif import sarif
 
     click.echo(json.dumps(sarif(_findings(checked), __version__), indent=1, ensure_ascii=False))
 
 
-def _github(checked: list[tuple[Path, Checked]]) -> None:
+def _github(checked: list[tuple[Path, Examined]]) -> None:
     from benchbrief.annotations import annotation
 
     for spec, diagnostic in _findings(checked):
         click.echo(annotation(spec, diagnostic))
 
 
-def _findings(checked: list[tuple[Path, Checked]]) -> list[tuple[Path, Diagnostic]]:
+def _findings(checked: list[tuple[Path, Examined]]) -> list[tuple[Path, Diagnostic]]:
     """Every finding once, although several specs may use the file that it is in."""
     found: dict[object, tuple[Path, Diagnostic]] = {}
     for spec, each in checked:
-        for diagnostic in each.diagnostics:
+        for diagnostic in each.in_context():
             span = diagnostic.span
             place = (span.source.name, span.start, span.end) if span else (str(spec),)
             found.setdefault((diagnostic.code, diagnostic.summary, *place), (spec, diagnostic))

@@ -26,6 +26,7 @@ from benchbrief.compiler.errors import CompileProblem, Findings, SingleRun
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.lookups import taken
+from benchbrief.compiler.metrics.runs import Runs, planned_runs
 from benchbrief.compiler.metrics.terms import Measure, leaves
 from benchbrief.compiler.metrics.typed import text_of
 from benchbrief.compiler.scope import Scope
@@ -48,8 +49,10 @@ Lowered = tuple[
 ]
 
 
-def lower(scope: Scope, *, whole: bool = True) -> Lowered:
+def lower(scope: Scope, *, whole: bool = True, planning: bool = True) -> Lowered:
     """What the plan says of the spec's numbers and briefs, and everything that is wrong with them.
+
+    Without `planning`, the queries are left empty: that costs less, and all that is wrong is found.
 
     A file without experiments, made to be used by others, has nothing that its metrics could be held against. When not
     all of its experiments are `whole`, only that is told which is wrong in any case.
@@ -57,7 +60,7 @@ def lower(scope: Scope, *, whole: bool = True) -> Lowered:
     if not scope.experiments and whole:
         return (), (), (), ()
     findings = Findings()
-    typer = Typer(scope, findings)
+    typer = Typer(scope, findings, planning=planning)
     metrics = [_metric(typer, metric) for metric in scope.metrics]
     judged: set[str] = set()
     expects = [_expect(typer, expect, judged) for expect in scope.expects]
@@ -98,8 +101,9 @@ def mistakes(scope: Scope, memory: Memory, *, whole: bool = True) -> tuple[Diagn
         for expect in scope.expects:
             _expect(typer, expect, judged)
         memory.scope, memory.numbers, memory.reports = without_reports, typer.findings, []
+    runs = planned_runs(scope)
     before = {id(block): findings for block, findings in memory.reports}
-    memory.reports = [(block, before.get(id(block)) or _wrong_with(block, scope)) for block in scope.reports]
+    memory.reports = [(block, before.get(id(block)) or _wrong_with(block, scope, runs)) for block in scope.reports]
     every = Findings()
     every.include(memory.numbers)
     for _, findings in memory.reports:
@@ -107,9 +111,9 @@ def mistakes(scope: Scope, memory: Memory, *, whole: bool = True) -> tuple[Diagn
     return every.diagnostics() if whole else every.standing_alone()
 
 
-def _wrong_with(block: ast.Block, scope: Scope) -> Findings:
+def _wrong_with(block: ast.Block, scope: Scope, runs: Runs) -> Findings:
     findings = Findings()
-    _report(Typer(scope, findings, planning=False), block)
+    _report(Typer(scope, findings, runs, planning=False), block)
     return findings
 
 

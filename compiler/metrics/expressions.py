@@ -15,7 +15,7 @@ from benchbrief.compiler.metrics.indexing import index
 from benchbrief.compiler.metrics.lookups import look_up, look_up_dotted, taken
 from benchbrief.compiler.metrics.measures import Key
 from benchbrief.compiler.metrics.reductions import reduction
-from benchbrief.compiler.metrics.runs import planned_runs
+from benchbrief.compiler.metrics.runs import Runs, planned_runs
 from benchbrief.compiler.metrics.terms import Measure, Number, Operation, Term, leaves, offered_keys, without_points
 from benchbrief.compiler.metrics.typed import Demanded, Typed, mention, text_of, unit_of
 from benchbrief.compiler.plan import Dimension
@@ -33,11 +33,14 @@ _NOTHING: Demanded = frozenset()
 class Typer:
     """Types the expressions of one spec."""
 
-    def __init__(self, scope: Scope, findings: Findings, *, planning: bool = True) -> None:
+    def __init__(
+        self, scope: Scope, findings: Findings, runs: Runs | None = None, *, planning: bool = True
+    ) -> None:
+        """`runs` are those planned, where they are known already; what is found in them is shared."""
         self.scope = scope
         self.planning = planning
         self.findings = findings
-        self.runs = planned_runs(scope)
+        self.runs = planned_runs(scope) if runs is None else runs
         self.metrics: Mapping[str, ast.Metric] = {
             metric.name.text: metric for metric in scope.metrics if not taken(metric.name.text)
         }
