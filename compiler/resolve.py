@@ -171,7 +171,7 @@ def _experiment_key(matrix: Matrix) -> ExperimentKey:
 
 def _warn_unused(found: Declarations, world: World, matrices: tuple[Matrix, ...], findings: Findings) -> None:
     """What the spec itself declares and nothing names; files are used for a part of what they hold."""
-    named = {name.text for name in names_in(found)}
+    named = {name.text for name in names_in(found)} if world.probes or found.params else set()
     groups = {unit.hardware.group for matrix in matrices for unit in matrix.units}
     used = {
         "hardware": groups,

@@ -8,6 +8,7 @@ and bits share `information`; watts are energy by time, so `ops/s/W` and `op/J` 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from benchbrief.dsl.suggest import did_you_mean
 
@@ -206,6 +207,7 @@ def nearest_unit(text: str) -> str | None:
     return words[guess] if guess else did_you_mean(text, (*_COMMON, *sorted(CURRENCIES)))
 
 
+@lru_cache(1 << 10)
 def parse_unit(text: str) -> Unit:
     """`ops/s/W`, `USD/Mop`, `1/s`, `MB/s`, `%`; "" is a plain number. Division is from the left.
 
@@ -228,6 +230,7 @@ def parse_unit(text: str) -> Unit:
     return Unit(result.dimension, result.factor, text)
 
 
+@lru_cache(1 << 10)
 def base_unit(dimension: Dimension) -> str:
     """The unit that values of this dimension are kept in: "ops/s", "W", "B/s"; "" for a plain number.
 

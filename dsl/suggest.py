@@ -49,7 +49,7 @@ def one_slip(word: str, other: str) -> bool:
 
     Stricter than a suggestion needs: `cpu` and `gpu`, `disk1` and `disk2` are different words.
     """
-    if word == other or min(len(word), len(other)) < 4:
+    if word == other or min(len(word), len(other)) < 4 or abs(len(word) - len(other)) > 1:
         return False
     swapped = sorted(word) == sorted(other)
     return (swapped or len(word) != len(other)) and _distance(word, other) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, TypeVar, get_args
 
 from benchbrief.compiler import errors, plan
@@ -46,6 +47,17 @@ class World:
     hosts: Mapping[str, plan.Host]
     language: str
     """Of the built-in labels and descriptions."""
+
+    @cached_property
+    def by_alias(self) -> Mapping[str, HardwareUnit]:
+        return {alias: unit for unit in self.hardware.values() for alias in unit.aliases}
+
+    @cached_property
+    def by_group(self) -> Mapping[str, list[HardwareUnit]]:
+        groups: dict[str, list[HardwareUnit]] = {}
+        for unit in self.hardware.values():
+            groups.setdefault(unit.hardware.group, []).append(unit)
+        return groups
 
 
 @dataclass(frozen=True)
@@ -222,10 +234,7 @@ class _Experiment:
         return earlier is span
 
     def _units(self, item: ast.Expr) -> list[HardwareUnit]:
-        by_alias = {alias: unit for unit in self.world.hardware.values() for alias in unit.aliases}
-        by_group: dict[str, list[HardwareUnit]] = {}
-        for unit in self.world.hardware.values():
-            by_group.setdefault(unit.hardware.group, []).append(unit)
+        by_alias, by_group = self.world.by_alias, self.world.by_group
         match item:
             case ast.Name(text=name) if name in by_alias:
                 return [by_alias[name]]

@@ -270,14 +270,18 @@ def along(term: Term, dims: Collection[Dimension]) -> Term:
     match term:
         case Measure():
             runs = term.runs.along(dims)
-            return replace(term, runs=runs) if runs else term
+            return replace(term, runs=runs) if runs and len(runs) < len(term.runs) else term
         case Operation():
-            return replace(term, operands=tuple(along(operand, dims) for operand in term.operands))
+            operands = tuple(along(operand, dims) for operand in term.operands)
+            same = all(a is b for a, b in zip(operands, term.operands, strict=True))
+            return term if same else replace(term, operands=operands)
         case Reduction():
-            when = along(term.when, dims) if term.when else None
-            return replace(term, operand=along(term.operand, dims), when=when)
+            operand, when = along(term.operand, dims), along(term.when, dims) if term.when else None
+            same = operand is term.operand and when is term.when
+            return term if same else replace(term, operand=operand, when=when)
         case Steady() | Spread():
-            return replace(term, operand=along(term.operand, dims))
+            operand = along(term.operand, dims)
+            return term if operand is term.operand else replace(term, operand=operand)
         case Number() | Fact() | AxisValue():
             return term
 
