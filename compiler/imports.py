@@ -80,7 +80,8 @@ class _Loader:
 
     def read(self, path: Path, name: str, chain: tuple[tuple[Path, str], ...]) -> None:
         """`chain` are the files that led here, with their names."""
-        self.seen.add(path.resolve())
+        here = _resolved(path)
+        self.seen.add(here)
         try:
             tree = self.source.tree(path, name)
         except SpecError as error:
@@ -89,7 +90,7 @@ class _Loader:
         self.hashes[name] = hashlib.sha256(tree.span.source.text.encode()).hexdigest()
         for use in tree.declarations:
             if isinstance(use, ast.Use):
-                self._use(use, path, (*chain, (path.resolve(), name)))
+                self._use(use, path, (*chain, (here, name)))
         self.files.append(SpecFile(name, tree, imported=bool(chain)))
 
     def _use(self, use: ast.Use, by: Path, chain: tuple[tuple[Path, str], ...]) -> None:
@@ -117,3 +118,11 @@ class _Loader:
             self.findings.add(errors.TooManyFiles(span, MAX_FILES))
         else:
             self.read(path, name, chain)
+
+
+def _resolved(path: Path) -> Path:
+    """Without symbolic links, where they lead anywhere: what reads the file says it when they don't."""
+    try:
+        return path.resolve()
+    except (OSError, ValueError, RuntimeError):
+        return path.absolute()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 
@@ -76,27 +76,26 @@ def _same(key: str, otherwise: tuple[str, ...], known: tuple[str, ...]) -> str |
 
 def _in_order(by_name: Mapping[str, Matrix], reader: Reader) -> tuple[list[str], set[str]]:
     """As written, but for experiments that others wait for; those come before. Those in a circle are reported."""
-    order: list[str] = []
+    order: dict[str, None] = {}
     circles: set[str] = set()
-
-    def place(name: str, chain: tuple[str, ...]) -> None:
-        if name in order or name not in by_name:
-            return
-        matrix = by_name[name]
-        for knee_of in matrix.awaits.values():
-            if knee_of.experiment in (*chain, name):
-                circle = (*chain, name)[(*chain, name).index(knee_of.experiment) :]
+    for root in by_name:
+        chain: dict[str, Iterator[KneeOf]] = {}  # each experiment that waits for the next, and what else it awaits
+        if root not in order:
+            chain[root] = iter(by_name[root].awaits.values())
+        while chain:
+            name, awaited = next(reversed(chain.items()))
+            other = next((knee_of.experiment for knee_of in awaited), None)
+            if other is None:
+                order[name] = None
+                del chain[name]
+            elif other in chain:
+                circle = tuple(chain)[list(chain).index(other) :]
                 first = min(range(len(circle)), key=lambda i: by_name[circle[i]].span.start)
                 reader.findings.add(errors.KneeCycle(_closing(circle, by_name), circle[first:] + circle[:first]))
                 circles.update(circle)
-                continue
-            place(knee_of.experiment, (*chain, name))
-        if name not in order:
-            order.append(name)
-
-    for name in by_name:
-        place(name, ())
-    return order, circles
+            elif other in by_name and other not in order:
+                chain[other] = iter(by_name[other].awaits.values())
+    return list(order), circles
 
 
 def _closing(circle: tuple[str, ...], by_name: Mapping[str, Matrix]) -> Span:

@@ -97,6 +97,9 @@ LONG = {
     + "".join(f"param p{i} = p{i - 1}\n" for i in range(1, MANY))
     + EXPERIMENT.replace("1 s", f"p{MANY - 1}"),
 }
+SEARCHES = "".join(
+    EXPERIMENT.replace(" e ", f" e{i} ").replace("threads = 1 ", f"threads = e{i + 1}.knee ") for i in range(MANY)
+)
 
 
 @pytest.mark.parametrize("text", LONG.values(), ids=list(LONG))
@@ -106,6 +109,28 @@ def test_a_long_chain_is_followed_to_its_end(text: str, tmp_path: Path) -> None:
     checked = check(path)
     assert checked.plan is not None, checked.diagnostics[:3]
     assert len(checked.plan.cells) == 1
+
+
+def test_a_long_chain_of_searches_is_followed_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "spec.bench"
+    last = f"experiment e{MANY} {{ hardware = eco  workloads = a  threads = 1  measure = 1 s }}\n"
+    path.write_text(BASE + SEARCHES + last, encoding="utf-8")
+    errors = [diagnostic for diagnostic in check(path).diagnostics if diagnostic.severity == "error"]
+    assert "does not search" in render_all(errors)
+
+
+def test_a_circle_of_a_thousand_searches_is_one_mistake(tmp_path: Path) -> None:
+    path = tmp_path / "spec.bench"
+    path.write_text(BASE + SEARCHES.replace(f"e{MANY}.knee", "e0.knee"), encoding="utf-8")
+    errors = [diagnostic for diagnostic in check(path).diagnostics if diagnostic.severity == "error"]
+    assert "E0606" in {diagnostic.code for diagnostic in errors}
+    assert len(render_all(errors)) < 100_000
+
+
+def test_a_link_to_itself_is_one_clear_mistake(tmp_path: Path) -> None:
+    path = tmp_path / "loop.bench"
+    path.symlink_to(path)
+    assert [diagnostic.code for diagnostic in check(path).diagnostics] == ["E0003"]
 
 
 def test_lists_of_lists_do_not_grow_without_end(tmp_path: Path) -> None:
