@@ -140,6 +140,12 @@ OTHER = {
 }
 
 
+def test_another_seed_makes_another_measurement_of_each_cell(tmp_path: Path) -> None:
+    """A brief discloses the seed: what was measured in another order must not stand under it."""
+    one, two = (hashes(plan_of(tmp_path, SPEC, ("= 2\n", f"= 2, random(seed: {seed})\n"))) for seed in (1, 2))
+    assert not set(one) & set(two)
+
+
 @pytest.mark.parametrize("change", SAME.values(), ids=list(SAME))
 def test_a_change_that_only_names_things_changes_no_hash(tmp_path: Path, change: tuple[str, str]) -> None:
     assert hashes(plan_of(tmp_path, SPEC, change)) == hashes(plan_of(tmp_path))
