@@ -5,7 +5,8 @@ Engineers distrust results of several days in one comparison, so results are tak
 - the repeats of a point belong together: they say how far one measurement lies from the next;
 - measured by turns (`interleaved`), so do all hardware at a point: they share the drift of their time;
 - in a random order, so does the whole experiment: any cell may have been beside any other;
-- a search belongs to the cells that were measured at what it found; what it did not need is not needed again.
+- a search belongs to the cells that were measured at what it found; what it did not need is not needed again. It is
+  decided by a latency that is noted of each of its cells, so that only a search by the same one can do with them.
 
 One measurement stands for one cell only, though several may be defined alike. Not taken is what failed, what another
 version of the measurement measured, what has a raw output that is gone or changed, and what depends on a value that is
@@ -170,7 +171,7 @@ class _EarlierRun:
             same.sort(key=lambda verdict: verdict.cell.id != cell.id)
             fitting = (each for each in (self._carried(cell, v) for v in same) if _source(each) not in used)
             if (each := next(fitting, None)) is None:
-                return [], []
+                return [], self._not_noted(cell)
             taken.append(each)
             used.add(_source(each))
         # What was measured by turns was so in one experiment.
@@ -180,12 +181,20 @@ class _EarlierRun:
         return taken, [text for each in taken if (text := self._problem(each))]
 
     def _stands_for(self, verdict: Verdict, cell: Cell) -> bool:
-        """What was not needed by one criterion may be by another."""
-        searches = (
-            plan.experiments[each.experiment].search
-            for plan, each in ((self._evidence.plan, verdict.cell), (self._plan, cell))
-        )
-        return verdict.status != "skipped" or len(set(searches)) == 1
+        """What was not needed by one search may be by another; and a search decides by the latencies that are noted."""
+        was, now = self._evidence.plan.experiments[verdict.cell.experiment], self._plan.experiments[cell.experiment]
+        if verdict.status == "skipped":
+            return (was.search, was.points, was.repeats) == (now.search, now.points, now.repeats)
+        return now.search is None or (was.search is not None and was.search.latency == now.search.latency)
+
+    def _not_noted(self, cell: Cell) -> list[str]:
+        """That a cell's results lack the latency of its search, where they do."""
+        search = self._plan.experiments[cell.experiment].search
+        measured = [verdict for verdict in self._good.get(cell.hash, ()) if verdict.status != "skipped"]
+        if search is None or not measured or any(self._stands_for(verdict, cell) for verdict in measured):
+            return []
+        told = f"did not note the {search.latency} latency, by which the search {cell.experiment} is decided"
+        return [f"run {self._evidence.run_id} {told}"]
 
     def _problem(self, each: Carried) -> str:
         run_id = self._evidence.run_id

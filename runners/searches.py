@@ -113,6 +113,10 @@ class _Search:
         return found
 
     @property
+    def origin(self) -> str:
+        return str(self.experiment.origin)
+
+    @property
     def unknown(self) -> str:
         """Why there is no knee; "" when there is one, or may be."""
         if self.failure:
@@ -146,7 +150,14 @@ class Searches:
             elif isinstance(record, j.SearchEnded) and (found := self._by_key.get(_key(record))):
                 found.ended = record
         for search in self._by_key.values():
+            for cell_id, verdict in search.verdicts.items() if search.ended is None else ():
+                if verdict.ops_per_s is None or verdict.latency_s is None:
+                    self._failed(search, f"no {search.criterion.latency} latency was noted of {cell_id}")
             self._decide(search)  # the run may have been cut off before it said what it had found
+            if not search.failure and search.ended is None and all(cell.id in done for cell in search.cells):
+                self._failed(search, "the results that it has do not decide it")  # and no other will come
+            if search.failure:
+                self._tell(j.Remark(at=time.time(), severity="warning", text=search.unknown, origin=search.origin))
 
     def criterion(self, cell: Cell) -> KneeSearch | None:
         """Of the cell's search; None for a cell of no search."""
@@ -202,7 +213,7 @@ class Searches:
                     return None
                 self._changed.wait(_SLICE_S)
         if search.unknown or search.ended is None:
-            raise RunnerError(search.unknown, f"it is searched for at {search.experiment.origin}")
+            raise RunnerError(search.unknown, f"it is searched for at {search.origin}")
         return search.ended.knee
 
     def _failed(self, search: _Search, why: str) -> None:
@@ -230,8 +241,7 @@ class Searches:
         self._tell(ended)
         if knee is None:
             text = f"{_no_knee(search)}: let it search further, by a larger `to:`"
-            origin = str(search.experiment.origin)
-            self._tell(j.Remark(at=time.time(), severity="warning", text=text, origin=origin))
+            self._tell(j.Remark(at=time.time(), severity="warning", text=text, origin=search.origin))
         with self._changed:
             search.ended = ended
             self._changed.notify_all()

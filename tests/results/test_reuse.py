@@ -98,6 +98,40 @@ def test_a_search_is_one_block_with_all_that_waits_for_it() -> None:
     ]
 
 
+TRIED = [a_cell(threads=threads) for threads in (1, 2)]
+BY_P99 = KneeSearch(latency="p99", rise=0.5, gain=0.1)
+
+
+@pytest.mark.parametrize("before", [None, KneeSearch(latency="p50", rise=0.5, gain=0.1)], ids=["no search", "by p50"])
+def test_a_search_takes_no_cells_of_which_its_latency_was_not_noted(tmp_path: Path, before: KneeSearch | None) -> None:
+    an_earlier_run(tmp_path, "old", planned(TRIED, search=before, points=(1.0, 2.0)))
+    found = find_reusable(planned(TRIED, search=BY_P99, points=(1.0, 2.0)), tmp_path)
+    assert found.carried == ()
+    assert found.passed_over == ("run old did not note the p99 latency, by which the search ramp is decided",)
+
+
+@pytest.mark.parametrize("after", [None, KneeSearch(latency="p99", rise=0.2, gain=0.1)], ids=["no search", "by p99"])
+def test_cells_of_a_search_stand_where_its_latency_will_do(tmp_path: Path, after: KneeSearch | None) -> None:
+    an_earlier_run(tmp_path, "old", planned(TRIED, search=BY_P99, points=(1.0, 2.0)))
+    found = find_reusable(planned(TRIED, search=after, points=(1.0, 2.0)), tmp_path)
+    assert taken(found) == {cell.id: "old" for cell in TRIED}
+    assert found.passed_over == ()
+
+
+@pytest.mark.parametrize("change", [{"points": (4.0, 8.0)}, {"repeats": 2}], ids=["points", "repeats"])
+def test_what_a_search_of_other_points_did_not_need_may_be_needed_now(tmp_path: Path, change: dict[str, Any]) -> None:
+    above = [a_cell(threads=threads) for threads in (4, 8)]
+    old = RunMaker(tmp_path / "old", planned([*TRIED, *above], search=BY_P99, points=(1.0, 2.0, 4.0, 8.0), repeats=1))
+    for cell in TRIED:
+        old.ok(cell, {"load-1": READ})
+    for cell in above:
+        old.write(j.CellSkipped(at=T0, cell=cell.id, hash=cell.hash, reason="the knee was found at 1 thread"))
+    old.end("done")
+    same: dict[str, Any] = {"search": BY_P99, "points": (1.0, 2.0, 4.0, 8.0), "repeats": 1}
+    assert find_reusable(planned([*TRIED, *above], **same), tmp_path).measured == ()
+    assert find_reusable(planned(above, **{**same, **change}), tmp_path).carried == ()
+
+
 def test_one_measurement_stands_for_one_cell(tmp_path: Path) -> None:
     cell = a_cell()
     an_earlier_run(tmp_path, "old", planned([cell]))

@@ -269,3 +269,29 @@ def test_a_search_without_a_knee_says_so_and_nothing_is_guessed(plan: Plan) -> N
     )
     with pytest.raises(RunnerError, match=r"search found no knee up to 8 threads"):
         told.searches.resolved(plan.cells[8], threading.Event())
+
+
+@pytest.mark.parametrize("lost", ["latency_s", "ops_per_s"])
+def test_done_cells_without_what_decides_a_search_are_told_and_nothing_waits_for_it(plan: Plan, lost: str) -> None:
+    first = Told(plan)
+    measure(first, list(plan.cells[:6]))
+    before = [record.model_copy(update={lost: None}) for record in first.records if isinstance(record, j.CellEnded)]
+    again = Told(plan, [*before])
+    (remark,) = [record for record in again.records if isinstance(record, j.Remark)]
+    assert remark.text == "the knee of search is not known, as no p99 latency was noted of search/one/w/threads=1/r1"
+    assert again.found() == []
+    with pytest.raises(RunnerError, match=r"no p99 latency was noted of search/one/w/threads=1/r1"):
+        again.searches.resolved(plan.cells[8], threading.Event())
+
+
+def test_a_search_of_which_no_cell_is_left_and_that_is_not_decided_is_told(plan: Plan) -> None:
+    records: list[j.AnyRecord] = [
+        j.CellSkipped(at=0, cell=cell.id, hash=cell.hash, reason="of another search") for cell in plan.cells[:8]
+    ]
+    told: list[j.AnyRecord] = []
+    searches = Searches(plan, records, {cell.id for cell in plan.cells[:8]}, told.append)
+    assert [record.text for record in told if isinstance(record, j.Remark)] == [
+        "the knee of search is not known, as the results that it has do not decide it"
+    ]
+    with pytest.raises(RunnerError, match="the results that it has do not decide it"):
+        searches.resolved(plan.cells[8], threading.Event())
