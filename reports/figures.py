@@ -195,7 +195,7 @@ def _point(
         known = x_value is not None and y is not None
         return Point(x_value or 0.0, y if known else None, key.label)
     y = results.at(series.query, **at)
-    low, high = (None, None) if y is None else _interval(series, at, results)
+    low, high = (None, None) if y is None else _interval(series, at, y, results)
     return Point(x, y, low=low, high=high)
 
 
@@ -208,14 +208,19 @@ def _standing(point: Point, figure: plan.FigureElement, dim: str, kind: XKind) -
     return Point(x if x is not None else 0.0, point.y if x is not None else None, upright=True)
 
 
-def _interval(series: plan.Series, at: Mapping[str, Key], results: Results) -> tuple[float, float] | tuple[None, None]:
-    """Student's 95 % interval of the repeats' own values; None where there are no two."""
+def _interval(
+    series: plan.Series, at: Mapping[str, Key], drawn: float, results: Results
+) -> tuple[float, float] | tuple[None, None]:
+    """Student's 95 % interval around the value drawn, as wide as the repeats' own values say; None where no two are.
+
+    The value is of all repeats (a ratio of means, a percentile of merged histograms): it need not be their mean.
+    """
     if series.repeats is None:
         return None, None
     values = results.spread(series.repeats, **at)
     if len(values) < 2:
         return None, None
-    return t_interval(len(values), statistics.fmean(values), statistics.stdev(values))
+    return t_interval(len(values), drawn, statistics.stdev(values))
 
 
 def _explain(

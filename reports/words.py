@@ -36,7 +36,8 @@ _EN = {
     "not_positive": "{n} points are zero or less and can't stand on a logarithmic axis.",
     "no_band": "Each point was measured once, so no confidence interval is shown.",
     "band_unknown": "No confidence interval is shown: no point has values of two repeats.",
-    "band": "Shaded bands and whiskers: 95 % confidence interval (Student's t) of the values of single repeats.",
+    "band": "Shaded bands and whiskers: 95 % confidence interval (Student's t) around the point, from the spread of "
+    "single repeats' values.",
     # notices on the first page
     "notice_stand_in": "Not a real MongoDB server",
     "notice_stand_in_body": "{databases} in this brief: {sentence} Compare its numbers only with each other.",
@@ -300,7 +301,7 @@ _JA = {
     "not_positive": "0 以下の {n} 点は対数軸に表示できません。",
     "no_band": "各点の測定は 1 回のため、信頼区間は示していません。",
     "band_unknown": "2 回以上の反復の値がある点がないため、信頼区間は示していません。",
-    "band": "帯およびひげ：各反復の値から求めた 95 % 信頼区間（Student の t）。",
+    "band": "帯およびひげ：各反復の値のばらつきから求めた、点を中心とする 95 % 信頼区間（Student の t）。",
     "notice_stand_in": "実際の MongoDB サーバーではありません",
     "notice_stand_in_body": "本書の {databases}：{sentence} 数値は相互の比較にのみ使用してください。",
     "notice_failed": "結果に欠けがあります",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import statistics
 from collections.abc import Callable
 from html.parser import HTMLParser
 from io import BytesIO
@@ -15,8 +16,11 @@ from pypdf import PdfReader
 import benchbrief.reports
 from benchbrief.compiler import plan as p
 from benchbrief.reports.errors import ReportError
+from benchbrief.reports.figures import drawing
 from benchbrief.reports.page import TEMPLATES
 from benchbrief.reports.render import Rendered, render
+from benchbrief.reports.source import Results
+from benchbrief.reports.words import CATALOGUES
 from benchbrief.results import schema as s
 from tests.reports import briefs
 from tests.reports import world as w
@@ -407,6 +411,23 @@ def test_repeats_give_an_interval_only_where_a_figure_asks_for_it(tmp_path: Path
     assert "Each point was measured once, so no confidence interval" in html[1]
     assert "confidence" not in html[2]
     assert "1,040" in html[2]  # the mean of 1000, 1040 and 1080
+
+
+@pytest.mark.parametrize("repeats", [(2.0, 2.1, 2.2, 2.1), (1.0, 1.0, 1.0, 40.0)], ids=["beside the point", "skewed"])
+def test_a_confidence_interval_stands_around_the_point_that_is_drawn(repeats: tuple[float, ...]) -> None:
+    """The point of a percentile is of all repeats' histograms, and can be far from the mean of the repeats' own."""
+    merged = w.query("SELECT 1.0::DOUBLE AS threads, 9.0::DOUBLE AS value", ("threads",), "s", "p99")
+    rows = ", ".join(f"(1.0::DOUBLE, {number}, {value}::DOUBLE)" for number, value in enumerate(repeats, 1))
+    sql = f"SELECT * FROM (VALUES {rows}) AS t (threads, repeat, value)"  # noqa: S608  # numbers of this test
+    own = w.query(sql, ("threads", "repeat"), "s", "p99")
+    line = w.series("line", merged, "p99", "threads", band=True, repeats=own)
+    element = w.figure("F", line, by={"threads": w.keys([1])})
+    world = w.World({"disk": "Disk"}, {"a": "A"}, repeats=4)
+    drawn = drawing(element, Results(world.plan(w.report("R", element)), world.store(), CATALOGUES["en"]))
+    assert drawn.chart is not None
+    ((point,),) = (trace.points for trace in drawn.chart.traces)
+    half = 3.182446 * statistics.stdev(repeats) / 2
+    assert (point.low, point.y, point.high) == pytest.approx((9.0 - half, 9.0, 9.0 + half))
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
