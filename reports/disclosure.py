@@ -269,12 +269,14 @@ def _method(results: Results) -> Iterable[Item]:
 
 
 def _power(results: Results) -> Iterable[Item]:
-    """What the watts of each meter that was read are the power of."""
+    """What the watts of each meter that was read are the power of, and which watts no meter has read."""
     read = {cell.hardware for cell in results.plan.cells for probe in cell.probes if probe.name == "power"}
     for key, hardware in results.plan.hardware.items():
         if key in read and hardware.power:
             text = results.words[f"d_power_{hardware.power.boundary}"]
             yield Item("", text.format(hardware=hardware.label, meter=hardware.power.kind))
+        elif isinstance(declared := hardware.facts.get("power"), p.Quantity):
+            yield Item("", results.words["d_power_declared"].format(hardware=hardware.label, power=declared.text))
 
 
 def _half_compressible(cell: p.Cell, results: Results) -> bool:

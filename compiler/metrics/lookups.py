@@ -107,8 +107,10 @@ def _measure(typer: Typer, span: Span, name: str, demanded: Demanded) -> Typed |
     if kind.probe:
         runs = runs.probed(kind.probe)
         declared = None if runs else _fact(typer, name)
-        if declared is not None:
-            return declared  # `power = 250 W`: declared, and never sampled
+        if declared is not None:  # `power = 250 W`
+            declaring = tuple(hardware.key for hardware in typer.scope.hardware if name in hardware.facts)
+            typer.findings.add(wrong.DeclaredNotSampled(span, name, kind.probe, declaring))
+            return declared
         if not runs:
             experiments = tuple(experiment.key for experiment in typer.scope.experiments)
             typer.findings.add(wrong.NeedsProbe(span, name, kind.probe, experiments))

@@ -424,3 +424,26 @@ class ServiceLatencyOnly(CompileProblem):
     )
     experiment: str
     tool: str
+
+
+@dataclass(frozen=True)
+class DeclaredNotSampled(CompileProblem):
+    """The name of a measure that no experiment samples, where hardware declares a quantity of that name."""
+
+    code = "W0711"
+    severity: ClassVar[Severity] = "warning"
+    says = "`{name}` here is the number declared for hardware {declaring}: no experiment samples it"
+    mark = "declared, not measured"
+    name: str
+    probe: str
+    hardware: tuple[str, ...]
+
+    @property
+    def declaring(self) -> str:
+        return ticked(self.hardware)
+
+    @property
+    def help(self) -> str:
+        meter = "name a meter, such as `power = ipmi(...)`, and " if self.probe == "power" else ""
+        measured = f"to measure it, {meter}say `probes = [{self.probe} every 1 s]`"
+        return f"{measured}; else declare it by a name of its own, such as `rated_{self.name}`"

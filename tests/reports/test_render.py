@@ -263,6 +263,14 @@ def test_the_disclosure_tells_what_is_needed_to_judge_and_repeat_the_test(tmp_pa
     assert "<strong>Expectations not met. </strong>fast" in html
 
 
+def test_the_disclosure_says_that_a_declared_power_is_not_measured(tmp_path: Path) -> None:
+    watts = p.Quantity(text="200 W", value=200.0, unit="W")
+    world = w.World({"small": "Small", "large": "Large"}, {"a": "Sessions"}, facts={"small": {"power": watts}})
+    html = page(world, w.report("A report", p.DisclosureElement()), tmp_path)
+    assert "The power of Small is declared (200\u00a0W), not measured." in html
+    assert "The power of Large" not in html
+
+
 def test_options_that_differ_between_variants_are_told_for_each(tmp_path: Path) -> None:
     world = w.World({"small": "Small", "large": "Large"}, {"a": "Sessions"})
     report = w.report("A report", p.DisclosureElement())
