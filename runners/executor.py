@@ -384,7 +384,10 @@ class _Lane:
             engine.keep = self._run.run_dir / server_directory(cell.database)
             try:
                 engine.start()
-                self._run.journal.write(j.EngineFacts(at=time.time(), database=cell.database, facts=engine.describe()))
+                known = j.EngineFacts(
+                    at=time.time(), database=cell.database, facts=engine.describe(), sha256=engine.build()
+                )
+                self._run.journal.write(known)
             except BaseException:
                 with suppress(RunnerError):
                     engine.stop()

@@ -53,9 +53,12 @@ class HostFacts(Record):
 
 
 class EngineFacts(Record):
+    """`sha256` is that of an embedded server's program; "" where there is none, or it is not known."""
+
     type: Literal["engine_facts"] = "engine_facts"
     database: str
     facts: dict[str, str]
+    sha256: str = ""
 
 
 class Remark(Record):

@@ -104,18 +104,18 @@ def _program(pool: HostPool, host: str, name: str, path: str | None) -> _Program
 
 
 def _database(plan: Plan, carried: Sequence[Carried], pool: HostPool, key: str) -> Rechecked:
-    """The server that is attached to, or the library; the embedded one is started for its cells only."""
+    """The server that is attached to, or the library; the embedded one, started for its cells only, by its build."""
     found = Rechecked()
     database = plan.databases[key]
-    if database.server == "embedded":
-        return found
     mine = [each for each in carried if each.cell.database == key]
     try:
         engine = engine_class(database.engine)(plan, database, plan.hardware[mine[0].cell.hardware], pool)
         try:
             if database.server == "attach":
                 engine.start()
-            now = engine.describe()
+            # What is not started can't be asked.
+            now = {} if database.server == "embedded" else engine.describe()
+            build = engine.build()
         finally:
             engine.stop()
     except RunnerError:
@@ -125,6 +125,8 @@ def _database(plan: Plan, carried: Sequence[Carried], pool: HostPool, key: str) 
         for fact in each.own_facts():
             if isinstance(fact, j.EngineFacts) and (differs := list(_differences(fact.facts, now, _OF_THE_SERVER))):
                 found.changed[each.cell.id] = f"database {database.name} is another one now: {'; '.join(differs)}"
+            elif isinstance(fact, j.EngineFacts) and build and fact.sha256 and fact.sha256 != build:
+                found.changed[each.cell.id] = f"the embedded server of database {database.name} is another build now"
     return found
 
 

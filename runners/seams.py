@@ -354,6 +354,10 @@ class Engine(Protocol):
         """Facts for the disclosure: `server`, `version`, `topology`, `stand_in` (a sentence, when it is one), ..."""
         ...
 
+    def build(self) -> str:
+        """The SHA-256 of the program of the embedded server, started or not; "" where there is none, or unknown."""
+        ...
+
     def holds(self, cell: Cell) -> bool:
         """Whether the cell's data set is there already and may be reused."""
         ...

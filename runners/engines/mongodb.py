@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from benchbrief.compiler.plan import Cell, Database, Hardware, Plan
+from benchbrief.runners import tools
 from benchbrief.runners.engines import mongo_server, mongo_uri
 from benchbrief.runners.seams import Endpoint, Hosts, LoadShort, RunnerError, Secret, ServerFailed
 
@@ -112,6 +113,12 @@ class MongoDB:
                 "its numbers say nothing about MongoDB."
             )
         return facts
+
+    def build(self) -> str:
+        if self._database.server != "embedded":
+            return ""
+        host = self._hosts[self._host]
+        return tools.digest_stand_in(host, tools.find_stand_in(host))
 
     def holds(self, cell: Cell) -> bool:
         """A reused data set is there when our note names it and no record was added or lost since."""

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import signal
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -315,3 +316,19 @@ def test_a_stand_in_server_is_disclosed_when_all_of_its_results_are_earlier_ones
     assert "The server is not MongoDB but a stand-in" in page.read_text()
     counters = "SELECT DISTINCT name FROM counters WHERE name LIKE 'opcounters.%'"
     assert bench("query", counters, "--run", second_run(bench), "--json").json
+
+
+def test_another_build_of_an_embedded_server_makes_another_measurement(bench: Bench) -> None:
+    for name in ("mongo-stand-in", "ycsb"):
+        built_tool(name)
+    server = bench.folder / "tools" / "mongo-stand-in"
+    shutil.copytree(tools_dir() / "mongo-stand-in", server)
+    env = {"BENCHBRIEF_TOOLS": f"{server.parent}:{tools_dir()}"}
+    bench.spec(STAND_IN)
+    ran(bench("run", "brief.bench", "--no-report", env=env, timeout=120))
+    with zipfile.ZipFile(server / "lib" / "mongo-stand-in.jar", "a") as jar:
+        jar.comment = b"built again"
+    done = ran(bench("run", "brief.bench", "--no-report", env=env, timeout=120))
+    told = "not taken from an earlier run: the embedded server of database mongo is another build now"
+    assert told in done.err
+    assert measured(second_run(bench)) == ["ramp/box/a/threads=1/r1", "ramp/box/c/threads=1/r1"]
