@@ -23,6 +23,7 @@ from benchbrief.compiler.blocks.values import (
     reference,
     wrong_value,
 )
+from benchbrief.compiler.db_bench_flags import FLAG, RESERVED
 from benchbrief.compiler.declarations import Entry
 from benchbrief.compiler.metrics.metric_errors import UnknownFunction
 from benchbrief.dsl import ast
@@ -31,6 +32,17 @@ from benchbrief.dsl.suggest import did_you_mean
 
 # What is not in the table is passed to db_bench as a flag of that name.
 _OPTIONS = BlockSchema("", ROCKSDB_OPTIONS, open_keys=Fact(), named=False)
+_SAID_BY: Mapping[str, str] = {
+    "benchmarks": "`workloads` in the experiment",
+    "db": "`path` in the database",
+    "num": "`records` in the workload",
+    "key_size": "`key_size` in the workload",
+    "value_size": "`value_size` in the workload",
+    "threads": "`threads` in the experiment",
+    "duration": "`measure` in the experiment",
+    "options_file": "`options_file` in the database itself",
+}
+"""Where a spec says what a reserved flag is set to."""
 _REFERENCES = ("env", "secret")
 _URI_OPTIONS = BlockSchema("", {name: option.key for name, option in MONGODB_OPTIONS.items()}, named=False)
 _PLAIN_PASSWORD = re.compile(r"://[^/@\s]*:[^/@\s]+@")
@@ -92,6 +104,8 @@ def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
                 )
             )
     reset = values.text("reset") or ("drop_and_load" if engine == "mongodb" else "reuse")
+    if engine == "rocksdb":
+        _check_flags(entry.one("options"), reader)
     options, open_options = _open_options(entry.one("options"))
     uri = values.string("uri")
     if uri is not None and uri.parts:
@@ -159,11 +173,20 @@ def _options(entry: Entry | None, engine: str, reader: Reader) -> dict[str, plan
         }
     for name, attribute in entry.attributes.items():
         # Any flag of db_bench may be said, but one that nearly is an option of ours is a slip.
-        if name not in ROCKSDB_OPTIONS and did_you_mean(name, ROCKSDB_OPTIONS):
+        if name not in ROCKSDB_OPTIONS and name not in RESERVED and did_you_mean(name, ROCKSDB_OPTIONS):
             known = tuple(ROCKSDB_OPTIONS)
             reader.findings.add(structure_errors.UnknownAttribute(attribute.key.span, "options", name, known))
     found = reader.block(entry, _OPTIONS).found
     return {key: option for key, value in found.items() if (option := _option(value)) is not None}
+
+
+def _check_flags(entry: Entry | None, reader: Reader) -> None:
+    for name, attribute in entry.attributes.items() if entry else ():
+        if name in RESERVED:
+            instead = _SAID_BY.get(name, "")
+            reader.findings.add(structure_errors.ReservedFlag(attribute.key.span, name, instead))
+        elif not FLAG.match(name) and not did_you_mean(name, ROCKSDB_OPTIONS):
+            reader.findings.add(structure_errors.NoFlag(attribute.key.span, name))
 
 
 def _by_our_names(entry: Entry, reader: Reader) -> Entry:

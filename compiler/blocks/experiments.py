@@ -14,7 +14,7 @@ from benchbrief.compiler.blocks.hardware import HardwareUnit, origin
 from benchbrief.compiler.blocks.probes import ProbeSpec, read_probes
 from benchbrief.compiler.blocks.ramps import KneeOf, Ramp, read_ramp
 from benchbrief.compiler.blocks.schema import EXPERIMENT, Number
-from benchbrief.compiler.blocks.tools import ENGINE_TOOLS, INTENDED, MERGEABLE, OPEN_LOOP
+from benchbrief.compiler.blocks.tools import ENGINE_TOOLS, INTENDED, MERGEABLE, OPEN_LOOP, PHASED
 from benchbrief.compiler.blocks.values import Reader, listed, wrong_value
 from benchbrief.compiler.blocks.workloads import Load, inserts, loading, sized, timed_benchmarks
 from benchbrief.compiler.declarations import Entry
@@ -473,10 +473,11 @@ class _Experiment:
         findings = self.reader.findings
         if self.values.said("target") and tool.driver not in OPEN_LOOP:
             findings.add(structure_errors.ClosedLoopOnly(self.values.span("target"), tool.driver))
+        if phases > 1 and tool.driver not in PHASED:
+            instead = PHASED[0] if tool.driver in ENGINE_TOOLS["mongodb"] else ""
+            findings.add(structure_errors.NoPhases(self.values.span("phases"), tool.driver, instead))
         if tool.driver != "db_bench":
             return
-        if phases > 1:
-            findings.add(structure_errors.NoPhases(self.values.span("phases"), tool.driver))
         for key in ("warm_up", "measure"):
             constant = self.values.constant(key)
             if constant is not None and constant.value != int(constant.value):

@@ -334,10 +334,16 @@ class NotTimed(CompileProblem):
 
 @dataclass(frozen=True)
 class NoPhases(CompileProblem):
+    """`instead` is a tool of the same engine that can."""
+
     code = "E0528"
-    says = "`{tool}` has one histogram for a whole run, so it can't measure phases"
-    hint = "say `measure = ...` instead"
+    says = "`{tool}` tells the latencies of a whole run only, so it can't measure phases"
     tool: str
+    instead: str = ""
+
+    @property
+    def help(self) -> str:
+        return "say `measure = ...` instead" + (f", or take `tool = {self.instead}`" if self.instead else "")
 
 
 @dataclass(frozen=True)
@@ -527,3 +533,25 @@ class UriWord(CompileProblem):
     @property
     def replacement(self) -> str:
         return self.meant
+
+
+@dataclass(frozen=True)
+class ReservedFlag(CompileProblem):
+    """An option of a RocksDB database that the driver sets itself; `instead` is where a spec says it, if it can."""
+
+    code = "E0544"
+    says = "`{flag}` can't be an option of a database: benchbrief sets it itself"
+    flag: str
+    instead: str
+
+    @property
+    def help(self) -> str:
+        return f"take it away, and say {self.instead}" if self.instead else "take it away"
+
+
+@dataclass(frozen=True)
+class NoFlag(CompileProblem):
+    code = "E0545"
+    says = "`{word}` can't be a flag of db_bench"
+    hint = "its flags are in small letters, like `block_size`"
+    word: str

@@ -14,6 +14,8 @@ OPEN_LOOP = ("ycsb", "go_ycsb")
 """Those that can offer a load (`target`)."""
 INTENDED = ("ycsb",)
 """Those that count the latency of an offered load from when an operation was due, not only from when it was sent."""
+PHASED = ("ycsb",)
+"""Those that tell latencies for parts of a run."""
 MERGEABLE = ("ycsb", "db_bench")
 """Those that tell latencies as histograms, which can be merged over load generators."""
 

@@ -9,10 +9,10 @@ What its numbers are:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from benchbrief.compiler.db_bench_flags import FLAG, RESERVED
 from benchbrief.runners.drivers import db_bench_output as text
 from benchbrief.runners.drivers.evidence import bad, lines, require_exit, timeout_s
 from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput
@@ -39,21 +39,6 @@ _BACKGROUND: Mapping[str, str] = {
 """Benchmarks with one more thread (number 0) that is in no headline and no histogram, and what that thread does."""
 
 _TICKERS: Mapping[str, str] = {"write": "rocksdb.db.write.micros", "merge": "rocksdb.db.write.micros"}
-
-_OURS = (
-    *("benchmarks", "db", "use_existing_db", "wal_dir", "num", "key_size", "value_size", "threads", "seed", "duration"),
-    *(
-        "histogram",
-        "report_file",
-        "report_interval_seconds",
-        "stats_interval",
-        "stats_interval_seconds",
-        "options_file",
-    ),
-)
-"""Flags that this driver sets itself, or that would move the data elsewhere."""
-
-_FLAG = re.compile(r"[a-z][a-z0-9_]*\Z")
 
 
 class DbBench:
@@ -260,10 +245,10 @@ def _options(options: Mapping[str, str | float | bool]) -> dict[str, str]:
                 flags["use_direct_io_for_flush_and_compaction"] = text_value
             case "wal":
                 flags["disable_wal"] = "0" if value else "1"
-            case _ if name in _OURS or not _FLAG.match(name):
+            case _ if name in RESERVED or not FLAG.match(name):
                 raise RunnerError(
                     f"`{name}` can't be an option of a RocksDB database",
-                    "it is set by benchbrief itself" if name in _OURS else "db_bench's flags are like `block_size`",
+                    "it is set by benchbrief itself" if name in RESERVED else "db_bench's flags are like `block_size`",
                 )
             case _:
                 flags[name] = text_value

@@ -18,7 +18,11 @@ ROOMS = ["dsl", "compiler", "runners", "results", "reports", "benchbrief"]
 
 # Tighter than the arrows: what a room may take from another.
 ONLY = {
-    ("runners", "compiler"): {"benchbrief.compiler.plan", "benchbrief.compiler.steady"},
+    ("runners", "compiler"): {
+        "benchbrief.compiler.plan",
+        "benchbrief.compiler.steady",
+        "benchbrief.compiler.db_bench_flags",
+    },
     ("results", "compiler"): {"benchbrief.compiler.plan"},
     ("reports", "compiler"): {"benchbrief.compiler.plan"},
     ("reports", "dsl"): set[str](),
