@@ -197,11 +197,7 @@ def _note_rows(
             notes.setdefault(("error", problem), str(cell.origin))
     if measured.problem:
         notes.setdefault(("error", measured.problem), str(cell.origin))
-    if measured.apart:
-        text = (
-            f"the load generators ran together for only {measured.overlap:.0%} of the time: "
-            "the sum of their rates was not offered at once"
-        )
+    if measured.sources and (text := measured.together.remark):
         notes["warning", text] = str(cell.origin)
     for record in verdict.counters:
         if record.problem:

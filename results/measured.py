@@ -10,13 +10,11 @@ from benchbrief.results.evidence import Evidence, Problem, Verdict, first_proble
 from benchbrief.results.schema import ThroughputRow
 from benchbrief.runners import journal as j
 from benchbrief.runners import plugins
-from benchbrief.runners.measurement import Measurement, PhaseThroughput, Sample
+from benchbrief.runners.measurement import Measurement, Sample, Together
 from benchbrief.runners.seams import CellContext, Endpoint, JobOutput, RunnerError, TellsGaps
 
 MEASURE = "measure"
 PROBE = "probe:"
-_SAME_WINDOW = 0.95
-"""The share of the time in which all load generators must have been active for their rates to be added silently."""
 
 _driver = cache(plugins.driver)
 _probe_kind = cache(plugins.probe_kind)
@@ -29,25 +27,16 @@ class Measured:
     sources: dict[str, Measurement]
     problem: Problem | None = None
 
+    load: bool = False
+    """Whether a load was measured: see `Together`."""
+
+    @property
+    def together(self) -> Together:
+        return Together(tuple(self.sources.values()), self.load)
+
     @property
     def window(self) -> tuple[float, float]:
-        """When all load generators were active; from the first to the last where they were never so together."""
-        starts = [m.window[0] for m in self.sources.values()]
-        ends = [m.window[1] for m in self.sources.values()]
-        return (max(starts), min(ends)) if max(starts) < min(ends) else (min(starts), max(ends))
-
-    @property
-    def overlap(self) -> float:
-        """The share of the time from the first start to the last end in which all load generators were active."""
-        starts = [m.window[0] for m in self.sources.values()]
-        ends = [m.window[1] for m in self.sources.values()]
-        whole = max(ends) - min(starts)
-        return max(0.0, min(ends) - max(starts)) / whole if whole > 0 else 1.0
-
-    @property
-    def apart(self) -> bool:
-        """Whether the load generators' rates were not reached at the same time, and their sum says too much."""
-        return len(self.sources) > 1 and self.overlap < _SAME_WINDOW
+        return self.together.window
 
 
 def parse_cell(evidence: Evidence, verdict: Verdict, problems: dict[str, Problem | None]) -> Measured:
@@ -64,7 +53,7 @@ def parse_cell(evidence: Evidence, verdict: Verdict, problems: dict[str, Problem
             sources[job.host] = _parse(evidence, verdict, job)
         except RunnerError as error:
             return Measured({}, f"the output of {job.host} can't be read any more: {error}")
-    return Measured(sources)
+    return Measured(sources, load=evidence.plan.workloads[verdict.cell.workload].phase == "load")
 
 
 def _parse(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Measurement:
@@ -105,64 +94,41 @@ def probe_gaps(evidence: Evidence, verdict: Verdict, job: j.JobCollected, window
 def throughput_rows(run_id: str, verdict: Verdict, measured: Measured) -> list[ThroughputRow]:
     """The total and each operation, for each phase and the whole window, over all load generators.
 
-    Rates are added: each generator's count over its own time. One row without a value when nothing was measured.
+    For how rates are added see `Together`. One row without a value when nothing was measured.
     """
     cell_id = verdict.cell.id
     if not measured.sources:
         reason = measured.problem or verdict.reason
         return [ThroughputRow(run_id, cell_id, None, "all", None, None, None, None, reason)]
     rows = []
+    together = measured.together
     for phase in dict.fromkeys(t.phase for m in measured.sources.values() for t in m.throughput):
-        totals = [_phase(m, phase) for m in measured.sources.values()]
-        known = [t for t in totals if t is not None]
-        if len(known) < len(totals):
+        total = together.throughput(phase)
+        if total is None:
             reason = "not every load generator has this phase"
             rows.append(ThroughputRow(run_id, cell_id, phase, "all", None, None, None, None, reason))
             continue
-        seconds = max(t.seconds for t in known)
-        rows.append(
-            ThroughputRow(
-                run_id,
-                cell_id,
-                phase,
-                "all",
-                sum(t.ops_per_s for t in known),
-                sum(t.count for t in known),
-                sum(t.errors for t in known),
-                seconds,
-                None,
-            )
-        )
-        rows += _operations(run_id, cell_id, phase, seconds, measured, known)
+        values = (total.ops_per_s, total.count, total.errors, total.seconds)
+        rows.append(ThroughputRow(run_id, cell_id, phase, "all", *values, None))
+        rows += _operations(run_id, cell_id, phase, total.seconds, together)
     return rows
 
 
-def _phase(measurement: Measurement, phase: int | None) -> PhaseThroughput | None:
-    return next((t for t in measurement.throughput if t.phase == phase), None)
-
-
 def _operations(
-    run_id: str,
-    cell_id: str,
-    phase: int | None,
-    seconds: float,
-    measured: Measured,
-    totals: list[PhaseThroughput],
+    run_id: str, cell_id: str, phase: int | None, seconds: float, together: Together
 ) -> list[ThroughputRow]:
     """Rates of single operations. Those counted by intended start are the same operations as those by service time."""
-    rates: dict[str, float] = {}
-    counts: dict[str, int] = {}
+    counts: dict[str, list[int]] = {}
     errors: dict[str, int] = {}
-    for measurement, total in zip(measured.sources.values(), totals, strict=True):
+    for place, measurement in enumerate(together.each):
         seen = {}
         for op in measurement.operations:
             if op.phase == phase and (op.kind == "service" or op.operation not in seen):
                 seen[op.operation] = op
         for name, op in seen.items():
-            rates[name] = rates.get(name, 0.0) + (op.count / total.seconds if total.seconds > 0 else 0.0)
-            counts[name] = counts.get(name, 0) + op.count
+            counts.setdefault(name, [0] * len(together.each))[place] = op.count
             errors[name] = errors.get(name, 0) + op.errors
     return [
-        ThroughputRow(run_id, cell_id, phase, name, rates[name], counts[name], errors[name], seconds, None)
-        for name in rates
+        ThroughputRow(run_id, cell_id, phase, name, together.rate(of, phase), sum(of), errors[name], seconds, None)
+        for name, of in counts.items()
     ]

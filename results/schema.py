@@ -114,7 +114,11 @@ class OperationRow(NamedTuple):
 
 
 class ThroughputRow(NamedTuple):
-    """Over all load generators: rates and counts added, `duration_s` the longest. `operation` 'all' is the total."""
+    """Over all load generators: rates and counts added, `duration_s` the longest. `operation` 'all' is the total.
+
+    Of a measured load, and where they ran together for less than 95 % of the time, rates are counts over `duration_s`,
+    the time from the first start to the last end.
+    """
 
     run_id: str
     cell_id: str

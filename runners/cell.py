@@ -23,7 +23,7 @@ from benchbrief.runners import journal as j
 from benchbrief.runners.counters import CounterReadings
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.journal_io import Journal
-from benchbrief.runners.measurement import Measurement, together
+from benchbrief.runners.measurement import Measurement, Together
 from benchbrief.runners.plugins import probe_kind
 from benchbrief.runners.rundir import cell_directory, digests
 from benchbrief.runners.seams import (
@@ -90,12 +90,13 @@ class CellRun:
             outputs = self._measure(contexts)
         with self._step("collect"):
             try:
-                measured = [self.driver.parse(contexts[host], output) for host, output in outputs.items()]
+                measured = tuple(self.driver.parse(contexts[host], output) for host, output in outputs.items())
             except BadOutput as error:
                 self._blame_the_server(error)
                 raise
             self.engine().healthy()
-            return together(measured)
+            load = self.plan.workloads[self.cell.workload].phase == "load"
+            return Together(measured, load).measurement()
 
     def _blame_the_server(self, error: BadOutput) -> None:
         """Raises ServerFailed when the bad output has that reason: a server that died says why its client failed."""

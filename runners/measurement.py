@@ -5,9 +5,12 @@ Latencies are in seconds, throughputs in operations per second.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
+
+_SAME_WINDOW = 0.95
+"""The share of the time in which all load generators must have been active for their rates to be added."""
 
 
 @dataclass(frozen=True)
@@ -98,26 +101,99 @@ class Measurement:
         return next(t for t in self.throughput if t.phase is None)
 
 
-def together(measured: Sequence[Measurement]) -> Measurement:
-    """What several load generators measured at the same time, for its verdict: rates are added, as in the store."""
-    if len(measured) == 1:
-        return measured[0]
-    totals = [each.total for each in measured]
-    total = PhaseThroughput(
-        None,
-        sum(t.count for t in totals),
-        sum(t.errors for t in totals),
-        max(t.seconds for t in totals),
-        sum(t.ops_per_s for t in totals),
-    )
-    return replace(
-        measured[0],
-        window=(max(each.window[0] for each in measured), min(each.window[1] for each in measured)),
-        throughput=(total,),
-        operations=tuple(operation for each in measured for operation in each.operations),
-        intervals=(),
-        warnings=tuple(dict.fromkeys(text for each in measured for text in each.warnings)),
-    )
+@dataclass(frozen=True)
+class Together:
+    """What the load generators of a cell measured beside each other.
+
+    `load`: each ended with its own part of the records, and not when a time was over. Their rates are added, as in the
+    store, where all were active at the same time. Otherwise each rate is over another time, and their sum was never
+    reached: then it is all that they did over the time from the first start to the last end.
+    """
+
+    each: tuple[Measurement, ...]
+    load: bool
+
+    @property
+    def overlap(self) -> float:
+        """The share of the time from the first start to the last end in which all load generators were active."""
+        first, last = _whole(each.window for each in self.each)
+        common = min(each.window[1] for each in self.each) - max(each.window[0] for each in self.each)
+        return max(0.0, common) / (last - first) if last > first else 1.0
+
+    @property
+    def remark(self) -> str:
+        """What has to be told of rates that were meant to be reached at the same time, and were not; else ""."""
+        if self.load or not self.over_all:
+            return ""
+        return (
+            f"the load generators ran together for only {self.overlap:.0%} of the time: "
+            "their throughput is all their operations over the time from the first start to the last end"
+        )
+
+    @property
+    def over_all(self) -> bool:
+        """Whether the time from the first start to the last end is what counts."""
+        return len(self.each) > 1 and (self.load or self.overlap < _SAME_WINDOW)
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """The time that counts: from the first start to the last end, or that in which all were active."""
+        if self.over_all:
+            return _whole(each.window for each in self.each)
+        return max(each.window[0] for each in self.each), min(each.window[1] for each in self.each)
+
+    def throughput(self, phase: int | None) -> PhaseThroughput | None:
+        """None when not every load generator has the phase."""
+        parts = [part for each in self.each for part in each.throughput if part.phase == phase]
+        if len(parts) < len(self.each):
+            return None
+        count, seconds = sum(part.count for part in parts), self.seconds(phase)
+        rate = count / seconds if self.over_all and seconds > 0 else sum(part.ops_per_s for part in parts)
+        return PhaseThroughput(phase, count, sum(part.errors for part in parts), seconds, rate)
+
+    def seconds(self, phase: int | None) -> float:
+        """Of a phase that all have: the longest time, or what all of them took one with another."""
+        if self.over_all:
+            first, last = _whole(_span(each, phase) for each in self.each)
+            return last - first
+        return max(part.seconds for each in self.each for part in each.throughput if part.phase == phase)
+
+    def rate(self, counts: Sequence[int], phase: int | None) -> float:
+        """Per second, of what each load generator counted in a phase that all have."""
+        if self.over_all:
+            seconds = self.seconds(phase)
+            return sum(counts) / seconds if seconds > 0 else 0.0
+        times = [part.seconds for each in self.each for part in each.throughput if part.phase == phase]
+        return sum(count / time for count, time in zip(counts, times, strict=True) if time > 0)
+
+    def measurement(self) -> Measurement:
+        """As one, for the verdict: without phases and intervals."""
+        total = self.throughput(None)
+        if len(self.each) == 1 or total is None:
+            return self.each[0]
+        told = (each.warnings for each in self.each)
+        return replace(
+            self.each[0],
+            window=self.window,
+            throughput=(total,),
+            operations=tuple(operation for each in self.each for operation in each.operations),
+            intervals=(),
+            warnings=tuple(dict.fromkeys(text for each in ((self.remark,), *told) for text in each if text)),
+        )
+
+
+def _whole(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    starts, ends = zip(*spans, strict=True)
+    return min(starts), max(ends)
+
+
+def _span(measurement: Measurement, phase: int | None) -> tuple[float, float]:
+    """When a phase was: phases follow each other from the start of the window."""
+    if phase is None:
+        return measurement.window
+    of = {part.phase: part.seconds for part in measurement.throughput if part.phase is not None}
+    start = measurement.window[0] + sum(seconds for number, seconds in of.items() if number < phase)
+    return start, start + of[phase]
 
 
 @dataclass(frozen=True)

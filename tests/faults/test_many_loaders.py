@@ -101,6 +101,18 @@ def test_a_load_is_split_over_two_hosts_and_added_up(bench: Bench) -> None:
     assert "insertstart=1333\ninsertcount=667\n" in ranges[1]
     assert totals["loading/box/load(c)/threads=3/r1"]["count"] == 2000
     assert totals["loading/box/load(c)/threads=3/r1"]["errors"] == 0
+    loaded = totals["loading/box/load(c)/threads=3/r1"]
+    rate, seconds = loaded["ops_per_s"], loaded["duration_s"]
+    assert isinstance(rate, float)
+    assert isinstance(seconds, float)
+    assert rate * seconds == pytest.approx(2000), "all records over the time from the first start to the last end"
+    alone = asked(
+        "SELECT source, count FROM operations WHERE cell_id = 'loading/box/load(c)/threads=3/r1' AND phase IS NULL "
+        "AND kind = 'service'"
+    )
+    assert {row["source"]: row["count"] for row in alone} == {"load-1": 1333, "load-2": 667}
+    (verdict,) = [r for r in bench.journal("cell_ended") if r["cell"] == "loading/box/load(c)/threads=3/r1"]
+    assert verdict["ops_per_s"] == pytest.approx(rate)
 
 
 @pytest.mark.timeout(240)

@@ -115,8 +115,9 @@ def test_load_generators_are_added_and_their_latencies_merged(tmp_path: Path) ->
     run.ok(cell, {"load-1": measurement([READ]), "load-2": measurement([SLOW_READ], seconds=8)})
     with open_store(run.run_dir) as store:
         assert rows(store, "SELECT operation, ops_per_s, count, duration_s FROM throughput") == [
-            ("all", 10.0 + 12.5, 200, 10.0),
-            ("read", 10.0 + 12.5, 200, 10.0),
+            # Not 10.0 + 12.5: the second was there for eight seconds only.
+            ("all", 20.0, 200, 10.0),
+            ("read", 20.0, 200, 10.0),
         ]
         p50 = "SELECT repeat, source, value_s, sources FROM latency WHERE statistic = 'p50' ORDER BY ALL"
         merged = pytest.approx(0.004 + 0.004 * 10 / 110)
@@ -132,6 +133,36 @@ def test_load_generators_are_added_and_their_latencies_merged(tmp_path: Path) ->
         (note,) = rows(store, "SELECT severity, text FROM notes")
     assert note[0] == "warning"
     assert "ran together for only 80% of the time" in str(note[1])
+
+
+def test_rates_reached_at_the_same_time_are_added_each_over_its_own(tmp_path: Path) -> None:
+    cell = a_cell(load_hosts=("load-1", "load-2"))
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    run.ok(cell, {"load-1": measurement([READ]), "load-2": measurement([SLOW_READ], seconds=9.8)})
+    with open_store(run.run_dir) as store:
+        assert rows(store, "SELECT operation, ops_per_s, duration_s FROM throughput") == [
+            ("all", pytest.approx(10 + 100 / 9.8), 10.0),
+            ("read", pytest.approx(10 + 100 / 9.8), 10.0),
+        ]
+        assert rows(store, "SELECT * FROM notes") == []
+
+
+@pytest.mark.parametrize("seconds", [20.0, 10.2], ids=["half the time", "nearly the same time"])
+def test_a_measured_load_of_several_load_generators_lasts_until_the_last_record_of_all(
+    tmp_path: Path, seconds: float
+) -> None:
+    cell = a_cell(load_hosts=("load-1", "load-2"))
+    plan = a_plan([cell])
+    loads = {name: load.model_copy(update={"phase": "load"}) for name, load in plan.workloads.items()}
+    run = RunMaker(tmp_path / "run", plan.model_copy(update={"workloads": loads}))
+    insert = Operation("insert", 1000, mean_s=0.001)
+    run.ok(cell, {"load-1": measurement([insert]), "load-2": measurement([insert], seconds=seconds)})
+    with open_store(run.run_dir) as store:
+        assert rows(store, "SELECT operation, ops_per_s, count, duration_s FROM throughput") == [
+            ("all", pytest.approx(2000 / seconds), 2000, pytest.approx(seconds)),
+            ("insert", pytest.approx(2000 / seconds), 2000, pytest.approx(seconds)),
+        ]
+        assert rows(store, "SELECT * FROM notes") == [], "its load generators end when they are done"
 
 
 def test_printed_percentiles_of_several_load_generators_have_no_merged_value(tmp_path: Path) -> None:
