@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 import tomllib
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from tests.compiler.samples import samples as samples_of_explanation
 from tests.docs.samples import ROOT, Sample, pages, samples
 from tests.support.bench import Bench
 from tests.support.shown import assert_shown
+from tests.support.tools import system_tool
 
 TUTORIAL = "docs/tutorial.md"
 MESSAGES = "docs/reference/messages.md"
@@ -41,7 +43,7 @@ def of(*languages: str) -> list[Sample]:
 
 
 def test_every_sample_is_of_a_language_that_is_tested() -> None:
-    tested = {"bench", "console", "sh", "sql", "text", *READERS}
+    tested = {"bench", "console", "sh", "sql", "text", "elisp", *READERS}
     assert [f"{sample}: {sample.language!r}" for sample in ALL if sample.language not in tested] == []
     assert len(of("bench")) > 30
 
@@ -138,9 +140,13 @@ def _read_bench(words: list[str]) -> None:
 # --- settings for other programs ---
 
 
-def _braces(text: str) -> None:
-    for pair in ("()", "{}", "[]"):
-        assert text.count(pair[0]) == text.count(pair[1]), text
+def _lua(text: str) -> None:
+    """Read by the Lua in Neovim, and not run."""
+    tried = 'local read, wrong = load(io.read("*a")) if not read then io.stderr:write(wrong) vim.cmd("cquit") end'
+    command = [str(system_tool("nvim")), "--headless", "-n", "-i", "NONE", "-u", "NONE"]
+    command += ["-c", f"lua {tried}", "-c", "qa!"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def _hooks(text: str) -> None:
@@ -156,11 +162,22 @@ READERS: dict[str, Callable[[str], object]] = {
     "toml": tomllib.loads,
     "xml": ET.fromstring,
     "yaml": _hooks,
-    "lua": _braces,
-    "elisp": _braces,
+    "lua": _lua,
 }
 
 
 @pytest.mark.parametrize("sample", of(*READERS), ids=str)
 def test_a_setting_can_be_read(sample: Sample) -> None:
     READERS[sample.language](sample.text)
+
+
+@pytest.mark.parametrize("sample", of("elisp"), ids=str)
+def test_the_brackets_of_a_setting_for_emacs_are_paired(sample: Sample) -> None:
+    for opening, closing in ("()", "{}", "[]"):
+        assert sample.text.count(opening) == sample.text.count(closing), sample.text
+
+
+@pytest.mark.parametrize("text", ["vim.lsp.enable(\"bench\"", "x = = 1 -- ()", "end"])
+def test_lua_that_is_wrong_can_not_be_read(text: str) -> None:
+    with pytest.raises(AssertionError):
+        _lua(text)
