@@ -125,14 +125,6 @@ def check(
     return Checked(_plan(ref, found.model, found.metrics, found.expects, found.reports), diagnostics)
 
 
-def compile_spec(path: Path, *, profile: str | None = None, params: Mapping[str, str] | None = None) -> Plan:
-    """The plan of a spec. Raises SpecError when anything is wrong with it."""
-    checked = check(path, profile=profile, params=params)
-    if checked.plan is None:
-        raise SpecError(checked.diagnostics)
-    return checked.plan
-
-
 def _plan(
     ref: SpecRef,
     model: Model,

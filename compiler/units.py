@@ -52,9 +52,6 @@ class Unit:
     def to_base(self, value: float) -> float:
         return value * self.factor
 
-    def from_base(self, value: float) -> float:
-        return value / self.factor
-
 
 def multiply(left: Dimension, right: Dimension) -> Dimension:
     powers = dict(left)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.compile import compile_spec
 from benchbrief.progress import Progress
 from benchbrief.runners.journal import Remark
+from tests.support.plans import compile_spec
 
 QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart.bench"
 REMARKS = 1500

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchbrief.compiler.compile import compile_spec
 from benchbrief.compiler.estimate import estimate
 from benchbrief.compiler.identity import cell_hash, digest, identity
 from benchbrief.compiler.plan import Cell, Knee, Plan
+from tests.support.plans import compile_spec
 
 SPEC = """
 hardware box "The box" {
@@ -196,8 +196,8 @@ def test_a_plan_is_the_same_bytes_whatever_the_hash_seed(tmp_path: Path) -> None
     path = tmp_path / "spec.bench"
     path.write_text(SPEC, encoding="utf-8")
     script = (
-        "import sys; from pathlib import Path; from benchbrief.compiler.compile import compile_spec;"
-        "sys.stdout.write(compile_spec(Path(sys.argv[1])).model_dump_json())"
+        "import sys; from pathlib import Path; from benchbrief.compiler.compile import check;"
+        "sys.stdout.write(check(Path(sys.argv[1])).plan.model_dump_json())"
     )
 
     def plan(seed: str) -> bytes:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.compile import compile_spec
 from benchbrief.compiler.explain_diff import as_dict, explain_diff
 from benchbrief.compiler.layout import columns
 from benchbrief.compiler.plan import Plan
 from benchbrief.compiler.plan_diff import PlanDiff, diff
 from tests.compiler.test_expand import OTHER, SAME, SPEC, plan_of
+from tests.support.plans import compile_spec
 
 FOLDER = Path(__file__).parent / "diffs"
 CASES = sorted(path for path in FOLDER.iterdir() if path.is_dir())

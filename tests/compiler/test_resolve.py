@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.compile import check, compile_spec
+from benchbrief.compiler.compile import check
 from benchbrief.compiler.plan import Plan, Quantity, Reference
+from tests.support.plans import compile_spec
 
 BASE = """
 hardware eco "5100 ECO" { hosts = "eco-[1-3].lab" }

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.compile import compile_spec
 from benchbrief.reports.provenance import fixed_keys
 from benchbrief.reports.render import render
 from tests.reports.generated import rows_for
 from tests.reports.world import make_store
+from tests.support.plans import compile_spec
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.bench"))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchbrief.compiler.compile import compile_spec
 from benchbrief.results.reuse import blocks
+from tests.support.plans import compile_spec
 
 SPEC = """
 hardware one { hosts = "one.lab" }

@@ -14,9 +14,6 @@ from benchbrief.compiler.metrics import glossary
 from tools.reference.attributes import attributes, exclusive, heading
 from tools.reference.markdown import code, joined, table, text
 
-WITHIN = ("variant", "ssh")
-"""Blocks that stand in others only."""
-
 
 def page() -> str:
     return joined(["# Blocks and their attributes", text("blocks"), _contents(), *_blocks()])

@@ -9,11 +9,11 @@ import pymongo
 import pytest
 
 from benchbrief.compiler.blocks.schema import MONGODB_OPTIONS
-from benchbrief.compiler.compile import compile_spec
 from benchbrief.compiler.plan import Reference, Template
 from benchbrief.runners.commands import Masking
 from benchbrief.runners.engines.mongo_uri import parse, resolved
 from tests.support import cells
+from tests.support.plans import compile_spec
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.compile import compile_spec
 from benchbrief.compiler.plan import Cell, KneeSearch, Plan
 from benchbrief.runners import journal as j
 from benchbrief.runners.measurement import Bucket, Histogram, Measurement, Operation, PhaseThroughput
 from benchbrief.runners.seams import RunnerError
 from benchbrief.runners.searches import Searches, knee_of, latency_of
+from tests.support.plans import compile_spec
 from tests.support.waiting import until
 
 CRITERION = KneeSearch(latency="p99", rise=0.10, gain=0.03)

@@ -1,0 +1,18 @@
+"""The plan of a spec that is right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from benchbrief.compiler.compile import check
+from benchbrief.compiler.plan import Plan
+from benchbrief.dsl.diagnostics import SpecError
+
+
+def compile_spec(path: Path, *, profile: str | None = None, params: Mapping[str, str] | None = None) -> Plan:
+    """Raises SpecError, which tells all mistakes, when there is one."""
+    checked = check(path, profile=profile, params=params)
+    if checked.plan is None:
+        raise SpecError(checked.diagnostics)
+    return checked.plan
