@@ -1,9 +1,9 @@
 """Parsing and checking a spec of 10,000 lines against python-hcl2 parsing an equal HCL file.
 
-Both say the same, line by line: `long/unit.bench` and `long/unit.hcl`, repeated with other names in place of `@`. Numbers
-with units stand in quotes in HCL, what follows an expression (`by threads, color workload`) is an object. python-hcl2
-only parses; ours is checked too: names, units, dimensions, and the reports' expressions. Each is read in a process of
-its own, by turns, which times itself once it has read its head: starting up is measured elsewhere.
+Both say the same, line by line: `long/unit.bench` and `long/unit.hcl`, repeated with other names in place of `@`.
+Numbers with units stand in quotes in HCL, what follows an expression (`by threads, color workload`) is an object.
+python-hcl2 only parses; ours is checked too: names, units, dimensions, and the reports' expressions. Each is read in a
+process of its own, by turns, which times itself once it has read its head: starting up is measured elsewhere.
 """
 
 from __future__ import annotations
