@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from benchbrief.compiler import errors
 from benchbrief.compiler.blocks import structure_errors
-from benchbrief.compiler.blocks.schema import BLOCKS, BlockSchema
+from benchbrief.compiler.blocks.schema import BLOCKS
+from benchbrief.compiler.blocks.shapes import BlockSchema
 from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.imports import Loaded
 from benchbrief.dsl import ast

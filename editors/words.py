@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler.blocks import schema
+from benchbrief.compiler.blocks import schema, shapes
 from benchbrief.compiler.blocks.workload_tables import DB_BENCH, YCSB
 from benchbrief.compiler.briefs import figures, report, tables
 from benchbrief.compiler.metrics import lookups
@@ -68,7 +68,7 @@ def constants() -> tuple[str, ...]:
     def choices() -> Iterator[str]:
         for block in schema.BLOCKS.values():
             for key in block.keys.values():
-                if isinstance(key.shape, schema.Word) and not key.shape.quoted:
+                if isinstance(key.shape, shapes.Word) and not key.shape.quoted:
                     yield from key.shape.choices
 
     free = ("true", "false", "local", "grouped", "interleaved", "standalone", "sharded", "automatic", "facts", "steady")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from benchbrief.compiler.blocks.schema import Key
+from benchbrief.compiler.blocks.shapes import Key
 from benchbrief.compiler.index import Index, Node, Symbol
 from benchbrief.dsl import ast
 

@@ -10,7 +10,8 @@ from typing import Literal
 from benchbrief.compiler import plan
 from benchbrief.compiler.blocks import structure_errors, value_errors
 from benchbrief.compiler.blocks.hardware import HardwareUnit, origin
-from benchbrief.compiler.blocks.schema import DATABASE, MONGODB_OPTIONS, ROCKSDB_OPTIONS, BlockSchema, Fact, Text
+from benchbrief.compiler.blocks.schema import DATABASE, MONGODB_OPTIONS, ROCKSDB_OPTIONS
+from benchbrief.compiler.blocks.shapes import BlockSchema, Fact, Text
 from benchbrief.compiler.blocks.tools import ENGINE_TOOLS, read_tool
 from benchbrief.compiler.blocks.uri_options import check_uri_options, uri_option
 from benchbrief.compiler.blocks.values import (

@@ -13,7 +13,8 @@ from benchbrief.compiler.blocks.databases import DatabaseSpec, fill
 from benchbrief.compiler.blocks.hardware import HardwareUnit, origin
 from benchbrief.compiler.blocks.probes import ProbeSpec, read_probes
 from benchbrief.compiler.blocks.ramps import KneeOf, Ramp, read_ramp
-from benchbrief.compiler.blocks.schema import EXPERIMENT, Number
+from benchbrief.compiler.blocks.schema import EXPERIMENT
+from benchbrief.compiler.blocks.shapes import Number
 from benchbrief.compiler.blocks.tools import ENGINE_TOOLS, INTENDED, MERGEABLE, OPEN_LOOP, PHASED
 from benchbrief.compiler.blocks.values import Reader, listed, wrong_value
 from benchbrief.compiler.blocks.workloads import Load, inserts, loading, sized, timed_benchmarks

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from benchbrief.compiler import plan
 from benchbrief.compiler.blocks import structure_errors, value_errors
 from benchbrief.compiler.blocks.hosts import HostPatternError, expand, parse_destination
-from benchbrief.compiler.blocks.schema import BOUNDARIES, METERS, POWER, MeterSchema, Number, Text
+from benchbrief.compiler.blocks.schema import BOUNDARIES, METERS, POWER, MeterSchema
+from benchbrief.compiler.blocks.shapes import Number, Text
 from benchbrief.compiler.blocks.values import Constant, Reader, Value, described, listed
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span

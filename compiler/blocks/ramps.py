@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from benchbrief.compiler import errors, plan
 from benchbrief.compiler.blocks import structure_errors, value_errors
-from benchbrief.compiler.blocks.schema import EXPERIMENT, Number
+from benchbrief.compiler.blocks.schema import EXPERIMENT
+from benchbrief.compiler.blocks.shapes import Number
 from benchbrief.compiler.blocks.values import Constant, Reader, described, wrong_value
 from benchbrief.compiler.metrics.measures import STATISTICS
 from benchbrief.dsl import ast

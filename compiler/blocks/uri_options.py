@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from benchbrief.compiler import plan
 from benchbrief.compiler.blocks import structure_errors
-from benchbrief.compiler.blocks.schema import COMPRESSORS, MONGODB_OPTIONS, Number
+from benchbrief.compiler.blocks.schema import COMPRESSORS, MONGODB_OPTIONS
+from benchbrief.compiler.blocks.shapes import Number
 from benchbrief.compiler.blocks.values import Constant, Reader, Value, described, listed
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span

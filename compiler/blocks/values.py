@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from benchbrief.compiler import errors, plan
 from benchbrief.compiler.blocks import structure_errors, value_errors
-from benchbrief.compiler.blocks.schema import BlockSchema, Fact, Flag, Key, Login, Number, Shape, Special, Text, Word
+from benchbrief.compiler.blocks.shapes import BlockSchema, Fact, Flag, Key, Login, Number, Shape, Special, Text, Word
 from benchbrief.compiler.declarations import Entry
 from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.units import (

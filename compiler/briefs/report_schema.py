@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchbrief.compiler.blocks.schema import BlockSchema, Key, Special, Text, Word
+from benchbrief.compiler.blocks.shapes import BlockSchema, Key, Special, Text, Word
 
 _BY = "an expression `by` a dimension, or several in `[...]`"
 _TEXT = Key(

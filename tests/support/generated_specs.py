@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from benchbrief.compiler.blocks import schema
+from benchbrief.compiler.blocks import schema, shapes
 from benchbrief.compiler.blocks.workload_tables import PROPORTIONS, YCSB
 
 Words: TypeAlias = tuple[str, ...]
@@ -142,31 +142,31 @@ def texts(draw: st.DrawFn) -> str:
 # --- By the tables of the checker -------------------------------------------------------------------------------------
 
 
-def value(shape: schema.Shape) -> st.SearchStrategy[str] | None:
+def value(shape: shapes.Shape) -> st.SearchStrategy[str] | None:
     """A right value for an attribute of this shape; None for one that has a reader of its own."""
     match shape:
-        case schema.Text():
+        case shapes.Text():
             return st.sampled_from(['"/data/one"', '"/mnt/x y"'] if shape.absolute else ['"plain"', '"日本, {{x}}"'])
-        case schema.Login():
+        case shapes.Login():
             return st.sampled_from(['secret("WORD")'] if shape.secret else ['"bench"', 'env("WHO")'])
-        case schema.Word():
+        case shapes.Word():
             return st.sampled_from(shape.choices).map('"{}"'.format if shape.quoted else str)
-        case schema.Flag():
+        case shapes.Flag():
             return st.sampled_from(["true", "false"])
-        case schema.Number():
+        case shapes.Number():
             most = min(shape.maximum or 1000, 1000)
             least = shape.minimum or (1 if shape.above else 0)
             if shape.maximum == 1.0:
                 return st.integers(0, 100).map("{} %".format)
             numbers = st.integers(max(1, int(least)), int(most)).map(str)
             return numbers.map(f"{{}} {shape.unit}".format) if not shape.plain else numbers
-        case schema.Fact():
+        case shapes.Fact():
             return st.sampled_from(['"a text"', "64 GiB", "3.5 USD/h", "true", "7", "25 Gbit/s"])
-        case schema.Login() | schema.Special():
+        case shapes.Login() | shapes.Special():
             return None
 
 
-def attributes(keys: Mapping[str, schema.Key], without: Iterable[str] = (), only: str = "") -> st.SearchStrategy[str]:
+def attributes(keys: Mapping[str, shapes.Key], without: Iterable[str] = (), only: str = "") -> st.SearchStrategy[str]:
     """Some of the attributes that may stand in a block, each at most once."""
     values = {
         name: found
@@ -193,7 +193,7 @@ BASES_OF = {
     "mongodb": [f"ycsb.{name}" for name in YCSB],
     "rocksdb": [f"db_bench.{name}" for name in ("readrandom", "readwhilewriting", "readrandomwriterandom")],
 }
-FACTS = {"note": schema.Key(schema.Fact(), ""), "network": schema.Key(schema.Fact(), "")}
+FACTS = {"note": shapes.Key(shapes.Fact(), ""), "network": shapes.Key(shapes.Fact(), "")}
 NEEDS_OTHERS = ("scan_length", "write_rate", "record_size", *PROPORTIONS)
 """Attributes of a workload that are right with some of the others, or some benchmarks, only."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchbrief.compiler.blocks.schema import BlockSchema, Flag, Key, Login, Number, Text, Word
+from benchbrief.compiler.blocks.shapes import BlockSchema, Flag, Key, Login, Number, Text, Word
 from tools.reference.markdown import code, table
 
 
