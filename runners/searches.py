@@ -193,7 +193,8 @@ class Searches:
     def resolved(self, cell: Cell, stopping: threading.Event) -> Cell | None:
         """The cell with the threads and the target that searches have found for it, once they are over.
 
-        None when the run is to stop before. Raises RunnerError when a knee is not known.
+        None when the run is to stop before. Raises RunnerError when a knee is not known, or too small for
+        the load hosts.
         """
         threads, target = cell.threads, cell.target
         if cell.threads_from:
@@ -203,7 +204,19 @@ class Searches:
             target = self._awaited(cell.target_from, stopping)
         if (cell.threads_from and threads is None) or (cell.target_from and target is None):
             return None
+        self._hold_to_hosts(cell, cell.threads_from, threads, "threads")
+        self._hold_to_hosts(cell, cell.target_from, target, "target")
         return cell.model_copy(update={"threads": threads, "target": target})
+
+    @staticmethod
+    def _hold_to_hosts(cell: Cell, knee: Knee | None, found: float | None, axis: str) -> None:
+        """Raises RunnerError when a load generator would have no part of what was found."""
+        hosts = len(cell.load_hosts)
+        if knee is not None and found is not None and found < hosts:
+            raise RunnerError(
+                f"the knee of {knee.experiment}, {shown(found, axis)}, can't be split over {hosts} load generators",
+                f"let {knee.experiment} search from {hosts} on, or give the client fewer hosts",
+            )
 
     def _awaited(self, key: Knee, stopping: threading.Event) -> float | None:
         search = self._by_key[key]

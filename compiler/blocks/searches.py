@@ -35,6 +35,8 @@ def _linked(matrix: Matrix, by_name: Mapping[str, Matrix], declared: tuple[str, 
             reader.findings.add(problem)
         elif other is not None:
             knees[key] = _knees(key, knee_of, matrix, other, reader)
+            if knees[key]:
+                _hold_to_hosts(key, knee_of, matrix, other.experiment, reader)
     return replace(matrix, knees=knees)
 
 
@@ -66,6 +68,20 @@ def _knees(
             pair = (unit.hardware.key, load.workload.name)
             knees[pair] = plan.Knee(experiment=experiment.name, hardware=hardware, workload=workload)
     return knees
+
+
+def _hold_to_hosts(key: str, knee_of: KneeOf, matrix: Matrix, searched: plan.Experiment, reader: Reader) -> None:
+    """Report a search that may find less than can be split over the hosts of the client that is to run it."""
+    if matrix.client is None:
+        return
+    client, first, name = matrix.client.name, searched.points[0], searched.name
+    hosts = max(len(matrix.load_hosts(unit, load)) for unit, load in product(matrix.units, matrix.loads))
+    if first >= hosts:
+        return
+    if key == "threads":
+        reader.findings.add(structure_errors.FewThreads(knee_of.span, int(first), client, hosts, name))
+    else:
+        reader.findings.add(structure_errors.SmallTarget(knee_of.span, first, client, hosts, name))
 
 
 def _same(key: str, otherwise: tuple[str, ...], known: tuple[str, ...]) -> str | None:

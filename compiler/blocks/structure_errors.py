@@ -486,26 +486,47 @@ class NoServer(CompileProblem):
 
 @dataclass(frozen=True)
 class FewThreads(CompileProblem):
-    """`threads` are those of all load generators together."""
+    """`threads` are those of all load generators; `search`: the experiment that looks for them from these on."""
 
     code = "E0540"
-    says = "`threads` are the total over all load generators, and {threads} can't be split over {hosts} hosts"
+    says = "`threads` are the total over all load generators, and {lowest} can't be split over {hosts} hosts"
     mark = "client `{client}` has {hosts} hosts"
-    hint = "start with {hosts} threads or more, or give the client fewer hosts"
     threads: int
     client: str
     hosts: int
+    search: str = ""
+
+    @property
+    def lowest(self) -> str:
+        return f"{self.threads}, where the search of `{self.search}` begins," if self.search else str(self.threads)
+
+    @property
+    def help(self) -> str:
+        first = f"let `{self.search}` search from {self.hosts} threads on" if self.search else ""
+        return f"{first or f'start with {self.hosts} threads or more'}, or give the client fewer hosts"
 
 
 @dataclass(frozen=True)
 class SmallTarget(CompileProblem):
+    """As `FewThreads`, of the load that is offered."""
+
     code = "E0541"
-    says = "`target` is the total over all load generators, and {target:g} ops/s can't be split over {hosts} hosts"
+    says = "`target` is the total over all load generators, and {lowest} can't be split over {hosts} hosts"
     mark = "client `{client}` has {hosts} hosts"
-    hint = "offer {hosts} ops/s or more, or give the client fewer hosts"
     target: float
     client: str
     hosts: int
+    search: str = ""
+
+    @property
+    def lowest(self) -> str:
+        number = f"{self.target:g} ops/s"
+        return f"{number}, where the search of `{self.search}` begins," if self.search else number
+
+    @property
+    def help(self) -> str:
+        first = f"let `{self.search}` search from {self.hosts} ops/s on" if self.search else ""
+        return f"{first or f'offer {self.hosts} ops/s or more'}, or give the client fewer hosts"
 
 
 @dataclass(frozen=True)

@@ -198,6 +198,16 @@ def test_a_cell_gets_the_knee_for_its_threads(plan: Plan) -> None:
     assert known.id == plan.cells[8].id
 
 
+def test_a_knee_that_is_too_small_for_the_load_hosts_fails_the_cell_before_it_is_run(plan: Plan) -> None:
+    told = Told(plan)
+    measure(told, list(plan.cells[:6]))
+    two = plan.cells[8].model_copy(update={"load_hosts": ("a", "b")})
+    assert told.searches.resolved(two, threading.Event()) is not None
+    three = plan.cells[8].model_copy(update={"load_hosts": ("a", "b", "c")})
+    with pytest.raises(RunnerError, match="the knee of search, 2 threads, can't be split over 3 load generators"):
+        told.searches.resolved(three, threading.Event())
+
+
 def test_a_cell_waits_until_the_search_is_over(plan: Plan) -> None:
     told = Told(plan)
     got: list[Cell | None] = []
