@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from benchbrief.compiler.explain import option_text
 from benchbrief.compiler.layout import Page, duration, number, quantity_of_bytes
 from benchbrief.compiler.plan import Cell
-from benchbrief.compiler.plan_diff import CellDiff, Kind, OutsideDiff, Part, PlanDiff
+from benchbrief.compiler.plan_diff import CellDiff, Kind, OutsideDiff, Part, PlanDiff, SearchDiff
 
 _SIGNS: dict[str, str] = {"changed": "~", "new": "+", "gone": "-", "same": "="}
 _WORDS: dict[Kind, str] = {"changed": "changed", "new": "new", "gone": "gone", "same": "the same"}
@@ -43,23 +43,28 @@ def as_dict(found: PlanDiff) -> dict[str, object]:
                 "cell": each.cell.id,
                 "change": each.kind,
                 "was": each.was.id if each.was else None,
-                "parts": [
-                    {
-                        "part": part_name(part),
-                        "before": part.before,
-                        "after": part.after,
-                        "before_text": value_text(part, part.before),
-                        "after_text": value_text(part, part.after),
-                    }
-                    for part in each.parts
-                ],
+                "parts": [_part_dict(part) for part in each.parts],
             }
             for each in found.cells
+        ],
+        "searches": [
+            {"experiment": each.experiment, "parts": [_part_dict(part) for part in each.parts]}
+            for each in found.searches
         ],
         "besides": [
             {"what": each.what, "name": each.name, "change": each.kind, "fields": list(each.fields)}
             for each in found.outside
         ],
+    }
+
+
+def _part_dict(part: Part) -> dict[str, object]:
+    return {
+        "part": part_name(part),
+        "before": part.before,
+        "after": part.after,
+        "before_text": value_text(part, part.before),
+        "after_text": value_text(part, part.after),
     }
 
 
@@ -71,6 +76,9 @@ def _experiment(found: PlanDiff, name: str, page: Page) -> None:
     plan = found.after if name in found.after.experiments else found.before
     label = plan.experiments[name].label
     page.heading(f"Experiment {name}", "" if label == name else label)
+    for search in found.searches:
+        if search.experiment == name:
+            page.change("~", _search(found, search))
     older, newer = ([c for c in plan.cells if c.experiment == name] for plan in (found.before, found.after))
     changed = [each for each in mine if each.kind == "changed"]
     if changed:
@@ -91,6 +99,15 @@ def _experiment(found: PlanDiff, name: str, page: Page) -> None:
     same = [each for each in mine if each.kind == "same"]
     if same:
         page.change("=", _line("the same", [each.cell for each in same], newer), _renames(same))
+
+
+def _search(found: PlanDiff, search: SearchDiff) -> str:
+    if found.before.experiments[search.experiment].search is None:
+        return "a search now: its knee is decided for the first time"
+    if found.after.experiments[search.experiment].search is None:
+        return "no search any more"
+    told = ", ".join(part_text(part).removeprefix("search.") for part in search.parts)
+    return f"criterion changed: the knee is decided again ({told})"
 
 
 def _parts(changed: Sequence[CellDiff]) -> Iterator[str]:
@@ -177,7 +194,7 @@ def _outside(each: OutsideDiff) -> str:
 
 _SAID = {"warm_up_s": "warm_up", "measure_s": "measure", "max_error_share": "max_errors"}
 _OF_BYTES = ("record_size", "field_length", "key_size", "value_size")
-_SHARES = ("read", "update", "insert", "scan", "read_modify_write", "max_error_share")
+_SHARES = ("read", "update", "insert", "scan", "read_modify_write", "max_error_share", "rise", "gain")
 
 
 def part_text(part: Part) -> str:

@@ -59,21 +59,34 @@ class OutsideDiff:
 
 
 @dataclass(frozen=True)
+class SearchDiff:
+    """An experiment that searches by another criterion, or has a search in one plan only.
+
+    Its cells may be the same, and what is found by them is another thing. `parts` are as those of a cell.
+    """
+
+    experiment: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
 class PlanDiff:
     """`cells` in the order of the newer plan, those that are gone last."""
 
     before: Plan
     after: Plan
     cells: tuple[CellDiff, ...]
+    searches: tuple[SearchDiff, ...]
     outside: tuple[OutsideDiff, ...]
 
     @property
     def differs(self) -> bool:
-        return bool(self.outside) or any(cell.kind != "same" or cell.renamed for cell in self.cells)
+        return bool(self.searches or self.outside) or any(cell.kind != "same" or cell.renamed for cell in self.cells)
 
 
 def diff(before: Plan, after: Plan) -> PlanDiff:
-    return PlanDiff(before, after, tuple(_cells(before, after)), tuple(_outside(before, after)))
+    searches, outside = tuple(_searches(before, after)), tuple(_outside(before, after))
+    return PlanDiff(before, after, tuple(_cells(before, after)), searches, outside)
 
 
 # --- cells -------------------------------------------------------------------------------------------------------
@@ -160,6 +173,21 @@ def _called(path: tuple[str, ...], cell: Cell) -> tuple[str, str]:
             return "", ".".join(path)
 
 
+# --- searches ----------------------------------------------------------------------------------------------------
+
+
+def _searches(before: Plan, after: Plan) -> Iterator[SearchDiff]:
+    for name, experiment in after.experiments.items():
+        if name not in before.experiments:
+            continue
+        searches = (before.experiments[name].search, experiment.search)
+        old, new = (search.model_dump() if search else {} for search in searches)
+        fields = [field for field in dict.fromkeys((*new, *old)) if old.get(field) != new.get(field)]
+        if fields:
+            parts = (Part("", f"search.{field}", old.get(field), new.get(field)) for field in fields)
+            yield SearchDiff(name, tuple(parts))
+
+
 # --- the rest ----------------------------------------------------------------------------------------------------
 
 
@@ -215,4 +243,3 @@ def _without_origins(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_without_origins(each) for each in value]
     return value
-

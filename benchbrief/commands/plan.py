@@ -30,8 +30,9 @@ Examples:
   bench plan brief.bench --diff git:HEAD~1      since that revision of the spec and the files it uses
 
 \b
-With --diff, --json prints {spec, against, differs, cells, besides, run}:
+With --diff, --json prints {spec, against, differs, cells, searches, besides, run}:
   cells    [{cell, change: new|changed|same|gone, was, parts: [{part, before, after, before_text, after_text}]}]
+  searches [{experiment, parts}]            whose criterion changed: the knee is decided again, be its cells the same
   besides  [{what, name, change, fields}]   what differs and changes no result: labels, metrics, reports
   run      {measured, seconds, taken: [{run, date, cells}]}   what `bench run` would do
 """

@@ -81,7 +81,7 @@ def test_the_difference_as_json(copied_run: Bench) -> None:
     done = copied_run("plan", "brief.bench", "--diff", "--json")
     assert done.code == 0, done.err
     document = done.json
-    assert list(document) == ["spec", "against", "differs", "cells", "besides", "run"]
+    assert list(document) == ["spec", "against", "differs", "cells", "searches", "besides", "run"]
     assert document["against"]["run"] == copied_run.run_dir.name
     assert document["against"]["state"] == "done"
     assert {cell["change"] for cell in document["cells"]} == {"changed"}

@@ -95,3 +95,17 @@ def test_the_difference_as_data_has_base_units_and_the_users(tmp_path: Path) -> 
         "before_text": "1 min",
         "after_text": "20 min",
     }
+
+
+def test_another_criterion_of_a_search_is_a_difference_though_every_cell_is_the_same() -> None:
+    found = difference(FOLDER / "criterion")
+    assert {each.kind for each in found.cells if each.cell.experiment == "find"} == {"same"}
+    document = json.loads(json.dumps(as_dict(found)))
+    find = next(each for each in document["searches"] if each["experiment"] == "find")
+    assert [(part["part"], part["before_text"], part["after_text"]) for part in find["parts"]] == [
+        ("search.latency", "p99", "p50"),
+        ("search.gain", "3 %", "5 %"),
+    ]
+    assert diff(found.before, found.before).searches == ()
+    only = diff(found.before, found.before.model_copy(update={"experiments": found.after.experiments}))
+    assert only.differs
