@@ -26,6 +26,13 @@ def labels(client: Client, text: str, before: str = SMALL) -> list[str]:
     return [item["label"] for item in items(client, text, before)]
 
 
+def assert_offered(client: Client, text: str, wanted: list[str], unwanted: list[str]) -> None:
+    """All of `wanted` at the cursor, whatever else, and none of `unwanted`."""
+    found = labels(client, text)
+    assert set(wanted) <= set(found)
+    assert not set(unwanted) & set(found)
+
+
 def test_an_empty_line_offers_every_declaration_as_a_snippet(client: Client) -> None:
     found = items(client, "|", before="")
     assert [item["label"] for item in found] == [
@@ -97,9 +104,7 @@ def test_a_workload_is_offered_what_its_family_has(client: Client) -> None:
 def test_values_are_of_the_kind_that_the_attribute_takes(
     client: Client, text: str, wanted: list[str], unwanted: list[str]
 ) -> None:
-    found = labels(client, text)
-    assert set(wanted) <= set(found)
-    assert not set(unwanted) & set(found)
+    assert_offered(client, text, wanted, unwanted)
 
 
 @pytest.mark.parametrize(
@@ -118,9 +123,7 @@ def test_values_are_of_the_kind_that_the_attribute_takes(
 def test_units_are_of_the_dimension_that_the_attribute_takes(
     client: Client, text: str, wanted: list[str], unwanted: list[str]
 ) -> None:
-    found = labels(client, text)
-    assert set(wanted) <= set(found)
-    assert not set(unwanted) & set(found)
+    assert_offered(client, text, wanted, unwanted)
 
 
 @pytest.mark.parametrize(
@@ -164,9 +167,7 @@ def test_units_are_of_the_dimension_that_the_attribute_takes(
 def test_expressions_are_offered_what_they_are_made_of(
     client: Client, text: str, wanted: list[str], unwanted: list[str]
 ) -> None:
-    found = labels(client, text)
-    assert set(wanted) <= set(found)
-    assert not set(unwanted) & set(found)
+    assert_offered(client, text, wanted, unwanted)
 
 
 @pytest.mark.parametrize(
