@@ -23,7 +23,7 @@ from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.suggest import did_you_mean
 
-MAX_CELLS = 100_000
+MAX_CELLS = 20_000
 _FAMILY = {"mongodb": "ycsb", "rocksdb": "db_bench"}
 _REPEATS = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=1000.0)
 _PHASES = Number("", "6", plain=True, integer=True, minimum=1.0, maximum=1000.0)

@@ -45,6 +45,8 @@ def dimension(word: str) -> Dimension | None:
 
 def typed_at(typer: Typer, expr: ast.Expr, place: Place, demanded: Iterable[Dimension] = ()) -> Typed | None:
     """The expression where it stands, with what the place fixes; None when a mistake was reported."""
+    if typer.full():
+        return None
     demanded = frozenset(demanded)
     typed = typer.number(expr, demanded)
     if typed is None:

@@ -39,6 +39,7 @@ LANGUAGES = ("en", "ja")
 _HEAD = ("template", "subtitle", "language", "author", "legal")
 _FLOW = ("text", "disclosure")
 _BLOCKS = ("callout", "table", "figure", "section", "each", "formula")
+MAX_ELEMENTS = 4_000
 _UNROLLED = ("workload", "hardware", "experiment")
 _TRUTH = Unit((), 1.0, "")
 
@@ -212,6 +213,8 @@ def _word(typer: Typer, body: Body, key: str, choices: tuple[str, ...]) -> str |
 def _elements(typer: Typer, items: Sequence[ast.Item], place: Place, parent: str) -> list[plan.Element]:
     elements: list[plan.Element] = []
     for item in items:
+        if typer.full():
+            break
         elements += _element(typer, item, place, parent)
     return elements
 
@@ -267,10 +270,24 @@ def _each(typer: Typer, block: ast.Block, place: Place) -> list[plan.Element]:
     if place.key(dim) is not None:
         typer.findings.add(wrong.EachTwice(name.span, dim))
         return []
+    keys, shown = runs_at(typer, place).keys(dim), _count(block.body)
+    if typer.unrolled > MAX_ELEMENTS:
+        return []
+    typer.unrolled += len(keys) * shown
+    if typer.unrolled > MAX_ELEMENTS:
+        product = f"{len(keys):,} of {dim} x {shown:,}"
+        typer.findings.add(wrong.TooManyElements(name.span, dim, typer.unrolled, MAX_ELEMENTS, product))
+        return []
     elements: list[plan.Element] = []
-    for key in runs_at(typer, place).keys(dim):
+    for key in keys:
         elements += _elements(typer, block.body, place.at(dim, key), "each")
     return elements
+
+
+def _count(items: Sequence[ast.Item]) -> int:
+    """The elements that these show for one key, but for what further `each` blocks in them show."""
+    inner = (item.body for item in items if isinstance(item, ast.Block) and item.keyword.text == "section")
+    return len(items) + sum(map(_count, inner))
 
 
 def _tried(

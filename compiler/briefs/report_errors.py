@@ -219,6 +219,18 @@ class PlainFormula(CompileProblem):
 
 
 @dataclass(frozen=True)
+class TooManyElements(CompileProblem):
+    code = "E0746"
+    says = "this `each` brings the reports to {count:,} elements, and {limit:,} are the most"
+    mark = "{product}"
+    hint = "show fewer of them, or reduce over `{dim}` in one table or figure"
+    dim: str
+    count: int
+    limit: int
+    product: str
+
+
+@dataclass(frozen=True)
 class SinglePoint(CompileProblem):
     code = "W0703"
     severity: ClassVar[Severity] = "warning"

@@ -26,6 +26,7 @@ from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 
 _DEEPEST, _LARGEST = 120, 2000
+MAX_PARTS, MAX_EXPRESSIONS = 200_000, 4_000  # of a spec, with all that its reports repeat
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _NOTHING: Demanded = frozenset()
 
@@ -49,6 +50,10 @@ class Typer:
         self._typed_metrics: dict[tuple[str, Demanded], Typed | None] = {}
         self._open: list[str] = []
         self._depth = 0
+        self.parts = 0
+        self.expressions = 0
+        self.unrolled = 0
+        """What was counted so far, for the limits of a whole spec."""
 
     def typed(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
         """The type of an expression; `demanded` dimensions are kept where a measure has them on demand."""
@@ -110,6 +115,17 @@ class Typer:
 
         `where` is added to what is said when nothing is.
         """
+        if self.full():
+            return False
+        self.parts += typed.term.size
+        self.expressions += 1
+        if self.full():
+            many = f"{MAX_PARTS:,} parts" if self.parts > MAX_PARTS else f"{MAX_EXPRESSIONS:,} expressions"
+            what = f"more than {many}"
+            self.findings.add(
+                wrong.TooComplex(expr.span, what, "up to here the spec is", "compute or show less, or split the spec")
+            )
+            return False
         for leaf in leaves(typed.term):
             if isinstance(leaf, Measure) and leaf.kind.needs_operation and "operation" in leaf.offers - set(leaf.dims):
                 operations = tuple(str(key) for key in offered_keys(leaf, "operation"))
@@ -121,6 +137,10 @@ class Typer:
             name = _called(empty) if isinstance(empty, Measure) else text_of(expr)
             self.findings.add(wrong.NothingPlanned(expr.span, name, where))
         return empty is None
+
+    def full(self) -> bool:
+        """Whether the spec has more expressions than one may have, which was reported."""
+        return self.parts > MAX_PARTS or self.expressions > MAX_EXPRESSIONS
 
     def ranks(self, dim: Dimension) -> Mapping[Key, int]:
         """The place of each key of a dimension: in the order of the experiments, then of what they leave out."""

@@ -77,9 +77,11 @@ class CircularMetric(CompileProblem):
 @dataclass(frozen=True)
 class TooComplex(CompileProblem):
     code = "E0705"
-    says = "this expression is too large: with all its metrics written out it has {what}"
-    hint = "compute less in one metric"
+    says = "{whole} too large: with all its metrics written out it has {what}"
+    hint = "{instead}"
     what: str
+    whole: str = "this expression is"
+    instead: str = "compute less in one metric"
 
 
 @dataclass(frozen=True)

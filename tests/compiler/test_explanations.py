@@ -15,6 +15,7 @@ NOT_OF_A_TEXT = {
     "E0005": "takes bytes that are no text",
     "E0006": "takes a file of megabytes",
     "E0605": "takes more than a hundred files",
+    "E0746": "takes hundreds of workloads",
 }
 """Codes without samples, and why."""
 

@@ -1,0 +1,66 @@
+"""A spec has a size at which it is refused, in good time: its cells, its expressions, the elements of its reports."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.compile import examine
+from benchbrief.dsl.diagnostics import Diagnostic
+
+HERE = Path(__file__).parent
+BASE = (HERE / "errors" / "parts" / "base.bench").read_text(encoding="utf-8")
+EXPERIMENT = "experiment e { hardware = [eco, legacy]  workloads = [a, b]  threads = [1, 2]  measure = 1 s }\n"
+FIGURE = 'figure "x" { line = throughput by threads, color hardware }\n'
+HOLE = "{max(throughput over threads, hardware):.0f}"
+DOUBLING = "metric m0 = throughput\n" + "".join(f"metric m{i} = m{i - 1} + m{i - 1}\n" for i in range(1, 9))
+
+
+def errors(text: str, tmp_path: Path, seconds: float = 4) -> list[Diagnostic]:
+    """What is wrong; found within this CPU time, which is about twice what it takes."""
+    path = tmp_path / "spec.bench"
+    path.write_text(BASE + text, encoding="utf-8")
+    start = time.process_time()
+    found = [diagnostic for diagnostic in examine(path).diagnostics if diagnostic.severity == "error"]
+    assert time.process_time() - start < seconds
+    return found
+
+
+def workloads(count: int) -> str:
+    names = [f"w{i}" for i in range(count)]
+    return "".join(f"workload {name} from ycsb.a\n" for name in names) + EXPERIMENT.replace("a, b", ", ".join(names))
+
+
+def test_the_elements_of_all_reports_are_counted_with_what_each_repeats(tmp_path: Path) -> None:
+    body = f'each workload {{ section "s" {{ {FIGURE * 29} }} }}'
+    (error,) = errors(workloads(2000) + f"report r {{ {body} }}\nreport s {{ {body} }}\n", tmp_path)
+    assert error.code == "E0746"
+    assert error.summary == "this `each` brings the reports to 60,000 elements, and 4,000 are the most"
+    assert error.label == "2,000 of workload x 30"
+
+
+def test_an_each_in_an_each_is_counted_for_each_key_of_the_outer(tmp_path: Path) -> None:
+    body = 'each workload { each hardware { figure "x" { line = throughput by threads } } }'
+    assert errors(workloads(200) + f"report r {{ {body} }}\n", tmp_path) == []
+    (error,) = errors(workloads(1500) + f"report r {{ {body} }}\n", tmp_path)
+    assert error.code == "E0746"
+
+
+def test_the_parts_of_all_expressions_together_are_limited(tmp_path: Path) -> None:
+    some = "".join(f"metric q{i} = m8 + m7\n" for i in range(100))
+    assert errors(EXPERIMENT + DOUBLING + some, tmp_path) == []
+    many = "".join(f"metric q{i} = m8 + m7\n" for i in range(1000))
+    (error,) = errors(EXPERIMENT + DOUBLING + many, tmp_path)
+    assert error.code == "E0705"
+    assert error.summary.startswith("up to here the spec is too large: ")
+    assert error.summary.endswith("more than 200,000 parts")
+
+
+@pytest.mark.parametrize("texts", [1, 39])
+def test_the_expressions_of_a_spec_are_counted_with_what_each_repeats(texts: int, tmp_path: Path) -> None:
+    line = f'text = "{HOLE * (200 // texts)}"\n'
+    (error,) = errors(workloads(100) + f"report r {{ each workload {{ {line * texts} }} }}\n", tmp_path, 8)
+    assert error.code == "E0705"
+    assert error.summary.endswith("more than 4,000 expressions")
