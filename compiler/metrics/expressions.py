@@ -14,7 +14,7 @@ from benchbrief.compiler.metrics import metric_errors as wrong
 from benchbrief.compiler.metrics.indexing import index
 from benchbrief.compiler.metrics.lookups import look_up, look_up_dotted, taken
 from benchbrief.compiler.metrics.measures import Key
-from benchbrief.compiler.metrics.reductions import reduction
+from benchbrief.compiler.metrics.reductions import holds_percentiles, reduction
 from benchbrief.compiler.metrics.runs import Runs, planned_runs
 from benchbrief.compiler.metrics.terms import Measure, Number, Operation, Term, leaves, offered_keys, without_points
 from benchbrief.compiler.metrics.typed import Demanded, Typed, mention, text_of, unit_of
@@ -230,6 +230,9 @@ class Typer:
                 if common is None:
                     return None
                 unit = common
+                if expr.operator == "+" and holds_percentiles(right.term) and _unsummed(left.term):
+                    ratios = common == DIMENSIONLESS
+                    self.findings.add(wrong.MeanOfPercentiles(expr.span, "sum", (), ratios))
                 if left.display == right.display or isinstance(right.term, Number):
                     display = left.display
         return Typed(_folded(expr.operator, left.term, right.term, unit), display)
@@ -238,6 +241,10 @@ class Typer:
         left, right = self.number(expr.left, demanded), self.number(expr.right, demanded)
         if left is None or right is None or self._common_unit(expr, left, right) is None:
             return None
+        for side, typed, other in ((expr.left, left, right), (expr.right, right, left)):
+            shown_as_share = other.display is not None and other.display.text == "%"
+            if shown_as_share and _is_bare(side) and isinstance(typed.term, Number) and abs(typed.term.value) > 1:
+                self.findings.add(wrong.BareShare(side.span, text_of(side), 100 * typed.term.value))
         return Typed(Operation(expr.operator, (left.term, right.term), None))
 
     def _common_unit(self, expr: ast.Binary, left: Typed, right: Typed) -> UnitDimension | None:
@@ -289,6 +296,26 @@ def _folded(operator: str, left: Term, right: Term, unit: UnitDimension) -> Term
         if math.isfinite(value):
             return Number(value, unit)
     return Operation(operator, (left, right), unit)
+
+
+def _unsummed(term: Term) -> bool:
+    """Whether percentiles are in it, and not as a sum of two, which was warned of."""
+    match term:
+        case Operation(operator="+", operands=(left, right)) if holds_percentiles(left) and holds_percentiles(right):
+            return False
+        case _:
+            return holds_percentiles(term)
+
+
+def _is_bare(expr: ast.Expr) -> bool:
+    """Whether it is a number as it is written, and no unit behind it."""
+    match expr:
+        case ast.Unary(operator="-", operand=operand):
+            return _is_bare(operand)
+        case ast.Quantity():
+            return not expr.unit
+        case _:
+            return False
 
 
 def _is_plain(typed: Typed) -> bool:

@@ -371,15 +371,39 @@ class NeedsPhases(CompileProblem):
 class MeanOfPercentiles(CompileProblem):
     code = "W0701"
     severity: ClassVar[Severity] = "warning"
-    says = "a {function} of percentiles is not a percentile of anything"
+    says = "a {function} of {what} of anything"
     function: str
     over: tuple[str, ...]
+    """Empty for a sum by `+`."""
+    ratios: bool = False
+
+    @property
+    def what(self) -> str:
+        return "ratios of percentiles is not a ratio" if self.ratios else "percentiles is not a percentile"
 
     @property
     def help(self) -> str:
+        if not self.over:
+            return "tell each by itself, or the worst by `max(... over ...)`; a difference or a ratio of two is sound"
         if "repeat" in self.over:
             return "leave `over repeat` out: a percentile is then that of all repeats, from their merged histograms"
         return f"use `max(... over {', '.join(self.over)})`, or `range` in a text: both are true of every point"
+
+
+@dataclass(frozen=True)
+class BareShare(CompileProblem):
+    """What is shown in per cent beside a number without a unit: -5 is -500 %."""
+
+    code = "W0707"
+    severity: ClassVar[Severity] = "warning"
+    says = "`{text}` is {percent:g} %, and the other side is shown in %"
+    hint = "did you mean `{text} %`? Else write `{percent:g} %`"
+    text: str
+    percent: float
+
+    @property
+    def replacement(self) -> str:
+        return f"{self.text} %"
 
 
 @dataclass(frozen=True)

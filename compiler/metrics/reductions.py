@@ -87,8 +87,8 @@ def _reduced(
         extra = tuple(dim for dim in when.dims if dim not in term.dims)
         typer.findings.add(wrong.ConditionDimension(expr.when.span, extra, text_of(inner)))
         return None
-    if function in ("mean", "sum", "median") and term.unit != DIMENSIONLESS and _holds_percentiles(term):
-        typer.findings.add(wrong.MeanOfPercentiles(expr.span, function, over))
+    if function in ("mean", "sum", "median") and holds_percentiles(term):
+        typer.findings.add(wrong.MeanOfPercentiles(expr.span, function, over, ratios=term.unit == DIMENSIONLESS))
     display = operand.display if function != "count" else None
     sampled, planned = [d for d in over if d in SAMPLED], [d for d in over if d not in SAMPLED]
     if not sampled or not planned:
@@ -104,13 +104,14 @@ def _reduced(
     return Typed(Reduction("sum" if function == "count" else function, within, tuple(planned), None), display)
 
 
-def _holds_percentiles(term: Term) -> bool:
+def holds_percentiles(term: Term) -> bool:
+    """Whether its values are percentiles, or are computed from some."""
     match term:
         case Measure():
             return term.kind.is_percentile
         case Operation():
-            return any(_holds_percentiles(operand) for operand in term.operands)
+            return any(holds_percentiles(operand) for operand in term.operands)
         case Reduction(function="max" | "min" | "first" | "last" | "median"):
-            return _holds_percentiles(term.operand)
+            return holds_percentiles(term.operand)
         case _:
             return False
