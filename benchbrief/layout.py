@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 SUFFIX = ".bench"
 _NOT_THERE = {"E0001", "E0002", "E0003"}  # of the path, not of the text
+_RUN = ("plan.json", "journal.jsonl")
+"""What a run's folder holds (`runners/rundir.py`, which is slow to import); a plan alone may lie beside any spec."""
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 
@@ -55,7 +57,10 @@ class Outcome:
 
 
 def specs_in(paths: Iterable[Path]) -> Iterator[Path]:
-    """The files, and every spec in the folders, each once. Hidden folders, and links to folders, are left out."""
+    """The files, and every spec in the folders, each once.
+
+    Hidden folders, links to folders, and the specs that runs keep are left out of folders.
+    """
     seen: set[str] = set()
     for path in paths:
         for found in _below(path) if path.is_dir() else (path,):
@@ -68,7 +73,14 @@ def specs_in(paths: Iterable[Path]) -> Iterator[Path]:
 def _below(folder: Path) -> Iterator[Path]:
     for above, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(above, name) for name in sorted(files) if name.endswith(SUFFIX))
+        specs = (Path(above, name) for name in sorted(files) if name.endswith(SUFFIX))
+        yield from (spec for spec in specs if _run_of(spec) is None)
+
+
+def _run_of(path: Path) -> Path | None:
+    """The folder of the run that keeps a file: the run's reports disclose its SHA-256, so it must stay as it is."""
+    above = Path(os.path.realpath(path)).parents
+    return next((folder for folder in above if all((folder / name).is_file() for name in _RUN)), None)
 
 
 def laid_out(name: str, data: bytes) -> Outcome:
@@ -92,6 +104,9 @@ def lay_out_file(path: Path, *, write: bool) -> Outcome:
     if path.suffix != SUFFIX:
         hint = f"a spec's name ends in {SUFFIX}; another text goes through `bench fmt -`"
         return Outcome(name, refused=f"{name} is not a {SUFFIX} file", hint=hint)
+    if (run := _run_of(path)) is not None:
+        hint = "format the spec that it was run from; the kept one is what the run's reports disclose"
+        return Outcome(name, refused=f"{name} belongs to the run {run.name}, and stays as it was run", hint=hint)
     try:
         data = read_bytes(path, name)
     except SpecError as error:

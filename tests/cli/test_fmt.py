@@ -52,6 +52,21 @@ def test_files_and_folders_are_written_in_place_and_what_changed_is_told(bench: 
     assert (again.code, again.out, again.err) == (0, "", "5 unchanged\n")
 
 
+def test_the_specs_that_runs_keep_stay_as_they_were_run(bench: Bench) -> None:
+    kept = "bench-out/r1/spec/0-a.bench"
+    put(bench, a=UGLY, **{kept.removesuffix(".bench").replace("/", "__"): UGLY})
+    for name in ("plan.json", "journal.jsonl"):
+        (bench.folder / "bench-out" / "r1" / name).write_text("{}")
+    (bench.folder / "plan.json").write_text("{}")  # a plan beside a spec makes no run
+    done = bench("fmt", ".")
+    assert (done.code, done.out, done.err) == (0, "formatted: a.bench\n", "1 formatted\n")
+    named = bench("fmt", kept)
+    assert named.code == 2
+    assert f"{kept} belongs to the run r1, and stays as it was run" in named.err
+    assert "no .bench file" in bench("fmt", "bench-out/r1/spec").err
+    assert text(bench, kept).encode() == UGLY.encode()
+
+
 def test_a_file_that_is_right_is_not_written(bench: Bench) -> None:
     put(bench, a=NEAT)
     path = bench.folder / "a.bench"
