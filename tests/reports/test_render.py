@@ -267,7 +267,7 @@ def test_the_disclosure_says_that_a_declared_power_is_not_measured(tmp_path: Pat
     watts = p.Quantity(text="200 W", value=200.0, unit="W")
     world = w.World({"small": "Small", "large": "Large"}, {"a": "Sessions"}, facts={"small": {"power": watts}})
     html = page(world, w.report("A report", p.DisclosureElement()), tmp_path)
-    assert "The power of Small is declared (200\u00a0W), not measured." in html
+    assert "The power of Small is declared (200 W), not measured." in html
     assert "The power of Large" not in html
 
 
