@@ -42,6 +42,10 @@ _ADVICE = {
 }
 
 
+_DOLLARS = re.compile(r"\$ ?([0-9]+(?:\.[0-9]+)?)((?:/[A-Za-z]+)*)")
+_NINES = re.compile(r"9+(?![0-9])")
+
+
 def explain(source: Source, start: int, end: int, at: int, expected: frozenset[str]) -> errors.Problem:
     """The problem behind a parser that stopped at `at` within [start, end), where only `expected` could go on."""
     unbalanced = shape.problem(source, start, end)
@@ -76,6 +80,11 @@ def heads_before(source: Source, start: int, at: int) -> Iterator[tuple[str, int
 
 
 def _advice(stop: Stop) -> str:
+    text = stop.source.text
+    if price := _DOLLARS.match(text, stop.at):
+        return f"write `{price[1]} USD{price[2]}`"
+    if text.startswith(".p99.", max(0, stop.at - 5)) and (nines := _NINES.match(text, stop.at)):
+        return f"percentiles are written without a point: `p99{nines[0]}`"
     if stop.wants_value or stop.after_value:
         if stop.sign in _ADVICE:
             return _ADVICE[stop.sign]

@@ -69,7 +69,8 @@ def read_probes(
         spec = _spec(item, declared, reader)
         if spec is not None:
             earlier = specs.setdefault(spec.kind, spec)
-            if earlier is not spec:
+            named = item.subject.span if isinstance(item, ast.Every) else item.span
+            if earlier is not spec and not reader.findings.at(named):  # a misspelt one may be any
                 reader.findings.add(errors.NamedTwice(item.span, earlier.span, "probe", spec.kind))
     if "power" in specs:
         _check_meters(specs["power"], units, reader)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -96,6 +97,9 @@ class Values:
 _MOST_FACTORS = 64  # of one unit in another: `s*s*s` has three
 
 
+_WITH_COMMAS = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(?![0-9]).*")
+
+
 class Reader:
     """Reads blocks against their schema; every mistake goes to the findings."""
 
@@ -153,7 +157,9 @@ class Reader:
             earlier.span.source is not entry.head.source or earlier.span.start < entry.head.start
         )
         if meant is not None and (earlier is None or inherited):
+            told, self.findings = self.findings, Findings()  # the name is only a guess: its value is not judged
             value = self.attribute(attribute, schema.keys[meant].shape)
+            self.findings = told
             if value is not None:
                 found[meant] = value
 
@@ -162,9 +168,11 @@ class Reader:
         if attribute.label is not None:
             self.findings.add(structure_errors.StrayLabel(attribute.label.span, key))
         if len(attribute.values) > 1 and not (isinstance(shape, Special) and shape.series):
-            self.findings.add(
-                structure_errors.BadArgument(attribute.values[1].span, key, "takes one value", "the one that is meant")
-            )
+            span, usage = attribute.values[1].span, "the one that is meant"
+            written = attribute.values[0].span.to(attribute.values[-1].span)
+            if _WITH_COMMAS.fullmatch(written.text):
+                span, usage = written, f"`{written.text.replace(',', '')}`: digits have no commas"
+            self.findings.add(structure_errors.BadArgument(span, key, "takes one value", usage))
             return None
         if isinstance(shape, Special):
             return attribute.values

@@ -140,6 +140,10 @@ def _series(
         return None
     by = exprs[-1] if exprs and isinstance(exprs[-1], ast.By) else None
     wanted = {"curve": "along", "mark": None}.get(word, "by")
+    stray = exprs[-1] if len(exprs) > 1 and isinstance(exprs[-2], ast.By) else None
+    if isinstance(stray, ast.Name) and stray.text in ("logx", "logy"):
+        typer.findings.add(wrong.UnknownOption(stray.span, "option", stray.text, ("log x", "log y")))
+        return None
     if not exprs or (by.keyword if by else None) != wanted:
         typer.findings.add(wrong.NoAxis(attribute.values[0].span, word, _USAGE[word]))
         return None
