@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from benchbrief.compiler.plan import Cell, Knee
+from benchbrief.compiler.plan import Cell
 
 
 def estimate(cells: Iterable[Cell]) -> float:
@@ -25,13 +25,14 @@ def estimate(cells: Iterable[Cell]) -> float:
             group[root(host)] = root(cell.locks[0])
     free: dict[str, float] = {}
     """When each group of hosts has done its cells so far."""
-    over: dict[Knee, float] = {}
+    over: dict[tuple[str, str, str], float] = {}
     """When the cells of each experiment, hardware and workload so far are over, which others may wait for."""
     for cell in cells:
         lane = root(cell.locks[0])
-        awaited = (over.get(knee, 0.0) for knee in (cell.threads_from, cell.target_from) if knee)
+        knees = [knee for knee in (cell.threads_from, cell.target_from) if knee]
+        awaited = (over.get((knee.experiment, knee.hardware, knee.workload), 0.0) for knee in knees)
         free[lane] = max(free.get(lane, 0.0), *awaited, 0.0) + seconds(cell)
-        over[Knee(experiment=cell.experiment, hardware=cell.hardware, workload=cell.workload)] = free[lane]
+        over[cell.experiment, cell.hardware, cell.workload] = free[lane]
     return max(free.values(), default=0.0)
 
 

@@ -33,10 +33,15 @@ def names_in(node: object) -> Iterator[ast.Name]:
             yield item
         elif kind is tuple or kind is list:
             stack += item
-        elif parts := _PARTS.get(kind) or _parts(kind):
-            stack += [getattr(item, name) for name in parts]
-        elif isinstance(item, Mapping):
+        elif kind is dict:
             stack += item.values()
+        else:
+            parts = _PARTS.get(kind)
+            if parts is None:
+                parts = _parts(kind)
+            stack += [getattr(item, name) for name in parts]
+            if not parts and kind not in _PLAIN and isinstance(item, Mapping):
+                stack += item.values()
 
 
 def _parts(kind: type) -> tuple[str, ...]:
@@ -44,9 +49,11 @@ def _parts(kind: type) -> tuple[str, ...]:
     if kind not in _PARTS:
         skipped = _NOT_USES.get(kind, frozenset())
         is_node = is_dataclass(kind) and kind is not Span
-        _PARTS[kind] = tuple(each.name for each in fields(kind) if each.name not in skipped) if is_node else ()
+        names = [each.name for each in fields(kind) if each.name not in skipped] if is_node else []
+        _PARTS[kind] = tuple(name for name in names if not name.endswith("span"))
     return _PARTS[kind]
 
 
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 _PARTS: dict[type, tuple[str, ...]] = {}
 """As asked for so far: looking fields up takes longer than walking the tree."""

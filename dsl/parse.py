@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from threading import RLock
 from typing import Any, TypeVar, cast
 
-from lark import Lark, Token, Transformer
+from lark import Lark, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from benchbrief.dsl import ast, errors, shape, slips
+from benchbrief.dsl.driver import Driver, Stopped, Token
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.strings import read_string
 
@@ -41,12 +43,16 @@ def _parse(rule: str, source: Source, start: int, end: int) -> Any:
     if rule == "file":
         shape.check_size(source)
     with _LOCK:
-        parser, builder = _parser()
+        parser, driver, builder = _parser()
         outer = builder.source, builder.offset, builder.depths
         depths = builder.depths if builder.source is source else {}  # a hole is as deep as its string, and deeper
         builder.source, builder.offset, builder.depths = source, start, depths
+        text = source.text[start:end]
         try:
-            return parser.parse(source.text[start:end], start=rule)
+            with suppress(Stopped):
+                return driver.parse(text, rule)
+            builder.depths = {}  # of the nodes that are left behind
+            return parser.parse(text, start=rule)  # finds the mistake
         except UnexpectedInput as error:
             at, expected = _place(error, start, end)
         finally:
@@ -108,10 +114,10 @@ def _text() -> str:
 
 
 @cache
-def _parser() -> tuple[Lark, _Builder]:
+def _parser() -> tuple[Lark, Driver, _Builder]:
     builder = _Builder()
     parser = Lark(_text(), parser="lalr", start=["file", "expr"], transformer=builder)
-    return parser, builder
+    return parser, Driver(parser), builder
 
 
 class _Builder(Transformer[Token, Any]):
@@ -126,7 +132,7 @@ class _Builder(Transformer[Token, Any]):
     depths: dict[int, int] = {}  # noqa: RUF012  # replaced, never changed, by each parse
 
     def _span(self, first: Token, last: Token) -> Span:
-        return Span(self.source, self.offset + first.start_pos, self.offset + last.end_pos)  # type: ignore[operator]  # a token that was read has a place
+        return Span(self.source, self.offset + first.start_pos, self.offset + last.end_pos)
 
     def _name(self, token: Token) -> ast.Name:
         return ast.Name(self._span(token, token), str(token))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import takewhile
 
+_FEW = 64
 _LONGEST = 64  # of a word worth comparing: names are short, and a spec may hold a word of megabytes
 
 _DOUBLED = re.compile(r"(.)\1+")
@@ -21,6 +22,11 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
     """
     if not word or len(word) > _LONGEST:
         return None
+    known = tuple(candidates)
+    return _nearest_of_few(word, known) if len(known) <= _FEW else _nearest(word, known)
+
+
+def _nearest(word: str, candidates: tuple[str, ...]) -> str | None:
     best: tuple[tuple[float, int], str] | None = None
     for candidate in candidates:
         if candidate == word or not candidate or len(candidate) > _LONGEST:
@@ -34,6 +40,9 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
     return best[1] if best else None
 
 
+_nearest_of_few = lru_cache(1 << 12)(_nearest)  # a spec asks the same of the same words again and again
+
+
 def likely(word: str, candidates: Iterable[str], most: int = 3) -> tuple[str, ...]:
     """The candidates that `word` may be a slip for, the likeliest first."""
     left = list(candidates)
@@ -44,6 +53,7 @@ def likely(word: str, candidates: Iterable[str], most: int = 3) -> tuple[str, ..
     return tuple(found)
 
 
+@lru_cache(1 << 14)
 def one_slip(word: str, other: str) -> bool:
     """Whether two words of some length differ by one letter left out, or by two that changed places.
 

@@ -7,4 +7,3 @@ database "mongo" {
   engine = mongodb
   uri    = "mongodb://hosts/ycsb"
 }
-

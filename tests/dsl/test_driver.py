@@ -1,0 +1,54 @@
+"""The loop that runs the parser's tables makes just what the library makes of the same text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+
+from benchbrief.dsl.diagnostics import SpecError
+from benchbrief.dsl.driver import Driver, Stopped
+from benchbrief.dsl.parse import parse
+from benchbrief.dsl.render import render_all
+from benchbrief.dsl.source import Source
+from tests.support.generated_specs import texts
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SPECS = sorted(path for folder in ("examples", "tests") for path in (REPOSITORY / folder).rglob("*.bench"))
+
+
+def outcome(source: Source) -> object:
+    """The tree with its places, or the message."""
+    try:
+        return parse(source)
+    except SpecError as error:
+        return render_all(error.diagnostics)
+
+
+def by_the_library(source: Source) -> object:
+    def stop(*_: object) -> None:
+        raise Stopped
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Driver, "parse", stop)
+        return outcome(source)
+
+
+def test_every_spec_is_read_as_by_the_library() -> None:
+    assert len(SPECS) > 100
+    for path in SPECS:
+        source = Source(path.name, path.read_bytes().decode("utf-8", "replace"))
+        assert outcome(source) == by_the_library(source), path
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(texts())
+@example("")
+@example(" # only a comment")
+@example("use")
+@example('param p = "{a b}"')
+@example("param p = 1 ;")
+def test_any_text_is_read_as_by_the_library(text: str) -> None:
+    source = Source("t.bench", text)
+    assert outcome(source) == by_the_library(source)
