@@ -418,7 +418,7 @@ class Series(Node):
 
 
 class FigureElement(Node):
-    """`keys` gives, for each dimension used, its values in order with labels."""
+    """`keys` gives, for each dimension used, its values in order with labels. `log_y` is of the left axis."""
 
     kind: Literal["figure"] = "figure"
     title: str
@@ -427,6 +427,7 @@ class FigureElement(Node):
     x_label: str = ""
     log_x: bool = False
     log_y: bool = False
+    log_y_right: bool = False
     note: Prose | None = None
 
 

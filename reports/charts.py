@@ -70,7 +70,7 @@ def _layers(plot: Plot) -> list[Any]:
     for right, ticks in ((False, plot.y), (True, plot.y_right)):
         if ticks is None:
             continue
-        log = plot.log_y and not right
+        log = plot.log_y_right if right else plot.log_y
         y, low = (_y_encoding(ticks, name, right=right, log=log) for name in ("y", "low"))
         traces = [t for t in chart.traces if t.right == right]
         drawn: list[Any] = []

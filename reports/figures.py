@@ -76,9 +76,10 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     x_dim = next((s.x_dim for s in figure.series if s.x_dim), None)
     kind = _x_kind(figure, x_dim)
     drawn = [d for s in figure.series for d in _traces(figure, s, kind, results, remarks)]
-    log_y = figure.log_y and all(s.mark != "bar" for s in figure.series)
-    if log_y:
-        drawn = _without_non_positive(drawn, results, remarks)
+    bars = {s.axis for s in figure.series if s.mark == "bar"}  # which start at zero
+    log_y, log_y_right = figure.log_y and "left" not in bars, figure.log_y_right and "right" not in bars
+    if log_y or log_y_right:
+        drawn = _without_non_positive(drawn, results, remarks, {False: log_y, True: log_y_right})
     left = [d for d in drawn if not d.trace.right]
     right = [d for d in drawn if d.trace.right]
     y_scale, y_right = _scale(left), _scale(right)
@@ -93,7 +94,7 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     ticks = () if curve or kind == "category" else tuple(float(k.value) for k in x_keys)
     axis = XAxis(_with_unit(x_label, x_scale.unit), kind, categories, ticks)
     traces = tuple(d.trace for d in scaled)
-    chart = Chart(traces, axis, _title(left, y_scale), _title(right, y_right), log_y)
+    chart = Chart(traces, axis, _title(left, y_scale), _title(right, y_right), log_y, log_y_right)
     return Drawing(
         chart if any(p.y is not None for d in scaled for p in d.trace.points) else None,
         _alt(chart, scaled, results, x_dim, y_scale, y_right),
@@ -245,11 +246,14 @@ def _explain(
         remarks.notes[results.words[known]] = None
 
 
-def _without_non_positive(drawn: list[_Drawn], results: Results, remarks: _Remarks) -> list[_Drawn]:
+def _without_non_positive(
+    drawn: list[_Drawn], results: Results, remarks: _Remarks, log: Mapping[bool, bool]
+) -> list[_Drawn]:
+    """The same without the values that a logarithmic axis can't show; `log` says it of the right axis, and the left."""
     dropped = 0
     found = []
     for d in drawn:
-        keep = [p if p.y is None or p.y > 0 else replace(p, y=None) for p in d.trace.points]
+        keep = [p if p.y is None or p.y > 0 or not log[d.trace.right] else replace(p, y=None) for p in d.trace.points]
         dropped += sum(1 for a, b in zip(keep, d.trace.points, strict=True) if a is not b)
         found.append(replace(d, trace=replace(d.trace, points=tuple(keep))))
     if dropped:

@@ -85,6 +85,7 @@ class Chart:
     left: str
     right: str = ""
     log_y: bool = False
+    log_y_right: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,10 +110,12 @@ class Plot:
     def __post_init__(self) -> None:
         chart = self.chart
         self.has_bars = any(t.mark == "bar" for t in chart.traces)
-        self.log_y = chart.log_y and not self.has_bars
+        bars = {t.right for t in chart.traces if t.mark == "bar"}
+        self.log_y = chart.log_y and False not in bars
+        self.log_y_right = chart.log_y_right and True not in bars
         self.y = self._ticks([t for t in chart.traces if not t.right])
         right = [t for t in chart.traces if t.right]
-        self.y_right = axes.matching_ticks(_extent(right), len(self.y.values) - 1) if right else None
+        self.y_right = self._right_ticks(right) if right else None
         self.left = 9 + max(text_width(label, TEXT) for label in self.y.labels())
         self.right = 12.0
         if self.y_right:
@@ -141,9 +144,15 @@ class Plot:
             return axes.log_ticks([v for v in values if v > 0], 10)
         return axes.nice_ticks(values)
 
+    def _right_ticks(self, traces: Sequence[Trace]) -> Ticks:
+        values = _extent(traces)
+        if self.log_y_right and values:
+            return axes.log_ticks([v for v in values if v > 0], 10)
+        return axes.matching_ticks(values, len(self.y.values) - 1)
+
     def y_pixel(self, trace: Trace) -> Callable[[float], float]:
         ticks = self.y_right if trace.right and self.y_right else self.y
-        return axes.linear((ticks.low, ticks.high), (self.height, 0.0), self.log_y and not trace.right)
+        return axes.linear((ticks.low, ticks.high), (self.height, 0.0), self.log_y_right if trace.right else self.log_y)
 
     def x_pixel(self) -> Callable[[float], float]:
         if self.chart.x.kind == "category":

@@ -121,7 +121,8 @@ def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement |
         series=series,
         keys={dim: plan_keys(typer, dim, found) for dim, found in keys.items()},
         log_x="x" in logs,
-        log_y="y" in logs,
+        log_y="y left" in logs,
+        log_y_right="y right" in logs,
         note=words,
     )
 
@@ -133,7 +134,10 @@ def _series(
     word = attribute.key.text
     exprs, options, known = split_options(typer, attribute.values, _OPTIONS)
     log = option_word(typer, options, "log", ("x", "y"))
-    logs.update([log] if log else [])
+    axis: Literal["left", "right"] = (
+        "right" if option_word(typer, options, "axis", ("left", "right")) == "right" else "left"
+    )
+    logs.update([f"y {axis}" if log == "y" else log] if log else [])
     label = option_title(typer, options, "label", place)
     color = _color(typer, options)
     if not known or ("label" in options and label is None) or ("color" in options and color is None):
@@ -184,7 +188,7 @@ def _series(
             along=along,
             color=color,
             x=(x, x_typed) if x is not None and x_typed else None,
-            axis="right" if option_word(typer, options, "axis", ("left", "right")) == "right" else "left",
+            axis=axis,
             dashed="dashed" in options,
             repeats=repeated,
         )

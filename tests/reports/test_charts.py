@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET  # our own drawings
+from dataclasses import replace
 
 import pytest
 
@@ -142,6 +143,15 @@ def test_a_rule_is_drawn_dashed_with_its_name() -> None:
 def test_a_logarithmic_axis_has_powers_for_ticks() -> None:
     found = texts(drawn(Chart((trace("A", 0.02, 0.3, 4, 9),), THREADS, "p99 (ms)", log_y=True)))
     assert {"0.01", "0.1", "1", "10"} <= set(found)
+
+
+def test_the_right_axis_may_be_logarithmic_beside_a_linear_left_one_even_of_bars() -> None:
+    slots = XAxis("Threads", "category", ("1", "2", "4", "8"))
+    line = trace("B", 0.02, 0.3, 4, 9, color=1, right=True)
+    in_slots = replace(line, points=tuple(replace(p, x=float(i)) for i, p in enumerate(line.points)))
+    for x, left, right in ((THREADS, trace("A", 20, 40, 60, 80), line), (slots, bar("A", 20, 40, 60, 80), in_slots)):
+        found = texts(drawn(Chart((left, right), x, "ops/s", "p99 (ms)", log_y_right=True)))
+        assert {"0", "20", "80", "0.01", "0.1", "1", "10"} <= set(found)
 
 
 def test_names_of_lines_stand_at_their_ends_where_they_are_apart_and_in_a_legend_where_not() -> None:

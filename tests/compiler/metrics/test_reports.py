@@ -169,6 +169,11 @@ def test_a_figure_gives_each_channel_its_keys() -> None:
     assert (found.log_x, found.log_y) == (True, False)
 
 
+def test_log_y_is_of_the_axis_beside_which_its_series_stands() -> None:
+    found = figure('figure "F" { line = throughput[a, eco] by threads  line = gain[a] by threads, axis right, log y }')
+    assert (found.log_y, found.log_y_right) == (False, True)
+
+
 def test_two_axes_have_a_unit_each() -> None:
     found = figure('figure "F" { bars = throughput[a, eco] by threads  line = gain[a] by threads, axis right, dashed }')
     assert [(s.mark, s.axis, s.query.unit, s.dashed) for s in found.series] == [
