@@ -59,7 +59,8 @@ def run_plan(run_dir: Path, progress: Progress, *, report: bool = True) -> Finis
     An interrupted run is stored but not rendered: a partial result is not to be taken for a whole one.
     """
     from benchbrief.results.evidence import read_evidence
-    from benchbrief.runners.executor import execute, finished_cells
+    from benchbrief.runners.executor import execute
+    from benchbrief.runners.history import finished_cells
     from benchbrief.runners.rundir import PLAN, load_plan
     from benchbrief.runners.seams import RunnerError
 

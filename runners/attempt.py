@@ -1,0 +1,82 @@
+"""One attempt at one cell: its steps and the outputs of its jobs, as they are written to the journal."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchbrief.compiler.plan import Cell, Plan, Step, StepKind
+from benchbrief.runners import journal as j
+from benchbrief.runners.journal_io import Journal
+from benchbrief.runners.rundir import cell_directory, digests
+from benchbrief.runners.seams import Hosts, JobOutput, RunningJob
+
+
+class Interrupted(Exception):
+    """The run was asked to stop while this cell was going on."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """`number` counts from 1."""
+
+    plan: Plan
+    cell: Cell
+    number: int
+    run_dir: Path
+    journal: Journal
+    hosts: Hosts
+    stopping: threading.Event
+
+    @contextmanager
+    def step(self, kind: StepKind) -> Iterator[None]:
+        if self.stopping.is_set():
+            raise Interrupted
+        self.journal.write(
+            j.StepStarted(
+                at=time.time(), cell=self.cell.id, attempt=self.number, step=kind, seconds=self.step_of(kind).seconds
+            )
+        )
+        started = time.monotonic()
+        yield
+        self.journal.write(
+            j.StepEnded(
+                at=time.time(),
+                cell=self.cell.id,
+                attempt=self.number,
+                step=kind,
+                seconds=time.monotonic() - started,
+            )
+        )
+
+    def step_of(self, kind: StepKind) -> Step:
+        return next(step for step in self.cell.steps if step.kind == kind)
+
+    def skip(self, kind: StepKind, why: str) -> None:
+        self.journal.write(
+            j.StepEnded(at=time.time(), cell=self.cell.id, attempt=self.number, step=kind, seconds=0.0, skipped=why)
+        )
+
+    def collect(self, running: RunningJob, step: StepKind, folder: str, job: str, host_id: str) -> JobOutput:
+        directory = cell_directory(self.cell.id, self.number) / folder.replace("/", "_")
+        output = running.collect(self.run_dir / directory)
+        self.journal.write(
+            j.JobCollected(
+                at=time.time(),
+                cell=self.cell.id,
+                attempt=self.number,
+                step=step,
+                job=job,
+                host=host_id,
+                directory=str(directory),
+                exit_code=output.exit_code,
+                started_at=output.started_at,
+                ended_at=output.ended_at,
+                files=digests(self.run_dir / directory),
+            )
+        )
+        return output

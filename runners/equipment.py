@@ -1,0 +1,72 @@
+"""What the cells of a lane are run with: the engine that is up, and the tools that were found."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+from benchbrief.compiler.plan import Cell
+from benchbrief.runners import journal as j
+from benchbrief.runners import tools
+from benchbrief.runners.hosts import HostPool
+from benchbrief.runners.plugins import driver, engine_class
+from benchbrief.runners.run_state import RunState
+from benchbrief.runners.rundir import server_directory
+from benchbrief.runners.seams import Engine, RunnerError
+
+
+class Equipment:
+    """One lane's engine and tools."""
+
+    def __init__(self, run: RunState, hosts: HostPool) -> None:
+        self._run = run
+        self._hosts = hosts
+        self._engine: Engine | None = None
+        self._engine_of = ""
+        self._tools: dict[tuple[str, str, str | None], str] = {}
+
+    def engine(self, cell: Cell) -> Engine:
+        """The cell's engine. Another one of the lane is stopped first: two servers on one host disturb each other."""
+        plan = self._run.plan
+        if self._engine is None or self._engine_of != cell.database:
+            self.stop_engine()
+            database = plan.databases[cell.database]
+            engine = engine_class(database.engine)(plan, database, plan.hardware[cell.hardware], self._hosts)
+            engine.keep = self._run.run_dir / server_directory(cell.database)
+            try:
+                engine.start()
+                known = j.EngineFacts(
+                    at=time.time(), database=cell.database, facts=engine.describe(), sha256=engine.build()
+                )
+                self._run.journal.write(known)
+            except BaseException:
+                with suppress(RunnerError):
+                    engine.stop()
+                raise
+            # Not before: an engine that is known here has been disclosed in the journal.
+            self._engine, self._engine_of = engine, cell.database
+        return self._engine
+
+    def stop_engine(self) -> None:
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            # The server may be gone already, which is then the reason of the cell that failed.
+            with suppress(RunnerError):
+                engine.stop()
+
+    def tool(self, host_id: str, cell: Cell) -> str:
+        key = (host_id, cell.tool.driver, cell.tool.path)
+        if key not in self._tools:
+            found = tools.find(self._hosts[host_id], driver(cell.tool.driver), cell.tool.path)
+            self._tools[key] = found.path
+            self._run.journal.write(
+                j.ToolFound(
+                    at=time.time(),
+                    host=host_id,
+                    driver=cell.tool.driver,
+                    path=found.path,
+                    version=found.version,
+                    sha256=tools.digest(self._hosts[host_id], found.path),
+                )
+            )
+        return self._tools[key]

@@ -1,0 +1,206 @@
+"""Lanes: which cells run side by side, and how one after another of a lane is run.
+
+Cells that share a host, directly or through others, form a lane; a lane's cells run one after another in the plan's
+order, and lanes run side by side. One cell's failure does not stop the others, but for a search, which can't go on
+without it. A cell that takes a number from a search waits for it, be that in another lane: searches come first in the
+plan, so that no two lanes wait for each other.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Literal
+
+from benchbrief.compiler.plan import Cell
+from benchbrief.runners import facts
+from benchbrief.runners import journal as j
+from benchbrief.runners.attempt import Attempt, Interrupted
+from benchbrief.runners.cell import CellRun
+from benchbrief.runners.equipment import Equipment
+from benchbrief.runners.hosts import CONTROLLER, HostPool
+from benchbrief.runners.plugins import driver
+from benchbrief.runners.run_state import RunState, one_line
+from benchbrief.runners.rundir import cell_directory, write_durably
+from benchbrief.runners.seams import DiskFull, HostError, HostFull, RunnerError, ServerFailed
+from benchbrief.runners.searches import latency_of
+from benchbrief.runners.supported import metered
+
+
+def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """Cells grouped by the hosts they share, directly or through others, each group in the plan's order."""
+    lane_of: dict[str, list[Cell]] = {}
+    order = {cell.id: index for index, cell in enumerate(cells)}
+    for cell in cells:
+        joined = {id(lane): lane for host in cell.locks if (lane := lane_of.get(host)) is not None}
+        merged = (
+            sorted((c for lane in joined.values() for c in lane), key=lambda c: order[c.id])
+            if len(joined) > 1
+            else next(iter(joined.values()), [])
+        )
+        merged.append(cell)
+        hosts = {host for c in merged for host in c.locks} if len(joined) > 1 else set(cell.locks)
+        for host in hosts:
+            lane_of[host] = merged
+    return list({id(lane): lane for lane in lane_of.values()}.values())
+
+
+class Lane:
+    """One lane, with the hosts that could not be reached, or had no room even to be looked at."""
+
+    def __init__(self, run: RunState, hosts: HostPool) -> None:
+        self._run = run
+        self._hosts = hosts
+        self._equipment = Equipment(run, hosts)
+        self._lost: dict[str, RunnerError] = {}
+
+    def observe(self, cells: Sequence[Cell]) -> None:
+        """Collect the facts of each host of the lane, and say where they contradict what the spec declares."""
+        plan = self._run.plan
+        for host_id in dict.fromkeys(host for cell in cells for host in cell.locks):
+            paths = dict.fromkeys(
+                path for cell in cells if host_id in cell.locks and (path := plan.databases[cell.database].path)
+            )
+            try:
+                ended = host_id == CONTROLLER.id and any(at == host_id for _, at in metered(plan))
+                if self._run.resumed and not ended and (left := self._hosts[host_id].end_leftovers()):
+                    jobs = f"{left} job{'s' if left > 1 else ''} of the interrupted run"
+                    self.remark("info", f"{jobs} still ran on {host_id}, and had to be stopped first")
+                found = facts.observe(self._hosts[host_id], list(paths))
+            except (HostError, HostFull) as error:
+                self._lost[host_id] = error
+                continue
+            self._run.journal.write(j.HostFacts(at=time.time(), host=host_id, facts=found))
+            for key in dict.fromkeys(cell.hardware for cell in cells):
+                hardware = plan.hardware[key]
+                if host_id in hardware.hosts:
+                    for text in facts.contradictions(hardware, found):
+                        self.remark("warning", f"{hardware.label} on {host_id}: {text}", str(hardware.origin))
+
+    def remark(
+        self, severity: Literal["info", "warning"], text: str, origin: str = "", cell: str | None = None
+    ) -> None:
+        self._run.journal.write(j.Remark(at=time.time(), severity=severity, text=text, origin=origin, cell=cell))
+
+    def run_cell(self, cell: Cell) -> None:
+        """Run a cell, unless a search that it belongs to is over; first wait for those that it takes numbers from."""
+        run = self._run
+        if reason := run.searches.not_needed(cell):
+            run.journal.write(j.CellSkipped(at=time.time(), cell=cell.id, hash=cell.hash, reason=reason))
+            with run.lock:
+                run.skipped += 1
+            return
+        attempt = run.attempts.get(cell.id, 0) + 1
+        try:
+            known = run.searches.resolved(cell, run.stopping)
+        except RunnerError as error:
+            run.journal.write(_started(cell, attempt))
+            self._failed(cell, attempt, error)
+            return
+        if known is not None:
+            self._run_known(known, attempt)
+
+    def _run_known(self, cell: Cell, attempt: int) -> None:
+        run = self._run
+        run.journal.write(_started(cell, attempt))
+        try:
+            with self._kept_evidence(cell, attempt):
+                run.searches.refuse_undecided(cell)
+                self._refuse_lost_hosts(cell)
+                measurement = CellRun(
+                    attempt=Attempt(
+                        plan=run.plan,
+                        cell=cell,
+                        number=attempt,
+                        run_dir=run.run_dir,
+                        journal=run.journal,
+                        hosts=self._hosts,
+                        stopping=run.stopping,
+                    ),
+                    engine=lambda: self._equipment.engine(cell),
+                    driver=driver(cell.tool.driver),
+                    tool_path=lambda host: self._equipment.tool(host, cell),
+                ).run()
+        except Interrupted:
+            return
+        except DiskFull:
+            raise
+        except RunnerError as error:
+            self._failed(cell, attempt, error)
+            return
+        for text in measurement.warnings:
+            self.remark("warning", text, cell=cell.id)
+        criterion = run.searches.criterion(cell)
+        self._ended(
+            cell,
+            j.CellEnded(
+                at=time.time(),
+                cell=cell.id,
+                hash=cell.hash,
+                attempt=attempt,
+                status="ok",
+                ops_per_s=measurement.total.ops_per_s,
+                latency_s=latency_of(measurement, criterion.latency) if criterion else None,
+            ),
+        )
+
+    def _ended(self, cell: Cell, verdict: j.CellEnded) -> None:
+        self._run.journal.write(verdict)
+        self._run.searches.ended(cell, verdict)
+
+    @contextmanager
+    def _kept_evidence(self, cell: Cell, attempt: int) -> Iterator[None]:
+        """A mistake of ours fails the cell with one line, and keeps the traceback beside its raw output."""
+        try:
+            yield
+        except (RunnerError, Interrupted):
+            raise
+        except Exception as error:
+            path = self._run.run_dir / cell_directory(cell.id, attempt) / "internal-error.txt"
+            write_durably(path, traceback.format_exc().encode())
+            raise RunnerError(f"internal error: {error!r}", f"please report it with {path}") from error
+
+    def _failed(self, cell: Cell, attempt: int, error: RunnerError) -> None:
+        if isinstance(error, HostError):
+            for host_id in cell.locks:
+                if not self._hosts.reachable(host_id):
+                    self._lost[host_id] = error
+        if isinstance(error, ServerFailed | HostError):
+            self._equipment.stop_engine()
+        reason = one_line(error)
+        with self._run.lock:
+            self._run.failed.append((cell.id, reason))
+        self._ended(
+            cell,
+            j.CellEnded(
+                at=time.time(),
+                cell=cell.id,
+                hash=cell.hash,
+                attempt=attempt,
+                status="failed",
+                reason=reason,
+                origin=str(cell.origin),
+            ),
+        )
+
+    def _refuse_lost_hosts(self, cell: Cell) -> None:
+        for host_id in cell.locks:
+            if host_id in self._lost:
+                raise self._lost[host_id]
+
+    def close(self) -> None:
+        self._equipment.stop_engine()
+
+
+def _started(cell: Cell, attempt: int) -> j.CellStarted:
+    """With the numbers that a search has found for it, if they are found."""
+    return j.CellStarted(
+        at=time.time(),
+        cell=cell.id,
+        hash=cell.hash,
+        attempt=attempt,
+        threads=cell.threads if cell.threads_from else None,
+        target=cell.target if cell.target_from else None,
+    )

@@ -1,0 +1,63 @@
+"""The state of one execution, which its lanes share, and how it ended."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from benchbrief.compiler.plan import Plan
+from benchbrief.runners.journal_io import Journal
+from benchbrief.runners.seams import RunnerError
+from benchbrief.runners.searches import Searches
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended; `failed` pairs each failed cell with its reason."""
+
+    status: Literal["done", "failed", "interrupted"]
+    message: str
+    failed: tuple[tuple[str, str], ...]
+
+
+def one_line(error: RunnerError) -> str:
+    return " ".join((f"{error} ({error.hint})" if error.hint else str(error)).split())
+
+
+@dataclass
+class RunState:
+    """The state of one execution, shared by its lanes. `failed`, `fatal` and `skipped` change, under the lock."""
+
+    plan: Plan
+    run_dir: Path
+    journal: Journal
+    stopping: threading.Event
+    done: set[str]
+    attempts: dict[str, int]
+    resumed: bool
+    reused: int
+    searches: Searches
+    skipped: int = 0
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    fatal: list[RunnerError] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def outcome(self) -> Outcome:
+        failed = tuple(self.failed)
+        if self.fatal:
+            return Outcome("interrupted", one_line(self.fatal[0]), failed)
+        if self.stopping.is_set():
+            return Outcome("interrupted", "stopped before every cell was run", failed)
+        if failed:
+            return Outcome("failed", f"{len(failed)} of {len(self.plan.cells)} cells failed", failed)
+        taken = "all" if self.reused == len(self.plan.cells) else f"{self.reused} of them"
+        earlier = f", {taken} taken from earlier runs" if self.reused else ""
+        skipped = f", {self.skipped} of them not needed" if self.skipped else ""
+        return Outcome("done", f"{len(self.plan.cells)} cells{earlier}{skipped}", ())
+
+    def stop_all(self, error: RunnerError) -> None:
+        with self.lock:
+            self.fatal.append(error)
+        self.stopping.set()
