@@ -14,6 +14,7 @@ from benchbrief.runners import journal as j
 from benchbrief.runners.journal_io import Journal
 from benchbrief.runners.rundir import cell_directory, digests
 from benchbrief.runners.seams import Hosts, JobOutput, RunningJob
+from benchbrief.runners.world import World
 
 
 class Interrupted(Exception):
@@ -30,6 +31,7 @@ class Attempt:
     run_dir: Path
     journal: Journal
     hosts: Hosts
+    world: World
     stopping: threading.Event
 
     @contextmanager

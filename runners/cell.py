@@ -17,7 +17,6 @@ from benchbrief.compiler.plan import Cell, Plan
 from benchbrief.runners import journal as j
 from benchbrief.runners.attempt import Attempt
 from benchbrief.runners.commands import shell_line
-from benchbrief.runners.counters import CounterReadings
 from benchbrief.runners.measurement import Measurement, Together
 from benchbrief.runners.probing import probes
 from benchbrief.runners.seams import BadOutput, CellContext, Driver, Engine, JobOutput, RunnerError, ServerFailed
@@ -108,7 +107,7 @@ class CellRun:
 
     def _measure(self, contexts: Mapping[str, CellContext]) -> dict[str, JobOutput]:
         node = self._plan.hardware[self._cell.hardware].hosts[0]
-        readings = CounterReadings(self.engine().counters, self._cell.measure_s)
+        readings = self.attempt.world.readings(self.engine(), self._cell.measure_s)
         with probes(self.attempt), readings:
             jobs = {host: self.driver.measure(each) for host, each in contexts.items()}
             outputs = run_jobs(self.attempt, jobs, "measure")

@@ -7,18 +7,16 @@ from contextlib import suppress
 
 from benchbrief.compiler.plan import Cell
 from benchbrief.runners import journal as j
-from benchbrief.runners import tools
-from benchbrief.runners.hosts import HostPool
-from benchbrief.runners.plugins import driver, engine_class
 from benchbrief.runners.run_state import RunState
 from benchbrief.runners.rundir import server_directory
 from benchbrief.runners.seams import Engine, RunnerError
+from benchbrief.runners.world import OpenHosts
 
 
 class Equipment:
     """One lane's engine and tools."""
 
-    def __init__(self, run: RunState, hosts: HostPool) -> None:
+    def __init__(self, run: RunState, hosts: OpenHosts) -> None:
         self._run = run
         self._hosts = hosts
         self._engine: Engine | None = None
@@ -31,7 +29,7 @@ class Equipment:
         if self._engine is None or self._engine_of != cell.database:
             self.stop_engine()
             database = plan.databases[cell.database]
-            engine = engine_class(database.engine)(plan, database, plan.hardware[cell.hardware], self._hosts)
+            engine = self._run.world.engine(plan, database, plan.hardware[cell.hardware], self._hosts)
             engine.keep = self._run.run_dir / server_directory(cell.database)
             try:
                 engine.start()
@@ -57,7 +55,8 @@ class Equipment:
     def tool(self, host_id: str, cell: Cell) -> str:
         key = (host_id, cell.tool.driver, cell.tool.path)
         if key not in self._tools:
-            found = tools.find(self._hosts[host_id], driver(cell.tool.driver), cell.tool.path)
+            world, at = self._run.world, self._hosts[host_id]
+            found = world.tool(at, world.driver(cell.tool.driver), cell.tool.path)
             self._tools[key] = found.path
             self._run.journal.write(
                 j.ToolFound(
@@ -66,7 +65,7 @@ class Equipment:
                     driver=cell.tool.driver,
                     path=found.path,
                     version=found.version,
-                    sha256=tools.digest(self._hosts[host_id], found.path),
+                    sha256=world.digest(at, found.path),
                 )
             )
         return self._tools[key]

@@ -15,13 +15,14 @@ import benchbrief
 from benchbrief.compiler.plan import Cell, Plan
 from benchbrief.runners import journal as j
 from benchbrief.runners.history import attempts_of, finished_cells
-from benchbrief.runners.hosts import CONTROLLER, HostPool
+from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.journal_io import JOURNAL, Journal, Listener, read_journal
 from benchbrief.runners.lanes import Lane, lanes
 from benchbrief.runners.run_state import Outcome, RunState, one_line
 from benchbrief.runners.seams import DiskFull, RunnerError
 from benchbrief.runners.searches import Searches
-from benchbrief.runners.supported import metered, refuse_unsupported, require_power
+from benchbrief.runners.supported import metered
+from benchbrief.runners.world import OpenHosts, RealWorld, World
 
 
 def execute(
@@ -31,14 +32,15 @@ def execute(
     *,
     listener: Listener = lambda _: None,
     stopping: threading.Event | None = None,
-    config: Path | None = None,
+    world: World | None = None,
 ) -> Outcome:
     """Run every cell of the plan that the journal does not yet call good.
 
     Set `stopping` to end early: running jobs are stopped, and the run can be resumed. Raises RunnerError when another
     process drives the run, or when it can't be run as planned; DiskFull when the journal can't even be begun.
     """
-    refuse_unsupported(plan)
+    world = world or RealWorld()
+    world.refuse(plan)
     journal = Journal(run_dir, listener)
     try:
         before = read_journal(run_dir / JOURNAL)
@@ -64,9 +66,9 @@ def execute(
         reused = sum(isinstance(record, j.CellReused) for record in before)
         done, stop = finished_cells(run_dir), stopping or threading.Event()
         searches = Searches(plan, before, done, journal.write)
-        run = RunState(plan, run_dir, journal, stop, done, attempts, resumed, reused, searches)
+        run = RunState(plan, run_dir, journal, stop, done, attempts, resumed, reused, searches, world)
         run.skipped = sum(isinstance(record, j.CellSkipped) for record in before)
-        with HostPool(plan, config, owner=_owner(run_dir)) as hosts:
+        with world.hosts(plan, _owner(run_dir)) as hosts:
             _run_lanes(run, hosts)
         outcome = run.outcome()
         try:
@@ -83,12 +85,12 @@ def _owner(run_dir: Path) -> str:
     return hashlib.sha256(f"{socket.gethostname()}:{run_dir.resolve()}".encode()).hexdigest()[:16]
 
 
-def _run_lanes(run: RunState, hosts: HostPool) -> None:
+def _run_lanes(run: RunState, hosts: OpenHosts) -> None:
     try:
         if run.resumed and any(at == CONTROLLER.id for _, at in metered(run.plan)):
             # All lanes have jobs there: before the first begins, all that are left are an earlier run's.
             hosts[CONTROLLER.id].end_leftovers()
-        require_power(run.plan, hosts)
+        run.world.require_power(run.plan, hosts)
     except RunnerError as error:
         run.stop_all(error)
         return
@@ -103,7 +105,7 @@ def _run_lanes(run: RunState, hosts: HostPool) -> None:
         thread.join()
 
 
-def _run_lane(run: RunState, hosts: HostPool, cells: list[Cell]) -> None:
+def _run_lane(run: RunState, hosts: OpenHosts, cells: list[Cell]) -> None:
     lane = Lane(run, hosts)
     try:
         lane.observe(cells)

@@ -20,13 +20,13 @@ from benchbrief.runners import journal as j
 from benchbrief.runners.attempt import Attempt, Interrupted
 from benchbrief.runners.cell import CellRun
 from benchbrief.runners.equipment import Equipment
-from benchbrief.runners.hosts import CONTROLLER, HostPool
-from benchbrief.runners.plugins import driver
+from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.run_state import RunState, one_line
 from benchbrief.runners.rundir import cell_directory, write_durably
 from benchbrief.runners.seams import DiskFull, HostError, HostFull, RunnerError, ServerFailed
 from benchbrief.runners.searches import latency_of
 from benchbrief.runners.supported import metered
+from benchbrief.runners.world import OpenHosts
 
 
 def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:
@@ -50,7 +50,7 @@ def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:
 class Lane:
     """One lane, with the hosts that could not be reached, or had no room even to be looked at."""
 
-    def __init__(self, run: RunState, hosts: HostPool) -> None:
+    def __init__(self, run: RunState, hosts: OpenHosts) -> None:
         self._run = run
         self._hosts = hosts
         self._equipment = Equipment(run, hosts)
@@ -68,7 +68,7 @@ class Lane:
                 if self._run.resumed and not ended and (left := self._hosts[host_id].end_leftovers()):
                     jobs = f"{left} job{'s' if left > 1 else ''} of the interrupted run"
                     self.remark("info", f"{jobs} still ran on {host_id}, and had to be stopped first")
-                found = facts.observe(self._hosts[host_id], list(paths))
+                found = self._run.world.facts(self._hosts[host_id], list(paths))
             except (HostError, HostFull) as error:
                 self._lost[host_id] = error
                 continue
@@ -117,10 +117,11 @@ class Lane:
                         run_dir=run.run_dir,
                         journal=run.journal,
                         hosts=self._hosts,
+                        world=run.world,
                         stopping=run.stopping,
                     ),
                     engine=lambda: self._equipment.engine(cell),
-                    driver=driver(cell.tool.driver),
+                    driver=run.world.driver(cell.tool.driver),
                     tool_path=lambda host: self._equipment.tool(host, cell),
                 ).run()
         except Interrupted:

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 from benchbrief.runners.attempt import Attempt
 from benchbrief.runners.hosts import CONTROLLER
-from benchbrief.runners.plugins import probe_kind
 from benchbrief.runners.seams import Node, RunnerError, RunningJob
 
 
@@ -19,7 +18,7 @@ def probes(attempt: Attempt) -> Iterator[None]:
     try:
         hardware = attempt.plan.hardware[attempt.cell.hardware]
         for probe in attempt.cell.probes:
-            kind = probe_kind(probe.name)
+            kind = attempt.world.probe_kind(probe.name)
             for host_id in probe.hosts:
                 at = attempt.hosts[CONTROLLER.id if probe.on == "controller" else host_id]
                 job = kind.job(probe, Node(attempt.plan.hosts[host_id], hardware))

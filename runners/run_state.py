@@ -11,6 +11,7 @@ from benchbrief.compiler.plan import Plan
 from benchbrief.runners.journal_io import Journal
 from benchbrief.runners.seams import RunnerError
 from benchbrief.runners.searches import Searches
+from benchbrief.runners.world import World
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class RunState:
     resumed: bool
     reused: int
     searches: Searches
+    world: World
     skipped: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
     fatal: list[RunnerError] = field(default_factory=list)

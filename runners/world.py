@@ -1,0 +1,119 @@
+"""What a run reaches: its hosts, what is found and runs on them, and their time.
+
+The executor goes through a world for all of it, so that a plan runs in the same way against real hosts and against
+simulated ones (`runners/simulated/world.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from benchbrief.compiler.plan import Database, Hardware, Plan
+from benchbrief.runners import facts, plugins, supported, tools
+from benchbrief.runners.counters import CounterReadings, Counters
+from benchbrief.runners.hosts import HostPool
+from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, Transport
+
+
+class OpenHosts(Hosts, AbstractContextManager["OpenHosts"], Protocol):
+    """The transports of a run, closed together at its end."""
+
+    def reachable(self, host_id: str) -> bool:
+        """Whether a command runs on the host now."""
+        ...
+
+
+class Readings(AbstractContextManager["Readings"], Protocol):
+    """A server's counters, read beside a measurement: see `runners/counters.py`."""
+
+    before: Counters
+    after: Counters
+
+    @property
+    def samples(self) -> tuple[tuple[float, Counters], ...]: ...
+
+    @property
+    def problem(self) -> str: ...
+
+
+class World(Protocol):
+    """Every method raises RunnerError for what is not there."""
+
+    @property
+    def at_once(self) -> int | None:
+        """How many lanes may work at the same time; None: all."""
+        ...
+
+    def refuse(self, plan: Plan) -> None:
+        """Raises RunnerError for a plan that can't be run as it says."""
+        ...
+
+    def hosts(self, plan: Plan, owner: str) -> OpenHosts:
+        """The hosts of a plan; `owner` is whose jobs are started on them."""
+        ...
+
+    def require_power(self, plan: Plan, hosts: Hosts) -> None:
+        """Raises RunnerError for a power meter that says nothing."""
+        ...
+
+    def facts(self, transport: Transport, paths: Sequence[str]) -> dict[str, str]:
+        """What a host is, and the file systems of these paths."""
+        ...
+
+    def driver(self, name: str) -> Driver: ...
+
+    def tool(self, transport: Transport, driver: Driver, configured: str | None) -> tools.Found: ...
+
+    def digest(self, transport: Transport, path: str) -> str:
+        """The SHA-256 of a tool; "" where it is not known."""
+        ...
+
+    def engine(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> Engine: ...
+
+    def probe_kind(self, name: str) -> ProbeKind: ...
+
+    def readings(self, engine: Engine, seconds: float) -> Readings:
+        """Reads the engine's counters beside a measurement of so many seconds."""
+        ...
+
+
+@dataclass(frozen=True)
+class RealWorld:
+    """`config` is an SSH client configuration to use in place of ~/.ssh/config."""
+
+    config: Path | None = None
+    at_once: int | None = None
+
+    def refuse(self, plan: Plan) -> None:
+        supported.refuse_unsupported(plan)
+
+    def hosts(self, plan: Plan, owner: str) -> OpenHosts:
+        return HostPool(plan, self.config, owner=owner)
+
+    def require_power(self, plan: Plan, hosts: Hosts) -> None:
+        supported.require_power(plan, hosts)
+
+    def facts(self, transport: Transport, paths: Sequence[str]) -> dict[str, str]:
+        return facts.observe(transport, paths)
+
+    def driver(self, name: str) -> Driver:
+        return plugins.driver(name)
+
+    def tool(self, transport: Transport, driver: Driver, configured: str | None) -> tools.Found:
+        return tools.find(transport, driver, configured)
+
+    def digest(self, transport: Transport, path: str) -> str:
+        return tools.digest(transport, path)
+
+    def engine(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> Engine:
+        return plugins.engine_class(database.engine)(plan, database, hardware, hosts)
+
+    def probe_kind(self, name: str) -> ProbeKind:
+        return plugins.probe_kind(name)
+
+    def readings(self, engine: Engine, seconds: float) -> Readings:
+        return CounterReadings(engine.counters, seconds)
