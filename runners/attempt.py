@@ -6,12 +6,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchbrief.compiler.plan import Cell, Plan, Step, StepKind
 from benchbrief.runners import journal as j
 from benchbrief.runners.journal_io import Journal
+from benchbrief.runners.live import Monitor
 from benchbrief.runners.rundir import cell_directory, digests
 from benchbrief.runners.seams import Hosts, JobOutput, RunningJob
 from benchbrief.runners.world import World
@@ -33,6 +34,7 @@ class Attempt:
     hosts: Hosts
     world: World
     stopping: threading.Event
+    monitor: Monitor = field(default_factory=Monitor)
 
     @contextmanager
     def step(self, kind: StepKind) -> Iterator[None]:
@@ -64,6 +66,7 @@ class Attempt:
         )
 
     def collect(self, running: RunningJob, step: StepKind, folder: str, job: str, host_id: str) -> JobOutput:
+        self.monitor.forget(running)
         directory = cell_directory(self.cell.id, self.number) / folder.replace("/", "_")
         output = running.collect(self.run_dir / directory)
         self.journal.write(

@@ -18,6 +18,7 @@ from benchbrief.runners.history import attempts_of, finished_cells
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.journal_io import JOURNAL, Journal, Listener, read_journal
 from benchbrief.runners.lanes import Lane, lanes
+from benchbrief.runners.live import Monitor
 from benchbrief.runners.run_state import Outcome, RunState, one_line
 from benchbrief.runners.seams import DiskFull, RunnerError
 from benchbrief.runners.searches import Searches
@@ -33,8 +34,9 @@ def execute(
     listener: Listener = lambda _: None,
     stopping: threading.Event | None = None,
     world: World | None = None,
+    monitor: Monitor | None = None,
 ) -> Outcome:
-    """Run every cell of the plan that the journal does not yet call good.
+    """Run every cell of the plan that the journal does not yet call good; `monitor` looks at its jobs meanwhile.
 
     Set `stopping` to end early: running jobs are stopped, and the run can be resumed. Raises RunnerError when another
     process drives the run, or when it can't be run as planned; DiskFull when the journal can't even be begun.
@@ -66,7 +68,8 @@ def execute(
         reused = sum(isinstance(record, j.CellReused) for record in before)
         done, stop = finished_cells(run_dir), stopping or threading.Event()
         searches = Searches(plan, before, done, journal.write)
-        run = RunState(plan, run_dir, journal, stop, done, attempts, resumed, reused, searches, world)
+        looking = monitor or Monitor()
+        run = RunState(plan, run_dir, journal, stop, done, attempts, resumed, reused, searches, world, looking)
         run.skipped = sum(isinstance(record, j.CellSkipped) for record in before)
         with world.hosts(plan, _owner(run_dir)) as hosts:
             _run_lanes(run, hosts)

@@ -119,6 +119,7 @@ class Lane:
                         hosts=self._hosts,
                         world=run.world,
                         stopping=run.stopping,
+                        monitor=run.monitor,
                     ),
                     engine=lambda: self._equipment.engine(cell),
                     driver=run.world.driver(cell.tool.driver),

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from benchbrief.runners.attempt import Attempt
 from benchbrief.runners.hosts import CONTROLLER
+from benchbrief.runners.live_jobs import watch_probe
 from benchbrief.runners.seams import Node, RunnerError, RunningJob
 
 
@@ -23,6 +24,7 @@ def probes(attempt: Attempt) -> Iterator[None]:
                 at = attempt.hosts[CONTROLLER.id if probe.on == "controller" else host_id]
                 job = kind.job(probe, Node(attempt.plan.hosts[host_id], hardware))
                 running.append((probe.name, host_id, at.start(job)))
+                watch_probe(attempt, probe, host_id, running[-1][2])
         yield
     except BaseException:
         # The reason above is the cell's: a probe that can't be ended or fetched must not take its place.

@@ -9,6 +9,7 @@ from typing import Literal
 
 from benchbrief.compiler.plan import Plan
 from benchbrief.runners.journal_io import Journal
+from benchbrief.runners.live import Monitor
 from benchbrief.runners.seams import RunnerError
 from benchbrief.runners.searches import Searches
 from benchbrief.runners.world import World
@@ -41,6 +42,7 @@ class RunState:
     reused: int
     searches: Searches
     world: World
+    monitor: Monitor = field(default_factory=Monitor)
     skipped: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
     fatal: list[RunnerError] = field(default_factory=list)

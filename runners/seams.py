@@ -248,6 +248,27 @@ class Driver(Protocol):
 
 
 @dataclass(frozen=True)
+class Interim:
+    """What a load generator says of the present: throughput, and a latency with its name, such as `p99 read`."""
+
+    ops_per_s: float
+    latency_s: float | None = None
+    latency_of: str = ""
+
+
+@runtime_checkable
+class TellsInterim(Protocol):
+    """A driver whose tool says how it goes while it runs."""
+
+    def interim(self, context: CellContext, text: str) -> Interim | None:
+        """Read from the end of what the tool has printed, which may begin and end anywhere. None: not known yet.
+
+        Where the load is and how the server is reached is not in the context. Never raises for odd text.
+        """
+        ...
+
+
+@dataclass(frozen=True)
 class Node:
     """A host under test, with its hardware group."""
 
@@ -269,6 +290,18 @@ class ProbeKind(Protocol):
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
         """Samples inside the measured window (epoch seconds by the host's clock). Raises BadOutput."""
+        ...
+
+
+@runtime_checkable
+class TellsNow(Protocol):
+    """A probe kind that can be read while it samples."""
+
+    def now(self, probe: Probe, text: str) -> Mapping[str, float]:
+        """The latest values by measure (`power` in watts, `cpu.utilisation` as a share), from the end of its output.
+
+        Empty when there are none; never raises for odd text.
+        """
         ...
 
 

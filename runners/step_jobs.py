@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from benchbrief.compiler.plan import StepKind
 from benchbrief.runners import journal as j
 from benchbrief.runners.attempt import Attempt, Interrupted
+from benchbrief.runners.live_jobs import watch_load
 from benchbrief.runners.seams import BadOutput, Command, Job, JobOutput, RunnerError, RunningJob
 
 _READY_S = 60.0
@@ -25,6 +26,8 @@ def run_jobs(attempt: Attempt, jobs: Mapping[str, Job], step: StepKind) -> dict[
     deadline = time.monotonic() + max(job.timeout_s for job in jobs.values())
     try:
         _start_together(attempt, jobs, running, step)
+        for host_id, each in running.items():
+            watch_load(attempt, host_id, each)
         for host_id, each in running.items():
             while not each.wait(_SLICE_S):
                 if attempt.stopping.is_set():

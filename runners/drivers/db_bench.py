@@ -16,7 +16,7 @@ from benchbrief.compiler.db_bench_flags import FLAG, RESERVED
 from benchbrief.runners.drivers import db_bench_output as text
 from benchbrief.runners.drivers.evidence import bad, lines, require_exit, timeout_s
 from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput
-from benchbrief.runners.seams import BadOutput, CellContext, Command, Job, JobOutput, Requirement, RunnerError
+from benchbrief.runners.seams import BadOutput, CellContext, Command, Interim, Job, JobOutput, Requirement, RunnerError
 from benchbrief.runners.steady import steadiness
 
 _REPORT = "report.csv"
@@ -163,6 +163,10 @@ class DbBench:
             tool_version=f"db_bench {found.version}".strip(),
             properties=tuple(properties.items()),
         )
+
+    def interim(self, context: CellContext, text_so_far: str) -> Interim | None:
+        """See `seams.TellsInterim`."""
+        return text.interim(text_so_far, background=context.workload.benchmark in _BACKGROUND)
 
 
 def _makes_its_data(benchmark: str) -> bool:

@@ -17,6 +17,7 @@ from itertools import pairwise
 
 from benchbrief.runners.histogram import from_counts
 from benchbrief.runners.measurement import Histogram
+from benchbrief.runners.seams import Interim
 
 _HEADLINE = re.compile(
     r"(?P<name>[a-z]\w*)\s*:\s+(?P<micros>[\d.]+) micros/op\s+(?P<rate>\d+) ops/sec"
@@ -79,6 +80,20 @@ class Status:
     thread: int
     count: int
     seconds: float
+
+
+def interim(stderr: str, *, background: bool) -> Interim | None:
+    """The rates of each thread's last status line together; without thread 0 when that is a background writer.
+
+    It has no latency: db_bench prints its histograms at the end only.
+    """
+    rates: dict[int, float] = {}
+    for line in stderr.split("\n")[:-1]:
+        if (match := _STATUS.search(line)) and float(match[5]) > 0:
+            rates[int(match[2])] = int(match[3]) / float(match[5])
+    if background:
+        rates.pop(0, None)
+    return Interim(sum(rates.values())) if rates else None
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from benchbrief.runners.drivers import go_ycsb_output as text
 from benchbrief.runners.drivers import ycsb_properties as properties
 from benchbrief.runners.drivers.evidence import bad, lines, require_exit, require_few_errors, timeout_s
 from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput
-from benchbrief.runners.seams import CellContext, Command, File, Job, JobOutput, Requirement, RunnerError
+from benchbrief.runners.seams import CellContext, Command, File, Interim, Job, JobOutput, Requirement, RunnerError
 
 _INTERRUPTED = 124
 """The exit code of `timeout` when the time was over."""
@@ -127,6 +127,10 @@ class GoYcsb:
                 *((("throughput", "a read-modify-write is one operation"),) if _rmw(found.final) else ()),
             ),
         )
+
+    def interim(self, context: CellContext, text_so_far: str) -> Interim | None:
+        """See `seams.TellsInterim`."""
+        return text.interim(text_so_far)
 
 
 def _loadable(context: CellContext) -> int:

@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from benchbrief.runners.seams import Interim
+
 OPERATIONS: Mapping[str, str] = {
     "READ": "read",
     "UPDATE": "update",
@@ -67,6 +69,27 @@ def read(stdout: Iterable[str]) -> Output:
             blocks[-1][name] = row
             last = name
     return Output(final, tuple(blocks))
+
+
+def interim(stdout: str) -> Interim | None:
+    """The rate between the last two TOTAL rows, and the p99 since the start of the operation that there is most of.
+
+    Rows are cumulative. One TOTAL row alone gives the rate since the start.
+    """
+    found = read(stdout.split("\n")[:-1])
+    blocks = [rows for rows in found.interim if "TOTAL" in rows]
+    if not blocks:
+        return None
+    last = blocks[-1]["TOTAL"]
+    before = blocks[-2]["TOTAL"] if len(blocks) > 1 else None
+    if before is not None and last.seconds > before.seconds:
+        rate = (last.count - before.count) / (last.seconds - before.seconds)
+    else:
+        rate = last.count / last.seconds if last.seconds else 0.0
+    rows = [(row.count, name) for name, row in blocks[-1].items() if name in OPERATIONS]
+    count, name = max(rows, default=(0, ""))
+    p99 = dict(blocks[-1][name].printed).get(99.0) if count else None
+    return Interim(rate, p99, f"p99 {OPERATIONS[name].replace('_', '-')} so far" if p99 is not None else "")
 
 
 def _row(text: str) -> Row | None:

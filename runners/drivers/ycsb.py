@@ -19,7 +19,7 @@ from benchbrief.runners.drivers import ycsb_properties as properties
 from benchbrief.runners.drivers.evidence import bad, lines, require_exit, timeout_s
 from benchbrief.runners.drivers.ycsb_measurement import from_logs, from_rows, run_s
 from benchbrief.runners.measurement import Measurement
-from benchbrief.runners.seams import BadOutput, CellContext, Command, Job, JobOutput, Requirement
+from benchbrief.runners.seams import BadOutput, CellContext, Command, Interim, Job, JobOutput, Requirement
 
 _BINDING = "mongodb"
 
@@ -119,6 +119,10 @@ class Ycsb:
         if any(logs.values()):
             return from_logs(context, output, found, logs)
         return from_rows(context, output, found)
+
+    def interim(self, context: CellContext, text_so_far: str) -> Interim | None:
+        """See `seams.TellsInterim`. The status lines are of each second."""
+        return text.interim(text_so_far)
 
 
 def _home(path: str) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from benchbrief.runners.drivers.evidence import lines
 from benchbrief.runners.histogram import decode_hdr, from_counts
 from benchbrief.runners.measurement import Histogram
+from benchbrief.runners.seams import Interim
 
 OPERATIONS: Mapping[str, str] = {
     "READ": "read",
@@ -35,6 +36,8 @@ _LATENCY = re.compile(r"(Average|Min|Max)Latency\((us|ms)\)")
 _BUCKET = re.compile(r"(>?)(\d+)")
 _VERSION = re.compile(r"YCSB Client (\S+)")
 _HDR_START = re.compile(r"#\[(?:StartTime|BaseTime): (\d+\.\d+) \(seconds since epoch\)")
+_NOW = re.compile(r"\d+ sec: \d+ operations; ([\d.]+) current ops/sec;")
+_NOW_OF = re.compile(r"\[([A-Z-]+): Count=(\d+), [^\]]*?\b99=(\d+(?:\.\d+)?),")
 _SCALE = {"us": 1e-6, "ms": 1e-3}
 
 
@@ -92,6 +95,23 @@ def operation_of(row: str) -> tuple[str, bool] | None:
         return OPERATIONS[name], False
     base, dash, _ = name.partition("-")
     return (OPERATIONS[base], True) if dash and base in OPERATIONS else None
+
+
+def interim(stderr: str) -> Interim | None:
+    """The last whole status line (`-s`): its rate, and the p99 of the operation that it has most of, in us.
+
+    2026-03-01 10:00:05:120 5 sec: 7512 operations; 1502.4 current ops/sec; [READ: Count=712, ..., 99=4321, ...]
+
+    An interval without an operation has no latency, and says NaN and such.
+    """
+    for line in reversed(stderr.split("\n")[:-1]):
+        if match := _NOW.search(line):
+            rows = [(int(of[2]), of[1], float(of[3])) for of in _NOW_OF.finditer(line) if of[1] in OPERATIONS]
+            count, name, p99_us = max(rows, default=(0, "", 0.0))
+            if not count:
+                return Interim(float(match[1]))
+            return Interim(float(match[1]), p99_us * 1e-6, f"p99 {OPERATIONS[name].replace('_', '-')}")
+    return None
 
 
 def version(stderr: Iterable[str]) -> str:

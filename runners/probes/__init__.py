@@ -81,6 +81,12 @@ def readings(output: JobOutput) -> tuple[list[str], list[Reading]]:
     return header, found
 
 
+def recent(text: str) -> list[Reading]:
+    """The whole readings in the end of a probe's output, which may begin and end anywhere, in order of time."""
+    blocks = re.finditer(r"^= (\d{1,12}(?:\.\d{0,9})?)\n((?:(?!= |\.$).*\n)*)\.$", text, re.MULTILINE)
+    return [Reading(float(match[1]), tuple(match[2].splitlines())) for match in blocks]
+
+
 def steps(probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]) -> Iterator[Step]:
     """The intervals that lie wholly inside the window. Raises BadOutput when the probe did not run all through it."""
     _require_all_through(probe, output, found, window)

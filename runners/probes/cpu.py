@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import ClassVar
 
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners.measurement import Sample
-from benchbrief.runners.probes import Reading, readings, sampling_job, steps
+from benchbrief.runners.probes import Reading, readings, recent, sampling_job, steps
 from benchbrief.runners.seams import BadOutput, Job, JobOutput, Node
 
 _STATES = 8
@@ -46,6 +47,15 @@ class Cpu:
             ):
                 samples.append(Sample(measure, output.host, "", step.time, value, unit))
         return tuple(samples)
+
+    def now(self, probe: Probe, text: str) -> Mapping[str, float]:
+        """See `seams.TellsNow`."""
+        last = recent(text)[-2:]
+        moved = _moved(*last) if len(last) == 2 else None
+        if moved is None:
+            return {}
+        idle = moved[_IDLE] + moved[_IOWAIT] + moved[_STEAL]
+        return {"cpu.utilisation": 1 - idle / sum(moved)}
 
 
 def _moved(before: Reading, after: Reading) -> list[int] | None:
