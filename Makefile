@@ -25,6 +25,7 @@ docs:  ## write docs/reference anew, from the checker's tables
 	.venv/bin/python -m tools.reference
 
 benchmarks: setup  ## measure benchbrief itself
+	@tools/setup.sh peers
 	.venv/bin/python -m benchmarks
 
 # The versions that everyone gets. No registry's address is written: each user's own settings choose it.

@@ -17,6 +17,7 @@ Usage: tools/setup.sh [PART]...
   go-ycsb   .tools/go-ycsb/: go-ycsb 1.0.1 with its MongoDB binding
   tools     the last three
   vscode    .tools/vscode/: the VS Code extension, as benchbrief.vsix, and its tests
+  peers     .tools/peers/: Ansible and pyinfra, which benchmarks compare benchbrief with (not part of `all`)
 
 What is there already is left alone, so a second call ends at once. Nothing is written outside this
 folder but the Debian packages and the usual caches of pip, Maven and Go. Logs are in .tools/log/.
@@ -121,7 +122,7 @@ system() {
 
 declare -A folder=(
     [python]=.venv [stand-in]=.tools/mongo-stand-in [ycsb]=.tools/ycsb [go-ycsb]=.tools/go-ycsb
-    [vscode]=.tools/vscode
+    [vscode]=.tools/vscode [peers]=.tools/peers
 )
 declare -A sources=(
     [python]="requirements-dev.txt pyproject.toml"
@@ -129,6 +130,7 @@ declare -A sources=(
     [ycsb]=tools/ycsb
     [go-ycsb]=tools/go-ycsb
     [vscode]=editors/vscode
+    [peers]=benchmarks/peers
 )
 
 make_python() {
@@ -195,6 +197,13 @@ make_vscode() {
     replace .tools/vscode
 }
 
+make_peers() {
+    "$python" -m venv --clear .tools/peers
+    .tools/peers/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+        -r benchmarks/peers/requirements.txt
+    .tools/peers/bin/ansible --version >/dev/null
+}
+
 empty_folder() { rm -rf "$1" && mkdir -p "$1" && echo "$PWD/$1"; }
 replace() { rm -rf "$1" && mv "$1.new" "$1"; }
 
@@ -257,7 +266,7 @@ main() {
                 ;;
             system) packages=$run_packages$test_packages ;;
             tools) parts+=(stand-in ycsb go-ycsb) ;;
-            python | stand-in | ycsb | go-ycsb | vscode) parts+=("$word") ;;
+            python | stand-in | ycsb | go-ycsb | vscode | peers) parts+=("$word") ;;
             *) fail "there is no part '$word'; try tools/setup.sh --help" ;;
         esac
     done

@@ -74,7 +74,7 @@ class Sshd:
     def change_host_key(self) -> None:
         """Give the server another key of the same type; who connects from now on sees it."""
         starts = self.log.count("Server listening")
-        _new_key(self.directory / "host_key")
+        new_key(self.directory / "host_key")
         self.process.send_signal(signal.SIGHUP)  # it executes itself anew, under the same pid
         until(lambda: self.log.count("Server listening") > starts)
 
@@ -124,13 +124,13 @@ def sshd(*, user: str | None = None, config: str = "") -> Iterator[Sshd]:
         directory.chmod(0o755)
         ssh = directory / "home" / ".ssh"
         ssh.mkdir(parents=True)
-        _new_key(directory / "host_key")
-        _new_key(ssh / "id_ed25519")
+        new_key(directory / "host_key")
+        new_key(ssh / "id_ed25519")
         shutil.copy(ssh / "id_ed25519.pub", directory / "authorized_keys")
         (directory / "authorized_keys").chmod(0o644)
         if os.getuid() == 0:
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
-        port = _free_port()
+        port = free_port()
         (directory / "sshd_config").write_text(
             f"ListenAddress 127.0.0.1\nPort {port}\nHostKey {directory}/host_key\nPidFile {directory}/pid\n"
             f"AuthorizedKeysFile {directory}/authorized_keys\nPasswordAuthentication no\n"
@@ -166,14 +166,14 @@ def system_user() -> Iterator[str]:
         shutil.rmtree(f"/tmp/benchbrief-{name}", ignore_errors=True)
 
 
-def _new_key(path: Path) -> None:
+def new_key(path: Path) -> None:
     path.unlink(missing_ok=True)
     subprocess.run(
         ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(path)], check=True, stdin=subprocess.DEVNULL
     )
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         port: int = sock.getsockname()[1]

@@ -1,0 +1,141 @@
+"""The same commands on 50 real hosts by SSH: ours, Ansible's and pyinfra's, in turn in one run.
+
+The hosts are network namespaces with an address and an sshd each where root allows, else servers on 50 ports. Each tool
+is a process of its own that starts cold: it reads its inventory, connects to all hosts, and runs so many commands on
+each, one after another. Ansible runs its raw module, which needs nothing on the host and is its fastest, with ssh's
+connections kept open between tasks (its default) and 50 forks; pyinfra is asked for 50 at a time too.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchbrief.compiler.plan import Host
+from benchbrief.runners.fan_out import fan_out
+from benchbrief.runners.seams import Command, RunnerError, Transport
+from benchbrief.runners.transports import open_transport
+from benchmarks.timing import spread, wall_s
+from tests.support.network import Network, network
+
+PEERS = Path(__file__).parents[1] / ".tools" / "peers" / "bin"
+HOSTS = 50
+COMMAND = ("uname", "-n")
+
+
+def ours(names: Sequence[str], commands: int) -> None:
+    """What is measured of us: open all, run the commands, close all. Raises RunnerError when any host fails."""
+
+    def one(name: str) -> None:
+        transport: Transport = open_transport(Host(id=name, transport="ssh", name=name))
+        try:
+            for _ in range(commands):
+                done = transport.run(Command(COMMAND))
+                if done.exit_code != 0:
+                    raise RunnerError(f"{name}: ended with code {done.exit_code}")
+        finally:
+            transport.close()
+
+    for outcome in fan_out(names, one).values():
+        if outcome is not None:
+            raise outcome
+
+
+def _ansible(folder: Path, net: Network, commands: int) -> list[str]:
+    lines = [
+        f"{h.name} ansible_host={h.address} ansible_port={h.port} ansible_user={os.environ.get('USER') or 'root'}"
+        for h in net.hosts
+    ]
+    common = f"-o UserKnownHostsFile={net.home}/.ssh/known_hosts -o ControlMaster=auto -o ControlPersist=60s"
+    # A directory of sockets with a short name: the path of a socket may have some 100 bytes.
+    (folder / "ansible.cfg").write_text(
+        f"[defaults]\nforks = {HOSTS}\ngathering = explicit\nretry_files_enabled = False\n"
+        f"[ssh_connection]\nssh_args = {common}\ncontrol_path_dir = {folder}/cp\n"
+    )
+    key = f"\n[all:vars]\nansible_ssh_private_key_file={net.key}\n"
+    (folder / "inventory.ini").write_text("\n".join(lines) + key)
+    tasks = "".join(f"    - raw: {' '.join(COMMAND)}\n" for _ in range(commands))
+    (folder / "play.yml").write_text(f"- hosts: all\n  gather_facts: false\n  tasks:\n{tasks}")
+    return [str(PEERS / "ansible-playbook"), "-i", str(folder / "inventory.ini"), str(folder / "play.yml")]
+
+
+def _pyinfra(folder: Path, net: Network, commands: int) -> list[str]:
+    user = os.environ.get("USER") or "root"
+    hosts = [
+        (
+            h.name,
+            {
+                "ssh_hostname": h.address,
+                "ssh_port": h.port,
+                "ssh_user": user,
+                "ssh_key": str(net.key),
+                "ssh_known_hosts_file": f"{net.home}/.ssh/known_hosts",
+            },
+        )
+        for h in net.hosts
+    ]
+    (folder / "inventory.py").write_text(f"hosts = {hosts!r}\n")
+    line = f'server.shell(name="one", commands=["{" ".join(COMMAND)}"])\n'
+    (folder / "deploy.py").write_text("from pyinfra.operations import server\n" + line * commands)
+    return [
+        str(PEERS / "pyinfra"),
+        "-y",
+        "--parallel",
+        str(HOSTS),
+        str(folder / "inventory.py"),
+        str(folder / "deploy.py"),
+    ]
+
+
+def main(rounds: int = 5) -> bool:
+    if not (PEERS / "ansible-playbook").exists():
+        print("  Ansible and pyinfra are not there: run tools/setup.sh peers")
+        return False
+    held = True
+    with network(HOSTS) as net, tempfile.TemporaryDirectory(prefix="bb") as name:
+        folder = Path(name)
+        kind = "network namespaces" if net.hosts[0].namespace else "ports of one host"
+        print(f"  {HOSTS} sshd servers in {kind}")
+        os.environ["HOME"] = str(net.home)
+        os.environ["ANSIBLE_CONFIG"] = str(folder / "ansible.cfg")
+        for commands in (1, 10):
+            names = [h.name for h in net.hosts]
+            tools = {
+                "bench": [sys.executable, "-m", "benchmarks.fan_out", str(commands), *names],
+                "Ansible": _ansible(folder, net, commands),
+                "pyinfra": _pyinfra(folder, net, commands),
+            }
+            times: dict[str, list[float]] = {tool: [] for tool in tools}
+            for _ in range(rounds):
+                for tool, command in tools.items():
+                    times[tool].append(wall_s(command))
+                    _end_masters(folder)
+            print(f"  {commands} command{'s' if commands > 1 else ''} on each host:")
+            for tool, seconds in times.items():
+                print(f"    {tool:<8} {spread(seconds, 's')}")
+            for peer, least in (("Ansible", 3.0), ("pyinfra", 1.0)):
+                ratio = statistics.median(p / b for p, b in zip(times[peer], times["bench"], strict=True))
+                fast = ratio >= least
+                held &= fast
+                held_or_not = "holds" if fast else "DOES NOT HOLD"
+                print(f"    {peer} / bench, median of rounds: {ratio:.2f}, at least {least:g}: {held_or_not}")
+    return held
+
+
+def _end_masters(folder: Path) -> None:
+    """End ssh's connections that Ansible left open for later, so that each round of it starts cold too."""
+    for socket in (folder / "cp").glob("*"):
+        subprocess.run(["ssh", "-o", f"ControlPath={socket}", "-O", "exit", "any"], capture_output=True, check=False)
+    deadline = time.monotonic() + 10
+    while any((folder / "cp").glob("*")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+if __name__ == "__main__":
+    ours(sys.argv[2:], int(sys.argv[1]))
