@@ -177,7 +177,7 @@ def test_the_brackets_of_a_setting_for_emacs_are_paired(sample: Sample) -> None:
         assert sample.text.count(opening) == sample.text.count(closing), sample.text
 
 
-@pytest.mark.parametrize("text", ["vim.lsp.enable(\"bench\"", "x = = 1 -- ()", "end"])
+@pytest.mark.parametrize("text", ['vim.lsp.enable("bench"', "x = = 1 -- ()", "end"])
 def test_lua_that_is_wrong_can_not_be_read(text: str) -> None:
     with pytest.raises(AssertionError):
         _lua(text)

@@ -127,8 +127,15 @@ def _claims(node: object) -> Iterator[tuple[Span, tuple[str, ...]]]:
         case ast.Argument(key=ast.Name() as key):
             yield key.span, ("variable.parameter",)
         case ast.Attr(field=field):
-            yield field.span, ("variable.other.property", "support.variable.measure", "support.class.workload",
-                               "entity.other.inherited-class")
+            yield (
+                field.span,
+                (
+                    "variable.other.property",
+                    "support.variable.measure",
+                    "support.class.workload",
+                    "entity.other.inherited-class",
+                ),
+            )
         case ast.String(parts=parts):
             if not any(isinstance(part, ast.Hole) for part in parts):
                 yield node.span, ("string.quoted",)

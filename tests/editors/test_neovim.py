@@ -112,9 +112,7 @@ def test_a_missing_command_is_told_with_the_next_step(nvim: Callable[..., object
     assert 'setup({ cmd = { "/path/to/bench", "lsp" } })' in str(said)
 
 
-def test_a_neovim_that_has_vim_lsp_enable_starts_the_server_by_it(
-    nvim: Callable[..., object], workspace: Path
-) -> None:
+def test_a_neovim_that_has_vim_lsp_enable_starts_the_server_by_it(nvim: Callable[..., object], workspace: Path) -> None:
     spec = workspace / "specs/spec.bench"
     if nvim(spec, "tell({ vim.fn.has('nvim-0.11') })") != [1]:
         pytest.skip("this Neovim is older than 0.11, which brought vim.lsp.enable")

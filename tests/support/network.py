@@ -42,6 +42,7 @@ PermitRootLogin yes
 Subsystem sftp internal-sftp
 MaxSessions 100
 MaxStartups 200:30:400
+SetEnv TMPDIR={directory}/tmp.{number}
 """
 
 
@@ -54,6 +55,8 @@ class NetHost:
     port: int
     namespace: str
     link: str
+    tmp: Path
+    """Its TMPDIR: hosts of ours share all else of the disk."""
     process: subprocess.Popen[bytes]
 
     def cut(self) -> None:
@@ -152,12 +155,14 @@ def _host(stack: ExitStack, directory: Path, number: int, prefix: str, subnet: s
     else:
         port = free_port()
     config = directory / f"sshd_config.{number}"
-    config.write_text(_CONFIG.format(address=address, port=port, directory=directory))
+    config.write_text(_CONFIG.format(address=address, port=port, directory=directory, number=number))
+    (directory / f"tmp.{number}").mkdir()
+    (directory / f"tmp.{number}").chmod(0o1777)
     with (directory / f"log.{number}").open("wb") as log:
         process = subprocess.Popen(
             [*into, system_tool("sshd"), "-D", "-e", "-f", str(config)], stdin=subprocess.DEVNULL, stderr=log
         )
-    host = NetHost(name, address, port, namespace, link, process)
+    host = NetHost(name, address, port, namespace, link, directory / f"tmp.{number}", process)
     stack.callback(_end, host)
     return host
 
