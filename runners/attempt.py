@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from benchbrief.runners import journal as j
 from benchbrief.runners.journal_io import Journal
 from benchbrief.runners.live import Monitor
 from benchbrief.runners.rundir import cell_directory, digests
-from benchbrief.runners.seams import Hosts, JobOutput, RunningJob
+from benchbrief.runners.seams import HostError, HostFull, Hosts, JobOutput, RunnerError, RunningJob
 from benchbrief.runners.world import World
 
 
@@ -68,7 +68,12 @@ class Attempt:
     def collect(self, running: RunningJob, step: StepKind, folder: str, job: str, host_id: str) -> JobOutput:
         self.monitor.forget(running)
         directory = cell_directory(self.cell.id, self.number) / folder.replace("/", "_")
-        output = running.collect(self.run_dir / directory)
+        try:
+            output = running.collect(self.run_dir / directory)
+        except (HostError, HostFull):  # the attempt has failed: what could be had of it is here
+            with suppress(RunnerError):
+                running.discard()
+            raise
         self.journal.write(
             j.JobCollected(
                 at=time.time(),
@@ -84,4 +89,5 @@ class Attempt:
                 files=digests(self.run_dir / directory),
             )
         )
+        running.discard()
         return output

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import socket
 import threading
 import time
 import traceback
@@ -20,6 +18,7 @@ from benchbrief.runners.journal_io import JOURNAL, Journal, Listener, read_journ
 from benchbrief.runners.lanes import Lane, lanes
 from benchbrief.runners.live import Monitor
 from benchbrief.runners.run_state import Outcome, RunState, one_line
+from benchbrief.runners.rundir import run_name
 from benchbrief.runners.seams import DiskFull, RunnerError
 from benchbrief.runners.searches import Searches
 from benchbrief.runners.supported import metered
@@ -71,7 +70,7 @@ def execute(
         looking = monitor or Monitor()
         run = RunState(plan, run_dir, journal, stop, done, attempts, resumed, reused, searches, world, looking)
         run.skipped = sum(isinstance(record, j.CellSkipped) for record in before)
-        with world.hosts(plan, _owner(run_dir)) as hosts:
+        with world.hosts(plan, run_name(run_dir)) as hosts:
             _run_lanes(run, hosts)
         outcome = run.outcome()
         try:
@@ -81,11 +80,6 @@ def execute(
         return outcome
     finally:
         journal.close()
-
-
-def _owner(run_dir: Path) -> str:
-    """What the run's jobs are known by on every host: the same when it is resumed, another for any other run."""
-    return hashlib.sha256(f"{socket.gethostname()}:{run_dir.resolve()}".encode()).hexdigest()[:16]
 
 
 def _run_lanes(run: RunState, hosts: OpenHosts) -> None:

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from benchbrief.compiler.plan import Host, Plan
-from benchbrief.runners.seams import Command, HostError, Transport
+from benchbrief.runners.seams import Command, HostError, RunName, Transport
 from benchbrief.runners.transports import open_transport
 
 CONTROLLER = Host(id="local", transport="local", name="127.0.0.1")
@@ -18,13 +18,13 @@ CONTROLLER = Host(id="local", transport="local", name="127.0.0.1")
 class HostPool:
     """The transports by host id; safe to use from several threads.
 
-    `config` is an SSH client configuration to use in place of ~/.ssh/config; `owner` is whose jobs are started.
+    `config` is an SSH client configuration to use in place of ~/.ssh/config; `run_name` is whose jobs are started.
     """
 
-    def __init__(self, plan: Plan, config: Path | None = None, owner: str = "anyone") -> None:
+    def __init__(self, plan: Plan, config: Path | None = None, run_name: RunName | None = None) -> None:
         self._hosts = {CONTROLLER.id: CONTROLLER, **plan.hosts}
         self._config = config
-        self._owner = owner
+        self._run_name = run_name
         self._open: dict[str, Transport] = {}
         self._lock = threading.Lock()
 
@@ -34,7 +34,7 @@ class HostPool:
             if host_id not in self._open:
                 if host_id not in self._hosts:
                     raise HostError(f"no host {host_id!r} in the plan")
-                self._open[host_id] = open_transport(self._hosts[host_id], self._config, self._owner)
+                self._open[host_id] = open_transport(self._hosts[host_id], self._config, self._run_name)
             return self._open[host_id]
 
     def reachable(self, host_id: str) -> bool:

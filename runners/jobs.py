@@ -2,33 +2,48 @@
 
 A job outlives the connection that started it. It lives on its host in a directory of its own, mode 0700:
 
-    ${TMPDIR:-/tmp}/benchbrief-<uid>/<owner>-<id>/
-        run             the script that runs the job, in a session and process group of its own
-        lock            held (flock) by `run` for as long as it lives: who waits for the job waits for the
-                        lock, in the kernel, and a killed `run` releases it too
-        boot pid start  which boot of the host, process group, epoch seconds by the host's clock
-        stdout stderr   of the job
-        end rc          epoch seconds, exit code (or `stopped`); written last, and only when the disk has room
-        work/           the job's working directory, with its files
+    ${TMPDIR:-/tmp}/benchbrief-<uid>/       gone when nothing is left in it
+        <owner>.alive       the owner's sign of life: a word that its controller changes again and again
+        <owner>-<id>/       `id` is a digest of the job's key, or at random
+            about           what it is, for people: run, controller, job, command with secrets masked (JSON)
+            run             the script that runs the job, in a session and process group of its own
+            lock            held (flock) by `run` for as long as it lives: who waits for the job waits for the
+                            lock, in the kernel, and a killed `run` releases it too
+            boot pid born   which boot of the host, process group, when that began in ticks since the boot:
+                            together they are no other process's, ever
+            start           epoch seconds by the host's clock
+            stdout stderr   of the job
+            stopping        there when we are ending it
+            unattended      there when it ends itself, as its controller has given no sign of life for so many seconds
+            end rc          epoch seconds, exit code (or `stopped`, `unattended`); written last, and only when the
+                            disk has room
+            work/           the job's working directory, with its files
+
+A directory without `pid` is a job that never began. No decision is taken by the host's clock, which may be stepped.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
+import json
+import math
 import os
 import re
 import stat
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Protocol, TypeVar
 
 from benchbrief.compiler.plan import Host
+from benchbrief.runners import job_scripts as scripts
 from benchbrief.runners.commands import Masking, exec_line, exports, masked, plain, quote, secrets_of
+from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.seams import (
     Command,
     Completed,
@@ -38,12 +53,16 @@ from benchbrief.runners.seams import (
     HostFull,
     Job,
     JobOutput,
+    JobState,
+    RunName,
     RunnerError,
 )
 
 _SLICE_S = 60.0
 """A wait on the host ends at least this often, so that nothing is left behind when its controller dies."""
 _STOP_GRACE_S = 5.0
+_WATCH_EVERY_S = 5.0
+"""How often, at most, a job looks for a sign of life of its controller."""
 _RETRY_AFTER_S = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
 _MAX_FETCH = 2 << 30
 _MAX_ENTRIES = 10_000
@@ -72,11 +91,11 @@ def entry(name: str, mode: int, size: int) -> Entry:
 class JobHost(Protocol):
     """What jobs need of a transport. Each may raise ConnectionLost, and connects again when called again.
 
-    `owner` is in the names of the jobs' directories, so that a run that is resumed knows its own.
+    `run_name` is whose jobs they are, so that a run that is resumed knows its own.
     """
 
     host: Host
-    owner: str
+    run_name: RunName
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed: ...
 
@@ -94,83 +113,18 @@ def sh(host: JobHost, script: str, timeout_s: float = 30.0) -> Completed:
 
 # --- starting -----------------------------------------------------------------------------------------------
 
-_START = """\
-old_umask=$(umask)
-umask 077
-root="${{TMPDIR:-/tmp}}/benchbrief-$(id -u)"
-mkdir -p -- "$root" 2>/dev/null
-if [ ! -d "$root" ] || [ -L "$root" ] || [ ! -O "$root" ]; then echo "unsafe $root"; exit 1; fi
-chmod 700 -- "$root"
-d="$root/{id}"
-failed() {{
-    why=$(LC_ALL=C; export LC_ALL; {{ head -c 65536 /dev/zero >"$root/room"; }} 2>&1)
-    case $why in *"No space left"*|*"quota exceeded"*) echo "full $root";; *) echo failed; echo "$why" >&2;; esac
-    rm -rf -- "$d" "$root/room"
-    exit 1
-}}
-if [ -s "$d/pid" ]; then echo "started $d"; exit 0; fi
-for tool in setsid flock; do
-    command -v $tool >/dev/null || {{ echo "lacks $tool"; exit 1; }}
-done
-[ -r /proc/sys/kernel/random/boot_id ] || {{ echo "lacks /proc"; exit 1; }}
-{check}
-mkdir -p -- "$d/work" && cd -- "$d/work" || failed
-{files}
-cd .. || failed
-printf %s {env} >env || failed
-{{ echo "old_umask=$old_umask"; printf %s {run}; }} >run || failed
-said=$(setsid -f sh ./run 2>&1 </dev/null)
-[ -s pid ] || {{ printf '%s\\n' "$said" >&2; failed; }}
-echo "started $d"
-"""
-
-# `exec 9>&-` keeps the lock out of the job, so that it tells of this script alone. Ignored signals would be
-# inherited by the job, trapped ones are not. The last line ends what the job left running in its group, this
-# script included (dash's `kill` knows no `--`).
-_RUN = """\
-umask 077
-exec 9>lock
-flock -x 9 || exit 1
-trap : TERM INT HUP
-cat /proc/sys/kernel/random/boot_id >boot
-date +%s.%N >start || exit 1
-echo $$ >pid || exit 1
-exec >/dev/null 2>&1
-(
-    exec 9>&-
-    cd work || exit 126
-    . ../env
-    rm -f ../env
-    umask "$old_umask"
-    {exec_line}
-) </dev/null >stdout 2>stderr
-rc=$?
-date +%s.%N >end
-head -c 65536 /dev/zero >room && rm room && echo $rc >rc.tmp && mv rc.tmp rc
-kill -KILL -$$
-"""
-
-
 def start(host: JobHost, job: Job) -> DetachedJob:
-    """Start a job, once, even when the connection breaks while it is started. Raises HostFull or HostError."""
-    identity = f"{host.owner}-{uuid.uuid4().hex}"
-    command = job.command
-    check = ""
-    if command.cwd is not None:
-        where = quote(command.cwd)
-        check = f'[ -d {where} ] || {{ echo "no directory "{where} >&2; echo failed; exit 1; }}'
-    text = _START.format(
-        id=identity,
-        check=check,
-        files="\n".join(map(_write_line, job.files)),
-        env=quote(exports(command)),
-        run=quote(_RUN.format(exec_line=exec_line(command))),
-    )
+    """Start a job, once, even when the connection breaks while it is started, or the controller is another one by now.
+
+    A job with a key that is there already, running, ended or killed, is attached to: nothing is started. Raises
+    HostFull or HostError.
+    """
     for pattern in job.collect:
         _inside(pattern)
         if pattern in _RESERVED:
             raise RunnerError(f"job {job.name!r} may not collect a file named {pattern!r}", "Name it otherwise.")
-    done = _persistently(lambda: sh(host, text))
+    text = _start_script(host, job)
+    done = _persistently(lambda: sh(host, text, 60))
     verdict, _, path = done.stdout.strip().partition(" ")
     said = Masking(secrets_of(job)).text(printable(done.stderr.strip()[-300:]))
     where = host.host.id
@@ -183,6 +137,11 @@ def start(host: JobHost, job: Job) -> DetachedJob:
             f"{where}: {printable(path)} is not a directory of {host.host.user or 'our user'} alone",
             f"Remove it on {where}, or set TMPDIR there.",
         )
+    if verdict == "locked":
+        raise HostError(
+            f"{where}: can't start {job.name}: {printable(path)} could not be locked",
+            f"Something there hangs, or it is not a local file system: set TMPDIR to one on {where}.",
+        )
     if verdict == "lacks":
         raise HostError(
             f"{where}: can't start {job.name}: the host has no {printable(path)}",
@@ -192,6 +151,59 @@ def start(host: JobHost, job: Job) -> DetachedJob:
         f"{where}: can't start {job.name}: {said or 'the shell said nothing'}",
         "Jobs need sh, setsid, flock (util-linux) and a directory that can be written.",
     )
+
+
+def _start_script(host: JobHost, job: Job) -> str:
+    command = job.command
+    watched = math.isfinite(job.unattended_s)
+    tick_s = min(_WATCH_EVERY_S, job.unattended_s / 4)
+    run = scripts.with_values(
+        f"job() {{\n{exec_line(command)}\n}}\n{scripts.RUN}",
+        alive=f"../{host.run_name.owner}.alive",
+        tick=f"{tick_s:.3f}" if watched else "0",
+        ticks=str(math.ceil(job.unattended_s / tick_s)) if watched else "0",
+        unattended=f"{job.unattended_s:g}",
+        grace=f"{_STOP_GRACE_S:.0f}",
+    )
+    files = "\n".join(map(_write_line, job.files))
+    return scripts.with_values(
+        f"write_files() {{\n:\n{files}\n}}\n{scripts.START}",
+        owner=host.run_name.owner,
+        id=_directory_name(host, job.key),
+        token=uuid.uuid4().hex,
+        cwd=command.cwd or "",
+        about=_about(host.run_name, job),
+        env=exports(command),
+        run=run,
+    )
+
+
+def _directory_name(host: JobHost, key: str) -> str:
+    digest = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:16] if key else uuid.uuid4().hex
+    return f"{host.run_name.owner}-{digest}"
+
+
+def _about(run: RunName, job: Job) -> str:
+    """One line of JSON in ASCII, whatever the names hold."""
+    shown = masked(job.command)
+    told = {**asdict(run), "job": job.key or job.name, "command": shown if len(shown) <= 2000 else shown[:2000] + "..."}
+    return json.dumps(told)
+
+
+def tell_alive(host: JobHost) -> None:
+    """Change the sign of life of the jobs' controller on a host, when there are jobs. Raises HostError."""
+    owner = host.run_name.owner
+    sh(host, scripts.with_values(scripts.ALIVE, owner=owner, token=uuid.uuid4().hex), 15)
+
+
+def find(host: JobHost, key: str) -> JobState | None:
+    """See `seams.Transport.find`. Raises HostError."""
+    script = scripts.with_values(scripts.FIND, id=_directory_name(host, key))
+    said = _persistently(lambda: sh(host, script)).stdout.strip()
+    states: dict[str, JobState] = {"running": "running", "ended": "ended", "killed": "killed"}
+    if said not in (*states, "none"):
+        raise HostError(f"{host.host.id}: can't tell what became of {key}: {printable(said[:200])!r}")
+    return states.get(said)
 
 
 def _write_line(file: File) -> str:
@@ -214,52 +226,12 @@ def end_leftovers(host: JobHost) -> int:
 
     What they have not yet told is lost: the cell that they belong to is to be run again.
     """
-    script = _END_LEFTOVERS.format(owner=quote(host.owner), stop=_STOP.format(d='"$d"', grace=f"{_STOP_GRACE_S:.0f}"))
+    script = scripts.with_values(scripts.END_LEFTOVERS, owner=host.run_name.owner, grace=f"{_STOP_GRACE_S:.0f}")
     said = _persistently(lambda: sh(host, script, 120)).stdout.strip()
     return int(said) if said.isdigit() else 0
 
 
 # --- a started job ------------------------------------------------------------------------------------------
-
-_STOP = """\
-cd -- {d} || exit 0
-pid=$(cat pid)
-if flock -n -s lock true; then
-    # It has ended; or `run` alone was killed, and the rest of its group, whose number can't be taken yet, was not.
-    [ -e rc ] || [ "$(cat boot)" != "$(cat /proc/sys/kernel/random/boot_id)" ] || kill -KILL "-$pid"
-    exit 0
-fi
-kill -TERM "-$pid"
-flock -w {grace} -s lock true && [ -e rc ] && {{ echo stopped; exit 0; }}
-kill -KILL "-$pid"
-flock -w {grace} -s lock true || {{ echo immortal; exit 0; }}
-date +%s.%N >end
-head -c 65536 /dev/zero >room && rm room && echo stopped >rc
-echo stopped
-"""
-
-_END_LEFTOVERS = """\
-root="${{TMPDIR:-/tmp}}/benchbrief-$(id -u)"
-running=0
-for d in "$root"/{owner}-*; do
-    [ -d "$d" ] && [ -O "$d" ] || continue
-    flock -n -s "$d/lock" true || running=$((running + 1))
-    (
-{stop}
-    ) >/dev/null 2>&1
-    rm -rf -- "$d"
-done
-echo "$running"
-"""
-
-_STATE = """\
-cd -- {d} || {{ echo "gone	yes"; exit 0; }}
-if flock -n -s lock true; then echo "running	no"; else echo "running	yes"; fi
-for f in start end rc; do [ -e $f ] && printf '%s\\t%s\\n' $f "$(head -c 40 $f)"; done
-if head -c 65536 /dev/zero >room; then echo "room	yes"; else echo "room	no"; fi
-rm -f room
-"""
-
 
 class DetachedJob:
     """A job on a host; see `seams.RunningJob`."""
@@ -273,6 +245,8 @@ class DetachedJob:
         self._ended = threading.Event()
         self._lost: RunnerError | None = None
         self._watcher: threading.Thread | None = None
+        self._attended = KEEPER.keep(host, partial(tell_alive, host), job.unattended_s)
+        """Called when it has ended: it needs no sign of life any more."""
 
     def wait(self, timeout_s: float) -> bool:
         """True when it has ended. Survives a broken connection; raises HostError when the host stays away."""
@@ -285,10 +259,11 @@ class DetachedJob:
             lost, self._lost, self._watcher = self._lost, None, None
             self._ended.clear()
             raise lost
+        self._attended()
         return True
 
     def _watch(self) -> None:
-        script = f"cd -- {quote(self._directory)} || exit 0; flock -w {_SLICE_S:.0f} -s lock true"
+        script = scripts.with_values(scripts.WAIT, d=self._directory, slice=f"{_SLICE_S:.0f}")
         try:
             while _persistently(lambda: sh(self._host, script, _SLICE_S + 30)).exit_code != 0:
                 pass
@@ -297,7 +272,7 @@ class DetachedJob:
         self._ended.set()
 
     def stop(self) -> None:
-        script = _STOP.format(d=quote(self._directory), grace=f"{_STOP_GRACE_S:.0f}")
+        script = scripts.with_values(f'{scripts.STOP}stop "$d"\n', d=self._directory, grace=f"{_STOP_GRACE_S:.0f}")
         said = _persistently(lambda: sh(self._host, script, 2 * _STOP_GRACE_S + 30)).stdout.strip()
         if said == "immortal":
             raise HostError(
@@ -305,16 +280,17 @@ class DetachedJob:
                 f"They may wait for a device that does not answer: look at the log of {self._host.host.id}.",
             )
         self._stopped = self._stopped or said == "stopped"
+        self._attended()
 
     def tail(self, limit: int = 2000) -> str:
-        script = f"cd -- {quote(self._directory)} && tail -q -c {limit:d} stderr stdout"
+        script = scripts.with_values(scripts.TAIL, d=self._directory, limit=f"{limit:d}")
         text = _persistently(lambda: sh(self._host, script)).stdout
         return printable(self._masking.text(text))[-limit:]
 
     def collect(self, into: Path) -> JobOutput:
         """Raises DiskFull when the disk is full here, HostFull when it was there, HostError when the job vanished.
 
-        What it left is fetched first in every case; its directory is removed only when all of it is here.
+        What it left is fetched first in every case, and stays on the host until `discard`.
         """
         state = self._state()
         where = self._host.host.id
@@ -326,10 +302,15 @@ class DetachedJob:
         if state.get("running") != "no":
             raise HostError(f"{where}: {self._job.name} is still running", "Stop it first.")
         self._fetch(into)
-        _persistently(lambda: sh(self._host, f"rm -rf -- {quote(self._directory)}"))
         started = _epoch(state.get("start", ""))
         ended = _epoch(state.get("end", ""))
         rc = state.get("rc", "")
+        if rc == "unattended" or (not rc and "unattended" in state):
+            raise HostError(
+                f"{where}: {self._job.name} stopped itself: no sign of its controller for "
+                f"{state.get('unattended') or f'{self._job.unattended_s:g}'} s; what it wrote is in {into}",
+                f"Was the controller down, or {where} cut off from it, for so long?",
+            )
         if not rc:
             if "end" in state or state.get("room") != "yes":
                 raise HostFull(
@@ -345,8 +326,18 @@ class DetachedJob:
         by_us = self._stopped or rc == "stopped"
         return JobOutput(into, None if by_us else _exit_code(int(rc)), started, ended, where)
 
+    def discard(self) -> None:
+        """Raises HostError when the job still runs."""
+        script = scripts.with_values(
+            scripts.DISCARD, d=self._directory, owner=self._host.run_name.owner, grace=f"{_STOP_GRACE_S:.0f}"
+        )
+        said = _persistently(lambda: sh(self._host, script)).stdout.strip()
+        if said == "running":
+            raise HostError(f"{self._host.host.id}: {self._job.name} is still running", "Stop it first.")
+        self._attended()
+
     def _state(self) -> dict[str, str]:
-        done = _persistently(lambda: sh(self._host, _STATE.format(d=quote(self._directory))))
+        done = _persistently(lambda: sh(self._host, scripts.with_values(scripts.STATE, d=self._directory)))
         pairs = (line.partition("\t") for line in done.stdout.splitlines()[:10])
         return {key: value.strip() for key, _, value in pairs}
 
@@ -417,7 +408,7 @@ def fetch(host: JobHost, path: str, to: Path, limit: int = _MAX_FETCH, masking: 
         to.unlink()
         raise HostError(
             f"{host.host.id}: {path} is too large to fetch: what a job leaves may have {_MAX_FETCH >> 30} GiB",
-            "It is still there: make the tool write less, or fetch it by hand.",
+            "Make the tool write less.",
         )
     return size
 
@@ -460,7 +451,7 @@ def _exit_code(status: int) -> int:
 
 
 def _epoch(text: str) -> float | None:
-    return float(text) if re.fullmatch(r"\d{9,11}(\.\d{0,9})?", text) else None
+    return float(text) if re.fullmatch(r"\d{1,11}(\.\d{0,9})?", text) else None
 
 
 def printable(text: str) -> str:

@@ -6,12 +6,13 @@ import hashlib
 import os
 import re
 import shutil
+import socket
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from benchbrief.compiler.plan import Plan
-from benchbrief.runners.seams import DiskFull, RunnerError
+from benchbrief.runners.seams import DiskFull, RunName, RunnerError
 
 PLAN = "plan.json"
 
@@ -68,6 +69,13 @@ def load_plan(run_dir: Path) -> Plan:
         raise RunnerError(f"{path} can't be read: {error.strerror}", "is this the folder of a run?") from error
     except ValueError as error:
         raise RunnerError(f"{path} is not a plan that this benchbrief reads", "run the spec again") from error
+
+
+def run_name(run_dir: Path) -> RunName:
+    """What the run's jobs are known by on every host: the same owner when it is resumed, another for any other run."""
+    controller, folder = socket.gethostname(), str(run_dir.resolve())
+    owner = hashlib.sha256(f"{controller}:{folder}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return RunName(owner, run_dir.name, folder, controller, os.getpid())
 
 
 def cell_directory(cell_id: str, attempt: int) -> Path:

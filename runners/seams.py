@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from benchbrief.compiler.plan import Cell, Client, Database, Experiment, Hardware, Host, Plan, Probe, Workload, share_of
 from benchbrief.runners.measurement import Measurement, Sample
@@ -52,6 +52,11 @@ class Job:
 
     `collect` names files (or globs) in that directory which are fetched beside stdout and stderr.
     `background` jobs (probes, servers) run until they are stopped.
+
+    `key` names the job within its run, for good: who starts it again, be that another controller of the same run, is
+    given the one that was started before. A job without one is always a new one.
+
+    A job whose controller has given no sign of life for `unattended_s` ends itself, with its whole group.
     """
 
     name: str
@@ -60,6 +65,8 @@ class Job:
     files: tuple[File, ...] = ()
     collect: tuple[str, ...] = ()
     background: bool = False
+    key: str = ""
+    unattended_s: float = 600.0
 
 
 @dataclass(frozen=True)
@@ -82,6 +89,20 @@ class JobOutput:
     @property
     def stderr(self) -> Path:
         return self.directory / "stderr"
+
+
+@dataclass(frozen=True)
+class RunName:
+    """Whose jobs these are on a host: `owner` is in the names of what lies there, the same when a run is resumed.
+
+    The rest is for people who find it: the run and its folder, and the machine and process that drove it.
+    """
+
+    owner: str = "anyone"
+    run: str = ""
+    folder: str = ""
+    controller: str = ""
+    pid: int = 0
 
 
 @dataclass(frozen=True)
@@ -314,6 +335,9 @@ class TellsGaps(Protocol):
         ...
 
 
+JobState = Literal["running", "ended", "killed"]
+
+
 class RunningJob(Protocol):
     """A job started on a host."""
 
@@ -326,7 +350,11 @@ class RunningJob(Protocol):
         ...
 
     def collect(self, into: Path) -> JobOutput:
-        """Fetch its outputs (secrets masked) and remove its directory on the host."""
+        """Fetch its outputs, secrets masked. All of it stays on the host too, until `discard`."""
+        ...
+
+    def discard(self) -> None:
+        """Remove what an ended job left on its host; no error when that has gone already."""
         ...
 
     def tail(self, limit: int = 2000) -> str:
@@ -343,7 +371,17 @@ class Transport(Protocol):
         """Run a short command and wait. A non-zero exit is a result, not an error."""
         ...
 
-    def start(self, job: Job) -> RunningJob: ...
+    def start(self, job: Job) -> RunningJob:
+        """Start a job; one with a key that was started before, running or ended, is attached to instead."""
+        ...
+
+    def find(self, key: str) -> JobState | None:
+        """What became of the job with this key; None when it was never started, or was discarded.
+
+        A job was `killed` when it neither runs nor left an exit code: its host was restarted, it was killed with its
+        keeper, or it ended itself without a controller.
+        """
+        ...
 
     def end_leftovers(self) -> int:
         """Stop and remove the jobs that an earlier controller of the same run left here; how many still ran."""

@@ -16,7 +16,7 @@ from benchbrief.compiler.plan import Database, Hardware, Plan
 from benchbrief.runners import facts, plugins, supported, tools
 from benchbrief.runners.counters import CounterReadings, Counters
 from benchbrief.runners.hosts import HostPool
-from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, Transport
+from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, RunName, Transport
 
 
 class OpenHosts(Hosts, AbstractContextManager["OpenHosts"], Protocol):
@@ -52,8 +52,8 @@ class World(Protocol):
         """Raises RunnerError for a plan that can't be run as it says."""
         ...
 
-    def hosts(self, plan: Plan, owner: str) -> OpenHosts:
-        """The hosts of a plan; `owner` is whose jobs are started on them."""
+    def hosts(self, plan: Plan, run_name: RunName) -> OpenHosts:
+        """The hosts of a plan; `run_name` is whose jobs are started on them."""
         ...
 
     def require_power(self, plan: Plan, hosts: Hosts) -> None:
@@ -91,8 +91,8 @@ class RealWorld:
     def refuse(self, plan: Plan) -> None:
         supported.refuse_unsupported(plan)
 
-    def hosts(self, plan: Plan, owner: str) -> OpenHosts:
-        return HostPool(plan, self.config, owner=owner)
+    def hosts(self, plan: Plan, run_name: RunName) -> OpenHosts:
+        return HostPool(plan, self.config, run_name)
 
     def require_power(self, plan: Plan, hosts: Hosts) -> None:
         supported.require_power(plan, hosts)

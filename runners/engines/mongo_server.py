@@ -79,6 +79,7 @@ def _end(job: RunningJob, keep: Path | None) -> None:
     try:
         with tempfile.TemporaryDirectory() as unread:
             job.collect(_next_free(keep) if keep else Path(unread))
+        job.discard()
     except OSError as error:
         raise RunnerError(f"what the embedded MongoDB server printed can't be kept: {error.strerror}") from error
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchbrief.compiler.plan import Host
-from benchbrief.runners.seams import Transport
+from benchbrief.runners.seams import RunName, Transport
 
 
-def open_transport(host: Host, ssh_config: Path | None = None, owner: str = "anyone") -> Transport:
-    """The transport of a host, for the jobs of `owner`. An SSH one connects on first use."""
+def open_transport(host: Host, ssh_config: Path | None = None, run_name: RunName | None = None) -> Transport:
+    """The transport of a host, for the jobs of this run. An SSH one connects on first use."""
     if host.transport == "local":
         from benchbrief.runners.transports.local import LocalTransport
 
-        return LocalTransport(host, owner)
+        return LocalTransport(host, run_name)
     from benchbrief.runners.transports.ssh import SshTransport
 
-    return SshTransport(host, ssh_config, owner)
+    return SshTransport(host, ssh_config, run_name)

@@ -16,12 +16,15 @@ from typing import IO
 from benchbrief.compiler.plan import Host
 from benchbrief.runners import jobs
 from benchbrief.runners.commands import Masking, masked, script
+from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.seams import (
     Command,
     Completed,
     HostError,
     HostFull,
     Job,
+    JobState,
+    RunName,
     RunnerError,
     RunningJob,
     Secret,
@@ -34,9 +37,9 @@ _PIECE = 1 << 20
 class LocalTransport:
     """Runs commands on the controller itself; see `seams.Transport`."""
 
-    def __init__(self, host: Host, owner: str = "anyone") -> None:
+    def __init__(self, host: Host, run_name: RunName | None = None) -> None:
         self.host = host
-        self.owner = owner
+        self.run_name = run_name or RunName()
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
         started = time.monotonic()
@@ -70,6 +73,9 @@ class LocalTransport:
 
     def start(self, job: Job) -> RunningJob:
         return jobs.start(self, job)
+
+    def find(self, key: str) -> JobState | None:
+        return jobs.find(self, key)
 
     def end_leftovers(self) -> int:
         return jobs.end_leftovers(self)
@@ -106,7 +112,8 @@ class LocalTransport:
         return nullcontext((host, port))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing is held open; but its jobs are left to themselves."""
+        KEEPER.forget(self)
 
 
 def _nameless_file() -> IO[bytes]:

@@ -27,12 +27,15 @@ from benchbrief.compiler.plan import Host
 from benchbrief.runners import jobs
 from benchbrief.runners.commands import Masking, masked, quote, script
 from benchbrief.runners.jobs import ConnectionLost, printable
+from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.seams import (
     Command,
     Completed,
     HostError,
     HostFull,
     Job,
+    JobState,
+    RunName,
     RunnerError,
     RunningJob,
     Secret,
@@ -148,9 +151,9 @@ def _paths(setting: str | None, default: list[Path]) -> list[Path]:
 class SshTransport:
     """Runs commands on a host over SSH; see `seams.Transport`. Connects on first use, and again after a break."""
 
-    def __init__(self, host: Host, config: Path | None = None, owner: str = "anyone") -> None:
+    def __init__(self, host: Host, config: Path | None = None, run_name: RunName | None = None) -> None:
         self.host = host
-        self.owner = owner
+        self.run_name = run_name or RunName()
         self._config = config
         self._connection: fabric.Connection | None = None
         self._was_connected = False
@@ -177,6 +180,9 @@ class SshTransport:
 
     def start(self, job: Job) -> RunningJob:
         return jobs.start(self, job)
+
+    def find(self, key: str) -> JobState | None:
+        return jobs.find(self, key)
 
     def end_leftovers(self) -> int:
         return jobs.end_leftovers(self)
@@ -325,6 +331,7 @@ class SshTransport:
     def close(self) -> None:
         """For good: who still waits for a job here must not connect again."""
         self._closed = True
+        KEEPER.forget(self)
         self._forget()
 
     def _forget(self) -> None:

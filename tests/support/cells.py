@@ -217,7 +217,9 @@ def run_job(transport: Transport, job: Job, into: Path) -> JobOutput:
     if not running.wait(job.timeout_s):
         running.stop()
         raise TimeoutError(f"{job.name} did not end: {running.tail()}")
-    return running.collect(into)
+    output = running.collect(into)
+    running.discard()
+    return output
 
 
 def load(transport: Transport, driver: Driver, engine: Engine, context: CellContext, into: Path) -> None:

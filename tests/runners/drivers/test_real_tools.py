@@ -269,6 +269,7 @@ def test_go_ycsb_can_be_stopped_with_all_that_it_started(tmp_path: Path) -> None
         assert not running.wait(1)
         running.stop()
         output = running.collect(tmp_path / "out/stopped")
+        running.discard()
         # `timeout` would have put the tool into a process group of its own, which nothing stops.
         wanted = made.context.tool_path.encode()
         left = [path for path in Path("/proc").glob("[0-9]*/cmdline") if wanted in _read(path)]

@@ -35,6 +35,7 @@ def meter(
 def here() -> Iterator[Transport]:
     transport = open_transport(cells.LOCAL)
     yield transport
+    transport.end_leftovers()
     transport.close()
 
 

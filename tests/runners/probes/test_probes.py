@@ -52,6 +52,7 @@ def values(samples: tuple[Sample, ...], measure: str) -> list[float]:
 def here() -> Iterator[Transport]:
     transport = open_transport(Host(id="local", transport="local", name="local"))
     yield transport
+    transport.end_leftovers()
     transport.close()
 
 

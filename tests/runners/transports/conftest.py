@@ -56,6 +56,7 @@ def transport(request: pytest.FixtureRequest, jobs_dir: Path, monkeypatch: pytes
         host = request.getfixturevalue("server").host
     opened = open_transport(host)
     yield opened
+    opened.end_leftovers()
     opened.close()
 
 

@@ -36,7 +36,13 @@ def job(line: str, **more: object) -> Job:
 
 def finished(running: RunningJob, into: Path) -> JobOutput:
     assert running.wait(20)
-    return running.collect(into)
+    output = running.collect(into)
+    running.discard()
+    return output
+
+
+def job_directories(root: Path) -> list[Path]:
+    return [path for path in root.glob("*") if path.is_dir()]
 
 
 def alive(pid: int) -> bool:
@@ -116,7 +122,7 @@ def test_the_directory_on_the_host_is_private_and_gone_afterwards(
     transport: Transport, tmp_path: Path, state_root: Path
 ) -> None:
     running = transport.start(job("sleep 30", files=(File("f", (Secret("hunter2"),)),)))
-    (mine,) = state_root.iterdir()
+    (mine,) = job_directories(state_root)
     until(lambda: (mine / "stdout").exists() and not (mine / "env").exists())
     assert stat.S_IMODE(state_root.stat().st_mode) == 0o700
     assert stat.S_IMODE(mine.stat().st_mode) == 0o700
@@ -124,7 +130,10 @@ def test_the_directory_on_the_host_is_private_and_gone_afterwards(
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
     running.stop()
     running.collect(tmp_path / "kept")
-    assert not mine.exists()
+    assert mine.exists()
+    running.discard()
+    running.discard()
+    assert not state_root.exists()
 
 
 def test_the_jobs_own_umask_and_directory_are_those_of_the_host(transport: Transport, tmp_path: Path) -> None:
@@ -183,9 +192,12 @@ def test_secrets_are_in_no_process_list_file_or_output(transport: Transport, tmp
     tail = running.tail()
     running.stop()
     output = running.collect(tmp_path / "kept")
-    assert not list(state_root.iterdir())
-    texts = [lists, tail, *(path.read_text() for path in output.directory.rglob("*") if path.is_file())]
-    assert len(texts) == 2 + 5
+    (mine,) = job_directories(state_root)
+    about = [(mine / name).read_text() for name in ("about", "run")]
+    assert "PW=***" in about[0]
+    running.discard()
+    texts = [lists, tail, *about, *(path.read_text() for path in output.directory.rglob("*") if path.is_file())]
+    assert len(texts) == 2 + 2 + 5
     for text in texts:
         assert "sw0rdfish" not in text
         assert "hunter2" not in text
@@ -243,7 +255,7 @@ def test_a_job_killed_with_its_keeper_is_an_error_that_names_the_host_and_keeps_
 ) -> None:
     running = transport.start(job("echo so far; sleep 304"))
     until(lambda: "so far" in running.tail())
-    (mine,) = state_root.iterdir()
+    (mine,) = job_directories(state_root)
     os.killpg(int((mine / "pid").read_text()), 9)
     assert running.wait(5)
     with pytest.raises(HostError, match=f"{transport.host.id}: test was killed from outside"):
@@ -256,7 +268,7 @@ def test_children_that_outlive_a_killed_keeper_are_ended_by_stop(
 ) -> None:
     running = transport.start(job("echo $$; sleep 305"))
     until(lambda: running.tail().strip())
-    (mine,) = state_root.iterdir()
+    (mine,) = job_directories(state_root)
     os.kill(int((mine / "pid").read_text()), 9)
     child = int(running.tail())
     assert alive(child)
@@ -281,7 +293,7 @@ def test_more_than_may_be_fetched_is_an_error_and_stays_on_the_host(
     with pytest.raises(HostError, match=r"work/big is too large to fetch"):
         running.collect(tmp_path / "kept")
     monkeypatch.undo()
-    (mine,) = state_root.iterdir()
+    (mine,) = job_directories(state_root)
     assert (mine / "work" / "big").stat().st_size == 4000
     assert running.collect(tmp_path / "again").exit_code == 0
 

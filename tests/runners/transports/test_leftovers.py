@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.runners.seams import Command, Job, RunningJob, Transport
+from benchbrief.runners.seams import Command, Job, RunName, RunningJob, Transport
 from benchbrief.runners.transports import open_transport
 from tests.support.waiting import until
 
@@ -28,7 +28,7 @@ def exists(group: int) -> bool:
 
 @pytest.fixture
 def of_another_run(transport: Transport, tmp_path: Path) -> Iterator[RunningJob]:
-    with closing(open_transport(transport.host, owner="another")) as theirs:
+    with closing(open_transport(transport.host, run_name=RunName("another"))) as theirs:
         running = theirs.start(job("sleep 60"))
         yield running
         running.stop()
@@ -38,14 +38,14 @@ def of_another_run(transport: Transport, tmp_path: Path) -> Iterator[RunningJob]
 def test_leftovers_of_the_same_run_are_ended_and_removed(
     transport: Transport, of_another_run: RunningJob, state_root: Path
 ) -> None:
-    with closing(open_transport(transport.host, owner="mine")) as killed:
+    with closing(open_transport(transport.host, run_name=RunName("mine"))) as killed:
         killed.start(job("sleep 60 & sleep 60"))
         killed.start(job("echo done"))
         until(lambda: len(list(state_root.glob("mine-*/rc"))) == 1)
         (group,) = [
             int(path.read_text()) for path in state_root.glob("mine-*/pid") if not (path.parent / "rc").exists()
         ]
-    with closing(open_transport(transport.host, owner="mine")) as resumed:
+    with closing(open_transport(transport.host, run_name=RunName("mine"))) as resumed:
         assert resumed.end_leftovers() == 1, "one of the two had ended by itself"
         assert list(state_root.glob("mine-*")) == []
         assert resumed.end_leftovers() == 0
@@ -54,5 +54,5 @@ def test_leftovers_of_the_same_run_are_ended_and_removed(
 
 
 def test_without_leftovers_nothing_is_done(transport: Transport) -> None:
-    with closing(open_transport(transport.host, owner="fresh")) as fresh:
+    with closing(open_transport(transport.host, run_name=RunName("fresh"))) as fresh:
         assert fresh.end_leftovers() == 0

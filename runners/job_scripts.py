@@ -1,0 +1,266 @@
+"""The shell scripts behind detached jobs; `runners/jobs.py` says what they keep on a host.
+
+Each is fixed text: what differs is set before it as variables, by `with_values`. They need `sh`, `setsid` and `flock`.
+What changes which names there are in the root directory is done under a lock on that directory, so that it can go when
+nothing is left in it.
+"""
+
+from __future__ import annotations
+
+from benchbrief.runners.commands import quote
+
+
+def with_values(text: str, **values: str) -> str:
+    """A script that begins by setting these variables."""
+    return "".join(f"{name}={quote(value)}\n" for name, value in values.items()) + text
+
+
+# --- parts ---
+
+ROOT = 'root="${TMPDIR:-/tmp}/benchbrief-$(id -u)"\n'
+
+# `with_root TASK` runs the task, which ends the script, under the lock. A root that was removed while we waited for
+# the lock, or before it was opened, is no longer the one at its path: then again, with the new one.
+_LOCKED = """\
+under_lock() {
+    flock -w 20 -x 8 || { echo "locked $root"; exit 1; }
+    [ "$root" -ef /proc/self/fd/8 ] && "$@"
+}
+with_root() {
+    for attempt in 1 2 3 4 5 6 7 8 9; do
+        if [ "$1" = begin ]; then
+            mkdir -p -- "$root" 2>/dev/null
+            if [ ! -d "$root" ] || [ -L "$root" ] || [ ! -O "$root" ]; then echo "unsafe $root"; exit 1; fi
+            chmod 700 -- "$root"
+        fi
+        [ -d "$root" ] && [ -O "$root" ] || exit 0
+        under_lock "$@" 8<"$root"
+    done
+    echo "locked $root"
+    exit 1
+}
+"""
+
+# Without jobs and claims, an owner leaves nothing in the root, and without owners there is no root.
+_TIDY = """\
+tidy() {
+    for left in "$root/$owner"-*; do [ -e "$left" ] && return; done
+    holder=
+    [ -e "$root/claim" ] && read -r holder <"$root/claim"
+    [ "$holder" = "$owner" ] && return
+    rm -f -- "$root/$owner.alive"
+    rmdir -- "$root" 2>/dev/null
+}
+"""
+
+# `born PID` prints when a process was started, in ticks since the boot: with its number it names a process for good.
+# The name of the program, which may hold blanks and parentheses, is before it in the line.
+_BORN = """\
+born() {
+    read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
+    set -- ${stat##*) }
+    echo "${20}"
+}
+"""
+
+# Whether the group in `pid` is still this job's, in the job's directory. While its first process lives, that one's
+# start tells; after that, members that carry the job's mark. Anything else has got the number since.
+_OURS = (
+    _BORN
+    + """\
+ours() {
+    [ "$(cat boot)" = "$(cat /proc/sys/kernel/random/boot_id)" ] || return 1
+    if [ -d "/proc/$pid" ]; then [ "$(born "$pid")" = "$(cat born)" ]; return; fi
+    for member in $(grep -lsE "\\) [A-Za-z] [0-9]+ $pid " /proc/[0-9]*/stat); do
+        tr '\\0' '\\n' 2>/dev/null <"${member%stat}environ" | grep -qxF "BENCHBRIEF_JOB=$PWD" && return 0
+    done
+    return 1
+}
+"""
+)
+
+# --- the job itself ---
+
+# `exec 9>&-` keeps the lock out of the job, so that it tells of this script alone. Descriptor 8 is the root's lock,
+# held until there is a pid. Ignored signals would be inherited by the job, trapped ones are not. The last line of
+# `ended` ends what the job left running in its group, this script included (dash's `kill` knows no `--`).
+#
+# The watchdog counts its own ticks, not seconds by a clock, which may be stepped. It can't be ended by what ends the
+# job, and counts on when this script was killed.
+RUN = (
+    _BORN
+    + """\
+umask 077
+exec 9>lock
+flock -x 9 || exit 1
+trap : TERM INT HUP
+cat /proc/sys/kernel/random/boot_id >boot
+born $$ >born
+date +%s.%N >start || exit 1
+echo $$ >pid || exit 1
+exec >/dev/null 2>&1
+exec 8<&-
+export BENCHBRIEF_JOB="$PWD"
+ended() {
+    date +%s.%N >end
+    head -c 65536 /dev/zero >room && rm room && echo "$1" >rc.tmp && mv rc.tmp rc
+    kill -KILL -$$
+}
+watch() {
+    trap '' TERM INT HUP
+    seen= quiet=0
+    while [ $quiet -lt $ticks ]; do
+        sleep $tick
+        now=
+        read -r now <"$alive"
+        if [ "$now" = "$seen" ]; then quiet=$((quiet + 1)); else quiet=0 seen=$now; fi
+    done
+    echo "$unattended" >unattended
+    kill -TERM -$$
+    sleep $grace
+    ended unattended
+}
+[ $ticks -eq 0 ] || { watch 9>&- & }
+(
+    exec 9>&-
+    cd work || exit 126
+    . ../env
+    rm -f ../env
+    umask "$old_umask"
+    job
+) </dev/null >stdout 2>stderr
+rc=$?
+[ -e stopping ] && rc=stopped
+[ -e unattended ] && rc=unattended
+ended $rc
+"""
+)
+
+START = (
+    ROOT
+    + _LOCKED
+    + _TIDY
+    + """\
+old_umask=$(umask)
+umask 077
+d="$root/$id"
+failed() {
+    why=$(LC_ALL=C; export LC_ALL; { head -c 65536 /dev/zero >"$root/room"; } 2>&1)
+    case $why in *"No space left"*|*"quota exceeded"*) echo "full $root";; *) echo failed; echo "$why" >&2;; esac
+    rm -rf -- "$d" "$root/room"
+    tidy
+    exit 1
+}
+begin() {
+    printf '%s\\n' "$token" 1<>"$root/$owner.alive"
+    if [ -s "$d/pid" ]; then echo "started $d"; exit 0; fi
+    rm -rf -- "$d"
+    if [ -n "$cwd" ] && [ ! -d "$cwd" ]; then echo failed; printf 'no directory %s\\n' "$cwd" >&2; tidy; exit 1; fi
+    mkdir -- "$d" && mkdir -- "$d/work" && cd -- "$d/work" || failed
+    write_files
+    cd .. || failed
+    printf '%s\\n' "$about" >about && printf %s "$env" >env || failed
+    { echo "old_umask=$old_umask"; printf %s "$run"; } >run || failed
+    said=$(setsid -f sh ./run 2>&1 </dev/null)
+    [ -s pid ] || { printf '%s\\n' "$said" >&2; failed; }
+    echo "started $d"
+    exit 0
+}
+for tool in setsid flock; do command -v $tool >/dev/null || { echo "lacks $tool"; exit 1; }; done
+[ -r /proc/sys/kernel/random/boot_id ] || { echo "lacks /proc"; exit 1; }
+with_root begin
+"""
+)
+
+ALIVE = (
+    ROOT
+    + _LOCKED
+    + """\
+beat() { [ -e "$root/$owner.alive" ] && printf '%s\\n' "$token" 1<>"$root/$owner.alive"; exit 0; }
+with_root beat
+"""
+)
+
+# --- a started job ---
+
+FIND = (
+    ROOT
+    + """\
+cd -- "$root/$id" 2>/dev/null && [ -O . ] && [ -s pid ] || { echo none; exit 0; }
+if ! flock -n -s lock true; then echo running; exit 0; fi
+rc=; [ -e rc ] && read -r rc <rc
+case $rc in ''|unattended) echo killed;; *) echo ended;; esac
+"""
+)
+
+# Prints what became of it: nothing, when it had ended before.
+STOP = (
+    _OURS
+    + """\
+stop() {
+    cd -- "$1" 2>/dev/null || return 0
+    read -r pid <pid || return 0
+    if flock -n -s lock true; then
+        # It has ended; or its script alone was killed, and the rest of the group was not.
+        [ -e rc ] || ! ours || kill -KILL "-$pid"
+        return 0
+    fi
+    : >stopping
+    kill -TERM "-$pid"
+    flock -w "$grace" -s lock true && [ -e rc ] && { echo stopped; return 0; }
+    kill -KILL "-$pid"
+    flock -w "$grace" -s lock true || { echo immortal; return 0; }
+    date +%s.%N >end
+    head -c 65536 /dev/zero >room && rm room && echo stopped >rc
+    echo stopped
+}
+"""
+)
+
+DISCARD = (
+    ROOT
+    + _LOCKED
+    + _TIDY
+    + STOP
+    + """\
+discard() {
+    if [ -d "$d" ]; then
+        flock -n -s "$d/lock" true || { echo running; exit 0; }
+        (stop "$d") >/dev/null 2>&1
+        cd / && rm -rf -- "$d"
+    fi
+    tidy
+    exit 0
+}
+with_root discard
+"""
+)
+
+END_LEFTOVERS = (
+    ROOT
+    + _LOCKED
+    + _TIDY
+    + STOP
+    + """\
+running=0
+for d in "$root/$owner"-*; do
+    [ -d "$d" ] && [ -O "$d" ] || continue
+    [ ! -s "$d/pid" ] || flock -n -s "$d/lock" true || running=$((running + 1))
+    (stop "$d") >/dev/null 2>&1
+done
+echo "$running"
+remove() { for d in "$root/$owner"-*; do rm -rf -- "$d"; done; tidy; exit 0; }
+with_root remove
+"""
+)
+
+WAIT = 'cd -- "$d" 2>/dev/null || exit 0\nflock -w "$slice" -s lock true\n'
+TAIL = 'cd -- "$d" && tail -q -c "$limit" stderr stdout\n'
+
+STATE = """\
+cd -- "$d" || { echo "gone	yes"; exit 0; }
+if flock -n -s lock true; then echo "running	no"; else echo "running	yes"; fi
+for f in start end rc unattended; do [ -e $f ] && printf '%s\\t%s\\n' $f "$(head -c 40 $f)"; done
+if head -c 65536 /dev/zero >room; then echo "room	yes"; else echo "room	no"; fi
+rm -f room
+"""

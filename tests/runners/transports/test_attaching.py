@@ -1,0 +1,179 @@
+"""A job with a key is started once, whoever asks for it, and is told of by its host."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from benchbrief.runners.seams import Command, HostError, Job, RunName, Transport
+from benchbrief.runners.transports import open_transport
+from tests.support.waiting import until
+
+MINE = RunName("mine", run="the run")
+
+
+def job(line: str, key: str, unattended_s: float = 600) -> Job:
+    return Job(name="test", command=Command(("sh", "-c", line)), timeout_s=60, key=key, unattended_s=unattended_s)
+
+
+@contextmanager
+def controller(transport: Transport) -> Iterator[Transport]:
+    """Another one of the same run, which knows nothing of what the first did."""
+    with closing(open_transport(transport.host, run_name=MINE)) as opened:
+        yield opened
+
+
+def directory(root: Path) -> Path:
+    (found,) = root.glob("mine-*")
+    return found
+
+
+def test_another_controller_attaches_to_a_running_job_by_its_key(
+    transport: Transport, tmp_path: Path, state_root: Path
+) -> None:
+    work = job("echo $$ >>begun; while [ ! -e go ]; do sleep 0.05; done; cat begun; exit 7", "a/1/measure/here")
+    with controller(transport) as first:
+        assert first.find(work.key) is None
+        first.start(work)
+        assert first.find(work.key) == "running"
+        until((directory(state_root) / "work" / "begun").exists)
+    with controller(transport) as second:
+        running = second.start(work)
+        (directory(state_root) / "work" / "go").write_text("go\n")
+        assert running.wait(10)
+        output = running.collect(tmp_path / "kept")
+        assert output.exit_code == 7
+        assert len(output.stdout.read_text().splitlines()) == 1, "it was begun once"
+        running.discard()
+        assert second.find(work.key) is None
+    assert not state_root.exists()
+
+
+def test_an_ended_job_stays_until_it_is_discarded(transport: Transport, tmp_path: Path) -> None:
+    work = job("echo once", "a/1/measure/here")
+    with controller(transport) as first:
+        running = first.start(work)
+        assert running.wait(10)
+        first_seen = running.collect(tmp_path / "first")
+    with controller(transport) as second:
+        assert second.find(work.key) == "ended"
+        again = second.start(work)
+        assert again.wait(10)
+        output = again.collect(tmp_path / "second")
+        assert (output.started_at, output.ended_at) == (first_seen.started_at, first_seen.ended_at)
+        assert output.stdout.read_text() == "once\n"
+        again.discard()
+    with controller(transport) as third:
+        new = third.start(work)
+        assert new.wait(10)
+        assert new.collect(tmp_path / "third").started_at > output.started_at
+        new.discard()
+
+
+def test_keys_are_apart_and_those_of_another_run_too(transport: Transport, tmp_path: Path) -> None:
+    with controller(transport) as mine, closing(open_transport(transport.host, run_name=RunName("theirs"))) as theirs:
+        one = mine.start(job("echo one", "one"))
+        two = mine.start(job("echo two", "two"))
+        other = theirs.start(job("echo other", "one"))
+        for running, text in ((one, "one"), (two, "two"), (other, "other")):
+            assert running.wait(10)
+            assert running.collect(tmp_path / text).stdout.read_text() == f"{text}\n"
+            running.discard()
+
+
+def test_a_job_that_was_killed_with_its_keeper_is_known_as_killed(
+    transport: Transport, tmp_path: Path, state_root: Path
+) -> None:
+    with controller(transport) as first:
+        running = first.start(job("echo so far; sleep 60", "k"))
+        until(lambda: "so far" in running.tail())
+        os.killpg(int((directory(state_root) / "pid").read_text()), 9)
+        until(lambda: first.find("k") == "killed")
+        with pytest.raises(HostError, match="was killed from outside"):
+            first.start(job("sleep 60", "k")).collect(tmp_path / "kept")
+        assert (tmp_path / "kept" / "stdout").read_text() == "so far\n"
+        running.discard()
+
+
+def test_a_job_that_never_began_is_none_and_is_started(transport: Transport, tmp_path: Path, state_root: Path) -> None:
+    with controller(transport) as first:
+        begun = first.start(job("true", "k"))
+        assert begun.wait(10)
+        place = directory(state_root)
+        begun.discard()
+        (place / "work").mkdir(parents=True)
+        (place / "work" / "half").write_text("written")
+        state_root.chmod(0o700)
+        assert first.find("k") is None
+        running = first.start(job("ls", "k"))
+        assert running.wait(10)
+        assert running.collect(tmp_path / "kept").stdout.read_text() == ""
+        running.discard()
+
+
+def test_a_stopped_job_is_stopped_for_the_next_controller_too(transport: Transport, tmp_path: Path) -> None:
+    work = job("trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done", "k")
+    with controller(transport) as first:
+        running = first.start(work)
+        until(lambda: "up" in running.tail())
+        running.stop()
+    with controller(transport) as second:
+        again = second.start(work)
+        assert again.collect(tmp_path / "kept").exit_code is None, "it was cut off, whatever code it ended with"
+        again.discard()
+
+
+@pytest.mark.parametrize("key", ["a b", "quo'te\"s", "$(touch hacked)", "semi;colon", "new\nline", "-rf", "*", "../x"])
+def test_a_key_and_a_run_name_may_hold_anything(
+    transport: Transport, tmp_path: Path, state_root: Path, key: str
+) -> None:
+    named = RunName("odd", run=key, folder=key, controller=key)
+    with closing(open_transport(transport.host, run_name=named)) as opened:
+        running = opened.start(job("echo in; sleep 60", key))
+        assert opened.find(key) == "running"
+        assert [path.name[:4] for path in state_root.iterdir() if path.is_dir()] == ["odd-"]
+        running.stop()
+        assert opened.find(key) == "ended"
+        running.collect(tmp_path / "kept")
+        running.discard()
+    assert not state_root.exists()
+
+
+# --- jobs without a controller -----------------------------------------------------------------------------------
+
+
+def test_a_job_whose_controller_is_gone_ends_itself_with_its_grandchildren(
+    transport: Transport, tmp_path: Path, state_root: Path
+) -> None:
+    work = job("(trap '' TERM; sleep 61 & sleep 62) & echo $!; wait", "k", unattended_s=0.4)
+    with controller(transport) as first:
+        running = first.start(work)
+        until(lambda: running.tail().strip())
+        group = int((directory(state_root) / "pid").read_text())
+    with controller(transport) as second:
+        until(lambda: second.find("k") == "killed", 15)
+        until(lambda: not _alive(group), 2)
+        attached = second.start(work)
+        with pytest.raises(HostError, match=r"test stopped itself: no sign of its controller for 0\.4 s"):
+            attached.collect(tmp_path / "kept")
+        attached.discard()
+
+
+def test_a_job_with_a_controller_goes_on_past_its_unattended_time(transport: Transport, tmp_path: Path) -> None:
+    with controller(transport) as first:
+        running = first.start(job("sleep 2.5; echo whole", "k", unattended_s=1.2))
+        assert running.wait(10)
+        assert running.collect(tmp_path / "kept").stdout.read_text() == "whole\n"
+        running.discard()
+
+
+def _alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
