@@ -120,7 +120,7 @@ watch() {
     sleep $grace
     ended unattended
 }
-[ $ticks -eq 0 ] || { watch 9>&- & }
+[ $ticks -eq 0 ] || (exec 9>&-; watch) &
 (
     exec 9>&-
     cd work || exit 126

@@ -129,6 +129,8 @@ class Hangs:
 
     def stop(self) -> None: ...
 
+    def discard(self) -> None: ...
+
     def collect(self, into: Path) -> JobOutput:
         raise AssertionError
 

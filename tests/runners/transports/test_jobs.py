@@ -285,14 +285,14 @@ def test_a_large_output_is_fetched_whole(transport: Transport, tmp_path: Path) -
 
 
 def test_more_than_may_be_fetched_is_an_error_and_stays_on_the_host(
-    transport: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state_root: Path
+    transport: Transport, tmp_path: Path, state_root: Path
 ) -> None:
     running = transport.start(job("head -c 4000 /dev/zero >big", collect=("big",)))
     assert running.wait(10)
-    monkeypatch.setattr("benchbrief.runners.jobs._MAX_FETCH", 3000)
-    with pytest.raises(HostError, match=r"work/big is too large to fetch"):
-        running.collect(tmp_path / "kept")
-    monkeypatch.undo()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("benchbrief.runners.jobs._MAX_FETCH", 3000)
+        with pytest.raises(HostError, match=r"work/big is too large to fetch"):
+            running.collect(tmp_path / "kept")
     (mine,) = job_directories(state_root)
     assert (mine / "work" / "big").stat().st_size == 4000
     assert running.collect(tmp_path / "again").exit_code == 0
