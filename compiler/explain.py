@@ -196,7 +196,7 @@ def _probes(cells: Iterable[Cell]) -> list[str]:
     for cell in cells:
         for probe in cell.probes:
             found = devices.setdefault(f"{probe.name} every {duration(probe.every_s)}", [])
-            device = probe.options.get("device")
+            device = probe.options.get("device") or probe.options.get("interface")
             if device and device not in found:
                 found.append(device)
     return [f"{name} on {' or '.join(on)}" if on else name for name, on in devices.items()]

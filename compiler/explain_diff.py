@@ -261,8 +261,9 @@ def _host(value: object) -> str:
 def _probe(value: object) -> str:
     match value:
         case {"every_s": float() | int() as every, "options": dict() as options, **more_parts}:
-            device = f" on {options['device']}" if options.get("device") else ""
-            more = "".join(f", {key} {text}" for key, text in options.items() if key != "device")
+            named = options.get("device") or options.get("interface")
+            device = f" on {named}" if named else ""
+            more = "".join(f", {key} {text}" for key, text in options.items() if key not in ("device", "interface"))
             return f"every {duration(every)}{device}{more}{_meter(more_parts.get('meter'))}"
     return str(value)
 

@@ -8,7 +8,16 @@ from typing import Literal
 
 from benchbrief.results.counters import around_window
 from benchbrief.results.evidence import Evidence, Problem, Verdict, check_files, first_problem
-from benchbrief.results.measured import MEASURE, PROBE, Measured, parse_cell, parse_probe, probe_gaps, throughput_rows
+from benchbrief.results.measured import (
+    MEASURE,
+    PROBE,
+    Measured,
+    parse_cell,
+    parse_probe,
+    probe_gaps,
+    probes_of,
+    throughput_rows,
+)
 from benchbrief.results.schema import (
     CellRow,
     CounterRow,
@@ -132,30 +141,24 @@ def _samples(
     ]
     gaps: dict[str, Gap] = {}
     for job in verdict.jobs:
-        if not job.job.startswith(PROBE):
-            continue
         problem = first_problem(problems[path] for path in _paths(job))
-        if problem:
-            gaps[job.job] = Gap("error", problem)
-            continue
-        try:
-            samples = parse_probe(evidence, verdict, job, window)
-            some_failed = probe_gaps(evidence, verdict, job, window)
-        except RunnerError as error:
-            gaps[job.job] = Gap("error", f"{_named(job)} gave no samples: {error}")
-            continue
-        if not samples:
-            gaps[job.job] = Gap("warning", f"{_named(job)} gave no sample inside the measured window")
-        elif some_failed:
-            gaps[job.job] = Gap("warning", some_failed)
-        rows += [SampleRow(run_id, cell_id, s.measure, s.node, s.device, s.time, s.value, s.unit) for s in samples]
+        for name in probes_of(job):
+            of = f"{PROBE}{name}:{job.host}"
+            if problem:
+                gaps[of] = Gap("error", problem)
+                continue
+            try:
+                samples = parse_probe(evidence, verdict, job, name, window)
+                some_failed = probe_gaps(evidence, verdict, job, name, window)
+            except RunnerError as error:
+                gaps[of] = Gap("error", f"the {name} probe on {job.host} gave no samples: {error}")
+                continue
+            if not samples:
+                gaps[of] = Gap("warning", f"the {name} probe on {job.host} gave no sample inside the measured window")
+            elif some_failed:
+                gaps[of] = Gap("warning", some_failed)
+            rows += [SampleRow(run_id, cell_id, s.measure, s.node, s.device, s.time, s.value, s.unit) for s in samples]
     return rows, gaps
-
-
-def _named(job: j.JobCollected) -> str:
-    """probe:cpu:db-1 -> the cpu probe on db-1"""
-    _, name, host = job.job.split(":", 2)
-    return f"the {name} probe on {host}"
 
 
 def _counter_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[CounterRow]:

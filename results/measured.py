@@ -70,20 +70,25 @@ def output_of(run_dir: Path, job: j.JobCollected) -> JobOutput:
     return JobOutput(run_dir / job.directory, job.exit_code, job.started_at, job.ended_at, job.host)
 
 
+def probes_of(job: j.JobCollected) -> tuple[str, ...]:
+    """The probes that a job sampled for: `probe:cpu,disk:db-1` is one of two; none for a job of another kind."""
+    return tuple(job.job.split(":")[1].split(",")) if job.job.startswith(PROBE) else ()
+
+
 def parse_probe(
-    evidence: Evidence, verdict: Verdict, job: j.JobCollected, window: tuple[float, float]
+    evidence: Evidence, verdict: Verdict, job: j.JobCollected, name: str, window: tuple[float, float]
 ) -> tuple[Sample, ...]:
     """The samples of one probe on one host inside the window. Raises RunnerError when its output is not good."""
-    _, name, _ = job.job.split(":", 2)
     probe = next((p for p in verdict.cell.probes if p.name == name and job.host in p.hosts), None)
     if probe is None:
         raise RunnerError(f"the plan has no probe {name} on {job.host} for this cell")
     return _probe_kind(name).parse(probe, output_of(evidence.run_dir, job), window)
 
 
-def probe_gaps(evidence: Evidence, verdict: Verdict, job: j.JobCollected, window: tuple[float, float]) -> str:
+def probe_gaps(
+    evidence: Evidence, verdict: Verdict, job: j.JobCollected, name: str, window: tuple[float, float]
+) -> str:
     """Which of a probe's readings failed although it gave samples; "" when none did, or when its kind has no such."""
-    _, name, _ = job.job.split(":", 2)
     kind = _probe_kind(name)
     probe = next((p for p in verdict.cell.probes if p.name == name), None)
     if probe is None or not isinstance(kind, TellsGaps):

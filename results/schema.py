@@ -13,8 +13,8 @@ plan uses, have one row for each combination of their dimensions, for cells with
     measure.errors      experiment, hardware, workload, threads, target, phase, repeat, value
                         [share of operations, 0..1]
     measure.sample      measure, experiment, hardware, workload, threads, target, repeat, node, time, value
-                        [base unit]; devices summed (shares, temperatures, speeds: averaged); time in whole seconds
-                        from the start of the measured window
+                        [base unit]; devices summed (shares, times, temperatures, speeds: averaged); time in whole
+                        seconds from the start of the measured window
     measure.cells       experiment, hardware, workload, threads, target, repeat: every planned cell, done or not, but
                         for those that a search did not need
     measure.spread      experiment, hardware, workload, threads, target, phase, operation, repeats, mean, sd, cv:
@@ -290,7 +290,7 @@ TABLES: dict[str, type[tuple[object, ...]]] = {
     "searches": SearchRow,
 }
 
-# Shares, temperatures and speeds are the units of readings that don't add up over the devices of a node.
+# Shares, times, temperatures and speeds are the units of readings that don't add up over the devices of a node.
 VIEWS = """
 CREATE SCHEMA measure;
 
@@ -315,7 +315,7 @@ WHERE status = 'ok' AND operation = 'all';
 
 CREATE VIEW measure.sample AS
 SELECT measure, experiment, hardware, workload, threads, target, repeat, node, time,
-       CASE WHEN any_value(unit) IN ('', '1', '%', 'share', 'degC', 'K', 'Hz', 'rpm')
+       CASE WHEN any_value(unit) IN ('', '1', '%', 'share', 's', 'degC', 'K', 'Hz', 'rpm')
             THEN avg(value) ELSE sum(value) END AS value
 FROM (
     SELECT run_id, cell_id, measure, node, device, unit, floor(t_s)::BIGINT AS time, avg(value) AS value

@@ -140,7 +140,7 @@ class JobCollected(Record):
     attempt: int
     step: str
     job: str
-    """`measure`, `load`, `warm_up`, or `probe:<name>:<host>`."""
+    """`measure`, `load`, `warm_up`, or `probe:<name>:<host>`: `probe:cpu,disk:<host>` where probes share a job."""
     host: str
     directory: str
     """Relative to the run's directory."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners.attempt import Attempt
@@ -33,16 +34,14 @@ def watch_load(attempt: Attempt, host_id: str, running: RunningJob) -> None:
     attempt.monitor.watch(running, read)
 
 
-def watch_probe(attempt: Attempt, probe: Probe, host_id: str, running: RunningJob) -> None:
-    """Look at a probe until it is collected, if it can be read while it samples."""
-    kind = attempt.world.probe_kind(probe.name)
-    if not isinstance(kind, TellsNow):
+def watch_probes(attempt: Attempt, probes: Sequence[Probe], host_id: str, running: RunningJob) -> None:
+    """Look at a job that samples for these until it is collected, if they can be read while they sample."""
+    kinds = [(probe, kind) for probe in probes if isinstance(kind := attempt.world.probe_kind(probe.name), TellsNow)]
+    if not kinds:
         return
 
     def read(text: str) -> Reading | None:
-        measures = kind.now(probe, text)
-        return (
-            Reading(cell=attempt.cell.id, host=host_id, at=time.time(), measures=dict(measures)) if measures else None
-        )
+        measures = {name: value for probe, kind in kinds for name, value in kind.now(probe, text).items()}
+        return Reading(cell=attempt.cell.id, host=host_id, at=time.time(), measures=measures) if measures else None
 
     attempt.monitor.watch(running, read)

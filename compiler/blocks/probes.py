@@ -10,13 +10,16 @@ from benchbrief.compiler.blocks import structure_errors
 from benchbrief.compiler.blocks.databases import DatabaseSpec
 from benchbrief.compiler.blocks.hardware import HardwareUnit, origin
 from benchbrief.compiler.blocks.schema import EXPERIMENT, PROBE, PROBES
+from benchbrief.compiler.blocks.shapes import Text
 from benchbrief.compiler.blocks.values import Constant, Reader, described, listed
 from benchbrief.compiler.declarations import Entry
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 
 _EVERY = PROBE.keys["every"].shape
-_DEVICE = PROBE.keys["device"].shape
+
+ON: Mapping[str, str] = {"disk": "device", "network": "interface"}
+"""What `on` names, of the probes that can be told what to look at: an attribute of the block `probe`."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +35,11 @@ class Placed:
 
 @dataclass(frozen=True)
 class ProbeSpec:
-    """`device` is a text, or the name of a fact of the hardware that holds one."""
+    """`on` is what it looks at alone (see `ON`): a text, or the name of a fact of the hardware that holds one."""
 
     kind: str
     every_s: float
-    device: str | ast.Name | None
+    on: str | ast.Name | None
     span: Span
 
 
@@ -53,7 +56,7 @@ def _declared(entry: Entry, reader: Reader) -> ProbeSpec | None:
         kind = _kind(entry.name, entry.head, reader)
     if kind is None or every is None:
         return None
-    return ProbeSpec(kind, every, values.text("device"), entry.head)
+    return ProbeSpec(kind, every, values.text(ON.get(kind, "device")), entry.head)
 
 
 def read_probes(
@@ -107,9 +110,9 @@ def _spec(item: ast.Expr, declared: Mapping[str, ProbeSpec | None], reader: Read
             if kind is not None and kind not in PROBES:
                 return declared[kind]
             every = reader.value("every", interval, _EVERY)
-            device = _device(kind, target, reader) if target is not None else None
+            on = _on(kind, target, reader) if target is not None else None
             if kind is not None and isinstance(every, Constant):
-                return ProbeSpec(kind, every.value, device, item.span)
+                return ProbeSpec(kind, every.value, on, item.span)
         case ast.Name(text=name):
             return declared.get(_kind(name, item.span, reader, tuple(declared)) or "")
         case _:
@@ -126,28 +129,29 @@ def _kind(name: str, span: Span, reader: Reader, declared: tuple[str, ...] = ())
     return problem.replacement  # without it, each measure that it samples would seem to be missing
 
 
-def _device(kind: str | None, target: ast.Expr, reader: Reader) -> str | ast.Name | None:
-    if kind not in ("disk", None):
-        reader.findings.add(structure_errors.NotForThis(target.span, "on", "the probe disk", f"the probe {kind}"))
+def _on(kind: str | None, target: ast.Expr, reader: Reader) -> str | ast.Name | None:
+    if kind is not None and kind not in ON:
+        of = " and ".join(f"the probe {name}" for name in ON)
+        reader.findings.add(structure_errors.NotForThis(target.span, "on", of, f"the probe {kind}"))
         return None
     if isinstance(target, ast.Name):
         return target
-    value = reader.value("on", target, _DEVICE)
+    value = reader.value("on", target, Text())
     return value if isinstance(value, str) else None
 
 
 def _placed(spec: ProbeSpec, unit: HardwareUnit, reader: Reader) -> plan.Probe:
     options: dict[str, str] = {}
-    device = spec.device
-    if isinstance(device, ast.Name):
-        fact = unit.hardware.facts.get(device.text)
+    on, option = spec.on, ON.get(spec.kind, "")
+    if isinstance(on, ast.Name):
+        fact = unit.hardware.facts.get(on.text)
         texts = tuple(name for name, value in unit.hardware.facts.items() if isinstance(value, str))
         if isinstance(fact, str):
-            options["device"] = fact
-        elif not reader.findings.at(device.span):
-            reader.findings.add(structure_errors.UnknownHole(device.span, unit.hardware.key, device.text, texts))
-    elif device is not None:
-        options["device"] = device
+            options[option] = fact
+        elif not reader.findings.at(on.span):
+            reader.findings.add(structure_errors.UnknownHole(on.span, unit.hardware.key, on.text, texts))
+    elif on is not None:
+        options[option] = on
     meter = unit.hardware.power if spec.kind == "power" else None
     return plan.Probe(
         name=spec.kind,

@@ -384,7 +384,7 @@ WORKLOAD = BlockSchema(
     exclusive=(("record_size", "field_length"),),
 )
 
-PROBES = ("disk", "cpu", "power", "database")
+PROBES = ("disk", "cpu", "memory", "network", "power", "database")
 
 PROBE = BlockSchema(
     "A named way to sample beside the measurement.",
@@ -393,6 +393,13 @@ PROBE = BlockSchema(
         "every": Key(Number("s", "1 s", minimum=0.1), "The time between samples.", required=True),
         "device": Key(
             Text(), "The block device; left out, all of them.", only="disk", example='device = "/dev/nvme0n1"'
+        ),
+        "interface": Key(
+            Text(),
+            "The network interface, or several with spaces between; left out, all that are devices, or else all but "
+            "the loopback.",
+            only="network",
+            example='interface = "eth0"',
         ),
     },
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from benchbrief.compiler.errors import UnknownName
 from benchbrief.compiler.metrics import metric_errors as wrong
 from benchbrief.compiler.metrics.curves import steady
-from benchbrief.compiler.metrics.measures import AXIS_UNITS, DIMENSIONS, FAMILIES, KINDS
+from benchbrief.compiler.metrics.measures import AXIS_UNITS, DIMENSIONS, FAMILIAR_FACTS, FAMILIES, KINDS
 from benchbrief.compiler.metrics.terms import AxisValue, Fact, Measure
 from benchbrief.compiler.metrics.typed import Demanded, Typed, dotted
 from benchbrief.compiler.plan import Dimension
@@ -32,7 +32,7 @@ _ALONG: Mapping[str, Dimension] = {"saturation": "target", "time_to_steady": "ph
 
 def taken(name: str) -> str:
     """What a name means in every spec, so that no metric can have it; "" for all others."""
-    if name in KINDS or name in FAMILIES or name == "nodes":
+    if name in KINDS or (name in FAMILIES and name not in FAMILIAR_FACTS) or name == "nodes":
         return "a measure"
     if name == "steady":
         return "a condition"

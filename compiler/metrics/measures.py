@@ -65,6 +65,42 @@ STATISTICS: Mapping[str, str] = {
 """What `latency.` may be followed by, and the store's word for it."""
 
 
+_SAMPLED: Mapping[str, str] = {
+    "cpu.utilisation": "",
+    "cpu.iowait": "",
+    "cpu.steal": "",
+    "cpu.pressure": "",
+    "disk.read": "B/s",
+    "disk.write": "B/s",
+    "disk.reads": "1/s",
+    "disk.writes": "1/s",
+    "disk.read_await": "s",
+    "disk.write_await": "s",
+    "disk.queue": "",
+    "disk.utilisation": "",
+    "disk.pressure": "",
+    "memory.used": "B",
+    "memory.available": "B",
+    "memory.cached": "B",
+    "memory.dirty": "B",
+    "memory.swap_used": "B",
+    "memory.swap_in": "B/s",
+    "memory.swap_out": "B/s",
+    "memory.major_faults": "1/s",
+    "memory.pressure": "",
+    "network.received": "B/s",
+    "network.sent": "B/s",
+    "network.packets_received": "1/s",
+    "network.packets_sent": "1/s",
+    "network.errors": "1/s",
+    "network.drops": "1/s",
+}
+"""The measures of probes and their units. Before the dot stands the probe."""
+
+_AVERAGED = ("utilisation", "iowait", "steal", "pressure", "read_await", "write_await")
+"""What makes no sum over hosts: shares, and times that a request took."""
+
+
 def _kinds() -> dict[str, MeasureKind]:
     def dims(*names: Dimension) -> frozenset[Dimension]:
         return frozenset(names)
@@ -85,15 +121,8 @@ def _kinds() -> dict[str, MeasureKind]:
         MeasureKind(f"latency.{name}", "latency", unit("s"), by_operation, statistic=statistic)
         for name, statistic in STATISTICS.items()
     ]
-    for name, in_unit in {
-        "cpu.utilisation": "",
-        "disk.read": "B/s",
-        "disk.write": "B/s",
-        "disk.reads": "1/s",
-        "disk.writes": "1/s",
-        "disk.utilisation": "",
-    }.items():
-        across: Literal["sum", "avg"] = "avg" if name.endswith(".utilisation") else "sum"
+    for name, in_unit in _SAMPLED.items():
+        across: Literal["sum", "avg"] = "avg" if name.partition(".")[2] in _AVERAGED else "sum"
         kinds.append(MeasureKind(name, "sample", unit(in_unit), sampled, "", name.partition(".")[0], name, across))
     return {kind.name: kind for kind in kinds}
 
@@ -103,6 +132,9 @@ KINDS: Mapping[str, MeasureKind] = _kinds()
 
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "latency": tuple(f"latency.{name}" for name in STATISTICS),
-    "disk": tuple(name for name in KINDS if name.startswith("disk.")),
+    **{probe: tuple(name for name in KINDS if name.startswith(f"{probe}.")) for probe in ("disk", "memory", "network")},
 }
 """Words that are not a measure by themselves, and the measures that begin with them."""
+
+FAMILIAR_FACTS = frozenset({"memory", "network"})
+"""Families whose word is what hardware is declared with, as in `memory = 512 GiB`: it stays free for that."""

@@ -1,4 +1,7 @@
-"""The `cpu` probe: how the kernel says the processors' time was spent, in /proc/stat."""
+"""The `cpu` probe: how the kernel says the processors' time was spent, in /proc/stat and /proc/pressure/cpu.
+
+See https://docs.kernel.org/accounting/psi.html for the pressure: the time in which some task waited for a processor.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from typing import ClassVar
 
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners.measurement import Sample
-from benchbrief.runners.probes import Reading, readings, recent, sampling_job, steps
+from benchbrief.runners.probes import FileReads, Reading, reading_job, readings, recent, steps
+from benchbrief.runners.probes.pressure import pressure, pressure_rule
 from benchbrief.runners.seams import BadOutput, Job, JobOutput, Node
 
 _STATES = 8
@@ -24,16 +28,23 @@ class Cpu:
 
     name: ClassVar[str] = "cpu"
 
+    def reads(self, probe: Probe) -> FileReads:
+        files = {"/proc/stat": "if (/^cpu /) print", **pressure_rule("cpu")}
+        return FileReads(files, "echo processors $(grep -c '^cpu[0-9]' /proc/stat)")
+
     def job(self, probe: Probe, node: Node) -> Job:
-        return sampling_job(probe, "grep '^cpu ' /proc/stat", "echo processors $(grep -c '^cpu[0-9]' /proc/stat)")
+        return reading_job([(probe, self.reads(probe))])
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
-        header, found = readings(output)
+        header, found = readings(output, self.name)
         counts = [int(match[1]) for line in header if (match := re.fullmatch(r"processors (\d{1,6})", line))]
         if not counts or counts[0] == 0:
             raise BadOutput(f"/proc/stat of {output.host} does not say how many processors there are")
         samples = []
         for step in steps(probe, output, found, window):
+            waited = pressure("cpu", step)
+            if waited is not None:
+                samples.append(Sample("cpu.pressure", output.host, "", step.time, waited, ""))
             moved = _moved(step.before, step.after)
             if moved is None:
                 continue

@@ -12,10 +12,11 @@ from typing import ClassVar
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners.commands import quote
 from benchbrief.runners.measurement import Sample
-from benchbrief.runners.probes import Reading, readings, sampling_job, steps
+from benchbrief.runners.probes import FileReads, Reading, reading_job, readings, steps
+from benchbrief.runners.probes.pressure import pressure, pressure_rule
 from benchbrief.runners.seams import BadOutput, Job, JobOutput, Node
 
-_READ = "grep -Ev ' (loop|ram|zram|sr|fd)[0-9]' /proc/diskstats"
+_READ = "if ($3 !~ /^(loop|ram|zram|sr|fd)[0-9]/) print"
 # Whole disks have a device behind them; partitions, loops, RAM disks and mapped devices would count twice.
 _ALL = """\
 printf disks
@@ -47,20 +48,25 @@ _FIELDS = 11
 
 
 class Disk:
-    """Bytes and operations per second, and the share of time that a device was busy; see `seams.ProbeKind`.
+    """Bytes and requests per second, how long requests took, and the share of time that a device was busy.
 
-    Without the option `device`, all whole disks; with it, that block device, or the one under that path.
+    Without the option `device`, all whole disks; with it, that block device, or the one under that path. The pressure,
+    the time in which some task of the host waited for any device, is there where the kernel accounts for it. See
+    `seams.ProbeKind`.
     """
 
     name: ClassVar[str] = "disk"
 
-    def job(self, probe: Probe, node: Node) -> Job:
+    def reads(self, probe: Probe) -> FileReads:
         device = probe.options.get("device")
         header = _ALL if device is None else _ONE.replace("@device@", quote(device))
-        return sampling_job(probe, _READ, header)
+        return FileReads({"/proc/diskstats": _READ, **pressure_rule("io")}, header)
+
+    def job(self, probe: Probe, node: Node) -> Job:
+        return reading_job([(probe, self.reads(probe))])
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
-        header, found = readings(output)
+        header, found = readings(output, self.name)
         disks = [name for line in header if line.startswith("disks") for name in line.split()[1:]]
         if not disks:
             if "memory" in header:
@@ -72,6 +78,9 @@ class Disk:
         samples = []
         for step in steps(probe, output, found, window):
             before, after = _counts(step.before), _counts(step.after)
+            waited = pressure("io", step)
+            if waited is not None:
+                samples.append(Sample("disk.pressure", output.host, "", step.time, waited, ""))
             for disk in disks:
                 if disk in before and disk in after:
                     for measure, value, unit in _rates(before[disk], after[disk], step.seconds):
@@ -82,9 +91,11 @@ class Disk:
 def _rates(before: tuple[int, ...], after: tuple[int, ...], seconds: float) -> list[tuple[str, float, str]]:
     """Nothing when a counter went backwards: it was reset or came to its end, and what happened is not known."""
     moved = [b - a for a, b in zip(before, after, strict=True)]
-    reads, sectors_read, writes, sectors_written, busy_ms = (moved[i] for i in (0, 2, 4, 6, 9))
-    if min(reads, sectors_read, writes, sectors_written, busy_ms) < 0:
+    reads, sectors_read, read_ms, writes, sectors_written, write_ms = (moved[i] for i in (0, 2, 3, 4, 6, 7))
+    busy_ms, queued_ms = moved[9], moved[10]
+    if min(reads, sectors_read, read_ms, writes, sectors_written, write_ms, busy_ms, queued_ms) < 0:
         return []
+    # An interval without requests has no time that they took: nothing, which is not zero.
     return [
         ("disk.read", sectors_read * _SECTOR / seconds, "B/s"),
         ("disk.write", sectors_written * _SECTOR / seconds, "B/s"),
@@ -92,6 +103,9 @@ def _rates(before: tuple[int, ...], after: tuple[int, ...], seconds: float) -> l
         ("disk.writes", writes / seconds, "1/s"),
         # The kernel rounds to its clock's ticks, which may come to a little more than the interval.
         ("disk.utilisation", min(1.0, busy_ms / 1000 / seconds), ""),
+        ("disk.queue", queued_ms / 1000 / seconds, "requests"),
+        *([("disk.read_await", read_ms / 1000 / reads, "s")] if reads else []),
+        *([("disk.write_await", write_ms / 1000 / writes, "s")] if writes else []),
     ]
 
 

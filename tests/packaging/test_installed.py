@@ -127,6 +127,8 @@ def test_each_plugin_of_its_own_loads(environment: Environment) -> None:
         "rocksdb": "RocksDB",
         "disk": "Disk",
         "cpu": "Cpu",
+        "memory": "Memory",
+        "network": "Network",
         "power": "Power",
     }
 

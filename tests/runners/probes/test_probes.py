@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import resource
+import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from itertools import pairwise
@@ -15,8 +17,11 @@ import pytest
 
 from benchbrief.compiler.plan import Host, Origin, Probe
 from benchbrief.runners.measurement import Sample
+from benchbrief.runners.probes import ReadsFiles, reading_job
 from benchbrief.runners.probes.cpu import Cpu
 from benchbrief.runners.probes.disk import Disk
+from benchbrief.runners.probes.memory import Memory
+from benchbrief.runners.probes.network import Network
 from benchbrief.runners.seams import BadOutput, Job, JobOutput, ProbeKind, Transport
 from benchbrief.runners.transports import open_transport
 from tests.support import cells
@@ -36,8 +41,10 @@ def output(directory: Path, stdout: str, stderr: str = "") -> JobOutput:
     return JobOutput(directory, None, 0.0, 0.0, "node1")
 
 
-def diskstats(name: str, *, reads: int = 0, sectors: int = 0, writes: int = 0, written: int = 0, busy: int = 0) -> str:
-    return f" 259 0 {name} {reads} 0 {sectors} 0 {writes} 0 {written} 0 0 {busy} 0 0 0 0 0"
+def diskstats(name: str, *, reads: int = 0, sectors: int = 0, writes: int = 0, written: int = 0, **ms: int) -> str:
+    """`ms` are milliseconds: those of the reads, of the writes, `busy`, and `queued`."""
+    took = [ms.get(key, 0) for key in ("read_ms", "write_ms", "busy", "queued")]
+    return f" 259 0 {name} {reads} 0 {sectors} {took[0]} {writes} 0 {written} {took[1]} 0 {took[2]} {took[3]} 0 0 0 0"
 
 
 def printed(header: str, *readings: tuple[float, str]) -> str:
@@ -63,7 +70,7 @@ def sampled(kind: ProbeKind, what: Probe, transport: Transport, seconds: float, 
     while time.time() < started + seconds:
         sum(range(100_000))
     ended = time.time()
-    until(lambda: float(re.findall(r"^= (\S+)$", running.tail(10_000), re.MULTILINE)[-1]) >= ended)
+    until(lambda: float(re.findall(r"^= (\S+) ", running.tail(10_000), re.MULTILINE)[-1]) >= ended)
     running.stop()
     return kind.parse(what, running.collect(into), (started, ended))
 
@@ -82,6 +89,103 @@ def test_the_cpu_probe_sees_this_process_burn_a_core(here: Transport, tmp_path: 
         assert all(0 <= value <= 1 for value in values(samples, measure))
     assert [b * cores for b in values(samples, "cpu.utilisation")] == pytest.approx(busy)
     assert {(sample.node, sample.device) for sample in samples} == {("local", "")}
+
+
+def test_the_memory_probe_sees_what_this_process_takes(here: Transport, tmp_path: Path) -> None:
+    what = probe("memory", 0.2)
+    running = here.start(Memory().job(what, NODE))
+    until(lambda: running.tail(10_000).count("\n.") >= 3)
+    taken = time.time()
+    held = bytearray(os.urandom(1 << 20)) * 300
+    until(lambda: float(re.findall(r"^= (\S+) ", running.tail(10_000), re.MULTILINE)[-1]) >= time.time() - 0.1)
+    ended = time.time()
+    running.stop()
+    assert len(held) == 300 << 20
+    samples = Memory().parse(what, running.collect(tmp_path / "kept"), (taken - 0.6, ended))
+    used = values(samples, "memory.used")
+    total = next(int(line.split()[1]) << 10 for line in Path("/proc/meminfo").read_text().splitlines())
+    assert max(used) - used[0] > 100 << 20  # others on this machine may free some meanwhile
+    for one, other in zip(used, values(samples, "memory.available"), strict=True):
+        assert one + other == total
+    for measure in ("memory.cached", "memory.dirty", "memory.swap_used", "memory.swap_in", "memory.swap_out"):
+        assert values(samples, measure)
+        assert min(values(samples, measure)) >= 0
+    if Path("/proc/pressure/memory").exists():
+        assert all(0 <= value <= 1 for value in values(samples, "memory.pressure"))
+
+
+def test_the_network_probe_counts_what_goes_through_an_interface(here: Transport, tmp_path: Path) -> None:
+    what = probe("network", 0.2, interface="lo")
+    size = 20 << 20
+    running = here.start(Network().job(what, NODE))
+    until(lambda: running.tail().count("\n.") >= 2)
+    started = time.time()
+    ours, theirs = connected()
+    reader = threading.Thread(target=lambda: [None for _ in iter(lambda: theirs.recv(1 << 20), b"")])
+    reader.start()
+    with theirs:
+        with ours:
+            ours.sendall(bytes(size))
+        reader.join()
+    ended = time.time() + 0.5
+    until(lambda: float(re.findall(r"^= (\S+) ", running.tail(10_000), re.MULTILINE)[-1]) >= ended)
+    running.stop()
+    samples = Network().parse(what, running.collect(tmp_path / "kept"), (started - 0.3, ended))
+    assert {sample.device for sample in samples} == {"lo"}
+    times = [sample.time for sample in samples if sample.measure == "network.received"]
+    lengths = [0.2, *(b - a for a, b in pairwise(times))]
+    received = sum(rate * each for rate, each in zip(values(samples, "network.received"), lengths, strict=True))
+    assert received > 0.8 * size
+    assert values(samples, "network.sent") == values(samples, "network.received")  # of the loopback
+    assert sum(values(samples, "network.packets_received")) > 0
+
+
+def connected() -> tuple[socket.socket, socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        ours = socket.create_connection(server.getsockname())
+        return ours, server.accept()[0]
+
+
+def test_without_an_interface_the_loopback_is_left_out(here: Transport, tmp_path: Path) -> None:
+    samples = sampled(Network(), probe("network", 0.1), here, 0.4, tmp_path / "kept")
+    there = {path.name for path in Path("/sys/class/net").iterdir()} - {"lo"}
+    assert {sample.device for sample in samples} <= there
+    assert samples
+
+
+def test_an_interface_that_is_missing_is_said(here: Transport, tmp_path: Path) -> None:
+    what = probe("network", 0.1, interface="lo no-such0")
+    with pytest.raises(BadOutput, match="the network probe can't read on local: no network interface no-such0"):
+        sampled(Network(), what, here, 0.2, tmp_path / "kept")
+
+
+def test_probes_that_share_a_loop_each_find_their_own(here: Transport, tmp_path: Path) -> None:
+    probes = [probe("cpu", 0.2), probe("disk", 0.2, device="/dev/no-such-disk"), probe("memory", 0.2)]
+    reads = [(probes[0], Cpu().reads(probes[0])), (probes[1], Disk().reads(probes[1]))]
+    running = here.start(reading_job([*reads, (probes[2], Memory().reads(probes[2]))]))
+    started = time.time()
+    until(lambda: running.tail(20_000).count("\n.") >= 4)
+    ended = time.time()
+    running.stop()
+    kept = running.collect(tmp_path / "kept")
+    assert kept.stderr.read_text() == ""
+    assert len(values(Cpu().parse(probes[0], kept, (started, ended)), "cpu")) >= 2
+    assert len(values(Memory().parse(probes[2], kept, (started, ended)), "memory.used")) >= 3
+    with pytest.raises(BadOutput, match="no device /dev/no-such-disk"):
+        Disk().parse(probes[1], kept, (started, ended))
+
+
+def test_readings_do_not_drift(here: Transport, tmp_path: Path) -> None:
+    what = probe("cpu", 0.1)
+    running = here.start(Cpu().job(what, NODE))
+    until(lambda: running.tail(20_000).count("\n.") >= 31)
+    running.stop()
+    text = running.collect(tmp_path / "kept").stdout.read_text()
+    times = [float(at) for at in re.findall(r"^= (\S+) ", text, re.MULTILINE)]
+    # Were the work of each reading added to the pause, ten readings would take some 50 ms longer. A busy machine may
+    # delay some of them, which the next are not to suffer from.
+    lengths = [b - a for a, b in zip(times, times[10:], strict=False)]
+    assert min(lengths) == pytest.approx(1.0, abs=0.02)
 
 
 def root_disk() -> str:
@@ -105,7 +209,7 @@ def test_the_disk_probe_counts_what_is_written(here: Transport, tmp_path: Path) 
             file.flush()
             os.fsync(file.fileno())
         ended = time.time() + 0.5
-        until(lambda: float(re.findall(r"^= (\S+)$", running.tail(10_000), re.MULTILINE)[-1]) >= ended)
+        until(lambda: float(re.findall(r"^= (\S+) ", running.tail(10_000), re.MULTILINE)[-1]) >= ended)
         running.stop()
         # The window begins before the writing, so that the first interval is in it.
         samples = Disk().parse(what, running.collect(tmp_path / "kept"), (started - 0.4, ended))
@@ -114,7 +218,7 @@ def test_the_disk_probe_counts_what_is_written(here: Transport, tmp_path: Path) 
     times = sorted({sample.time for sample in samples})
     lengths = [0.2, *(b - a for a, b in pairwise(times))]
     written = sum(rate * length for rate, length in zip(values(samples, "disk.write"), lengths, strict=True))
-    assert {sample.device for sample in samples} == {Path(device).resolve().name}
+    assert {s.device for s in samples if s.measure != "disk.pressure"} == {Path(device).resolve().name}
     assert written > 0.8 * size
     assert sum(values(samples, "disk.writes")) > 0
     assert all(0 <= share <= 1 for share in values(samples, "disk.utilisation"))
@@ -122,7 +226,7 @@ def test_the_disk_probe_counts_what_is_written(here: Transport, tmp_path: Path) 
 
 def test_without_a_device_whole_disks_are_sampled_and_nothing_twice(here: Transport, tmp_path: Path) -> None:
     samples = sampled(Disk(), probe("disk", 0.1), here, 0.4, tmp_path / "kept")
-    names = {sample.device for sample in samples}
+    names = {sample.device for sample in samples if sample.measure != "disk.pressure"}
     disks = subprocess.check_output(["lsblk", "-dnr", "-o", "NAME,TYPE"], text=True).splitlines()
     assert names <= {line.split()[0] for line in disks if line.endswith(" disk")}
     assert not {name for name in names if name.startswith(("loop", "ram", "zram", "dm-", "md"))}
@@ -132,8 +236,9 @@ def test_without_a_device_whole_disks_are_sampled_and_nothing_twice(here: Transp
 def test_a_device_that_is_missing_is_said(here: Transport, tmp_path: Path) -> None:
     what = probe("disk", 0.1, device="/dev/no-such-disk")
     running = here.start(Disk().job(what, NODE))
-    assert running.wait(5)
-    with pytest.raises(BadOutput, match="no device /dev/no-such-disk"):
+    until(lambda: running.tail().count("\n.") >= 1)
+    running.stop()
+    with pytest.raises(BadOutput, match="the disk probe can't read on local: no device /dev/no-such-disk"):
         Disk().parse(what, running.collect(tmp_path / "kept"), (0, 1))
 
 
@@ -145,7 +250,7 @@ def run_loop(job: Job, directory: Path, rounds: int) -> float:
     """CPU seconds of a probe's loop for so many readings, without its sleep."""
     line = job.command.words[2]
     assert isinstance(line, str)
-    line = re.sub(r"-lt \d+", f"-lt {rounds}", re.sub(r"sleep \S+;", "sleep 0;", line))
+    line = re.sub(r"-lt \d+", f"-lt {rounds}", re.sub(r'sleep "[^|]*"', "sleep 0", line))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(["sh", "-c", line], cwd=directory, capture_output=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -153,9 +258,11 @@ def run_loop(job: Job, directory: Path, rounds: int) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-@pytest.mark.parametrize("kind", [Disk(), Cpu()], ids=["disk", "cpu"])
-def test_a_reading_a_second_costs_less_than_a_hundredth_of_a_core(kind: ProbeKind, tmp_path: Path) -> None:
-    assert run_loop(kind.job(probe(kind.name), NODE), tmp_path, 40) / 40 < 0.01
+def test_a_reading_a_second_for_all_probes_of_a_host_costs_less_than_a_hundredth_of_a_core(tmp_path: Path) -> None:
+    kinds: list[ProbeKind] = [Disk(), Cpu(), Memory(), Network()]
+    reads = [(probe(kind.name), kind.reads(probe(kind.name))) for kind in kinds if isinstance(kind, ReadsFiles)]
+    assert len(reads) == 4
+    assert run_loop(reading_job(reads), tmp_path, 40) / 40 < 0.01
 
 
 @pytest.mark.parametrize("kind", [Disk(), Cpu()], ids=["disk", "cpu"])
@@ -181,8 +288,21 @@ def test_a_probe_ends_when_its_directory_goes(kind: ProbeKind, tmp_path: Path) -
 def test_disk_counters_become_rates_over_the_time_between_readings(tmp_path: Path) -> None:
     text = printed(
         "disks nvme0n1",
-        (99.0, diskstats("nvme0n1", reads=100, sectors=1000, writes=50, written=400, busy=10)),
-        (101.0, diskstats("nvme0n1", reads=300, sectors=5000, writes=60, written=600, busy=510)),
+        (99.0, diskstats("nvme0n1", reads=100, sectors=1000, writes=50, written=400, busy=10, read_ms=7, queued=100)),
+        (
+            101.0,
+            diskstats(
+                "nvme0n1",
+                reads=300,
+                sectors=5000,
+                writes=60,
+                written=600,
+                busy=510,
+                read_ms=607,
+                write_ms=200,
+                queued=900,
+            ),
+        ),
     )
     samples = Disk().parse(probe("disk"), output(tmp_path, text), (99.0, 101.5))
     assert samples == (
@@ -191,6 +311,9 @@ def test_disk_counters_become_rates_over_the_time_between_readings(tmp_path: Pat
         Sample("disk.reads", "node1", "nvme0n1", 2.0, 100.0, "1/s"),
         Sample("disk.writes", "node1", "nvme0n1", 2.0, 5.0, "1/s"),
         Sample("disk.utilisation", "node1", "nvme0n1", 2.0, 0.25, ""),
+        Sample("disk.queue", "node1", "nvme0n1", 2.0, 0.4, "requests"),
+        Sample("disk.read_await", "node1", "nvme0n1", 2.0, 0.003, "s"),
+        Sample("disk.write_await", "node1", "nvme0n1", 2.0, 0.02, "s"),
     )
 
 
@@ -229,10 +352,34 @@ def test_a_reading_that_was_cut_off_is_not_used(tmp_path: Path) -> None:
     assert values(samples, "disk.reads") == [10.0, 10.0]
 
 
-@pytest.mark.parametrize(("start", "end"), [(80, 95), (105, 130), (104, 106)])
-def test_a_probe_that_did_not_run_all_through_the_measurement_is_an_error(tmp_path: Path, start: int, end: int) -> None:
+@pytest.mark.parametrize(("start", "end"), [(80, 95), (112, 130)])
+def test_a_probe_that_did_not_run_during_the_measurement_is_an_error(tmp_path: Path, start: int, end: int) -> None:
     with pytest.raises(BadOutput, match=r"the disk probe ran from .* it said nothing of why"):
         Disk().parse(probe("disk"), output(tmp_path, ticking(start, end)), (98.0, 110.0))
+
+
+def test_a_probe_that_began_late_and_ended_early_gives_what_it_has(tmp_path: Path) -> None:
+    samples = Disk().parse(probe("disk"), output(tmp_path, ticking(103, 106)), (98.0, 110.0))
+    assert [sample.time for sample in samples if sample.measure == "disk.reads"] == [6.0, 7.0, 8.0]
+
+
+def test_over_missed_readings_nothing_is_known(tmp_path: Path) -> None:
+    readings = [(float(t), diskstats("a", reads=10 * t)) for t in (100, 101, 103, 106, 107)]
+    samples = Disk().parse(probe("disk"), output(tmp_path, printed("disks a", *readings)), (100, 107))
+    assert [(s.time, s.value) for s in samples if s.measure == "disk.reads"] == [(1.0, 10.0), (3.0, 10.0), (7.0, 10.0)]
+
+
+def booted(header: str, *readings: tuple[float, float, str]) -> str:
+    """Readings with the time since boot beside the clock's."""
+    return f"{header}\n" + "".join(f"= {at:.9f} {up:.2f}\n{text}\n.\n" for at, up, text in readings)
+
+
+@pytest.mark.parametrize("step", [3600.0, -3600.0])
+def test_readings_go_on_by_the_time_since_boot_when_the_clock_is_set(tmp_path: Path, step: float) -> None:
+    readings = [(9000 + t + (step if t > 3 else 0.0), t + 50.0, diskstats("a", reads=10 * t)) for t in range(8)]
+    samples = Disk().parse(probe("disk"), output(tmp_path, booted("disks a", *readings)), (9000, 9007))
+    reads = [(s.time, s.value) for s in samples if s.measure == "disk.reads"]
+    assert reads == [(float(t), 10.0) for t in range(1, 8)]
 
 
 def test_a_probe_that_printed_nothing_is_an_error_with_its_last_words(tmp_path: Path) -> None:
@@ -282,3 +429,50 @@ def test_a_host_that_does_not_count_its_processors_is_an_error(tmp_path: Path) -
     text = printed("processors ", (100.0, stat(*range(8))), (101.0, stat(*range(8))))
     with pytest.raises(BadOutput, match="how many processors"):
         Cpu().parse(probe("cpu"), output(tmp_path, text), (100, 101))
+
+
+def test_pages_swapped_become_bytes_and_faults_become_rates(tmp_path: Path) -> None:
+    def vmstat(swapped: int, faults: int, waited: int) -> str:
+        meminfo = "MemTotal: 1000 kB\nMemAvailable: 400 kB\nBuffers: 10 kB\nCached: 200 kB"
+        return f"{meminfo}\npswpin {swapped}\npswpout 7\npgmajfault {faults}\nmemory-pressure total={waited}"
+
+    text = printed("page 4096", (100.0, vmstat(10, 5, 0)), (102.0, vmstat(30, 25, 500_000)))
+    samples = Memory().parse(probe("memory"), output(tmp_path, text), (100, 102))
+    last = {sample.measure: (sample.value, sample.unit) for sample in samples if sample.time == 2.0}
+    assert last == {
+        "memory.used": (600 * 1024, "B"),
+        "memory.available": (400 * 1024, "B"),
+        "memory.cached": (210 * 1024, "B"),
+        "memory.swap_in": (20 * 4096 / 2, "B/s"),
+        "memory.swap_out": (0.0, "B/s"),
+        "memory.major_faults": (10.0, "1/s"),
+        "memory.pressure": (0.25, ""),
+    }
+
+
+def test_a_host_without_available_memory_in_its_table_is_an_error(tmp_path: Path) -> None:
+    text = printed("page 4096", (100.0, "MemFree: 5 kB"), (101.0, "MemFree: 5 kB"))
+    with pytest.raises(BadOutput, match="how much memory is available"):
+        Memory().parse(probe("memory"), output(tmp_path, text), (100, 101))
+
+
+def test_interfaces_counters_become_rates(tmp_path: Path) -> None:
+    before = "eth0: 1000 10 0 1 0 0 0 0 2000 20 0 0 0 0 0 0"
+    after = "eth0: 5000 30 1 3 0 0 0 0 2600 26 1 4 0 0 0 0"
+    text = printed("interfaces eth0", (100.0, before), (102.0, f"{after}\nlo: {' '.join('9' * 16)}"))
+    samples = Network().parse(probe("network"), output(tmp_path, text), (100, 102))
+    assert {sample.measure: (sample.value, sample.unit) for sample in samples} == {
+        "network.received": (2000.0, "B/s"),
+        "network.sent": (300.0, "B/s"),
+        "network.packets_received": (10.0, "1/s"),
+        "network.packets_sent": (3.0, "1/s"),
+        "network.errors": (1.0, "1/s"),
+        "network.drops": (3.0, "1/s"),
+    }
+
+
+def test_an_interface_that_was_made_anew_leaves_a_gap(tmp_path: Path) -> None:
+    lines = ["eth0: " + " ".join([str(count)] * 16) for count in (10, 20, 0, 10)]
+    text = printed("interfaces eth0", *((100.0 + at, line) for at, line in enumerate(lines)))
+    samples = Network().parse(probe("network"), output(tmp_path, text), (100, 103))
+    assert [sample.time for sample in samples if sample.measure == "network.sent"] == [1.0, 3.0]
