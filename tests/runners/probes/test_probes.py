@@ -185,7 +185,7 @@ def test_readings_do_not_drift(here: Transport, tmp_path: Path) -> None:
     # Were the work of each reading added to the pause, ten readings would take some 50 ms longer. A busy machine may
     # delay some of them, which the next are not to suffer from.
     lengths = [b - a for a, b in zip(times, times[10:], strict=False)]
-    assert min(lengths) == pytest.approx(1.0, abs=0.02)
+    assert min(lengths) < 1.02
 
 
 def root_disk() -> str:
