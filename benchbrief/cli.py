@@ -24,6 +24,7 @@ COMMANDS = {
     "run": "Run a spec and render its brief.",
     "resume": "Go on with an interrupted run, or retry failed cells.",
     "status": "Show runs, and how far one has come.",
+    "watch": "Follow a run of another shell until it ends.",
     "report": "Render a run's brief again, as PDF and HTML.",
     "query": "Ask the results in SQL.",
     "rebuild": "Build a run's tables again from its journal and raw outputs.",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from benchbrief.compiler.plan import Plan
     from benchbrief.results.expects import Verdict
     from benchbrief.runners.journal import CellReused
+    from benchbrief.runners.live import Monitor
 
 OUT = Path("bench-out")
 
@@ -53,11 +54,22 @@ class Finished:
         return ExitCode.DONE
 
 
-def run_plan(run_dir: Path, progress: Progress, *, report: bool = True) -> Finished:
+def run_plan(run_dir: Path, progress: Progress, *, report: bool = True, metrics: Path | None = None) -> Finished:
     """Run every cell of a run's plan that is not yet good, then store, evaluate and render what is there.
 
-    An interrupted run is stored but not rendered: a partial result is not to be taken for a whole one.
+    An interrupted run is stored but not rendered: a partial result is not to be taken for a whole one. `metrics` is a
+    file that is kept up to date in OpenMetrics text meanwhile.
     """
+    from benchbrief.openmetrics import MetricsFile
+    from benchbrief.runners.live import Monitor
+
+    with Monitor(run_dir) as monitor, MetricsFile(metrics, progress, monitor.now):
+        finished = _run_plan(run_dir, progress, monitor, report=report)
+        monitor.ended(finished.code)
+        return finished
+
+
+def _run_plan(run_dir: Path, progress: Progress, monitor: Monitor, *, report: bool) -> Finished:
     from benchbrief.results.evidence import read_evidence
     from benchbrief.runners.executor import execute
     from benchbrief.runners.history import finished_cells
@@ -66,8 +78,8 @@ def run_plan(run_dir: Path, progress: Progress, *, report: bool = True) -> Finis
 
     plan = load_plan(run_dir)
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
-    with _stop_on_signals(progress) as stopping, progress.of(plan, finished_cells(run_dir)):
-        outcome = execute(plan, digest, run_dir, listener=progress.record, stopping=stopping)
+    with _stop_on_signals(progress) as stopping, progress.of(plan, finished_cells(run_dir), monitor.now):
+        outcome = execute(plan, digest, run_dir, listener=progress.record, stopping=stopping, monitor=monitor)
     reused = tuple(read_evidence(run_dir).reused.values())
     finished = Finished(run_dir, outcome.status, outcome.message, dict(outcome.failed), reused=reused)
     if outcome.status == "interrupted":
@@ -75,10 +87,12 @@ def run_plan(run_dir: Path, progress: Progress, *, report: bool = True) -> Finis
             store(run_dir, plan)
         return finished
     try:
+        monitor.enter("tables")
         with progress.doing("building the tables"):
             finished = replace(finished, verdicts=store(run_dir, plan))
         if not report:
             return finished
+        monitor.enter("reports")
         with progress.doing("rendering the brief"):
             return replace(finished, reports=render_all(run_dir, plan))
     except (Exception, KeyboardInterrupt):

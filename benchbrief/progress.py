@@ -6,20 +6,28 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from benchbrief.marks import UNICODE, marks
+from benchbrief.quantities import duration, latency, rate
+from benchbrief.run_view import RunView
 from benchbrief.terminal import printable, use_colour
 
 if TYPE_CHECKING:
     from benchbrief.compiler.plan import Plan
-    from benchbrief.results.summary import CellState
     from benchbrief.runners import journal as j
+    from benchbrief.runners.live import Load, Reading
 
-_BAR = 30
+HEARTBEAT_S = (30.0, 60.0, 120.0, 300.0)
+"""Without a live display, when nothing was told for so long, a line tells what goes on; then ever more rarely."""
+
+
+def _nothing() -> Sequence[Reading]:
+    return ()
 
 
 class Progress:
@@ -29,37 +37,50 @@ class Progress:
     run goes on in silence.
     """
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    def __init__(self, *, quiet: bool = False, heartbeat_s: Sequence[float] = HEARTBEAT_S) -> None:
         self._quiet = quiet
         self._stream = sys.stderr
         self._paint = use_colour(self._stream)
+        # A dumb terminal can't move its cursor.
+        self._is_live = self._stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._marks = marks(self._stream.encoding)
         self._lock = threading.Lock()
         self._told: set[str] = set()
         self._lines: list[str] = []
         self._live: Any = None
-        self._began = time.monotonic()
-        self._plan: Plan | None = None
+        self.view: RunView | None = None
+        self._readings: Callable[[], Sequence[Reading]] = _nothing
         self._width = 0
-        self._states: dict[str, CellState] = {}
-        self._steps: dict[str, tuple[str, float, float]] = {}  # name, when it began, how long it is to take
-        self._started: dict[str, float] = {}
-        self._seconds: dict[str, float] = {}
+        self._heartbeat_s = heartbeat_s
+        self._spoke = time.monotonic()
+        self._beats = 0
+        self.phase = ""
 
     @contextmanager
-    def of(self, plan: Plan, done: Collection[str] = ()) -> Iterator[None]:
-        """Show the progress of this plan while the block runs. Cells that are `done` already count as finished."""
-        self._began = time.monotonic()
-        self._plan = plan
+    def of(
+        self, plan: Plan, done: Collection[str] = (), readings: Callable[[], Sequence[Reading]] = _nothing
+    ) -> Iterator[None]:
+        """Show the progress of this plan while the block runs. Cells that are `done` already count as finished.
+
+        `readings` gives the numbers of what runs now.
+        """
         self._width = max((len(cell.id) for cell in plan.cells), default=0)
-        self._states = {cell.id: "ok" if cell.id in done else "waiting" for cell in plan.cells}
-        if self._quiet or not self._stream.isatty():
+        self.view = RunView(plan, done)
+        self._readings = readings
+        if self._quiet:
             yield
-            return
-        from rich.console import Console
+        elif self._is_live:
+            with self._live_display():
+                yield
+        else:
+            with self._heartbeat():
+                yield
+
+    @contextmanager
+    def _live_display(self) -> Iterator[None]:
         from rich.live import Live
 
-        console = Console(file=self._stream, highlight=False, no_color=not self._paint)
-        live = Live(console=console, refresh_per_second=4, get_renderable=self._render, transient=True)
+        live = Live(console=self._console(), refresh_per_second=4, get_renderable=self._render, transient=True)
         with suppress(OSError):  # the terminal has gone
             live.start()
         self._live = live
@@ -71,14 +92,65 @@ class Progress:
                 live.stop()
 
     @contextmanager
+    def _heartbeat(self) -> Iterator[None]:
+        over = threading.Event()
+
+        def beat() -> None:
+            while not over.wait(self._next_beat_s()):
+                if self._next_beat_s() <= 0:
+                    self._tell_what_goes_on()
+
+        thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+
+    def _next_beat_s(self) -> float:
+        pause = self._heartbeat_s[min(self._beats, len(self._heartbeat_s) - 1)]
+        return self._spoke + pause - time.monotonic()
+
+    def _tell_what_goes_on(self) -> None:
+        with self._lock:
+            line = self._what_goes_on()
+        beats = self._beats + 1
+        self._print([line])
+        self._beats = beats
+
+    def _what_goes_on(self) -> str:
+        view, now = self.view, time.time()
+        if view is None:
+            return ""
+        left = view.remaining_s(now)
+        end = f"; about {duration(left)} left" if left else ""
+        if len(view.running) != 1:
+            rates = [load.ops_per_s for cell in view.running if (load := self._load(cell))]
+            together = f", {rate(sum(rates))} together" if rates else ""
+            return f"... {view.finished}/{view.total} cells done, {len(view.running)} running{together}{end}"
+        [(cell_id, cell)] = view.running.items()
+        load = self._load(cell_id)
+        so_far = max(0.0, now - cell.step_began)
+        what = f"{cell.step} {duration(so_far)} of about {duration(cell.step_s)}" if cell.step else "begins"
+        numbers = f", {rate(load.ops_per_s)}" if load else ""
+        if load and load.latency_s is not None:
+            numbers += f", {load.latency_of} {latency(load.latency_s)}"
+        return printable(f"... {cell_id}: {what}{numbers}{end}")
+
+    def _load(self, cell: str) -> Load | None:
+        from benchbrief.runners.live import load_of
+
+        return load_of(cell, self._readings())
+
+    @contextmanager
     def doing(self, what: str) -> Iterator[None]:
         """On a terminal, show what is being done while the block runs."""
-        if self._quiet or not self._stream.isatty():
+        if self._quiet or not self._is_live:
             yield
             return
-        from rich.console import Console
-
-        with Console(file=self._stream, highlight=False, no_color=not self._paint).status(what):
+        spinner = "dots" if self._marks is UNICODE else "line"
+        with self._console().status(what, spinner=spinner):
             yield
 
     def leave_terminal(self) -> None:
@@ -94,21 +166,40 @@ class Progress:
         self._print([self._style("warning:", "yellow") + f" {printable(text)}"])
 
     def record(self, record: j.AnyRecord) -> None:
-        """Take note of a journal record. Called from the lanes' threads."""
-        handler = getattr(self, f"_on_{record.type}", None)
-        if handler is None:
-            return
+        """Take note of a journal record and tell of it. Called from the lanes' threads."""
         with self._lock:
-            handler(record)
+            if self.view is not None:
+                self.view.apply(record)
+            if handler := getattr(self, f"_on_{record.type}", None):
+                handler(record)
             lines, self._lines = self._lines, []
         # Printing waits for the live display, whose own thread waits for our lock: never hold it here.
         self._print(lines)
 
+    def catch_up(self, record: j.AnyRecord) -> None:
+        """Take note of a record of the past, and say nothing of it."""
+        with self._lock:
+            if self.view is not None:
+                self.view.apply(record)
+
+    def where_it_is(self, run_id: str) -> None:
+        """Tell how far a run has come that goes on already."""
+        with self._lock:
+            view = self.view
+            left = view.remaining_s(time.time()) if view is not None else None
+        if view is not None:
+            failed = f", {view.counts['failed']} failed" if view.counts["failed"] else ""
+            more = f", about {duration(left)} left" if left else ""
+            self._print([f"run {printable(run_id)}: {view.finished} of {view.total} cells finished{failed}{more}"])
+
     def _on_run_started(self, record: j.RunStarted) -> None:
-        left = duration(self.remaining_s() or 0)
-        before = f", {done} done before" if (done := self._finished()) else ""
-        up_to = "up to " if self._plan and any(e.search for e in self._plan.experiments.values()) else ""
-        self._say(f"run {record.run_id}: {up_to}{len(self._states)} cells{before}, {up_to}about {left}")
+        view = self.view
+        if view is None:
+            return
+        left = duration(view.remaining_s(record.at) or 0)
+        before = f", {view.finished} done before" if view.finished else ""
+        up_to = "up to " if any(e.search for e in view.plan.experiments.values()) else ""
+        self._say(f"run {record.run_id}: {up_to}{view.total} cells{before}, {up_to}about {left}")
 
     def _on_engine_facts(self, record: j.EngineFacts) -> None:
         if sentence := record.facts.get("stand_in"):
@@ -117,29 +208,19 @@ class Progress:
     def _on_remark(self, record: j.Remark) -> None:
         self._once("note" if record.severity == "info" else record.severity, record.text)
 
-    def _on_cell_started(self, record: j.CellStarted) -> None:
-        self._states[record.cell] = "running"
-        self._started[record.cell] = time.monotonic()
-
-    def _on_step_started(self, record: j.StepStarted) -> None:
-        self._steps[record.cell] = (record.step.replace("_", " "), time.monotonic(), record.seconds)
-
     def _on_cell_ended(self, record: j.CellEnded) -> None:
-        self._states[record.cell] = record.status
-        self._steps.pop(record.cell, None)
-        seconds = self._seconds[record.cell] = time.monotonic() - self._started.pop(record.cell, time.monotonic())
-        total = len(self._states)
-        head = f"[{self._finished():>{len(str(total))}}/{total}] {record.cell:<{self._width}}"
+        view = self.view
+        if view is None or record.cell not in view.cells:
+            return
+        head = f"[{view.finished:>{len(str(view.total))}}/{view.total}] {record.cell:<{self._width}}"
         if record.status == "ok":
-            left = self.remaining_s()
+            left = view.remaining_s(record.at)
             more = f"  about {duration(left)} left" if left else ""
+            seconds = view.cells[record.cell].seconds or 0.0
             self._say(printable(f"{head} {record.ops_per_s or 0:>12,.0f} ops/s  {seconds:6.1f} s{more}"))
         else:
             self._say(f"{printable(head)} {self._style('FAILED', 'red')}  {printable(record.origin)}")
             self._say(f"    {printable(record.reason)}")
-
-    def _on_cell_skipped(self, record: j.CellSkipped) -> None:
-        self._states[record.cell] = "skipped"
 
     def _on_search_ended(self, record: j.SearchEnded) -> None:
         from benchbrief.runners.searches import shown
@@ -148,40 +229,18 @@ class Progress:
             where = f"{record.experiment} (on {record.hardware}, with {record.workload})"
             self._say(printable(f"knee of {where}: {shown(record.knee, record.axis)}"))
 
-    def _finished(self) -> int:
-        return sum(state in ("ok", "failed", "skipped") for state in self._states.values())
-
-    def remaining_s(self) -> float | None:
-        """Estimated seconds left."""
-        from benchbrief.results.summary import remaining_s
-
-        cells = self._plan.cells if self._plan else ()
-        now = time.monotonic()
-        return remaining_s(
-            (
-                cell,
-                self._states[cell.id],
-                now - self._started[cell.id] if cell.id in self._started else self._seconds.get(cell.id),
-            )
-            for cell in cells
-        )
-
     def _render(self) -> Any:
         from rich.text import Text
 
+        from benchbrief.live_screen import screen
+
+        console = self._live.console if self._live is not None else None
+        readings = self._readings()
         with self._lock:
-            finished, total, now = self._finished(), len(self._states), time.monotonic()
-            full = round(_BAR * finished / total) if total else _BAR
-            left = self.remaining_s()
-            text = Text(no_wrap=True, overflow="ellipsis")
-            text.append("━" * full, "green")
-            text.append("━" * (_BAR - full) if self._paint else " " * (_BAR - full), "dim")
-            text.append(f"  {finished}/{total} cells  {duration(now - self._began)} gone")
-            text.append(f", about {duration(left)} left" if left else ", almost done")
-            for cell, (step, began, planned) in self._steps.items():
-                text.append(f"\n  {printable(cell):<{self._width}}  {step}")
-                text.append(f"  {now - began:.0f} s of about {duration(planned)}", "dim")
-        return text
+            if self.view is None or console is None:
+                return Text()
+            size = (console.size.width, console.size.height)
+            return screen(self.view, readings, time.time(), size, self._marks, self.phase)
 
     def _once(self, kind: str, text: str) -> None:
         """A remark is told once, however many cells repeat it."""
@@ -196,6 +255,8 @@ class Progress:
 
     def _print(self, lines: list[str]) -> None:
         live = self._live
+        if lines:
+            self._spoke, self._beats = time.monotonic(), 0
         try:
             for line in lines:
                 if self._quiet:
@@ -209,15 +270,10 @@ class Progress:
         except OSError:  # who read it has gone
             self._quiet = True
 
+    def _console(self) -> Any:
+        from rich.console import Console
+
+        return Console(file=self._stream, highlight=False, no_color=not self._paint)
+
     def _style(self, text: str, colour: str) -> str:
         return click.style(printable(text), fg=colour) if self._paint else printable(text)
-
-
-def duration(seconds: float) -> str:
-    """`45 s`, `3 min 20 s`, `2 h 05 min`."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

@@ -30,6 +30,17 @@ def run_argument(function: F) -> F:
     return click.argument("run", required=False, shell_complete=_complete)(function)
 
 
+def metrics_option(function: F) -> F:
+    """`--openmetrics FILE`, kept up to date while a run goes on."""
+    return click.option(
+        "--openmetrics",
+        "metrics",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="Keep FILE up to date in OpenMetrics text (a .prom file for node_exporter's textfile collector).",
+    )(function)
+
+
 def chosen_run(out: Path, run: str | None) -> Path:
     """The run's directory. Raises RunnerError when there is none."""
     from benchbrief.results.runs import find_run, last_run

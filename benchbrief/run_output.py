@@ -1,10 +1,15 @@
-"""How `bench run` and `bench resume` end: what failed and why, where the brief is, what to type next."""
+"""How `bench run` and `bench resume` end: what was done, what failed and why, where the brief is, what to type next."""
 
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,36 +18,101 @@ from benchbrief.pipeline import Finished, run_plan, said
 from benchbrief.progress import Progress
 from benchbrief.terminal import ExitCode, Stop, printable, use_colour
 
+if TYPE_CHECKING:
+    from benchbrief.results.evidence import Evidence
 
-def run_and_tell(run_dir: Path, progress: Progress, *, report: bool, as_json: bool) -> None:
+_ALIKE = 3
+"""More failed cells than these with one reason are told of together."""
+_MOST = 8
+"""More warnings or kept expectations than these are counted only."""
+
+
+def run_and_tell(
+    run_dir: Path, progress: Progress, *, report: bool, as_json: bool, metrics: Path | None = None
+) -> None:
     """Run a run's plan, tell how it ended, and stop with its exit code."""
-    finished = run_plan(run_dir, progress, report=report)
+    from benchbrief.results.evidence import read_evidence
+
+    finished = run_plan(run_dir, progress, report=report, metrics=metrics)
+    summary = summed_up(finished, read_evidence(run_dir), report=report)
     if as_json:
-        click.echo(json.dumps(as_dict(finished), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(as_dict(finished, summary), indent=1, ensure_ascii=False))
     else:
-        tell(finished)
+        tell(finished, summary)
     if finished.code is not ExitCode.DONE:
         raise Stop(finished.code)
 
 
-def as_dict(finished: Finished) -> dict[str, object]:
+@dataclass(frozen=True)
+class Summary:
+    """`counts` are cells by what became of them; `warnings` pairs each with how many cells it is of (0: of the run).
+
+    `next` pairs what can be done with the command for it.
+    """
+
+    counts: Mapping[str, int]
+    warnings: tuple[tuple[str, int], ...]
+    next: tuple[tuple[str, str], ...]
+
+
+def summed_up(finished: Finished, evidence: Evidence, *, report: bool) -> Summary:
+    verdicts = evidence.verdicts
+    counts = {
+        "ok": sum(each.status == "ok" for each in verdicts),
+        "failed": sum(each.status == "failed" for each in verdicts),
+        "skipped": sum(each.status == "skipped" for each in verdicts),
+        "not run": sum(each.status == "missing" for each in verdicts),
+        "retried": sum((each.attempt or 1) > 1 for each in verdicts),
+        "reused": len(finished.reused),
+    }
+    warnings: dict[str, int] = {}
+    # Of a cell, the remarks of its last attempt alone count; the journal does not tell attempts apart in them.
+    for cell, remarks in evidence.remarks.items():
+        for remark in dict.fromkeys(each.text for each in remarks if each.severity == "warning"):
+            warnings[remark] = warnings.get(remark, 0) + (cell is not None)
+    return Summary(counts, tuple(warnings.items()), tuple(_next(finished, evidence, report=report)))
+
+
+def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[tuple[str, str]]:
+    """What helps: a resumption where cells are missing, a look at the hosts where no job ever ran, and so on."""
+    run, spec = said(finished.run_dir), shlex.quote(evidence.plan.spec.name)
+    profile = f" --profile {shlex.quote(evidence.plan.spec.profile)}" if evidence.plan.spec.profile else ""
+    failed = [each for each in evidence.verdicts if each.status == "failed"]
+    if finished.status == "interrupted":
+        yield "go on with", f"bench resume {run}"
+    elif failed:
+        if any(not each.jobs for each in failed):
+            yield "see what is missing on the hosts with", f"bench doctor {spec}{profile}"
+        if any((each.attempt or 1) > 1 for each in failed):
+            yield "mend the spec, and run what is not measured yet with", f"bench run {spec}{profile}"
+        yield "try the failed cells again with", f"bench resume {run}"
+    elif not report:
+        yield "render the brief with", f"bench report {run}"
+    elif finished.code is ExitCode.EXPECT_FAILED:
+        yield "measure all of it again with", f"bench run {spec}{profile} --fresh"
+
+
+def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
     return {
         "run": finished.run_dir.name,
         "directory": str(finished.run_dir),
         "status": finished.status,
         "message": finished.message,
         "exit_code": int(finished.code),
+        "cells": dict(summary.counts),
         "reused": reused_as_dict(finished.reused),
         "failed": [{"cell": cell, "reason": reason} for cell, reason in finished.failed.items()],
+        "warnings": [{"text": text, "cells": cells} for text, cells in summary.warnings],
         "expects": [
             {"expect": verdict.text, "holds": verdict.holds, "detail": verdict.detail, "origin": verdict.origin}
             for verdict in finished.verdicts
         ],
         "reports": {name: [str(path) for path in paths] for name, paths in finished.reports.items()},
+        "next": [{"to": what, "type": command} for what, command in summary.next],
     }
 
 
-def tell(finished: Finished) -> None:
+def tell(finished: Finished, summary: Summary) -> None:
     paint = use_colour(sys.stdout)
 
     def say(text: str, colour: str | None = None) -> None:
@@ -50,8 +120,24 @@ def tell(finished: Finished) -> None:
 
     colour = {"done": "green", "failed": "red"}.get(finished.status, "yellow")
     say(f"\nrun {finished.run_dir.name}: {finished.status}, {finished.message}", colour)
-    for cell, reason in finished.failed.items():
-        say(f"  failed  {cell}: {reason}", "red")
+    counted = [f"{count} {what}" for what, count in summary.counts.items() if count]
+    if len(counted) > 1:
+        say(f"  cells   {', '.join(counted)}")
+    for cells, reason in grouped(finished.failed):
+        if len(cells) <= _ALIKE:
+            for cell in cells:
+                say(f"  failed  {cell}: {finished.failed[cell]}", "red")
+        else:
+            say(f"  failed  {len(cells)} cells, from {cells[0]} to {cells[-1]}: {reason}", "red")
+    for text, count in summary.warnings[:_MOST]:
+        say(f"  warning {text}" + (f" ({count} cells)" if count > 1 else ""), "yellow")
+    if len(summary.warnings) > _MOST:
+        say(f"  warning and {len(summary.warnings) - _MOST} more, all in the brief", "yellow")
+    kept = [verdict for verdict in finished.verdicts if verdict.holds is True]
+    for verdict in kept if len(kept) <= _MOST else ():
+        say(f"  expect holds: {verdict.text} ({verdict.detail})", "green")
+    if len(kept) > _MOST:
+        say(f"  expect holds: {len(kept)} of {len(finished.verdicts)} expectations", "green")
     for verdict in finished.verdicts:
         if verdict.holds is not True:
             word = "does not hold" if verdict.holds is False else "can't be known"
@@ -59,8 +145,16 @@ def tell(finished: Finished) -> None:
     for paths in finished.reports.values():
         for path in paths:
             say(f"{path.suffix[1:].upper():<5} {path}")
-    if finished.status == "interrupted":
-        say(f"go on with: bench resume {said(finished.run_dir)}")
-    elif finished.status == "failed":
+    if summary.counts["failed"]:
         say(f"outputs are kept in {finished.run_dir / 'raw'}")
-        say(f"try the failed cells again with: bench resume {said(finished.run_dir)}")
+    for what, command in summary.next:
+        say(f"{what}: {command}")
+
+
+def grouped(failed: Mapping[str, str]) -> list[tuple[list[str], str]]:
+    """Cells that failed for one reason, whatever the numbers in it; the reason is the first one's."""
+    groups: dict[str, tuple[list[str], str]] = {}
+    for cell, reason in failed.items():
+        alike = re.sub(r"\d+(?:\.\d+)?", "#", reason.replace(cell, "@"))
+        groups.setdefault(alike, ([], reason))[0].append(cell)
+    return list(groups.values())

@@ -32,6 +32,22 @@ MEANINGS: Mapping[ExitCode, str] = {
 }
 
 
+def exit_codes(*codes: ExitCode) -> str:
+    """A paragraph for the help of a command that may end with these."""
+    return "\b\nExit codes:\n" + "\n".join(f"  {int(code):<4} {MEANINGS[code]}" for code in codes)
+
+
+ENDS = (
+    ExitCode.DONE,
+    ExitCode.SPEC_WRONG,
+    ExitCode.USAGE,
+    ExitCode.CELL_FAILED,
+    ExitCode.EXPECT_FAILED,
+    ExitCode.INTERRUPTED,
+)
+"""How a run may end."""
+
+
 class Stop(Exception):
     """End the command with `code`; everything that is to be said has been said."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from benchbrief.results.errors import ResultsError
 from benchbrief.runners.journal import RECORD, AnyRecord, RunEnded, RunStarted
@@ -12,6 +12,7 @@ from benchbrief.runners.journal_io import JOURNAL, is_being_written
 from benchbrief.runners.rundir import PLAN
 
 RunState = Literal["running", "done", "failed", "interrupted"]
+RUN_STATES: tuple[RunState, ...] = get_args(RunState)
 _TAIL_BYTES = 1 << 20
 
 

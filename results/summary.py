@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,6 +12,7 @@ from benchbrief.compiler.plan import Cell
 from benchbrief.results.evidence import Evidence, Verdict, read_evidence
 from benchbrief.results.runs import RunState, run_state
 from benchbrief.runners import journal as j
+from benchbrief.runners.live import Load, Reading, load_of, measures_of, present_readings
 
 CellState = Literal["waiting", "running", "ok", "failed", "interrupted", "skipped"]
 """Skipped: not needed, as the search that might have tried it is over."""
@@ -31,6 +32,8 @@ class CellStatus:
     origin: str
     reused_from: str | None
     """The earlier run that measured it."""
+    now: Load | None
+    """What its load generators say, while it is measured."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class RunStatus:
     elapsed_s: float
     remaining_s: float | None
     cells: tuple[CellStatus, ...]
+    hosts: dict[str, dict[str, float]]
+    """What probes say now, by host and measure."""
 
 
 def summarise(run_dir: Path) -> RunStatus:
@@ -62,7 +67,8 @@ def summarise(run_dir: Path) -> RunStatus:
     evidence = read_evidence(run_dir)
     status = run_state(run_dir)
     now = time.time() if status == "running" else _last_time(evidence)
-    cells = tuple(_cell_status(evidence, verdict, status, now) for verdict in evidence.verdicts)
+    readings = present_readings(run_dir) if status == "running" else ()
+    cells = tuple(_cell_status(evidence, verdict, status, now, readings) for verdict in evidence.verdicts)
     return RunStatus(
         run_id=evidence.run_id,
         directory=str(run_dir),
@@ -80,6 +86,7 @@ def summarise(run_dir: Path) -> RunStatus:
             (planned, cell.status, cell.seconds) for planned, cell in zip(evidence.plan.cells, cells, strict=True)
         ),
         cells=cells,
+        hosts=measures_of(readings),
     )
 
 
@@ -99,7 +106,9 @@ def _elapsed(evidence: Evidence, now: float) -> float:
     return elapsed + (now - started if started is not None else 0.0)
 
 
-def _cell_status(evidence: Evidence, verdict: Verdict, run: RunState, now: float) -> CellStatus:
+def _cell_status(
+    evidence: Evidence, verdict: Verdict, run: RunState, now: float, readings: Sequence[Reading]
+) -> CellStatus:
     cell, state = verdict.cell, _state(verdict, run)
     reused = evidence.reused.get(cell.id)
     so_far = now - verdict.started_at if verdict.started_at is not None else None
@@ -113,6 +122,7 @@ def _cell_status(evidence: Evidence, verdict: Verdict, run: RunState, now: float
         reason=verdict.reason if state in ("failed", "interrupted", "skipped") else None,
         origin=str(cell.origin),
         reused_from=reused.reused_from if reused else None,
+        now=load_of(cell.id, readings) if state == "running" else None,
     )
 
 

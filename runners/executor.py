@@ -43,7 +43,9 @@ def execute(
     world = world or RealWorld()
     world.refuse(plan)
     journal = Journal(run_dir, listener)
+    looking = monitor or Monitor()
     try:
+        looking.begin()
         before = read_journal(run_dir / JOURNAL)
         # A journal may begin with results of earlier runs, before any start.
         resumed = any(isinstance(record, j.RunStarted) for record in before)
@@ -67,7 +69,6 @@ def execute(
         reused = sum(isinstance(record, j.CellReused) for record in before)
         done, stop = finished_cells(run_dir), stopping or threading.Event()
         searches = Searches(plan, before, done, journal.write)
-        looking = monitor or Monitor()
         run = RunState(plan, run_dir, journal, stop, done, attempts, resumed, reused, searches, world, looking)
         run.skipped = sum(isinstance(record, j.CellSkipped) for record in before)
         with world.hosts(plan, run_name(run_dir)) as hosts:

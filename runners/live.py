@@ -12,7 +12,7 @@ import queue
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,13 +105,13 @@ class Monitor:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _over: threading.Event = field(default_factory=threading.Event)
     _phase: Phase = "running"
+    _begun: bool = False
     _exit_code: int | None = None
 
     def __enter__(self) -> Self:
         # Daemons: one that waits for a host that does not answer must not keep the process from ending.
         for target in (self._beat, *(self._work for _ in range(_WORKERS))):
             threading.Thread(target=target, name="monitor", daemon=True).start()
-        self._write()
         return self
 
     def __exit__(
@@ -122,9 +122,14 @@ class Monitor:
             self._due.put(None)
         if self._phase == "ended":
             self._write()
-        elif self.run_dir is not None:
+        elif self._begun and self.run_dir is not None:
             with suppress(OSError):
                 (self.run_dir / LIVE).unlink()
+
+    def begin(self) -> None:
+        """The run is ours alone from now on, and so is its `live.json`."""
+        self._begun = True
+        self._write()
 
     def watch(self, running: RunningJob, read: Read) -> None:
         """Look at a job from now on."""
@@ -175,7 +180,7 @@ class Monitor:
             return self._jobs.get(id(job.running)) is job
 
     def _write(self) -> None:
-        if self.run_dir is None:
+        if self.run_dir is None or not self._begun:
             return
         live = Live(
             pid=os.getpid(),
@@ -193,6 +198,39 @@ class Monitor:
         except OSError:
             with suppress(OSError):
                 temporary.unlink()
+
+
+def present_readings(run_dir: Path) -> tuple[Reading, ...]:
+    """What is said now in a run that another process drives; nothing that is old."""
+    live, now = read_live(run_dir), time.time()
+    return tuple(each for each in live.readings if now - each.at < STALE_S) if live is not None else ()
+
+
+@dataclass(frozen=True)
+class Load:
+    """What the load generators of a cell say together: rates add up, of latencies the highest is shown."""
+
+    ops_per_s: float
+    latency_s: float | None
+    latency_of: str
+
+
+def load_of(cell: str, readings: Iterable[Reading]) -> Load | None:
+    """What a cell's load generators say; None when none has said anything."""
+    said = [each for each in readings if each.cell == cell and each.ops_per_s is not None]
+    if not said:
+        return None
+    slowest = max(said, key=lambda each: each.latency_s or 0.0)
+    return Load(sum(each.ops_per_s or 0.0 for each in said), slowest.latency_s, slowest.latency_of)
+
+
+def measures_of(readings: Iterable[Reading]) -> dict[str, dict[str, float]]:
+    """What probes say, by host and measure."""
+    found: dict[str, dict[str, float]] = {}
+    for reading in readings:
+        if reading.measures:
+            found.setdefault(reading.host, {}).update(reading.measures)
+    return found
 
 
 def read_live(run_dir: Path) -> Live | None:

@@ -9,9 +9,10 @@ import click
 from benchbrief.earlier import look_for_earlier
 from benchbrief.pipeline import OUT
 from benchbrief.progress import Progress
+from benchbrief.run_options import metrics_option
 from benchbrief.run_output import run_and_tell
 from benchbrief.spec_options import compile_or_stop, spec_options
-from benchbrief.terminal import ExitCode, fail
+from benchbrief.terminal import ENDS, ExitCode, exit_codes, fail
 
 
 @click.command(
@@ -21,12 +22,16 @@ Examples:
   bench run brief.bench
   bench run brief.bench --profile smoke --param records=10k
   bench run brief.bench --json > outcome.json
+  bench run brief.bench --openmetrics /var/lib/node_exporter/bench.prom
   bench run brief.bench --fresh                 measure again what was measured before
 
 Cells that an earlier run of the folder has measured well, and whose definition, hosts and tools are the same, are taken
 from it, points and comparisons whole.
-Ctrl-C stops the running tools and leaves a run that `bench resume` goes on with.
+Ctrl-C stops the running tools and leaves a run that `bench resume` goes on with. `bench watch` follows it from another
+shell.
+
 """
+    + exit_codes(*ENDS)
 )
 @click.argument("spec", type=click.Path(path_type=Path))
 @spec_options
@@ -36,6 +41,7 @@ Ctrl-C stops the running tools and leaves a run that `bench resume` goes on with
 @click.option("--fresh", is_flag=True, help="Measure all cells again; take none from earlier runs.")
 @click.option("--no-report", is_flag=True, help="Keep the results, render nothing.")
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
+@metrics_option
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def command(
     spec: Path,
@@ -45,6 +51,7 @@ def command(
     fresh: bool,
     no_report: bool,
     quiet: bool,
+    metrics: Path | None,
     as_json: bool,
 ) -> None:
     """Run SPEC on its hosts, keep every result, and render its brief as PDF and HTML."""
@@ -67,4 +74,4 @@ def command(
             progress.note(text)
         for text in taken.warnings:
             progress.warn(text)
-    run_and_tell(run_dir, progress, report=not no_report, as_json=as_json)
+    run_and_tell(run_dir, progress, report=not no_report, as_json=as_json, metrics=metrics)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -11,13 +13,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from benchbrief.marks import marks, shortened
 from benchbrief.pipeline import said
-from benchbrief.progress import duration
+from benchbrief.quantities import duration, latency, power, rate
 from benchbrief.run_options import chosen_run, out_option, run_argument
-from benchbrief.terminal import printable, use_colour, warn
+from benchbrief.terminal import fail, printable, use_colour, warn
 
 if TYPE_CHECKING:
-    from benchbrief.results.summary import RunStatus
+    from benchbrief.results.summary import CellStatus, RunStatus
 
 _COLOURS = {
     "done": "green",
@@ -27,6 +30,8 @@ _COLOURS = {
     "running": "cyan",
     "skipped": "bright_black",
 }
+_STATE = 11
+_NUMBER = 18
 
 
 @click.command(
@@ -36,47 +41,113 @@ Examples:
   bench status                 the last run, also while it goes on in another shell
   bench status --all           every run of the folder
   bench status 20260301 --json
+  bench status --openmetrics   for a Prometheus server
+  bench watch                  the same, until the run ends
 """
 )
 @run_argument
 @out_option
 @click.option("--all", "every", is_flag=True, help="One line for each run.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(run: str | None, out: Path, every: bool, as_json: bool) -> None:
+@click.option("--openmetrics", is_flag=True, help="Print as OpenMetrics text.")
+def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics: bool) -> None:
     """Show how far RUN (the last one by default) has come: each cell's state, what failed and why, the time left."""
     from benchbrief.results.summary import summarise
 
+    if openmetrics:
+        if every or as_json:
+            raise fail("--openmetrics is of one run, and a format of its own", "leave out --all and --json")
+        click.echo(_openmetrics(chosen_run(out, run)), nl=False)
+        return
     runs = list(_all(out)) if every else [summarise(chosen_run(out, run))]
     if as_json:
         documents = [asdict(each) for each in runs]
         click.echo(json.dumps(documents if every else documents[0], indent=1, default=str, ensure_ascii=False))
         return
-    paint = use_colour(sys.stdout)
-
-    def state(word: str, width: int = 0) -> str:
-        return click.style(f"{word:<{width}}", fg=_COLOURS.get(word)) if paint else f"{word:<{width}}"
-
     for each in runs:
-        taken = f" ({each.reused} of them by earlier runs)" if each.reused else ""
-        left = f", about {duration(each.remaining_s)} left" if each.remaining_s else ""
-        skipped = f"{each.skipped} not needed, " if each.skipped else ""
-        click.echo(
-            f"{each.run_id}  {state(each.status, 11)} {each.done}/{each.total} cells done{taken}, "
-            f"{each.failed} failed, {skipped}{duration(each.elapsed_s)}{left}"
-        )
-        if every:
-            continue
-        for cell in each.cells:
-            detail = (
-                f"{cell.ops_per_s:>12,.0f} ops/s"
-                if cell.ops_per_s is not None
-                else printable(cell.reason or cell.step or "")
-            )
-            if cell.reused_from:
-                detail += f"  from run {printable(cell.reused_from)}"
-            click.echo(f"  {state(cell.status, 8)} {cell.cell_id:<44} {detail}")
-        if each.status in ("interrupted", "failed"):
-            click.echo(f"go on with: bench resume {said(Path(each.directory))}")
+        click.echo(_headline(each))
+        if not every:
+            _tell_cells(each)
+            _tell_hosts(each)
+            if each.status in ("interrupted", "failed"):
+                click.echo(f"go on with: bench resume {said(Path(each.directory))}")
+
+
+def _headline(run: RunStatus) -> str:
+    taken = f" ({run.reused} of them by earlier runs)" if run.reused else ""
+    left = f", about {duration(run.remaining_s)} left" if run.remaining_s else ""
+    skipped = f"{run.skipped} not needed, " if run.skipped else ""
+    return (
+        f"{run.run_id}  {_state(run.status)} {run.done}/{run.total} cells done{taken}, "
+        f"{run.failed} failed, {skipped}{duration(run.elapsed_s)}{left}"
+    )
+
+
+def _state(word: str) -> str:
+    padded = f"{word:<{_STATE}}"
+    return click.style(padded, fg=_COLOURS.get(word)) if use_colour(sys.stdout) else padded
+
+
+def _tell_cells(run: RunStatus) -> None:
+    """Numbers stand before the names, so that long names put no column out of place; on a terminal these are cut."""
+    at_terminal = sys.stdout.isatty()
+    columns = shutil.get_terminal_size().columns if at_terminal else 0
+    kind = marks(sys.stdout.encoding)
+    for cell in run.cells:
+        number = rate(cell.ops_per_s) if cell.ops_per_s is not None else ""
+        name = printable(cell.cell_id)
+        more = _more(cell)
+        if at_terminal:
+            name = shortened(name, max(20, columns - 2 - _STATE - _NUMBER - 4), kind)
+        line = f"  {_state(cell.status)} {number:>{_NUMBER}}  {name}"
+        if more and (not at_terminal or 2 + _STATE + 1 + _NUMBER + 2 + len(name) + 2 + len(more) <= columns):
+            line += f"  {more}"
+        click.echo(line)
+        if more and not line.endswith(more):
+            click.echo(f"  {'':<{_STATE}} {more}")
+
+
+def _more(cell: CellStatus) -> str:
+    parts = []
+    if cell.step:
+        parts.append(cell.step.replace("_", " "))
+    if cell.now is not None:
+        parts.append(f"{rate(cell.now.ops_per_s)} now")
+        if cell.now.latency_s is not None:
+            parts.append(f"{cell.now.latency_of} {latency(cell.now.latency_s)}")
+    if cell.reason:
+        parts.append(printable(cell.reason))
+    if cell.reused_from:
+        parts.append(f"from run {printable(cell.reused_from)}")
+    return "  ".join(parts)
+
+
+def _tell_hosts(run: RunStatus) -> None:
+    for host, said_now in run.hosts.items():
+        parts = []
+        if (cpu := said_now.get("cpu.utilisation")) is not None:
+            parts.append(f"cpu {cpu:.0%}")
+        if (watts := said_now.get("power")) is not None:
+            parts.append(power(watts))
+        if parts:
+            click.echo(f"  host {printable(host)}: {', '.join(parts)} now")
+
+
+def _openmetrics(run_dir: Path) -> str:
+    from benchbrief.openmetrics import text
+    from benchbrief.results.evidence import read_evidence
+    from benchbrief.results.runs import run_state
+    from benchbrief.run_view import RunView
+    from benchbrief.runners.live import present_readings
+
+    state = run_state(run_dir)
+    evidence = read_evidence(run_dir)
+    view = RunView(evidence.plan)
+    view.run_id = evidence.run_id
+    for record in evidence.records:
+        view.apply(record)
+    now = time.time() if state == "running" or view.last_at is None else view.last_at
+    return text(view, present_readings(run_dir) if state == "running" else (), state, now)
 
 
 def _all(out: Path) -> Iterator[RunStatus]:

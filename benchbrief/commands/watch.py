@@ -1,0 +1,109 @@
+"""`bench watch`."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import click
+
+from benchbrief.following import Followed, Follower
+from benchbrief.pipeline import said
+from benchbrief.progress import Progress
+from benchbrief.run_options import chosen_run, out_option, run_argument
+from benchbrief.terminal import ENDS, ExitCode, Stop, exit_codes, fail
+
+_PHASES = {"tables": "building the tables", "reports": "rendering the brief"}
+
+
+@click.command(
+    epilog="""
+\b
+Examples:
+  bench watch                       the last run, until it ends
+  bench watch 20260301 --json       one JSON object a line: what happens, and every 5 s what goes on
+  bench watch && bench report       it ends with the exit code of the run
+
+Ctrl-C ends the watching alone: the run goes on. A run whose controller was killed is told of within seconds.
+
+"""
+    + exit_codes(*ENDS)
+)
+@run_argument
+@out_option
+@click.option(
+    "--every",
+    type=click.FloatRange(min=0.5),
+    default=5.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often --json tells what goes on.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
+def command(run: str | None, out: Path, every: float, as_json: bool) -> None:
+    """Follow RUN (the last one by default), which another process drives, until it ends, and end with its exit code."""
+    run_dir = chosen_run(out, run)
+    try:
+        last = _as_json(run_dir, every) if as_json else _shown(run_dir)
+    except KeyboardInterrupt:
+        click.echo(f"{run_dir.name} goes on; look again with: bench watch {said(run_dir)}", err=True)
+        raise Stop(ExitCode.INTERRUPTED) from None
+    if last.phase == "gone":
+        raise fail(
+            f"{run_dir.name} is not finished, and its controller is gone",
+            f"go on with: bench resume {said(run_dir)}",
+            ExitCode.INTERRUPTED,
+        )
+    if last.code is not None and last.code is not ExitCode.DONE:
+        raise Stop(last.code)
+
+
+def _shown(run_dir: Path) -> Followed:
+    from benchbrief.runners.live import Reading
+    from benchbrief.runners.rundir import load_plan
+
+    progress = Progress()
+    readings: tuple[Reading, ...] = ()
+    follower = Follower(run_dir)
+    last = follower.look()
+    with progress.of(load_plan(run_dir), readings=lambda: readings):
+        for record in last.records:
+            progress.catch_up(record)
+        if last.code is None:
+            progress.where_it_is(run_dir.name)
+            for last in follower.looks():
+                readings = tuple(last.readings)
+                progress.phase = _PHASES.get(last.phase, "")
+                for record in last.records:
+                    progress.record(record)
+    view = progress.view
+    if last.phase == "ended" and view is not None and view.end is not None:
+        click.echo(f"run {run_dir.name}: {view.end.status}, {view.end.message}")
+        click.echo(f"more with: bench status {said(run_dir)}")
+    return last
+
+
+def _as_json(run_dir: Path, every: float) -> Followed:
+    from benchbrief.run_view import RunView
+    from benchbrief.runners.rundir import load_plan
+    from benchbrief.watched import event, present
+
+    view = RunView(load_plan(run_dir))
+    told_at, first = float("-inf"), True
+    last = Followed(())
+    for last in Follower(run_dir).looks():
+        for record in last.records:
+            view.apply(record)
+            if not first and (happened := event(view, record)):
+                _print(happened)
+        first = False
+        if time.monotonic() - told_at >= every or last.code is not None:
+            told_at = time.monotonic()
+            _print(present(view, last, time.time()))
+    _print({"event": "end", "run": run_dir.name, "phase": last.phase, "exit_code": int(last.code or 0)})
+    return last
+
+
+def _print(document: dict[str, object]) -> None:
+    click.echo(json.dumps(document, ensure_ascii=False))

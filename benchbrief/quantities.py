@@ -1,0 +1,33 @@
+"""Quantities as people read them on a terminal."""
+
+from __future__ import annotations
+
+
+def duration(seconds: float) -> str:
+    """`45 s`, `3 min 20 s`, `2 h 05 min`, `3 d 04 h`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    if whole < 48 * 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    return f"{whole // 86400} d {whole % 86400 // 3600:02d} h"
+
+
+def rate(ops_per_s: float) -> str:
+    """`15,203 ops/s`, `4.2 ops/s`."""
+    return f"{ops_per_s:,.0f} ops/s" if ops_per_s >= 100 or ops_per_s == 0 else f"{ops_per_s:.1f} ops/s"
+
+
+def latency(seconds: float) -> str:
+    """`812 us`, `1.23 ms`, `2.5 s`: three digits, and letters that every terminal has."""
+    if seconds < 0.001:
+        return f"{seconds * 1e6:.0f} us"
+    if seconds < 1:
+        return f"{seconds * 1e3:.3g} ms"
+    return f"{seconds:.3g} s"
+
+
+def power(watts: float) -> str:
+    return f"{watts:.0f} W" if watts < 10_000 else f"{watts / 1000:.1f} kW"
