@@ -42,7 +42,8 @@ Examples:
   bench status --all           every run of the folder
   bench status 20260301 --json
   bench status --openmetrics   for a Prometheus server
-  bench watch                  the same, until the run ends
+
+`bench watch` shows the same until the run ends.
 """
 )
 @run_argument

@@ -19,7 +19,7 @@ from typing import ClassVar
 from benchbrief.compiler.plan import PowerMeter, Probe, Reference
 from benchbrief.runners.commands import quote, shell_line
 from benchbrief.runners.measurement import Sample
-from benchbrief.runners.probes import Reading, last_words, moments, readings, sampling_job, steps
+from benchbrief.runners.probes import Reading, last_words, moments, readings, recent, sampling_job, steps
 from benchbrief.runners.references import read_reference
 from benchbrief.runners.seams import (
     BadOutput,
@@ -92,6 +92,14 @@ class Power:
                 f"Look at the probe's output in {output.directory}.",
             )
         return tuple(Sample("power", output.host, "", time, value, "W") for time, value in known)
+
+    def now(self, probe: Probe, text: str) -> Mapping[str, float]:
+        """See `seams.TellsNow`. What the meter is stands in the header, so the last reading has to tell by itself."""
+        last = recent(text)[-1:]
+        watts = next(
+            (found for reading in last for said in _SAID.values() if (found := said(reading)) is not None), None
+        )
+        return {} if watts is None else {"power": watts}
 
     def gaps(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> str:
         watts = _watts(probe, output, window)

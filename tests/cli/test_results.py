@@ -94,7 +94,7 @@ def test_status_shows_the_last_run_and_each_of_its_cells(finished_run: FinishedR
     head, *cells = done.out.splitlines()
     assert re.match(rf"{finished_run.bench.run_dir.name}  done +4/4 cells done, 0 failed, \d+ s$", head)
     assert [line.split()[0] for line in cells] == ["ok"] * 4
-    assert all(line.endswith("ops/s") for line in cells)
+    assert all(re.fullmatch(r"  ok +[\d,]+ ops/s  ramp/\w+/rr/threads=\d/r1", line) for line in cells), cells
 
 
 def test_status_of_a_run_by_the_start_of_its_name_and_as_json(finished_run: FinishedRun) -> None:

@@ -51,7 +51,7 @@ def test_a_run_shows_live_progress_and_leaves_one_line_a_cell(bench: Bench) -> N
     code, said = on_a_terminal(bench, "run", "brief.bench")
     assert code == 0, said
     assert re.search(r"0/2 cells  \d+ s gone, about \d+ s left", said)
-    assert re.search(r"ramp/one/fill/threads=1\S*  measure", said)
+    assert re.search(r"ramp/one/fill/threads=1\S*\s+(\x1b\[\d*m)*measure", said)
     assert re.search(r"\[1/2\] ramp/one/fill/threads=1\S* +[\d,]+ ops/s", said)
     assert "\x1b[?25h" in said, "the cursor is shown again"
     assert "\x1b[32m" in said, "the verdict is green"

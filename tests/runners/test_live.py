@@ -98,6 +98,8 @@ def test_a_monitor_follows_a_real_job_and_keeps_the_file_until_the_end(tmp_path:
     try:
         with Monitor(tmp_path, poll_s=0.1) as monitor:
             monitor.watch(running, count)
+            assert read_live(tmp_path) is None, "the run may be another controller's yet"
+            monitor.begin()
             until(lambda: bool((live := read_live(tmp_path)) and live.readings), 10)
             first = monitor.now()[0].ops_per_s or 0
             until(lambda: (monitor.now()[0].ops_per_s or 0) > first, 10)
@@ -109,6 +111,7 @@ def test_a_monitor_follows_a_real_job_and_keeps_the_file_until_the_end(tmp_path:
             assert monitor.now() == ()
         assert not (tmp_path / LIVE).exists(), "an interrupted command leaves no claim behind"
         with Monitor(tmp_path) as monitor:
+            monitor.begin()
             monitor.ended(4)
         assert json.loads((tmp_path / LIVE).read_text())["exit_code"] == 4
         assert not list(tmp_path.glob(f".{LIVE}*"))
