@@ -1,6 +1,7 @@
 """How long a plan takes: cells that share a host one after another, the others side by side.
 
-Searches are counted in full, so that a plan with one takes as long at most.
+Searches, and repeats that may end early, are counted in full, so that a plan with them takes as long at most. After
+the last cell of its hosts nothing has to cool down.
 """
 
 from __future__ import annotations
@@ -25,15 +26,18 @@ def estimate(cells: Iterable[Cell]) -> float:
             group[root(host)] = root(cell.locks[0])
     free: dict[str, float] = {}
     """When each group of hosts has done its cells so far."""
+    ends: dict[str, float] = {}
+    """The same, without the cool-down of the last."""
     over: dict[tuple[str, str, str], float] = {}
     """When the cells of each experiment, hardware and workload so far are over, which others may wait for."""
     for cell in cells:
         lane = root(cell.locks[0])
         knees = [knee for knee in (cell.threads_from, cell.target_from) if knee]
         awaited = (over.get((knee.experiment, knee.hardware, knee.workload), 0.0) for knee in knees)
-        free[lane] = max(free.get(lane, 0.0), *awaited, 0.0) + seconds(cell)
-        over[cell.experiment, cell.hardware, cell.workload] = free[lane]
-    return max(free.values(), default=0.0)
+        begin = max(free.get(lane, 0.0), *awaited, 0.0)
+        ends[lane] = over[cell.experiment, cell.hardware, cell.workload] = begin + seconds(cell)
+        free[lane] = ends[lane] + cool_down(cell)
+    return max(ends.values(), default=0.0)
 
 
 def estimate_some(cells: Iterable[Cell], chosen: Collection[str]) -> float:
@@ -67,4 +71,9 @@ def _with_load(cell: Cell, load_s: float) -> Cell:
 
 
 def seconds(cell: Cell) -> float:
-    return sum(step.seconds for step in cell.steps)
+    """Of the cell itself, without the cool-down after it."""
+    return sum(step.seconds for step in cell.steps if step.kind != "cool_down")
+
+
+def cool_down(cell: Cell) -> float:
+    return sum(step.seconds for step in cell.steps if step.kind == "cool_down")

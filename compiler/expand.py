@@ -212,14 +212,16 @@ class _Block:
             seconds = self.load_s if loads else 0.0
             yield Step(kind="load", seconds=seconds, timeout_s=_whole(300 + 10 * self.load_s))
         if self.warm_up_s > 0:
-            yield Step(kind="warm_up", seconds=self.warm_up_s, timeout_s=_with_slack(self.warm_up_s))
-        timeout = _with_slack(self.warm_up_s + e.measure_s)
+            yield Step(kind="warm_up", seconds=self.warm_up_s, timeout_s=_with_slack(self.warm_up_s, e.slack_s))
+        timeout = _with_slack(self.warm_up_s + e.measure_s, e.slack_s)
         yield Step(kind="measure", seconds=e.measure_s, timeout_s=timeout)
         yield Step(kind="collect", seconds=_COLLECT_S, timeout_s=_whole(300 + 0.1 * e.measure_s))
+        if e.cool_down_s > 0:
+            yield Step(kind="cool_down", seconds=e.cool_down_s, timeout_s=e.cool_down_s)
 
 
-def _with_slack(seconds: float) -> float:
-    return _whole(seconds + max(60.0, 0.1 * seconds))
+def _with_slack(seconds: float, slack: float | None) -> float:
+    return _whole(seconds + (max(60.0, 0.1 * seconds) if slack is None else slack))
 
 
 def _whole(seconds: float) -> float:

@@ -11,6 +11,7 @@ from benchbrief.compiler.estimate import estimate, seconds
 from benchbrief.compiler.layout import Page, duration, number, quantity_of_bytes
 from benchbrief.compiler.plan import (
     Cell,
+    Confident,
     Database,
     Element,
     Experiment,
@@ -30,9 +31,10 @@ _ORDERS = {
     "interleaved": "at each workload, {axis} and repeat, every hardware in turn",
     "random": "shuffled with seed {seed}",
 }
+_STOPS_TOGETHER = "; hardware that takes turns goes on until all of it is confident"
 _SHOWN_HOSTS = 4
 _SHOWN_POINTS = 20
-_STEPS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect")
+_STEPS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect", "cool_down")
 
 
 def explain(plan: Plan, width: int = 100, color: bool = False) -> str:
@@ -111,8 +113,8 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     counts = (
         _counted(len(e.hardware), "hardware"),
         _counted(len(e.workloads), "workload", "workloads"),
-        _up_to(e) + _counted(len(e.points) or 1, "point", "points"),
-        _counted(e.repeats, "repeat", "repeats"),
+        ("up to " if e.search else "") + _counted(len(e.points) or 1, "point", "points"),
+        (f"{e.confident.at_least} to " if e.confident else "") + _counted(e.repeats, "repeat", "repeats"),
     )
     yield "matrix", f"{' x '.join(counts)} = {_up_to(e)}{_counted(len(cells), 'cell', 'cells')}"
     first = cells[0]
@@ -124,6 +126,8 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         yield "threads", number(first.threads) if first.threads is not None else _found_by(e.threads_from)
     if e.search:
         yield "search", _search(e.search, len(e.points))
+    if e.confident:
+        yield "repeats", _confident(e, e.confident)
     if e.requires:
         yield "waits for", ", ".join(e.requires)
     yield "order", f"{e.order}: " + _ORDERS[e.order].format(axis=e.axis, seed=e.seed)
@@ -141,11 +145,17 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         yield "power", "; ".join(_meters(plan, e))
     if e.max_error_share:
         yield "max errors", f"{100 * e.max_error_share:g} %"
+    if e.retries:
+        yield "retries", f"a failed cell is tried again, {_counted(e.retries, 'time', 'times')} at most"
+    if e.on_failure == "stop":
+        yield "on failure", "nothing more is begun"
+    if e.unattended_s is not None:
+        yield "unattended", f"a job ends itself {duration(e.unattended_s)} after it last heard of its controller"
 
 
 def _up_to(e: Experiment) -> str:
-    """A search ends before its last point, if it finds the knee."""
-    return "up to " if e.search else ""
+    """A search ends before its last point, if it finds the knee; repeats end before the last, if they agree."""
+    return "up to " if e.search or e.confident else ""
 
 
 def _found_by(experiment: str | None) -> str:
@@ -157,6 +167,13 @@ def _search(search: KneeSearch, points: int) -> str:
     return (
         f"up to {points} points, stops at the knee: {search.latency} +{rise} or more while throughput gains < {gain} "
         "at the next point"
+    )
+
+
+def _confident(e: Experiment, rule: Confident) -> str:
+    return (
+        f"{rule.at_least} to {e.repeats} at each point, until the 95 % confidence interval of the mean throughput is "
+        f"within +-{100 * rule.within:g} %" + (_STOPS_TOGETHER if e.order == "interleaved" else "")
     )
 
 
@@ -297,7 +314,7 @@ def _steps(cells: list[Cell]) -> Iterator[tuple[str, ...]]:
             times = _span(step.seconds for step in taken)
             yield (
                 kind.replace("_", "-"),
-                times if kind in ("warm_up", "measure") else f"about {times}",
+                times if kind in ("warm_up", "measure", "cool_down") else f"about {times}",
                 _span(step.timeout_s for step in steps),
                 number(len(taken)),
             )
@@ -344,7 +361,7 @@ def _kinds(elements: Iterable[Element]) -> Iterator[str]:
 def _total(plan: Plan, page: Page) -> None:
     page.heading("Total")
     alone = sum(seconds(cell) for cell in plan.cells)
-    up_to = "up to " if any(e.search for e in plan.experiments.values()) else ""
+    up_to = "up to " if any(map(_up_to, plan.experiments.values())) else ""
     text = f"{up_to}{_counted(len(plan.cells), 'cell', 'cells')}, {up_to}about {duration(plan.estimate_s)}"
     if plan.estimate_s < alone:
         text += f" with independent hosts side by side ({duration(alone)} one after another)"

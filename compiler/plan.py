@@ -181,11 +181,14 @@ class Probe(Node):
     origin: Origin
 
 
-StepKind = Literal["prepare", "load", "warm_up", "measure", "collect"]
+StepKind = Literal["prepare", "load", "warm_up", "measure", "collect", "cool_down"]
 
 
 class Step(Node):
-    """One step of a cell. `seconds` is its declared length, or an estimate; `timeout_s` ends it."""
+    """One step of a cell. `seconds` is its declared length, or an estimate; `timeout_s` ends it.
+
+    A cool-down comes after the cell's verdict, and only where another cell of these hosts follows.
+    """
 
     kind: StepKind
     seconds: float
@@ -211,6 +214,15 @@ class KneeSearch(Node):
     latency: str
     rise: float
     gain: float
+
+
+class Confident(Node):
+    """When the repeats of a point end: after `at_least` of them, as soon as half the width of the 95 % confidence
+    interval of their mean throughput (Student's t) is at most `within` (a share) of that mean.
+    """
+
+    at_least: int
+    within: float
 
 
 class Knee(Node):
@@ -264,7 +276,10 @@ class Experiment(Node):
     """`points` are those of `axis`; of a `search`, all that may be tried, in rising order.
 
     `threads_from` and `target_from` name the experiment whose knee is taken; the axis then has no points.
-    `requires` are the experiments that have to be over before.
+    `requires` are the experiments that have to be over before. `repeats` are the most there may be where `confident`
+    ends them before. `cool_down_s` passes after each cell, `retries` is how often a failed one is tried again, and
+    `slack_s` how much longer than planned a measured job may take (None: see `compiler/expand.py`). `unattended_s` is
+    how long a job goes on without its controller (None: the runners' usual time).
     """
 
     name: str
@@ -281,9 +296,15 @@ class Experiment(Node):
     measure_s: float
     phases: int
     repeats: int
+    confident: Confident | None = None
     order: Literal["grouped", "interleaved", "random"]
     seed: int | None = None
     max_error_share: float = 0.0
+    cool_down_s: float = 0.0
+    retries: int = 0
+    on_failure: Literal["continue", "stop"] = "continue"
+    slack_s: float | None = None
+    unattended_s: float | None = None
     origin: Origin
 
 

@@ -269,6 +269,8 @@ class _Completer:
             case "experiment", ("threads" | "target"):
                 yield from self.ramps(key)
             case "experiment", "repeats":
+                call = "confident(within: ${1:5 %}, from: ${2:3}, to: ${3:10})"
+                yield self.snippet("confident", call, "Until the mean throughput is known well enough.", _Kind.Function)
                 for word, doc in glossary.ORDERS.items():
                     yield self.snippet(
                         word, "random(seed: ${1:1})" if word == "random" else word, doc, _Kind.EnumMember

@@ -280,8 +280,14 @@ def _experiment(experiment: plan.Experiment, cells: int) -> str:
     points = ", ".join(f"{point:,g}" for point in experiment.points)
     return (
         f"{len(experiment.hardware)} hardware × {len(experiment.workloads)} workloads × {len(experiment.points)} "
-        f"points × {experiment.repeats} repeats = **{cells:,} cells**\n\n"
+        f"points × {_repeats(experiment)} repeats = **{'up to ' if experiment.confident else ''}{cells:,} cells**\n\n"
         f"{experiment.axis}: {points}  \nwarm-up {experiment.warm_up_s:,g} s, measured {experiment.measure_s:,g} s"
+    )
+
+
+def _repeats(experiment: plan.Experiment) -> str:
+    return (
+        f"{experiment.confident.at_least} to {experiment.repeats}" if experiment.confident else f"{experiment.repeats}"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, TypeVar, get_args
+from typing import Literal, TypeVar
 
 from benchbrief.compiler import errors, plan
 from benchbrief.compiler.blocks import structure_errors, value_errors
@@ -13,6 +13,7 @@ from benchbrief.compiler.blocks.databases import DatabaseSpec, fill
 from benchbrief.compiler.blocks.hardware import HardwareUnit, origin
 from benchbrief.compiler.blocks.probes import ProbeSpec, read_probes
 from benchbrief.compiler.blocks.ramps import KneeOf, Ramp, read_ramp
+from benchbrief.compiler.blocks.repeats import read_repeats
 from benchbrief.compiler.blocks.schema import EXPERIMENT
 from benchbrief.compiler.blocks.shapes import Number
 from benchbrief.compiler.blocks.tools import ENGINE_TOOLS, INTENDED, MERGEABLE, OPEN_LOOP, PHASED
@@ -25,14 +26,10 @@ from benchbrief.dsl.suggest import did_you_mean
 
 MAX_CELLS = 20_000
 _FAMILY = {"mongodb": "ycsb", "rocksdb": "db_bench"}
-_REPEATS = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=1000.0)
 _PHASES = Number("", "6", plain=True, integer=True, minimum=1.0, maximum=1000.0)
 _PHASE = Number("s", "6 x 10 min", above=True)
-_SEED = Number("", "1", plain=True, integer=True, maximum=2.0**53)
 
 Item = TypeVar("Item")
-Order = Literal["grouped", "interleaved", "random"]
-_ORDERS = get_args(Order)
 Axis = Literal["threads", "target"]
 
 
@@ -154,7 +151,7 @@ class _Experiment:
         database = self._one("database", self.world.databases)
         ramps = self._ramp()
         measure_s, phases = self._times()
-        repeats, order, seed = self._repeats()
+        repeats = read_repeats(self.values.series("repeats"), self.reader)
         placed = read_probes(self.values.series("probes"), self.world.probes, units, database, self.reader)
         if database is None or not units or not loads:
             return None
@@ -168,7 +165,7 @@ class _Experiment:
         self._load_limits(loads, phases)
         if ramps is None or measure_s is None:
             return None
-        if ramps.ramp.search and order == "random":
+        if ramps.ramp.search and repeats.order == "random":
             self.reader.findings.add(structure_errors.SearchInRandomOrder(self.values.span("repeats")))
         name, awaits = self.entry.name, ramps.awaits
         return Matrix(
@@ -186,9 +183,15 @@ class _Experiment:
                 warm_up_s=self.values.number("warm_up") or 0.0,
                 measure_s=measure_s,
                 phases=phases,
-                repeats=repeats,
-                order=order,
-                seed=seed,
+                repeats=repeats.most,
+                confident=repeats.confident,
+                order=repeats.order,
+                seed=repeats.seed,
+                cool_down_s=self.values.number("cool_down") or 0.0,
+                retries=int(self.values.number("retries") or 0),
+                on_failure="stop" if self.values.text("on_failure") == "stop" else "continue",
+                slack_s=self.values.number("timeout"),
+                unattended_s=self.values.number("unattended"),
                 max_error_share=self.values.number("max_errors") or 0.0,
                 origin=origin(self.entry.head),
             ),
@@ -356,35 +359,6 @@ class _Experiment:
         if count is None or length is None:
             return None, 1
         return count.value * length.value, int(count.value)
-
-    def _repeats(self) -> tuple[int, Order, int | None]:
-        series = self.values.series("repeats")
-        count = self.reader.quantity("repeats", series[0], _REPEATS) if series else None
-        order: Order = "grouped"
-        seed = None
-        for expr in series[1:]:
-            match expr:
-                case ast.Name(text=("grouped" | "interleaved") as word):
-                    order = "interleaved" if word == "interleaved" else "grouped"
-                case ast.Call(
-                    function=ast.Name(text="random"),
-                    arguments=[ast.Argument(key=ast.Name(text="seed"), value=value)],
-                ):
-                    number = self.reader.quantity("seed", value, _SEED)
-                    order, seed = "random", int(number.value) if number else None
-                case ast.Call(
-                    function=ast.Name(text="random"), arguments=[ast.Argument(key=ast.Name(text=word) as key), *_]
-                ):
-                    self.reader.findings.add(structure_errors.UnknownArgument(key.span, "random", word, ("seed",)))
-                case ast.Name(text="random") | ast.Call(function=ast.Name(text="random")):
-                    self.reader.findings.add(
-                        structure_errors.BadArgument(expr.span, "random", "needs a seed", "`random(seed: 1)`")
-                    )
-                case ast.Name(text=word) as name:
-                    self.reader.findings.add(structure_errors.UnknownWord(name.span, "repeats", word, _ORDERS))
-                case _:
-                    self._wrong("repeats", expr, _ORDERS)
-        return int(count.value) if count else 1, order, seed
 
     # --- whether the parts fit -------------------------------------------------------------------------------------
 

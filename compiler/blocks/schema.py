@@ -452,8 +452,11 @@ EXPERIMENT = BlockSchema(
             example="phases = 6 x 10 min",
         ),
         "repeats": Key(
-            Special("`3`, `3, interleaved` or `5, random(seed: 1)`", series=True),
-            "How often each cell is measured, and in which order.",
+            Special(
+                "`3`, `3, interleaved`, `5, random(seed: 1)` or `confident(within: 5 %, to: 10)`",
+                series=True,
+            ),
+            "How often each point is measured, or until when, and in which order.",
             default="1, grouped",
             example="repeats = 3, interleaved",
         ),
@@ -468,6 +471,32 @@ EXPERIMENT = BlockSchema(
             "A cell with a larger share of failed operations is a failed cell.",
             default="0 %",
             example="max_errors = 0.1 %",
+        ),
+        "cool_down": Key(
+            Number("s", "30 s"),
+            "Time after each cell in which its hosts are left alone, before the next one that needs them.",
+            default="0 s",
+        ),
+        "timeout": Key(
+            Number("s", "5 min", above=True),
+            "How much longer than planned a warm-up or a measurement may take; then it is stopped, and the cell fails.",
+            default="1 min, or 10 % of the planned time where that is more",
+        ),
+        "retries": Key(
+            Number("", "2", plain=True, integer=True, maximum=100.0),
+            "How often a failed cell is tried again; not where its definition is wrong or its tool is missing.",
+            default="0",
+        ),
+        "on_failure": Key(
+            Word(("continue", "stop")),
+            "Whether the other cells go on when a cell of this experiment has failed for good.",
+            default="continue",
+            example="on_failure = stop",
+        ),
+        "unattended": Key(
+            Number("s", "10 min", minimum=10.0),
+            "How long a job goes on by itself when it hears nothing of the controller.",
+            default="what `bench run` takes for usual",
         ),
     },
     exclusive=(("measure", "phases"),),

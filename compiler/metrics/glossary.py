@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchbrief.compiler.blocks.ramps import GAIN, LATENCY, RISE
+from benchbrief.compiler.blocks.repeats import FEWEST
 from benchbrief.compiler.metrics.curves import FEWEST_POINTS, KEEPS_UP
 from benchbrief.compiler.metrics.measures import KINDS
 from benchbrief.compiler.plan import Boundary, Dimension
@@ -105,10 +106,18 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
         "rise": f"The rise of latency at the next point that ends the search; {100 * RISE:g} % when left out.",
         "gain": f"The gain of throughput below which it ends; {100 * GAIN:g} % when left out.",
     },
+    "confident": {
+        "within": (
+            "How far the 95 % confidence interval of the mean throughput may reach to either side, as a share of the "
+            "mean, when the repeats end."
+        ),
+        "from": f"How often each point is measured at least; {FEWEST} when left out, which is the fewest.",
+        "to": "How often each point is measured at most.",
+    },
     "random": {"seed": "Any whole number; the same one gives the same order."},
     "saturation": {"at": f"The share of the offered load that counts as kept up with; {KEEPS_UP:.0%} when left out."},
 }
-"""The named arguments of calls: ramps and searches, the order of `repeats`, functions of curves."""
+"""The named arguments of calls: ramps and searches, when repeats end and in which order, functions of curves."""
 
 LINKS: Mapping[str, str] = {
     "over": "the dimensions that a reduction goes along",
@@ -155,7 +164,10 @@ RULES: Mapping[str, str] = {
         'Kneedle (V. Satopaa and others, *Finding a "Kneedle" in a Haystack*, 2011) on the measured points: '
         "with both axes scaled from 0 to 1, the point highest above the straight line from corner to corner; "
         f"of points as high, the first. It takes {FEWEST_POINTS} points. The first point is never a knee: it "
-        "lies before the ramp. Missing when there is no such point."
+        "lies before the ramp. Missing when there is no such point. This reads a shape off points that are all "
+        "measured. A search, `threads = knee(from: 1, factor: 2, to: 512)`, has another rule, which can be "
+        "judged while it goes: it stops before the first point at which latency rises while throughput hardly "
+        "gains. The two may name different points."
     ),
 }
 """By what rule a curve is read, with its source."""

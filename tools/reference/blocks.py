@@ -70,7 +70,8 @@ def _rules(name: str, block: BlockSchema) -> str:
 
 def _calls() -> Iterator[str]:
     """The arguments of the calls that stand in an experiment."""
-    for call, where in {"range": "a ramp", "knee": "a search", "random": "an order of `repeats`"}.items():
+    calls = {"range": "a ramp", "knee": "a search", "confident": "`repeats`", "random": "an order of `repeats`"}
+    for call, where in calls.items():
         yield f"The arguments of `{call}(...)`, {where}:"
         rows = [(code(f"{name}:"), doc) for name, doc in glossary.ARGUMENTS[call].items()]
         yield table(("argument", "what it says"), rows)

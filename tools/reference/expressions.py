@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from benchbrief.compiler.metrics import glossary
+from benchbrief.compiler.metrics.curves import ARGUMENTS as CURVE_ARGUMENTS
 from benchbrief.compiler.metrics.curves import CURVES
 from benchbrief.compiler.metrics.measures import DIMENSIONS, KINDS, NAMED, ORDERED, SAMPLED
 from benchbrief.compiler.units import base_unit
@@ -72,6 +73,7 @@ def _along(name: str) -> str:
 
 def _arguments(name: str) -> str:
     if name in CURVES:
-        named = glossary.ARGUMENTS.get(name, {})
+        # A search is called `knee` too, and has arguments of its own.
+        named = {word: glossary.ARGUMENTS[name][word] for word in CURVE_ARGUMENTS.get(name, ())}
         return " ".join(f"`{word}:` {doc}" for word, doc in named.items()) or "–"
     return "–" if name == "range" else "`when` a condition holds"

@@ -1,0 +1,116 @@
+"""How often each point is measured, and in which order: `3`, `3, interleaved`, `confident(within: 5 %, to: 10)`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from benchbrief.compiler import plan
+from benchbrief.compiler.blocks import schedule_errors, structure_errors
+from benchbrief.compiler.blocks.schema import EXPERIMENT
+from benchbrief.compiler.blocks.shapes import Number
+from benchbrief.compiler.blocks.values import Reader, wrong_value
+from benchbrief.dsl import ast
+
+Order = Literal["grouped", "interleaved", "random"]
+ORDERS = get_args(Order)
+
+FEWEST = 3
+"""Repeats before a confidence interval may end them: of two, Student's t has one degree of freedom (a quantile of
+12.7), and two values that lie close together by chance are common."""
+CONFIDENT_ARGUMENTS = ("within", "from", "to")
+_MOST = 1000.0
+_USAGE = "`confident(within: 5 %, from: 3, to: 10)`"
+_REPEATS = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=_MOST)
+_SEED = Number("", "1", plain=True, integer=True, maximum=2.0**53)
+# Half as wide as the mean is no confidence: whoever forgets the `%` is told so.
+_WITHIN = Number("", "5 %", plain=True, above=True, maximum=0.5)
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """`most` repeats of each point, or fewer where `confident` ends them before."""
+
+    most: int = 1
+    order: Order = "grouped"
+    seed: int | None = None
+    confident: plan.Confident | None = None
+
+
+def read_repeats(series: tuple[ast.Expr, ...], reader: Reader) -> Repeats:
+    """The parts of `repeats = 3, interleaved`; what is wrong is reported, and stands as if it were left out."""
+    if not series:
+        return Repeats()
+    first = reader.deref(series[0])
+    match first:
+        case ast.Call(function=ast.Name(text="confident")) as call:
+            most, confident = _confident(call, reader)
+        case ast.Name() | ast.Call():
+            reader.findings.add(wrong_value(first, "repeats", EXPERIMENT.keys["repeats"].shape.wanted, ("confident",)))
+            most, confident = 1, None
+        case _:
+            count = reader.quantity("repeats", series[0], _REPEATS)
+            most, confident = int(count.value) if count else 1, None
+    order, seed = _order(series[1:], reader)
+    return Repeats(most, order, seed, confident)
+
+
+def _confident(call: ast.Call, reader: Reader) -> tuple[int, plan.Confident | None]:
+    """The most repeats, and the rule that ends them before; a single one without a rule when reported."""
+    named: dict[str, ast.Argument] = {}
+    for argument in call.arguments:
+        name = argument.key.text if argument.key else ""
+        if argument.key and name not in CONFIDENT_ARGUMENTS:
+            problem = structure_errors.UnknownArgument(argument.key.span, "confident", name, CONFIDENT_ARGUMENTS)
+            reader.findings.add(problem)
+            return 1, None
+        if argument.key and name in named:
+            reader.findings.add(structure_errors.DuplicateAttribute(argument.key.span, named[name].span, name))
+            return 1, None
+        named[name] = argument
+    if "" in named or not {"within", "to"} <= named.keys():
+        why = "takes `within:` and `to:`, and `from:` where it is to be more than 3"
+        reader.findings.add(structure_errors.BadArgument(call.span, "confident", why, _USAGE))
+        return 1, None
+    within = reader.quantity("within", named["within"].value, _WITHIN)
+    last = reader.quantity("to", named["to"].value, _REPEATS)
+    first = reader.quantity("from", named["from"].value, _REPEATS) if "from" in named else None
+    if within is None or last is None or (first is None and "from" in named):
+        return 1, None
+    fewest = int(first.value) if first else FEWEST
+    if first and fewest < FEWEST:
+        reader.findings.add(schedule_errors.TooFewRepeats(first.span, fewest, FEWEST))
+        return 1, None
+    if last.value <= fewest:
+        reader.findings.add(schedule_errors.NoRoomToStop(last.span, fewest, int(last.value)))
+        return 1, None
+    return int(last.value), plan.Confident(at_least=fewest, within=within.value)
+
+
+def _order(parts: Iterable[ast.Expr], reader: Reader) -> tuple[Order, int | None]:
+    order: Order = "grouped"
+    seed = None
+    for expr in parts:
+        match expr:
+            case ast.Name(text=("grouped" | "interleaved") as word):
+                order = "interleaved" if word == "interleaved" else "grouped"
+            case ast.Call(
+                function=ast.Name(text="random"),
+                arguments=[ast.Argument(key=ast.Name(text="seed"), value=value)],
+            ):
+                number = reader.quantity("seed", value, _SEED)
+                order, seed = "random", int(number.value) if number else None
+            case ast.Call(
+                function=ast.Name(text="random"), arguments=[ast.Argument(key=ast.Name(text=word) as key), *_]
+            ):
+                reader.findings.add(structure_errors.UnknownArgument(key.span, "random", word, ("seed",)))
+            case ast.Name(text="random") | ast.Call(function=ast.Name(text="random")):
+                reader.findings.add(
+                    structure_errors.BadArgument(expr.span, "random", "needs a seed", "`random(seed: 1)`")
+                )
+            case ast.Name(text=word) as name:
+                reader.findings.add(structure_errors.UnknownWord(name.span, "repeats", word, ORDERS))
+            case _:
+                reader.findings.add(wrong_value(expr, "repeats", EXPERIMENT.keys["repeats"].shape.wanted, ORDERS))
+    return order, seed
