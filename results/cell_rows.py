@@ -35,6 +35,9 @@ from benchbrief.runners.measurement import Histogram, Operation
 from benchbrief.runners.rundir import cell_directory
 from benchbrief.runners.seams import RunnerError
 
+_CLOCK_S = 0.01
+"""A clock that is no more off than this is not worth a line."""
+
 
 @dataclass(frozen=True)
 class Gap:
@@ -164,12 +167,17 @@ def _samples(
 def _counter_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[CounterRow]:
     if not measured.sources:
         return
+    jobs = [_by_our_clock(job, verdict.offset(job.host)) for job in verdict.jobs if job.job == MEASURE]
     for record in verdict.counters:
-        span = around_window(record, [job for job in verdict.jobs if job.job == MEASURE], measured.window)
+        span = around_window(record, jobs, measured.window)
         for name in dict.fromkeys((*span.before, *span.after)):
             before, after = span.before.get(name), span.after.get(name)
             delta, reason = _delta(before, after)
             yield CounterRow(run_id, verdict.cell.id, record.node, name, before, after, delta, reason or span.reason)
+
+
+def _by_our_clock(job: j.JobCollected, ahead: float) -> j.JobCollected:
+    return job.model_copy(update={"started_at": job.started_at - ahead, "ended_at": job.ended_at - ahead})
 
 
 def _delta(before: float | None, after: float | None) -> tuple[float | None, str | None]:
@@ -205,6 +213,8 @@ def _note_rows(
     for record in verdict.counters:
         if record.problem:
             notes["warning", f"server counters of {record.node}: {record.problem}"] = str(cell.origin)
+    for text in _clock_notes(verdict):
+        notes["info", text] = str(cell.origin)
     for remark in evidence.remarks.get(cell.id, ()):
         notes[remark.severity, remark.text] = remark.origin
     for measurement in measured.sources.values():
@@ -212,6 +222,24 @@ def _note_rows(
             notes.setdefault(("warning", text), "")
     for (severity, text), origin in notes.items():
         yield NoteRow(evidence.run_id, cell.id, severity, text, origin)
+
+
+def _clock_notes(verdict: Verdict) -> Iterator[str]:
+    """Hosts whose clocks were ahead or behind by more than is known of them, and by enough to matter."""
+    for clock in verdict.clocks:
+        if clock.when == "before" and abs(clock.offset_s) > max(_CLOCK_S, clock.uncertainty_s):
+            way = "ahead of" if clock.offset_s > 0 else "behind"
+            # In steps, so that a clock that creeps does not make a line for each cell.
+            yield (
+                f"the clock of {clock.host} was {_roughly(abs(clock.offset_s))} {way} the controller's: "
+                "times are brought to the controller's clock"
+            )
+
+
+def _roughly(seconds: float) -> str:
+    """In one significant digit: 0.0234 is `20 ms`, 3605 is `4,000 s`."""
+    rounded = float(f"{seconds:.0e}")
+    return f"{1000 * rounded:g} ms" if rounded < 1 else f"{rounded:,.0f} s"
 
 
 def _file_rows(run_id: str, verdict: Verdict, problems: dict[str, Problem | None]) -> Iterator[FileRow]:

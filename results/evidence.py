@@ -25,9 +25,12 @@ Status = Literal["ok", "failed", "missing", "skipped"]
 """Skipped cells are not needed, so nothing is missing without them."""
 
 
+_OfCell = j.CellStarted | j.JobCollected | j.Counters | j.ClockRead | j.CellEnded | j.CellSkipped
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """How a planned cell ended. `jobs` and `counters` are those of `attempt`.
+    """How a planned cell ended. `jobs`, `counters` and `clocks` are those of `attempt`.
 
     `cell` has the threads and the target that a search has found for it, once they are known.
     """
@@ -43,6 +46,11 @@ class Verdict:
     """As the run said it when the cell ended well."""
     jobs: tuple[j.JobCollected, ...] = ()
     counters: tuple[j.Counters, ...] = ()
+    clocks: tuple[j.ClockRead, ...] = ()
+
+    def offset(self, host: str) -> float:
+        """By how many seconds a host's clock was ahead of the controller's before the measurement; 0 if not known."""
+        return next((c.offset_s for c in self.clocks if c.host == host and c.when == "before"), 0.0)
 
 
 @dataclass(frozen=True)
@@ -105,7 +113,7 @@ class Evidence:
         """One for each planned cell, in the plan's order."""
         histories: dict[str, _History] = {}
         for record in self.records:
-            if isinstance(record, j.CellStarted | j.JobCollected | j.Counters | j.CellEnded | j.CellSkipped):
+            if isinstance(record, _OfCell):
                 histories.setdefault(record.cell, _History()).add(record)
         unseen = self._why_unseen()
         return tuple(histories.get(cell.id, _History()).verdict(self._known(cell), unseen) for cell in self.plan.cells)
@@ -148,14 +156,17 @@ class _History:
     skipped: j.CellSkipped | None = None
     jobs: dict[int, list[j.JobCollected]] = field(default_factory=dict)
     counters: dict[int, list[j.Counters]] = field(default_factory=dict)
+    clocks: dict[int, list[j.ClockRead]] = field(default_factory=dict)
 
-    def add(self, record: j.CellStarted | j.JobCollected | j.Counters | j.CellEnded | j.CellSkipped) -> None:
+    def add(self, record: _OfCell) -> None:
         if isinstance(record, j.CellStarted):
             self.started[record.attempt] = record
         elif isinstance(record, j.JobCollected):
             self.jobs.setdefault(record.attempt, []).append(record)
         elif isinstance(record, j.Counters):
             self.counters.setdefault(record.attempt, []).append(record)
+        elif isinstance(record, j.ClockRead):
+            self.clocks.setdefault(record.attempt, []).append(record)
         elif isinstance(record, j.CellSkipped):
             self.skipped = record
         else:
@@ -199,6 +210,7 @@ class _History:
             ops_per_s=ended.ops_per_s if ended else None,
             jobs=tuple(self.jobs.get(number, ())),
             counters=tuple(self.counters.get(number, ())),
+            clocks=tuple(self.clocks.get(number, ())),
         )
 
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from benchbrief.compiler.plan import Probe
 from benchbrief.results.evidence import Evidence, Problem, Verdict, first_problem
 from benchbrief.results.schema import ThroughputRow
 from benchbrief.runners import journal as j
 from benchbrief.runners import plugins
+from benchbrief.runners.clock import aligned
 from benchbrief.runners.measurement import Measurement, Sample, Together
 from benchbrief.runners.seams import CellContext, Endpoint, JobOutput, RunnerError, TellsGaps
 
@@ -22,7 +24,8 @@ _probe_kind = cache(plugins.probe_kind)
 
 @dataclass(frozen=True)
 class Measured:
-    """`sources` maps each load-generating host to what it measured; empty when `problem` says why there is nothing."""
+    """`sources` maps each load-generating host to what it measured, its window by the controller's clock; empty when
+    `problem` says why there is nothing."""
 
     sources: dict[str, Measurement]
     problem: Problem | None = None
@@ -63,7 +66,7 @@ def _parse(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Measure
     # Nothing is run here, so the endpoint's secrets are neither known nor needed.
     endpoint = Endpoint(path=evidence.plan.databases[cell.database].path)
     context = CellContext(evidence.plan, cell, tool.path if tool else "", endpoint, job.host)
-    return driver.parse(context, output_of(evidence.run_dir, job))
+    return aligned(driver.parse(context, output_of(evidence.run_dir, job)), verdict.offset(job.host))
 
 
 def output_of(run_dir: Path, job: j.JobCollected) -> JobOutput:
@@ -78,11 +81,14 @@ def probes_of(job: j.JobCollected) -> tuple[str, ...]:
 def parse_probe(
     evidence: Evidence, verdict: Verdict, job: j.JobCollected, name: str, window: tuple[float, float]
 ) -> tuple[Sample, ...]:
-    """The samples of one probe on one host inside the window. Raises RunnerError when its output is not good."""
+    """The samples of one probe on one host inside the window, which is by the controller's clock.
+
+    Raises RunnerError when its output is not good.
+    """
     probe = next((p for p in verdict.cell.probes if p.name == name and job.host in p.hosts), None)
     if probe is None:
         raise RunnerError(f"the plan has no probe {name} on {job.host} for this cell")
-    return _probe_kind(name).parse(probe, output_of(evidence.run_dir, job), window)
+    return _probe_kind(name).parse(probe, output_of(evidence.run_dir, job), _there(verdict, probe, job, window))
 
 
 def probe_gaps(
@@ -93,7 +99,13 @@ def probe_gaps(
     probe = next((p for p in verdict.cell.probes if p.name == name), None)
     if probe is None or not isinstance(kind, TellsGaps):
         return ""
-    return kind.gaps(probe, output_of(evidence.run_dir, job), window)
+    return kind.gaps(probe, output_of(evidence.run_dir, job), _there(verdict, probe, job, window))
+
+
+def _there(verdict: Verdict, probe: Probe, job: j.JobCollected, window: tuple[float, float]) -> tuple[float, float]:
+    """The window by the clock of where the samples were taken."""
+    ahead = 0.0 if probe.on == "controller" else verdict.offset(job.host)
+    return window[0] + ahead, window[1] + ahead
 
 
 def throughput_rows(run_id: str, verdict: Verdict, measured: Measured) -> list[ThroughputRow]:

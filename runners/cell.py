@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from benchbrief.compiler.plan import Cell, Plan
 from benchbrief.runners import journal as j
 from benchbrief.runners.attempt import Attempt
+from benchbrief.runners.clock import aligned, clocks
 from benchbrief.runners.commands import shell_line
 from benchbrief.runners.measurement import Measurement, Together
 from benchbrief.runners.probing import probes
@@ -53,10 +54,13 @@ class CellRun:
             with self.attempt.step("warm_up"):
                 run_jobs(self.attempt, warm_ups, "warm_up")
         with self.attempt.step("measure"):
-            outputs = self._measure(contexts)
+            outputs, offsets = self._measure(contexts)
         with self.attempt.step("collect"):
             try:
-                measured = tuple(self.driver.parse(contexts[host], output) for host, output in outputs.items())
+                measured = tuple(
+                    aligned(self.driver.parse(contexts[host], output), offsets.get(host, 0.0))
+                    for host, output in outputs.items()
+                )
             except BadOutput as error:
                 self._blame_the_server(error)
                 raise
@@ -105,10 +109,11 @@ class CellRun:
             outputs = run_jobs(self.attempt, {host: job}, "load")
             self.engine().loaded(self._cell, self.driver.check_load(context, outputs[host]))
 
-    def _measure(self, contexts: Mapping[str, CellContext]) -> dict[str, JobOutput]:
+    def _measure(self, contexts: Mapping[str, CellContext]) -> tuple[dict[str, JobOutput], Mapping[str, float]]:
+        """The outputs by host, and by how much each host's clock is ahead of the controller's."""
         node = self._plan.hardware[self._cell.hardware].hosts[0]
         readings = self.attempt.world.readings(self.engine(), self._cell.measure_s)
-        with probes(self.attempt), readings:
+        with clocks(self.attempt) as offsets, probes(self.attempt), readings:
             jobs = {host: self.driver.measure(each) for host, each in contexts.items()}
             outputs = run_jobs(self.attempt, jobs, "measure")
         if readings.samples or readings.problem:
@@ -124,4 +129,4 @@ class CellRun:
                     problem=readings.problem,
                 )
             )
-        return outputs
+        return outputs, offsets

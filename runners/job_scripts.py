@@ -96,13 +96,14 @@ flock -x 9 || exit 1
 trap : TERM INT HUP
 cat /proc/sys/kernel/random/boot_id >boot
 born $$ >born
-date +%s.%N >start || exit 1
+moment() { t=$(date +%s.%N) && read -r up _ </proc/uptime && echo "$t $up"; }
+moment >start || exit 1
 echo $$ >pid || exit 1
 exec >/dev/null 2>&1
 exec 8<&-
 export BENCHBRIEF_JOB="$PWD"
 ended() {
-    date +%s.%N >end
+    moment >end
     head -c 65536 /dev/zero >room && rm room && echo "$1" >rc.tmp && mv rc.tmp rc
     kill -KILL -$$
 }

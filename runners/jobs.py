@@ -11,11 +11,11 @@ A job outlives the connection that started it. It lives on its host in a directo
                             lock, in the kernel, and a killed `run` releases it too
             boot pid born   which boot of the host, process group, when that began in ticks since the boot:
                             together they are no other process's, ever
-            start           epoch seconds by the host's clock
+            start           epoch seconds by the host's clock, and seconds since its boot
             stdout stderr   of the job
             stopping        there when we are ending it
             unattended      there when it ends itself, as its controller has given no sign of life for so many seconds
-            end rc          epoch seconds, exit code (or `stopped`, `unattended`); written last, and only when the
+            end rc          the same at the end; exit code (or `stopped`, `unattended`); written last, and only when the
                             disk has room
             work/           the job's working directory, with its files
 
@@ -64,6 +64,8 @@ _STOP_GRACE_S = 5.0
 _WATCH_EVERY_S = 5.0
 """How often, at most, a job looks for a sign of life of its controller."""
 _RETRY_AFTER_S = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
+_CLOCK_SET_S = 0.25
+"""By how much the clock and the time since boot (in hundredths) disagree when the clock was set meanwhile."""
 _MAX_FETCH = 2 << 30
 _MAX_ENTRIES = 10_000
 _RESERVED = ("stdout", "stderr", "command.txt")
@@ -112,6 +114,7 @@ def sh(host: JobHost, script: str, timeout_s: float = 30.0) -> Completed:
 
 
 # --- starting -----------------------------------------------------------------------------------------------
+
 
 def start(host: JobHost, job: Job) -> DetachedJob:
     """Start a job, once, even when the connection breaks while it is started, or the controller is another one by now.
@@ -233,6 +236,7 @@ def end_leftovers(host: JobHost) -> int:
 
 # --- a started job ------------------------------------------------------------------------------------------
 
+
 class DetachedJob:
     """A job on a host; see `seams.RunningJob`."""
 
@@ -302,8 +306,7 @@ class DetachedJob:
         if state.get("running") != "no":
             raise HostError(f"{where}: {self._job.name} is still running", "Stop it first.")
         self._fetch(into)
-        started = _epoch(state.get("start", ""))
-        ended = _epoch(state.get("end", ""))
+        started, ended = _span(state.get("start", ""), state.get("end", ""))
         rc = state.get("rc", "")
         if rc == "unattended" or (not rc and "unattended" in state):
             raise HostError(
@@ -450,8 +453,16 @@ def _exit_code(status: int) -> int:
     return 128 - status if 128 < status <= 192 else status
 
 
-def _epoch(text: str) -> float | None:
-    return float(text) if re.fullmatch(r"\d{1,11}(\.\d{0,9})?", text) else None
+def _span(start: str, end: str) -> tuple[float | None, float | None]:
+    """The two moments in epoch seconds. One that came after the clock was set is where the time since boot puts it."""
+    first, second = (re.fullmatch(r"(\d{1,11}(?:\.\d{0,9})?)(?: (\d{1,12}\.\d{1,3}))?", text) for text in (start, end))
+    if first is None or second is None:
+        return (float(first[1]) if first else None, float(second[1]) if second else None)
+    started, ended = float(first[1]), float(second[1])
+    if first[2] and second[2]:
+        by_boot = started + float(second[2]) - float(first[2])
+        ended = by_boot if abs(by_boot - ended) > _CLOCK_SET_S else ended
+    return started, ended
 
 
 def printable(text: str) -> str:

@@ -167,6 +167,21 @@ class Counters(Record):
     problem: str = ""
 
 
+class ClockRead(Record):
+    """A host's clock just before or after the measurement: see `runners/clock.py`."""
+
+    type: Literal["clock_read"] = "clock_read"
+    cell: str
+    attempt: int
+    host: str
+    when: Literal["before", "after"]
+    offset_s: float
+    """How far it is ahead of the controller's, give or take `uncertainty_s`."""
+    uncertainty_s: float
+    booted: float | None
+    """When the host started, in epoch seconds by its own clock."""
+
+
 class CellEnded(Record):
     """The cell's verdict. `origin` is the spec line that a failure belongs to.
 
@@ -236,6 +251,7 @@ AnyRecord = Annotated[
     | StepEnded
     | JobCollected
     | Counters
+    | ClockRead
     | CellEnded
     | CellSkipped
     | SearchEnded

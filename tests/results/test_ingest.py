@@ -10,7 +10,7 @@ from benchbrief.results.store import Store, open_store
 from benchbrief.results.summary import summarise
 from benchbrief.runners import journal as j
 from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput, Sample
-from tests.results.making import HERE, T0, RunMaker, a_cell, a_plan, a_query, histogram, measurement
+from tests.results.making import HERE, MEASUREMENT, T0, RunMaker, a_cell, a_plan, a_query, histogram, measurement
 
 # 90 reads in [1, 2) ms and 10 in [4, 8) ms; 50 updates in [2, 4) ms.
 READ = Operation(
@@ -369,6 +369,47 @@ def test_samples_count_from_the_start_of_the_window_and_devices_are_summed(tmp_p
             ("throughput", "load-1", 5, 12.0),
         ]
         assert rows(store, "SELECT min(t_s) FROM samples WHERE measure = 'disk.read'")[0][0] == pytest.approx(0.2)
+
+
+def test_samples_and_windows_of_hosts_whose_clocks_differ_are_brought_together(tmp_path: Path) -> None:
+    ahead = {"load-1": -3.0, "nvme-1": 50.0}
+    probes = tuple(Probe(name=name, every_s=1, hosts=("nvme-1",), origin=HERE) for name in ("cpu", "memory"))
+    cell = a_cell(probes=probes)
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    attempt = run.start(cell)
+    for host, offset in ahead.items():
+        run.write(
+            j.ClockRead(
+                at=run.now,
+                cell=cell.id,
+                attempt=attempt,
+                host=host,
+                when="before",
+                offset_s=offset,
+                uncertainty_s=0.01,
+                booted=1.0,
+            )
+        )
+    measured = measurement([READ], start=T0 + 100 + ahead["load-1"])
+    run.collect(cell, attempt, "measure", "load-1", {"stdout": MEASUREMENT.dump_json(measured), "stderr": b""})
+    # One loop for both probes. In the eighth second of the window, by whatever clock, the host is busy.
+    text = "processors 2\npage 4096\n"
+    for second in range(-2, 13):
+        busy = 100 if second >= 8 else 0
+        text += f"= {T0 + 150 + second:.1f} {500 + second}.00\ncpu  {busy} 0 0 {200 * second + 900} 0 0 0 0\n"
+        text += "MemTotal: 10 kB\nMemAvailable: 4 kB\n.\n"
+    run.collect(cell, attempt, "probe:cpu,memory:nvme-1", "nvme-1", {"stdout": text.encode(), "stderr": b""})
+    run.ended(cell, attempt, "ok", ops_per_s=10.0)
+    with open_store(run.run_dir) as store:
+        busy_at = rows(store, "SELECT t_s FROM samples WHERE measure = 'cpu' AND value > 0")
+        assert busy_at == [(8.0,)]
+        sampled = rows(store, "SELECT min(t_s), max(t_s), count(*) FROM samples WHERE measure = 'memory.used'")
+        assert sampled == [(0.0, 10.0, 11)]
+        notes = rows(store, "SELECT text FROM notes WHERE text LIKE 'the clock of%' ORDER BY text")
+    assert notes == [
+        ("the clock of load-1 was 3 s behind the controller's: times are brought to the controller's clock",),
+        ("the clock of nvme-1 was 50 s ahead of the controller's: times are brought to the controller's clock",),
+    ]
 
 
 def test_a_damaged_probe_output_costs_its_samples_and_not_the_throughput(tmp_path: Path) -> None:

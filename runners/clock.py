@@ -1,0 +1,138 @@
+"""Clocks: how far each host's is ahead of the controller's, and whether one was set while a cell was measured.
+
+The offset is that of NTP (RFC 5905, section 8) with one time stamp on the host: the host's time, less the middle of the
+round trip by the controller's clock; it is off by half the round trip at most. Of several, the shortest trip counts.
+
+Times of samples and of measured windows are brought to the controller's clock by the offset before the measurement.
+Setting a clock changes the host's epoch less its time since boot, which slewing by NTP does not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from benchbrief.runners import journal as j
+from benchbrief.runners.attempt import Attempt
+from benchbrief.runners.hosts import CONTROLLER
+from benchbrief.runners.measurement import Measurement
+from benchbrief.runners.seams import Command, RunnerError, Transport
+
+STEP_S = 0.1
+"""A clock whose epoch moved by more than this against the time since boot was set: that has hundredths of a second."""
+
+_ROUND_TRIPS = 4
+_AT_ONCE = 16
+_SCRIPT = "date +%s.%N; read -r up _ </proc/uptime; echo $up"
+
+
+@dataclass(frozen=True)
+class ClockReading:
+    """`offset_s` is how far the host's clock is ahead, give or take `uncertainty_s`.
+
+    `booted` is when the host started by its own clock, in epoch seconds; None where it can't be known.
+    """
+
+    offset_s: float
+    uncertainty_s: float
+    booted: float | None
+
+
+def read_clock(transport: Transport) -> ClockReading | None:
+    """None when the host does not tell. Raises HostError when it can't be reached."""
+    if transport.host.transport == "local":
+        return ClockReading(0.0, 0.0, time.time() - time.clock_gettime(_SINCE_BOOT))
+    found = [reading for _ in range(_ROUND_TRIPS) if (reading := _round_trip(transport)) is not None]
+    return min(found, key=lambda reading: reading.uncertainty_s, default=None)
+
+
+_SINCE_BOOT = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def _round_trip(transport: Transport) -> ClockReading | None:
+    sent, began = time.time(), time.monotonic()
+    done = transport.run(Command(("sh", "-c", _SCRIPT)), timeout_s=15)
+    took = time.monotonic() - began
+    match = re.fullmatch(r"(\d{1,11}\.\d{1,9})\n(\d{1,12}\.\d{1,3})\n", done.stdout)
+    if match is None:
+        return None
+    there = float(match[1])
+    return ClockReading(there - (sent + took / 2), took / 2, there - float(match[2]))
+
+
+@contextmanager
+def clocks(attempt: Attempt) -> Iterator[Mapping[str, float]]:
+    """Read the clocks of a cell's hosts before the block and after it, and write them to the journal.
+
+    Gives each host's offset, as it was before.
+    """
+    cell = attempt.cell
+    sampled = {host for probe in cell.probes if probe.on == "node" for host in probe.hosts}
+    hosts = [CONTROLLER.id, *sorted({*cell.load_hosts, *sampled} - {CONTROLLER.id})]
+    before = _read_all(attempt, hosts, "before")
+    yield {host: reading.offset_s for host, reading in before.items()}
+    after = _read_all(attempt, hosts, "after")
+    for host in hosts:
+        step = clock_step(before.get(host), after.get(host))
+        if step:
+            attempt.journal.write(
+                j.Remark(at=time.time(), severity="warning", text=step_text(host, step), cell=cell.id)
+            )
+
+
+def clock_step(before: ClockReading | None, after: ClockReading | None) -> float:
+    """By how many seconds a clock was set between two readings; 0 when it was not, or nothing is known of it."""
+    if before is None or after is None or before.booted is None or after.booted is None:
+        return 0.0
+    step = after.booted - before.booted
+    return step if abs(step) > STEP_S else 0.0
+
+
+def step_text(host: str, step: float) -> str:
+    who = "the controller" if host == CONTROLLER.id else host
+    return (
+        f"the clock of {who} was set {'forward' if step > 0 else 'back'} by {abs(step):,.1f} s during the measurement: "
+        "its samples are placed by the time since boot"
+    )
+
+
+def aligned(measurement: Measurement, offset_s: float) -> Measurement:
+    """With its window by the controller's clock, from a host whose clock is ahead by so much."""
+    start, end = measurement.window
+    return replace(measurement, window=(start - offset_s, end - offset_s)) if offset_s else measurement
+
+
+def _read_all(attempt: Attempt, hosts: Iterable[str], when: Literal["before", "after"]) -> dict[str, ClockReading]:
+    """Of the hosts that tell: one that can't be reached fails the cell by what is to be run there."""
+    hosts = tuple(hosts)
+    found: dict[str, ClockReading] = {}
+
+    def read(host: str) -> None:
+        with contextlib.suppress(RunnerError):
+            reading = read_clock(attempt.hosts[host])
+            if reading is not None:
+                found[host] = reading
+
+    with ThreadPoolExecutor(min(_AT_ONCE, len(hosts)), thread_name_prefix="clock") as pool:
+        list(pool.map(read, hosts))
+    for host in hosts:
+        if host in found:
+            attempt.journal.write(
+                j.ClockRead(
+                    at=time.time(),
+                    cell=attempt.cell.id,
+                    attempt=attempt.number,
+                    host=host,
+                    when=when,
+                    offset_s=found[host].offset_s,
+                    uncertainty_s=found[host].uncertainty_s,
+                    booted=found[host].booted,
+                )
+            )
+    return found
