@@ -198,7 +198,7 @@ class Progress:
             return
         left = duration(view.remaining_s(record.at) or 0)
         before = f", {view.finished} done before" if view.finished else ""
-        up_to = "up to " if any(e.search for e in view.plan.experiments.values()) else ""
+        up_to = "up to " if any(e.search or e.confident for e in view.plan.experiments.values()) else ""
         self._say(f"run {record.run_id}: {up_to}{view.total} cells{before}, {up_to}about {left}")
 
     def _on_engine_facts(self, record: j.EngineFacts) -> None:
@@ -219,7 +219,8 @@ class Progress:
             seconds = view.cells[record.cell].seconds or 0.0
             self._say(printable(f"{head} {record.ops_per_s or 0:>12,.0f} ops/s  {seconds:6.1f} s{more}"))
         else:
-            self._say(f"{printable(head)} {self._style('FAILED', 'red')}  {printable(record.origin)}")
+            word = self._style("failed, is tried again", "yellow") if record.retried else self._style("FAILED", "red")
+            self._say(f"{printable(head)} {word}  {printable(record.origin)}")
             self._say(f"    {printable(record.reason)}")
 
     def _on_search_ended(self, record: j.SearchEnded) -> None:

@@ -69,8 +69,8 @@ class RunView:
 
     def _on_run_started(self, record: j.RunStarted) -> None:
         self.began, self.run_id, self.end = record.at, record.run_id, None
-        for cell in list(self.running):  # what was going on when an earlier controller ended
-            self._become(cell, "waiting")
+        for cell_id, cell in list(self.running.items()):  # what was going on when an earlier controller ended
+            self._become(cell_id, "waiting" if cell.state == "running" else cell.state)
 
     def _on_cell_started(self, record: j.CellStarted) -> None:
         if cell := self.cells.get(record.cell):
@@ -79,8 +79,14 @@ class RunView:
             self._become(record.cell, "running")
 
     def _on_step_started(self, record: j.StepStarted) -> None:
+        if record.step == "cool_down" and record.cell in self.cells:  # it has its verdict, and still keeps its hosts
+            self.running[record.cell] = self.cells[record.cell]
         if cell := self.running.get(record.cell):
             cell.step, cell.step_began, cell.step_s = record.step.replace("_", " "), record.at, record.seconds
+
+    def _on_step_ended(self, record: j.StepEnded) -> None:
+        if record.step == "cool_down":
+            self.running.pop(record.cell, None)
 
     def _on_cell_ended(self, record: j.CellEnded) -> None:
         if cell := self.cells.get(record.cell):

@@ -173,7 +173,7 @@ def _search(search: KneeSearch, points: int) -> str:
 def _confident(e: Experiment, rule: Confident) -> str:
     return (
         f"{rule.at_least} to {e.repeats} at each point, until the 95 % confidence interval of the mean throughput is "
-        f"within +-{100 * rule.within:g} %" + (_STOPS_TOGETHER if e.order == "interleaved" else "")
+        f"within ±{100 * rule.within:g} %" + (_STOPS_TOGETHER if e.order == "interleaved" else "")
     )
 
 

@@ -77,29 +77,25 @@ def shared_parts(
     experiment: Experiment,
 ) -> Parts:
     """What the cells of one hardware, workload and experiment have in common."""
-    # A plan of before the seed was told by name has none where none is needed, and so the same hash.
-    seed = {"seed": experiment.seed} if experiment.order == "random" else {}
-    # What comes before a cell may change its result: that of an experiment is a cool-down, but for its first cell.
-    rest = {"cool_down_s": experiment.cool_down_s} if experiment.cool_down_s else {}
-    return (
-        seed
-        | rest
-        | {
-            "hosts": machines(hardware.hosts, hosts),
-            "prepare": list(hardware.prepare),
-            "database": database_parts(database),
-            "load_hosts": machines(load_hosts, hosts),
-            "tool": tool.model_dump(),
-            "workload": workload.model_dump(include={"family", "benchmark", "properties", "phase"}),
-            "probes": [_probe_parts(probe, hardware) for probe in probes],
-            "warm_up_s": 0.0 if workload.phase == "load" else experiment.warm_up_s,
-            "measure_s": experiment.measure_s,
-            "phases": experiment.phases,
-            "max_error_share": experiment.max_error_share,
-            # What is measured by turns was measured so that drift falls on all sides: in another order it would not have.
-            "order": experiment.order,
-        }
-    )
+    # A plan of before these were told by name has none where none is needed, and so the same hash.
+    told: Parts = {"seed": experiment.seed} if experiment.order == "random" else {}
+    if experiment.cool_down_s:  # each cell but the first comes after one, and may be another for it
+        told["cool_down_s"] = experiment.cool_down_s
+    return told | {
+        "hosts": machines(hardware.hosts, hosts),
+        "prepare": list(hardware.prepare),
+        "database": database_parts(database),
+        "load_hosts": machines(load_hosts, hosts),
+        "tool": tool.model_dump(),
+        "workload": workload.model_dump(include={"family", "benchmark", "properties", "phase"}),
+        "probes": [_probe_parts(probe, hardware) for probe in probes],
+        "warm_up_s": 0.0 if workload.phase == "load" else experiment.warm_up_s,
+        "measure_s": experiment.measure_s,
+        "phases": experiment.phases,
+        "max_error_share": experiment.max_error_share,
+        # What is measured by turns was measured so that drift falls on all sides: in another order it would not have.
+        "order": experiment.order,
+    }
 
 
 def _probe_parts(probe: Probe, hardware: Hardware) -> Parts:

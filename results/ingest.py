@@ -37,7 +37,8 @@ def ingest(evidence: Evidence) -> Iterator[Row]:
             if measured.sources:
                 repeats.append((verdict.cell, measured))
         if repeats:
-            yield from _latency_rows(evidence.run_id, repeats, planned=len(verdicts))
+            needed = sum(verdict.status != "skipped" for verdict in verdicts)
+            yield from _latency_rows(evidence.run_id, repeats, planned=needed)
 
 
 def _point(cell: Cell) -> tuple[object, ...]:
@@ -137,7 +138,8 @@ def _declared(fact: Fact) -> tuple[str, str | None]:
 def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, Measured]], planned: int) -> Iterator[LatencyRow]:
     """For each operation: each load generator (where there are several), each repeat, and all repeats together.
 
-    All together is missing when fewer than the `planned` repeats were measured: the merge of some is not the point's.
+    All together is missing when fewer than the `planned` repeats (those that were needed) were measured: the merge of
+    some is not the point's.
     """
     found: dict[tuple[int | None, str, str], dict[int, dict[str, Operation]]] = {}
     for cell, measured in repeats:

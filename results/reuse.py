@@ -5,6 +5,7 @@ Engineers distrust results of several days in one comparison, so results are tak
 - the repeats of a point belong together: they say how far one measurement lies from the next;
 - measured by turns (`interleaved`), so do all hardware at a point: they share the drift of their time;
 - in a random order, so does the whole experiment: any cell may have been beside any other;
+- what a rule for repeats did not need is not needed again by the same rule;
 - a search belongs to the cells that were measured at what it found; what it did not need is not needed again. It is
   decided by a latency that is noted of each of its cells, so that only a search by the same one can do with them.
 
@@ -181,10 +182,12 @@ class _EarlierRun:
         return taken, [text for each in taken if (text := self._problem(each))]
 
     def _stands_for(self, verdict: Verdict, cell: Cell) -> bool:
-        """What was not needed by one search may be by another; and a search decides by the latencies that are noted."""
+        """What one search, or rule for repeats, did not need another may; a search decides by the latencies noted."""
         was, now = self._evidence.plan.experiments[verdict.cell.experiment], self._plan.experiments[cell.experiment]
         if verdict.status == "skipped":
-            return (was.search, was.points, was.repeats) == (now.search, now.points, now.repeats)
+            points = (was.points if was.search else None) == (now.points if now.search else None)
+            same = (was.search, was.repeats, was.confident) == (now.search, now.repeats, now.confident)
+            return points and same
         return now.search is None or (was.search is not None and was.search.latency == now.search.latency)
 
     def _not_noted(self, cell: Cell) -> list[str]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+
+from benchbrief.runners.confidence import t_interval
+
+__all__ = ["Confidence", "t_interval"]
 
 
 @dataclass(frozen=True)
@@ -24,13 +27,3 @@ class Confidence:
     cv: float | None
     low: float | None
     high: float | None
-
-
-def t_interval(n: int, mean: float, sd: float | None, level: float = 0.95) -> tuple[float, float] | tuple[None, None]:
-    """Student's interval of a mean: mean -+ t(n - 1, (1 + level) / 2) * sd / sqrt(n). None with one value."""
-    if n < 2 or sd is None:
-        return None, None
-    from scipy.special import stdtrit  # the t quantile, without the second that scipy.stats takes to import
-
-    half = float(stdtrit(n - 1, (1 + level) / 2)) * sd / math.sqrt(n)
-    return mean - half, mean + half

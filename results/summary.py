@@ -15,7 +15,7 @@ from benchbrief.runners import journal as j
 from benchbrief.runners.live import Load, Reading, load_of, measures_of, present_readings
 
 CellState = Literal["waiting", "running", "ok", "failed", "interrupted", "skipped"]
-"""Skipped: not needed, as the search that might have tried it is over."""
+"""Skipped: not needed, as the search or the repeats that it belongs to are over."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,8 @@ def remaining_s(states: Iterable[tuple[Cell, CellState, float | None]]) -> float
     corrected by how long finished cells took. None when nothing is left.
     """
     planned = list(states)
-    expected = {cell.id: sum(step.seconds for step in cell.steps) for cell, *_ in planned}
+    # A cell's own time ends before its hosts cool down.
+    expected = {cell.id: sum(s.seconds for s in cell.steps if s.kind != "cool_down") for cell, *_ in planned}
     finished = [(expected[cell.id], seconds) for cell, state, seconds in planned if state == "ok" and seconds]
     plan_s = sum(estimate for estimate, _ in finished)
     factor = sum(seconds for _, seconds in finished) / plan_s if plan_s > 0 else 1.0
@@ -152,6 +153,7 @@ def remaining_s(states: Iterable[tuple[Cell, CellState, float | None]]) -> float
         left = expected[cell.id] * factor
         if state == "running":
             left = max(0.0, left - (seconds or 0.0))
+        left += sum(step.seconds for step in cell.steps if step.kind == "cool_down")
         for host in cell.locks:
             hosts[host] = hosts.get(host, 0.0) + left
     return max(hosts.values(), default=None)

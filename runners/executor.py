@@ -15,12 +15,14 @@ from benchbrief.runners import journal as j
 from benchbrief.runners.history import attempts_of, finished_cells
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.journal_io import JOURNAL, Journal, Listener, read_journal
-from benchbrief.runners.lanes import Lane, lanes
+from benchbrief.runners.lanes import Lane
 from benchbrief.runners.live import Monitor
+from benchbrief.runners.repeats import RepeatsUntil
 from benchbrief.runners.run_state import Outcome, RunState, one_line
 from benchbrief.runners.rundir import run_name
 from benchbrief.runners.seams import DiskFull, RunnerError
 from benchbrief.runners.searches import Searches
+from benchbrief.runners.sharing import lanes
 from benchbrief.runners.supported import metered
 from benchbrief.runners.world import OpenHosts, RealWorld, World
 
@@ -69,7 +71,8 @@ def execute(
         reused = sum(isinstance(record, j.CellReused) for record in before)
         done, stop = finished_cells(run_dir), stopping or threading.Event()
         searches = Searches(plan, before, done, journal.write)
-        run = RunState(plan, run_dir, journal, stop, done, attempts, resumed, reused, searches, world, looking)
+        repeats = RepeatsUntil(plan, before, done, journal.write)
+        run = RunState(plan, run_dir, journal, stop, done, attempts, resumed, reused, searches, repeats, world, looking)
         run.skipped = sum(isinstance(record, j.CellSkipped) for record in before)
         with world.hosts(plan, run_name(run_dir)) as hosts:
             _run_lanes(run, hosts)
@@ -108,7 +111,7 @@ def _run_lane(run: RunState, hosts: OpenHosts, cells: list[Cell]) -> None:
     try:
         lane.observe(cells)
         for cell in cells:
-            if run.stopping.is_set():
+            if run.ending.is_set():
                 break
             lane.run_cell(cell)
     except DiskFull as error:

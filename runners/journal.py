@@ -197,10 +197,12 @@ class CellEnded(Record):
     origin: str = ""
     ops_per_s: float | None = None
     latency_s: float | None = None
+    retried: bool = False
+    """A failed attempt that is not the cell's last: it is tried again at once."""
 
 
 class CellSkipped(Record):
-    """A cell that is not needed, as the search that might have tried it is over before."""
+    """A cell that is not needed, as the search or the repeats that it belongs to are over before."""
 
     type: Literal["cell_skipped"] = "cell_skipped"
     cell: str

@@ -2,8 +2,8 @@
 
 Cells that share a host, directly or through others, form a lane; a lane's cells run one after another in the plan's
 order, and lanes run side by side. One cell's failure does not stop the others, but for a search, which can't go on
-without it. A cell that takes a number from a search waits for it, be that in another lane: searches come first in the
-plan, so that no two lanes wait for each other.
+without it, or where its experiment says so. A cell that takes a number from a search waits for it, be that in another
+lane: searches come first in the plan, so that no two lanes wait for each other.
 """
 
 from __future__ import annotations
@@ -23,28 +23,10 @@ from benchbrief.runners.equipment import Equipment
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.run_state import RunState, one_line
 from benchbrief.runners.rundir import cell_directory, write_durably
-from benchbrief.runners.seams import DiskFull, HostError, HostFull, RunnerError, ServerFailed
+from benchbrief.runners.seams import BadOutput, DiskFull, HostError, HostFull, LoadShort, RunnerError, ServerFailed
 from benchbrief.runners.searches import latency_of
 from benchbrief.runners.supported import metered
 from benchbrief.runners.world import OpenHosts
-
-
-def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:
-    """Cells grouped by the hosts they share, directly or through others, each group in the plan's order."""
-    lane_of: dict[str, list[Cell]] = {}
-    order = {cell.id: index for index, cell in enumerate(cells)}
-    for cell in cells:
-        joined = {id(lane): lane for host in cell.locks if (lane := lane_of.get(host)) is not None}
-        merged = (
-            sorted((c for lane in joined.values() for c in lane), key=lambda c: order[c.id])
-            if len(joined) > 1
-            else next(iter(joined.values()), [])
-        )
-        merged.append(cell)
-        hosts = {host for c in merged for host in c.locks} if len(joined) > 1 else set(cell.locks)
-        for host in hosts:
-            lane_of[host] = merged
-    return list({id(lane): lane for lane in lane_of.values()}.values())
 
 
 class Lane:
@@ -55,6 +37,8 @@ class Lane:
         self._hosts = hosts
         self._equipment = Equipment(run, hosts)
         self._lost: dict[str, RunnerError] = {}
+        self._warm: tuple[Cell, int] | None = None
+        """The last cell that was run, with its attempt: what is to cool down before the next one."""
 
     def observe(self, cells: Sequence[Cell]) -> None:
         """Collect the facts of each host of the lane, and say where they contradict what the spec declares."""
@@ -85,26 +69,69 @@ class Lane:
         self._run.journal.write(j.Remark(at=time.time(), severity=severity, text=text, origin=origin, cell=cell))
 
     def run_cell(self, cell: Cell) -> None:
-        """Run a cell, unless a search that it belongs to is over; first wait for those that it takes numbers from."""
+        """Run a cell, unless a search or repeats that it belongs to are over, as often as its experiment tries again.
+
+        First wait for the searches that it takes numbers from.
+        """
         run = self._run
-        if reason := run.searches.not_needed(cell):
-            run.journal.write(j.CellSkipped(at=time.time(), cell=cell.id, hash=cell.hash, reason=reason))
-            with run.lock:
-                run.skipped += 1
+        if reason := run.searches.not_needed(cell) or run.repeats.not_needed(cell):
+            self._skip(cell, reason)
             return
         attempt = run.attempts.get(cell.id, 0) + 1
+        last = attempt + run.plan.experiments[cell.experiment].retries
         try:
-            known = run.searches.resolved(cell, run.stopping)
+            known = run.searches.resolved(cell, run.ending)
         except RunnerError as error:
+            run.begin(cell)
             run.journal.write(_started(cell, attempt))
             self._failed(cell, attempt, error)
             return
-        if known is not None:
-            self._run_known(known, attempt)
+        before = ""
+        while known is not None and self._cooled():
+            run.begin(cell)
+            run.journal.write(_started(known, attempt))
+            if before:
+                self.remark("warning", f"{cell.id}: {before}", cell=cell.id)
+            self._warm = known, attempt
+            problem = self._attempt(known, attempt)
+            if problem is None:
+                return
+            self._take_note(known, problem)
+            again = attempt < last and self._may_go_well(known, problem) and not run.ending.is_set()
+            self._failed(known, attempt, problem, again=again)
+            if not again:
+                return
+            before = f"attempt {attempt} failed, and the cell was tried again: {one_line(problem)}"
+            attempt += 1
 
-    def _run_known(self, cell: Cell, attempt: int) -> None:
+    def _skip(self, cell: Cell, reason: str) -> None:
         run = self._run
-        run.journal.write(_started(cell, attempt))
+        run.begin(cell)
+        run.journal.write(j.CellSkipped(at=time.time(), cell=cell.id, hash=cell.hash, reason=reason))
+        run.repeats.skipped(cell)
+        run.searches.skipped(cell)
+        with run.lock:
+            run.skipped += 1
+
+    def _cooled(self) -> bool:
+        """Let the cell before cool down; False when the run ends meanwhile."""
+        run = self._run
+        (cell, attempt), self._warm = self._warm or (None, 0), None
+        step = next((step for step in cell.steps if step.kind == "cool_down"), None) if cell else None
+        if cell is None or step is None:
+            return True
+        named = {"cell": cell.id, "attempt": attempt, "step": step.kind}
+        run.journal.write(j.StepStarted.model_validate({"at": time.time(), "seconds": step.seconds, **named}))
+        began = time.monotonic()
+        if run.world.pause(step.seconds, run.ending):
+            return False
+        taken = time.monotonic() - began
+        run.journal.write(j.StepEnded.model_validate({"at": time.time(), "seconds": taken, **named}))
+        return True
+
+    def _attempt(self, cell: Cell, attempt: int) -> RunnerError | None:
+        """One attempt, up to a good verdict. The error is that of a failed one; an interrupted one has no verdict."""
+        run = self._run
         try:
             with self._kept_evidence(cell, attempt):
                 run.searches.refuse_undecided(cell)
@@ -126,12 +153,11 @@ class Lane:
                     tool_path=lambda host: self._equipment.tool(host, cell),
                 ).run()
         except Interrupted:
-            return
+            return None
         except DiskFull:
             raise
         except RunnerError as error:
-            self._failed(cell, attempt, error)
-            return
+            return error
         for text in measurement.warnings:
             self.remark("warning", text, cell=cell.id)
         criterion = run.searches.criterion(cell)
@@ -147,10 +173,13 @@ class Lane:
                 latency_s=latency_of(measurement, criterion.latency) if criterion else None,
             ),
         )
+        return None
 
     def _ended(self, cell: Cell, verdict: j.CellEnded) -> None:
         self._run.journal.write(verdict)
-        self._run.searches.ended(cell, verdict)
+        if not verdict.retried:
+            self._run.repeats.ended(cell, verdict)
+            self._run.searches.ended(cell, verdict)
 
     @contextmanager
     def _kept_evidence(self, cell: Cell, attempt: int) -> Iterator[None]:
@@ -164,16 +193,25 @@ class Lane:
             write_durably(path, traceback.format_exc().encode())
             raise RunnerError(f"internal error: {error!r}", f"please report it with {path}") from error
 
-    def _failed(self, cell: Cell, attempt: int, error: RunnerError) -> None:
+    def _take_note(self, cell: Cell, error: RunnerError) -> None:
+        """Of what is lost with a failed attempt: hosts, and the engine."""
         if isinstance(error, HostError):
             for host_id in cell.locks:
                 if not self._hosts.reachable(host_id):
                     self._lost[host_id] = error
         if isinstance(error, ServerFailed | HostError):
             self._equipment.stop_engine()
+
+    def _may_go_well(self, cell: Cell, error: RunnerError) -> bool:
+        """Whether another attempt is worth its time: a wrong definition or a missing tool stays what it is."""
+        lost = any(host in self._lost for host in cell.locks)
+        return isinstance(error, BadOutput | LoadShort | ServerFailed | HostError) and not lost
+
+    def _failed(self, cell: Cell, attempt: int, error: RunnerError, *, again: bool = False) -> None:
+        """The verdict on a failed attempt; not the last one of its cell when it is tried `again`."""
         reason = one_line(error)
-        with self._run.lock:
-            self._run.failed.append((cell.id, reason))
+        if not again:
+            self._run.fail(cell, reason)
         self._ended(
             cell,
             j.CellEnded(
@@ -184,6 +222,7 @@ class Lane:
                 status="failed",
                 reason=reason,
                 origin=str(cell.origin),
+                retried=again,
             ),
         )
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from benchbrief.compiler.plan import Plan
+from benchbrief.compiler.plan import Cell, Plan
 from benchbrief.runners.journal_io import Journal
 from benchbrief.runners.live import Monitor
+from benchbrief.runners.repeats import RepeatsUntil
 from benchbrief.runners.seams import RunnerError
 from benchbrief.runners.searches import Searches
 from benchbrief.runners.world import World
@@ -28,9 +29,19 @@ def one_line(error: RunnerError) -> str:
     return " ".join((f"{error} ({error.hint})" if error.hint else str(error)).split())
 
 
+@dataclass(frozen=True)
+class Ending:
+    """Whether nothing more is to be begun: the run is to stop, or a failure has ended it."""
+
+    run: RunState
+
+    def is_set(self) -> bool:
+        return self.run.stopping.is_set() or bool(self.run.halted_by)
+
+
 @dataclass
 class RunState:
-    """The state of one execution, shared by its lanes. `failed`, `fatal` and `skipped` change, under the lock."""
+    """The state of one execution, shared by its lanes. `failed`, `fatal`, `skipped`, `begun` change, under the lock."""
 
     plan: Plan
     run_dir: Path
@@ -41,12 +52,30 @@ class RunState:
     resumed: bool
     reused: int
     searches: Searches
+    repeats: RepeatsUntil
     world: World
     monitor: Monitor = field(default_factory=Monitor)
     skipped: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
     fatal: list[RunnerError] = field(default_factory=list)
+    begun: set[str] = field(default_factory=set)
+    halted_by: str = ""
+    """The cell whose failure is to be the last thing that happens, by its experiment's `on_failure = stop`."""
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def ending(self) -> Ending:
+        return Ending(self)
+
+    def begin(self, cell: Cell) -> None:
+        with self.lock:
+            self.begun.add(cell.id)
+
+    def fail(self, cell: Cell, reason: str) -> None:
+        with self.lock:
+            self.failed.append((cell.id, reason))
+            if self.plan.experiments[cell.experiment].on_failure == "stop":
+                self.halted_by = self.halted_by or cell.id
 
     def outcome(self) -> Outcome:
         failed = tuple(self.failed)
@@ -54,6 +83,10 @@ class RunState:
             return Outcome("interrupted", one_line(self.fatal[0]), failed)
         if self.stopping.is_set():
             return Outcome("interrupted", "stopped before every cell was run", failed)
+        if self.halted_by:
+            left = len(self.plan.cells) - len(self.done | self.begun)
+            text = f"stopped as {self.halted_by} failed (`on_failure = stop`): {left} of {len(self.plan.cells)} cells"
+            return Outcome("failed", f"{text} were not begun, and {len(failed)} failed", failed)
         if failed:
             return Outcome("failed", f"{len(failed)} of {len(self.plan.cells)} cells failed", failed)
         taken = "all" if self.reused == len(self.plan.cells) else f"{self.reused} of them"

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Protocol
 
 from benchbrief.compiler.plan import Cell, Experiment, Knee, KneeSearch, Plan
 from benchbrief.runners import histogram as h
@@ -22,6 +23,12 @@ from benchbrief.runners.seams import RunnerError
 
 _SLICE_S = 0.5
 """How often a waiting lane looks whether the run is to stop."""
+
+
+class Flag(Protocol):
+    """What a `threading.Event` is to who looks at it."""
+
+    def is_set(self) -> bool: ...
 
 
 def knee_of(points: Sequence[j.SearchPoint], search: KneeSearch) -> float | None:
@@ -89,13 +96,15 @@ def shown(knee: float, axis: str) -> str:
 
 @dataclass
 class _Search:
-    """One search. `verdicts` are those of good cells; `failure` is why it can't be decided."""
+    """One search. `verdicts` are those of good cells, `spared` the repeats that the point could do without; `failure`
+    is why it can't be decided."""
 
     experiment: Experiment
     criterion: KneeSearch
     key: Knee
     cells: list[Cell] = field(default_factory=list)
     verdicts: dict[str, j.CellEnded] = field(default_factory=dict)
+    spared: set[str] = field(default_factory=set)
     failure: str = ""
     ended: j.SearchEnded | None = None
 
@@ -103,7 +112,11 @@ class _Search:
         """The points from the first on of which every repeat is good."""
         found: list[j.SearchPoint] = []
         for point in self.experiment.points:
-            of_point = [cell for cell in self.cells if point_of(cell, self.experiment) == point]
+            of_point = [
+                cell
+                for cell in self.cells
+                if point_of(cell, self.experiment) == point and cell.id not in self.spared
+            ]
             good = [self.verdicts[cell.id] for cell in of_point if cell.id in self.verdicts]
             rates = [one.ops_per_s for one in good if one.ops_per_s is not None]
             latencies = [one.latency_s for one in good if one.latency_s is not None]
@@ -147,6 +160,8 @@ class Searches:
         for record in records:
             if isinstance(record, j.CellEnded) and record.cell in done and record.cell in self._by_cell:
                 self._by_cell[record.cell].verdicts[record.cell] = record
+            elif isinstance(record, j.CellSkipped) and record.cell in self._by_cell:
+                self._by_cell[record.cell].spared.add(record.cell)
             elif isinstance(record, j.SearchEnded) and (found := self._by_key.get(_key(record))):
                 found.ended = record
         for search in self._by_key.values():
@@ -190,7 +205,14 @@ class Searches:
             search.verdicts[cell.id] = verdict
             self._decide(search)
 
-    def resolved(self, cell: Cell, stopping: threading.Event) -> Cell | None:
+    def skipped(self, cell: Cell) -> None:
+        """Take note of a repeat that a point can do without: the others may decide it."""
+        search = self._by_cell.get(cell.id)
+        if search is not None and search.ended is None:
+            search.spared.add(cell.id)
+            self._decide(search)
+
+    def resolved(self, cell: Cell, stopping: Flag) -> Cell | None:
         """The cell with the threads and the target that searches have found for it, once they are over.
 
         None when the run is to stop before. Raises RunnerError when a knee is not known, or too small for
@@ -218,7 +240,7 @@ class Searches:
                 f"let {knee.experiment} search from {hosts} on, or give the client fewer hosts",
             )
 
-    def _awaited(self, key: Knee, stopping: threading.Event) -> float | None:
+    def _awaited(self, key: Knee, stopping: Flag) -> float | None:
         search = self._by_key[key]
         with self._changed:
             while not (search.ended or search.failure):

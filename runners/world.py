@@ -6,6 +6,8 @@ simulated ones (`runners/simulated/world.py`).
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -17,6 +19,10 @@ from benchbrief.runners import facts, plugins, supported, tools
 from benchbrief.runners.counters import CounterReadings, Counters
 from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, RunName, Transport
+from benchbrief.runners.searches import Flag
+
+_SLICE_S = 0.5
+"""How often a pause looks whether the run is to end."""
 
 
 class OpenHosts(Hosts, AbstractContextManager["OpenHosts"], Protocol):
@@ -80,6 +86,10 @@ class World(Protocol):
         """Reads the engine's counters beside a measurement of so many seconds."""
         ...
 
+    def pause(self, seconds: float, ending: Flag) -> bool:
+        """Let so many seconds pass; True when the run is to end before."""
+        ...
+
 
 @dataclass(frozen=True)
 class RealWorld:
@@ -117,3 +127,11 @@ class RealWorld:
 
     def readings(self, engine: Engine, seconds: float) -> Readings:
         return CounterReadings(engine.counters, seconds)
+
+    def pause(self, seconds: float, ending: Flag) -> bool:
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if ending.is_set():
+                return True
+            threading.Event().wait(min(left, _SLICE_S))
+        return ending.is_set()

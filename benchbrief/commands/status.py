@@ -118,6 +118,8 @@ def _more(cell: CellStatus) -> str:
             parts.append(f"{cell.now.latency_of} {latency(cell.now.latency_s)}")
     if cell.reason:
         parts.append(printable(cell.reason))
+    if cell.attempt is not None and cell.attempt > 1:
+        parts.append(f"(attempt {cell.attempt})")
     if cell.reused_from:
         parts.append(f"from run {printable(cell.reused_from)}")
     return "  ".join(parts)

@@ -49,7 +49,7 @@ HOMES = {
     "pygls": "benchbrief/server/",
     "pymongo": "runners/engines/mongodb.py",
     "rich": "benchbrief/",
-    "scipy": "results/",
+    "scipy": "runners/confidence.py",
     "vl_convert": "reports/charts.py",
     "weasyprint": "reports/pdf.py",
 }
