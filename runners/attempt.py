@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchbrief.compiler.plan import Cell, Plan, Step, StepKind
@@ -14,7 +14,7 @@ from benchbrief.runners import journal as j
 from benchbrief.runners.journal_io import Journal
 from benchbrief.runners.live import Monitor
 from benchbrief.runners.rundir import cell_directory, digests
-from benchbrief.runners.seams import HostError, HostFull, Hosts, JobOutput, RunnerError, RunningJob
+from benchbrief.runners.seams import HostError, HostFull, Hosts, Job, JobOutput, RunnerError, RunningJob
 from benchbrief.runners.world import World
 
 
@@ -56,6 +56,11 @@ class Attempt:
                 seconds=time.monotonic() - started,
             )
         )
+
+    def attended(self, job: Job) -> Job:
+        """The job with the time that its experiment lets it go on without a controller, where it says one."""
+        unattended_s = self.plan.experiments[self.cell.experiment].unattended_s
+        return job if unattended_s is None else replace(job, unattended_s=unattended_s)
 
     def step_of(self, kind: StepKind) -> Step:
         return next(step for step in self.cell.steps if step.kind == kind)

@@ -62,7 +62,7 @@ def probes(attempt: Attempt) -> Iterator[None]:
     running: list[tuple[Sampler, RunningJob]] = []
 
     def start(sampler: Sampler) -> None:
-        job = attempt.hosts[sampler.at].start(sampler.job)
+        job = attempt.hosts[sampler.at].start(attempt.attended(sampler.job))
         running.append((sampler, job))
         watch_probes(attempt, sampler.probes, sampler.host, job)
 

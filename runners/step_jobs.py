@@ -22,6 +22,7 @@ _SLICE_S = 0.5
 
 def run_jobs(attempt: Attempt, jobs: Mapping[str, Job], step: StepKind) -> dict[str, JobOutput]:
     """Run a job on each of these hosts, begun together, to the end of all: one that can't be had fails them all."""
+    jobs = {host: attempt.attended(job) for host, job in jobs.items()}
     running: dict[str, RunningJob] = {}
     deadline = time.monotonic() + max(job.timeout_s for job in jobs.values())
     try:
@@ -36,7 +37,7 @@ def run_jobs(attempt: Attempt, jobs: Mapping[str, Job], step: StepKind) -> dict[
                     raise BadOutput(
                         f"{step} on {host_id} did not end within {jobs[host_id].timeout_s:.0f} s; its last words: "
                         f"{each.tail(300).strip() or '(none)'}",
-                        "see the kept output, or give it more time",
+                        "see the kept output, or give it more time (`timeout` of the experiment)",
                     )
         return {host: attempt.collect(each, step, f"{step}-{host}", step, host) for host, each in running.items()}
     except BaseException:

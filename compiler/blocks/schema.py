@@ -496,7 +496,7 @@ EXPERIMENT = BlockSchema(
         "unattended": Key(
             Number("s", "10 min", minimum=10.0),
             "How long a job goes on by itself when it hears nothing of the controller.",
-            default="what `bench run` takes for usual",
+            default="10 min",
         ),
     },
     exclusive=(("measure", "phases"),),

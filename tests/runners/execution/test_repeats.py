@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -37,10 +38,13 @@ def plan_of(tmp_path: Path, hardware: str, order: str = "grouped", threads: str 
     return compile_spec(path)
 
 
+Rates = Mapping[str, tuple[float, ...]]
+
+
 class Run:
     """A run in memory, that goes through the plan's cells with these rates for the repeats of each hardware."""
 
-    def __init__(self, plan: Plan, rates: dict[str, tuple[float, ...]], before: list[j.AnyRecord] | None = None) -> None:
+    def __init__(self, plan: Plan, rates: Rates, before: list[j.AnyRecord] | None = None) -> None:
         self.plan, self.rates = plan, rates
         self.records = list(before or [])
         verdicts = {r.cell: r for r in self.records if isinstance(r, j.CellEnded)}
@@ -113,10 +117,11 @@ def test_repeats_end_at_the_first_that_makes_the_mean_known(tmp_path: Path) -> N
 def test_repeats_that_stay_far_apart_go_on_to_the_last_and_that_is_told(tmp_path: Path) -> None:
     run = Run(plan_of(tmp_path, "other"), {"other": FAR})
     assert run.go() == names("other", 6)
-    assert run.remarks == [
+    (remark,) = run.remarks
+    assert remark == (
         "e/other/w/threads=1 on other: after 6 good repeats the 95 % confidence interval of the mean throughput "
         "is within ±29.7%, and 5 % was asked for"
-    ]
+    )
 
 
 def test_each_point_has_its_own_repeats(tmp_path: Path) -> None:
