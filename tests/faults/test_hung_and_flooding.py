@@ -1,0 +1,64 @@
+"""Tools that never end, and tools that never stop talking, on a host that is reached by SSH."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.faults.conftest import FaultyRun
+from tests.faults.specs import rocks
+from tests.support import wrapped
+from tests.support.bench import Bench
+from tests.support.sshd import sshd
+from tests.support.tools import system_tool
+
+_FLOOD = 320 << 20
+"""Bytes. A gibibyte takes half a minute longer, and no more memory."""
+_PEAK_KIB = 220 << 10
+"""Of the controller. It needs some 130 MiB for itself."""
+
+
+@pytest.mark.timeout(180)
+def test_a_flood_is_kept_in_bounded_memory_and_a_hung_tool_is_ended_with_all_that_it_started(bench: Bench) -> None:
+    system_tool("sshd")
+    hung = f"{3600}.{os.getpid()}"
+    cases = (
+        f'*/floods\\ *) yes "a line of no use, again and again" | head -c {_FLOOD};;\n'
+        f"*/hangs\\ *) trap : TERM INT HUP; sleep {hung} & wait; wait; wait;;"
+    )
+    tool = wrapped.db_bench(bench.folder / "tool", cases)
+    hardware = (
+        'hardware box { hosts = "box"  variant floods { kind = "floods" }  variant hangs { kind = "hangs" } }\n'
+        'hardware here { hosts = local  kind = "good" }'
+    )
+    bench.spec(
+        rocks(hardware, ["box.floods", "box.hangs", "here"], tool=f'tool = db_bench("{tool}")').replace(
+            "1 s }", "1 s  timeout = 3 s }"
+        )
+    )
+    with sshd() as server:
+        bench.env["HOME"] = str(server.home)
+        with bench.started("run", "brief.bench", "--no-report") as run:
+            peak = 0
+            while run.process.poll() is None:
+                peak = max(peak, _peak_kib(run.process.pid))
+                time.sleep(0.05)
+            faulty = FaultyRun(bench, run.wait())
+    faulty.fails_only("/(floods|hangs)/")
+    faulty.says_why("/floods/", "stdout has", "bytes: that is no benchmark's output")
+    faulty.says_why("/hangs/", "did not end within")
+    assert peak < _PEAK_KIB
+    [kept] = (bench.run_dir / "raw").glob("*floods*/1/measure-box/stdout")
+    assert kept.stat().st_size > _FLOOD
+
+
+def _peak_kib(pid: int) -> int:
+    """The most memory that a process has had so far; 0 when it has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
