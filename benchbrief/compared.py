@@ -46,14 +46,14 @@ def _of_run(run_dir: Path) -> Older:
 
 
 def _last_of(newer: Plan, out: Path) -> Path:
-    """The last run of the spec; one with the same profile and parameters before any other."""
+    """The last run of the spec that measured; one with the same profile and parameters before any other."""
     from benchbrief.results.errors import ResultsError
-    from benchbrief.results.runs import list_runs
+    from benchbrief.results.runs import list_real_runs
     from benchbrief.runners.rundir import load_plan
     from benchbrief.runners.seams import RunnerError
 
     found = None
-    for run_dir in reversed(list_runs(out)):
+    for run_dir in reversed(list_real_runs(out)):
         try:
             spec = load_plan(run_dir).spec
         except RunnerError:  # of another version

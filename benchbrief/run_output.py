@@ -16,6 +16,7 @@ import click
 from benchbrief.earlier import reused_as_dict
 from benchbrief.pipeline import Finished, run_plan, said
 from benchbrief.progress import Progress
+from benchbrief.simulation import SHORT, SIMULATED
 from benchbrief.terminal import ExitCode, Stop, printable, use_colour
 
 if TYPE_CHECKING:
@@ -32,7 +33,10 @@ def run_and_tell(
 ) -> None:
     """Run a run's plan, tell how it ended, and stop with its exit code."""
     from benchbrief.results.evidence import read_evidence
+    from benchbrief.runners.rundir import simulation_of
 
+    if simulation_of(run_dir):
+        progress.note(SIMULATED)
     finished = run_plan(run_dir, progress, report=report, metrics=metrics)
     summary = summed_up(finished, read_evidence(run_dir), report=report)
     if as_json:
@@ -96,6 +100,7 @@ def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
     return {
         "run": finished.run_dir.name,
         "directory": str(finished.run_dir),
+        "simulated": finished.simulated,
         "status": finished.status,
         "message": finished.message,
         "exit_code": int(finished.code),
@@ -118,8 +123,9 @@ def tell(finished: Finished, summary: Summary) -> None:
     def say(text: str, colour: str | None = None) -> None:
         click.echo(click.style(printable(text), fg=colour) if paint and colour else printable(text), color=paint)
 
+    mark = f" ({SHORT})" if finished.simulated else ""
     colour = {"done": "green", "failed": "red"}.get(finished.status, "yellow")
-    say(f"\nrun {finished.run_dir.name}: {finished.status}, {finished.message}", colour)
+    say(f"\nrun {finished.run_dir.name}: {finished.status}, {finished.message}{mark}", colour)
     counted = [f"{count} {what}" for what, count in summary.counts.items() if count]
     if len(counted) > 1:
         say(f"  cells   {', '.join(counted)}")

@@ -76,6 +76,7 @@ def build(
         date=d.date_text(results, report.language),
         run_id=str(d.run_row(results)["run_id"] or ""),
         version=version("benchbrief"),
+        simulated=bool(d.run_row(results)["simulated"]),
         notices=tuple(_notices(results)),
         blocks=blocks,
         legal=builder.legal(),
@@ -392,6 +393,8 @@ def _sources(queries: Iterable[p.Query]) -> Iterable[Source]:
 def _notices(results: Results) -> Iterable[Notice]:
     """What must be known before any number, worst first."""
     words = results.words
+    if d.run_row(results)["simulated"]:
+        yield Notice(words["notice_simulated"], words["notice_simulated_body"], "error")
     for sentence, labels in stand_ins(results).items():
         text = words["notice_stand_in_body"].format(databases=", ".join(labels), sentence=_sentence(sentence))
         yield Notice(words["notice_stand_in"], text, "error")

@@ -56,7 +56,7 @@ def plan_sha256(plan: p.Plan) -> str:
 
 
 def run_row(results: Results) -> dict[str, object]:
-    names = ("run_id", "started_at", "ended_at", "status", "message", "benchbrief")
+    names = ("run_id", "started_at", "ended_at", "status", "message", "benchbrief", "simulated")
     rows = results.store.sql(f"SELECT {', '.join(names)} FROM runs").rows  # noqa: S608  # the names just above
     return dict(zip(names, rows[0], strict=True)) if rows else dict.fromkeys(names)
 
@@ -97,6 +97,8 @@ def failed_expects(results: Results) -> list[str]:
 def _run(results: Results, reports_from: Mapping[str, str]) -> Iterable[Item]:
     words, spec, run = results.words, results.plan.spec, run_row(results)
     yield Item(words["d_run_id"], str(run["run_id"] or ""))
+    if run["simulated"]:
+        yield Item(words["notice_simulated"], words["d_simulated"], emphasis=True)
     yield Item(words["d_started"], time_text(run["started_at"]))
     yield Item(words["d_ended"], time_text(run["ended_at"]))
     for earlier in reused(results):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from markupsafe import Markup
 
 from benchbrief.reports.view import FigureView, ReportView
+from benchbrief.reports.watermark import marked
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -26,7 +27,8 @@ def to_html(view: ReportView, template: str, words: Mapping[str, str], medium: L
     """
     picture = _as_image if medium == "paper" else _inline
     page = _environment().get_template(f"{template}/brief.html.j2")
-    return page.render(report=view, w=words, medium=medium, picture=picture)
+    made = page.render(report=view, w=words, medium=medium, picture=picture)
+    return marked(made, words) if view.simulated else made
 
 
 @lru_cache(maxsize=1)

@@ -237,3 +237,5 @@ class ReportView:
     notices: tuple[Notice, ...]
     blocks: tuple[Block, ...]
     legal: Markup | None
+    simulated: bool = False
+    """Nothing was measured: see `reports/watermark.py`."""

@@ -39,6 +39,14 @@ _EN = {
     "band": "Shaded bands and whiskers: 95 % confidence interval (Student's t) around the point, from the spread of "
     "single repeats' values.",
     # notices on the first page
+    "watermark": "SIMULATED",
+    "watermark_below": "a queueing model's numbers, not measurements",
+    "notice_simulated": "Simulated: nothing was measured",
+    "notice_simulated_body": "All numbers in this brief are those of a queueing model of made-up hosts. "
+    "They say nothing about any product, and must not be published or compared with measurements.",
+    "d_simulated": "By exact mean value analysis of a closed queueing network: nodes with processors and a disk, whose "
+    "service times are made up, but for facts that the specification declares. Repeats differ by a seeded spread of "
+    "2 %. No host was reached and no tool was run. Times of the run are those of the computation.",
     "notice_stand_in": "Not a real MongoDB server",
     "notice_stand_in_body": "{databases} in this brief: {sentence} Compare its numbers only with each other.",
     "notice_failed": "Incomplete results",
@@ -303,6 +311,15 @@ _JA = {
     "no_band": "各点の測定は 1 回のため、信頼区間は示していません。",
     "band_unknown": "2 回以上の反復の値がある点がないため、信頼区間は示していません。",
     "band": "帯およびひげ：各反復の値のばらつきから求めた、点を中心とする 95 % 信頼区間（Student の t）。",
+    "watermark": "シミュレーション",
+    "watermark_below": "待ち行列モデルの値であり、実測値ではありません",
+    "notice_simulated": "シミュレーションであり、実測ではありません",
+    "notice_simulated_body": "本書の数値はすべて、架空のホストの待ち行列モデルによるものです。"
+    "いかなる製品の性能も示しません。公表したり、実測値と比較したりしないでください。",
+    "d_simulated": "閉じた待ち行列網の平均値解析によります。各ノードはプロセッサとディスクからなり、"
+    "サービス時間は、仕様で宣言された事項を除いて架空の値です。"
+    "反復間には、乱数の種で決まる 2 % のばらつきを与えています。"
+    "ホストへの接続もツールの実行もしていません。実行の日時は計算した日時です。",
     "notice_stand_in": "実際の MongoDB サーバーではありません",
     "notice_stand_in_body": "本書の {databases}：{sentence} 数値は相互の比較にのみ使用してください。",
     "notice_failed": "結果に欠けがあります",

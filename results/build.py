@@ -156,7 +156,9 @@ def _arrow_type(kind: Any) -> pa.DataType:
 
     if kind == tuple[HistogramBucket, ...]:
         return pa.list_(pa.struct(list(arrow_schema(HistogramBucket))))
-    return {str: pa.string(), int: pa.int64(), float: pa.float64(), datetime: pa.timestamp("us")}[kind]
+    return {bool: pa.bool_(), str: pa.string(), int: pa.int64(), float: pa.float64(), datetime: pa.timestamp("us")}[
+        kind
+    ]
 
 
 def _write_database(building: Path) -> None:

@@ -16,7 +16,9 @@ from typing import Literal
 from benchbrief.compiler.plan import Cell, Knee, Plan
 from benchbrief.runners import journal as j
 from benchbrief.runners.journal_io import JOURNAL, read_journal
-from benchbrief.runners.rundir import PLAN, load_plan
+from benchbrief.runners.rundir import PLAN, load_plan, simulation_of
+from benchbrief.runners.world import World
+from benchbrief.runners.worlds import world_for
 
 Problem = str
 """Why a file, and all that is read from it, can't be used."""
@@ -67,6 +69,17 @@ class Evidence:
     @cached_property
     def starts(self) -> tuple[j.RunStarted, ...]:
         return tuple(r for r in self.records if isinstance(r, j.RunStarted))
+
+    @cached_property
+    def simulated(self) -> j.Simulated | None:
+        """How the run was simulated; None when it was measured on real hosts."""
+        told = (start.simulated for start in self.starts if start.simulated)
+        return next(told, None) or simulation_of(self.run_dir)
+
+    @cached_property
+    def world(self) -> World:
+        """Whose drivers and probes made the raw outputs, and read them."""
+        return world_for(self.simulated)
 
     @property
     def run_id(self) -> str:

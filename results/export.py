@@ -24,7 +24,17 @@ from benchbrief.results.errors import ResultsError
 from benchbrief.results.store import Store
 
 MISSING = "–"
+SIMULATED = "simulated"
+"""The column, true in every row, that marks what is exported of a simulated run: a file has no other place for it."""
 _GAP = "  "
+
+
+def marked(table: Table) -> Table:
+    """The answer of a simulated run, with that in each row."""
+    if any(name == SIMULATED and kind == "BOOLEAN" for name, kind in zip(table.columns, table.types, strict=True)):
+        return table
+    rows = tuple((*row, True) for row in table.rows)
+    return Table((*table.columns, SIMULATED), (*table.types, "BOOLEAN"), rows)
 
 
 def to_text(table: Table) -> str:
@@ -152,15 +162,13 @@ def to_parquet(store: Store, sql: str, path: Path) -> int:
     rows = 0
     try:
         with store.batches(sql) as batches:
-            schema = pa.schema(
-                [
-                    field.with_name(name)
-                    for name, field in zip(_distinct(batches.schema.names), batches.schema, strict=True)
-                ]
-            )
+            fields = [*batches.schema, *([pa.field(SIMULATED, pa.bool_())] if store.simulated else ())]
+            names = _distinct([field.name for field in fields])
+            schema = pa.schema([field.with_name(name) for name, field in zip(names, fields, strict=True)])
             with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
                 for batch in batches:
-                    writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
+                    mark = [pa.array([True] * batch.num_rows)] if store.simulated else []
+                    writer.write_batch(pa.RecordBatch.from_arrays([*batch.columns, *mark], schema=schema))
                     rows += batch.num_rows
         temporary.replace(path)
     except OSError as error:

@@ -82,6 +82,7 @@ def _run_row(evidence: Evidence) -> RunRow:
         ended_at=utc(end.at if end else None),
         status=end.status if end else "unfinished",
         message=end.message if end else None,
+        simulated=evidence.simulated is not None,
     )
 
 

@@ -10,16 +10,23 @@ from benchbrief.compiler.plan import Probe
 from benchbrief.results.evidence import Evidence, Problem, Verdict, first_problem
 from benchbrief.results.schema import ThroughputRow
 from benchbrief.runners import journal as j
-from benchbrief.runners import plugins
 from benchbrief.runners.clock import aligned
 from benchbrief.runners.measurement import Measurement, Sample, Together
-from benchbrief.runners.seams import CellContext, Endpoint, JobOutput, RunnerError, TellsGaps
+from benchbrief.runners.seams import CellContext, Driver, Endpoint, JobOutput, ProbeKind, RunnerError, TellsGaps
+from benchbrief.runners.world import World
 
 MEASURE = "measure"
 PROBE = "probe:"
 
-_driver = cache(plugins.driver)
-_probe_kind = cache(plugins.probe_kind)
+
+@cache
+def _driver(world: World, name: str) -> Driver:
+    return world.driver(name)
+
+
+@cache
+def _probe_kind(world: World, name: str) -> ProbeKind:
+    return world.probe_kind(name)
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,7 @@ def parse_cell(evidence: Evidence, verdict: Verdict, problems: dict[str, Problem
 
 def _parse(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Measurement:
     cell = verdict.cell
-    driver = _driver(cell.tool.driver)
+    driver = _driver(evidence.world, cell.tool.driver)
     tool = evidence.tools.get((job.host, cell.tool.driver))
     # Nothing is run here, so the endpoint's secrets are neither known nor needed.
     endpoint = Endpoint(path=evidence.plan.databases[cell.database].path)
@@ -88,14 +95,14 @@ def parse_probe(
     probe = next((p for p in verdict.cell.probes if p.name == name and job.host in p.hosts), None)
     if probe is None:
         raise RunnerError(f"the plan has no probe {name} on {job.host} for this cell")
-    return _probe_kind(name).parse(probe, output_of(evidence.run_dir, job), _there(verdict, probe, job, window))
+    return _probe_kind(evidence.world, name).parse(probe, output_of(evidence.run_dir, job), _there(verdict, probe, job, window))
 
 
 def probe_gaps(
     evidence: Evidence, verdict: Verdict, job: j.JobCollected, name: str, window: tuple[float, float]
 ) -> str:
     """Which of a probe's readings failed although it gave samples; "" when none did, or when its kind has no such."""
-    kind = _probe_kind(name)
+    kind = _probe_kind(evidence.world, name)
     probe = next((p for p in verdict.cell.probes if p.name == name), None)
     if probe is None or not isinstance(kind, TellsGaps):
         return ""

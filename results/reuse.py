@@ -10,8 +10,8 @@ Engineers distrust results of several days in one comparison, so results are tak
   decided by a latency that is noted of each of its cells, so that only a search by the same one can do with them.
 
 One measurement stands for one cell only, though several may be defined alike. Not taken is what failed, what another
-version of the measurement measured, what has a raw output that is gone or changed, and what depends on a value that is
-read from the environment when a run starts.
+version of the measurement measured, what has a raw output that is gone or changed, what depends on a value that is
+read from the environment when a run starts, and anything of a simulated run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 from benchbrief.compiler.plan import Cell, Plan, Reference
 from benchbrief.results.evidence import Evidence, Verdict, check_files, first_problem, read_evidence
 from benchbrief.results.measured import MEASURE
-from benchbrief.results.runs import list_runs, run_state
+from benchbrief.results.runs import list_real_runs, run_state
 from benchbrief.runners import journal as j
 from benchbrief.runners.carry import Carried, Facts
 from benchbrief.runners.rundir import PLAN
@@ -107,7 +107,7 @@ def find_reusable(plan: Plan, out: Path) -> Reuse:
     """Why results that fit a block were not taken, by its first cell."""
     found: dict[str, Carried] = {}
     used: set[tuple[str, str]] = set()
-    for run_dir in reversed(list_runs(out)):
+    for run_dir in reversed(list_real_runs(out)):
         if not wanted:
             break
         if not _may_have(run_dir, wanted):

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from benchbrief.results.errors import ResultsError
 from benchbrief.runners.journal import RECORD, AnyRecord, RunEnded, RunStarted
 from benchbrief.runners.journal_io import JOURNAL, is_being_written
-from benchbrief.runners.rundir import PLAN
+from benchbrief.runners.rundir import PLAN, SIMULATION
 
 RunState = Literal["running", "done", "failed", "interrupted"]
 RUN_STATES: tuple[RunState, ...] = get_args(RunState)
@@ -24,6 +24,7 @@ class Run:
     path: Path
     started_at: float
     state: RunState
+    simulated: bool
 
 
 def list_runs(out: Path) -> list[Path]:
@@ -31,19 +32,31 @@ def list_runs(out: Path) -> list[Path]:
     return [run.path for run in _runs(out)]
 
 
+def list_real_runs(out: Path) -> list[Path]:
+    """The same without simulated ones, whose numbers nobody measured."""
+    return [run.path for run in _runs(out) if not run.simulated]
+
+
 def last_run(out: Path) -> Path:
-    """Raises ResultsError when there is none."""
+    """The last one that is not simulated: that one has to be named. Raises ResultsError when there is none."""
+    return _real(out)[-1].path
+
+
+def _real(out: Path) -> list[Run]:
+    """The runs that are not simulated, one at least. Raises ResultsError."""
     runs = _runs(out)
     if not runs:
         raise _none_in(out)
-    return runs[-1].path
+    real = [run for run in runs if not run.simulated]
+    if not real:
+        hint = f"name the one you mean, the last is {runs[-1].run_id}; or measure with `bench run SPEC`"
+        raise ResultsError(f"all runs in {out} are simulated", hint)
+    return real
 
 
 def last_interrupted(out: Path) -> Path:
     """The last run that can be gone on with. Raises ResultsError when there is none."""
-    runs = _runs(out)
-    if not runs:
-        raise _none_in(out)
+    runs = _real(out)
     resumable = [run for run in runs if run.state == "interrupted"]
     if resumable:
         return resumable[-1].path
@@ -81,7 +94,13 @@ def _runs(out: Path) -> list[Run]:
 
 
 def _run(path: Path) -> Run:
-    return Run(path.name, path, started_at(path), run_state(path))
+    return Run(path.name, path, started_at(path), run_state(path), is_simulated(path))
+
+
+def is_simulated(run_dir: Path) -> bool:
+    """By what was noted when the run was made, and when it was started: either is enough."""
+    start = _first_start(run_dir / JOURNAL)
+    return (run_dir / SIMULATION).exists() or (start is not None and start.simulated is not None)
 
 
 def started_at(run_dir: Path) -> float:

@@ -29,7 +29,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Raised with every change of a table or a view: a store of another version is built again."""
 
 
@@ -58,6 +58,8 @@ class RunRow(NamedTuple):
     status: str
     """done | failed | interrupted | unfinished (no verdict in the journal: running, or killed)."""
     message: str | None
+    simulated: bool = False
+    """Whether all numbers are a model's: nothing was measured."""
 
 
 class CellRow(NamedTuple):

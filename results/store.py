@@ -61,6 +61,8 @@ class Store:
         self._connection = connection
         self.run_dir = run_dir
         self._ranks = self._order_of_names()
+        self.simulated = any(simulated for (simulated,) in self._rows("SELECT simulated FROM runs"))
+        """Whether the numbers are a model's: nothing was measured."""
 
     def __enter__(self) -> Self:
         return self

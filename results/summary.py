@@ -47,6 +47,8 @@ class RunStatus:
     directory: str
     spec: str
     profile: str | None
+    simulated: bool
+    """Nothing was measured."""
     status: RunState
     message: str
     done: int
@@ -74,6 +76,7 @@ def summarise(run_dir: Path) -> RunStatus:
         directory=str(run_dir),
         spec=evidence.plan.spec.name,
         profile=evidence.plan.spec.profile,
+        simulated=evidence.simulated is not None,
         status=status,
         message=evidence.end.message if evidence.end and status != "running" else "",
         done=sum(cell.status == "ok" for cell in cells),

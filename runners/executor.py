@@ -6,13 +6,14 @@ import os
 import threading
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 import benchbrief
 from benchbrief.compiler.plan import Cell, Plan
 from benchbrief.runners import journal as j
-from benchbrief.runners.history import attempts_of, finished_cells
+from benchbrief.runners.history import attempts_of, finished_cells, records_of
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.journal_io import JOURNAL, Journal, Listener, read_journal
 from benchbrief.runners.lanes import Lane
@@ -24,7 +25,8 @@ from benchbrief.runners.seams import DiskFull, RunnerError
 from benchbrief.runners.searches import Searches
 from benchbrief.runners.sharing import lanes
 from benchbrief.runners.supported import metered
-from benchbrief.runners.world import OpenHosts, RealWorld, World
+from benchbrief.runners.world import OpenHosts
+from benchbrief.runners.worlds import world_of
 
 
 def execute(
@@ -34,7 +36,6 @@ def execute(
     *,
     listener: Listener = lambda _: None,
     stopping: threading.Event | None = None,
-    world: World | None = None,
     monitor: Monitor | None = None,
 ) -> Outcome:
     """Run every cell of the plan that the journal does not yet call good; `monitor` looks at its jobs meanwhile.
@@ -42,7 +43,7 @@ def execute(
     Set `stopping` to end early: running jobs are stopped, and the run can be resumed. Raises RunnerError when another
     process drives the run, or when it can't be run as planned; DiskFull when the journal can't even be begun.
     """
-    world = world or RealWorld()
+    world = world_of(run_dir, records_of(run_dir))
     world.refuse(plan)
     journal = Journal(run_dir, listener)
     looking = monitor or Monitor()
@@ -66,6 +67,7 @@ def execute(
                 controller_pid=os.getpid(),
                 resumed=resumed,
                 measurement=j.MEASUREMENT_VERSION,
+                simulated=world.simulated,
             )
         )
         reused = sum(isinstance(record, j.CellReused) for record in before)
@@ -96,14 +98,13 @@ def _run_lanes(run: RunState, hosts: OpenHosts) -> None:
         run.stop_all(error)
         return
     cells = [cell for cell in run.plan.cells if cell.id not in run.done]
-    threads = [
-        threading.Thread(target=_run_lane, args=(run, hosts, lane), name=f"lane-{lane[0].locks[0]}")
-        for lane in lanes(cells)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    found = lanes(cells)
+    if not found:
+        return
+    # Lanes that wait for their turn do so in the plan's order, as searches come before what waits for them.
+    with ThreadPoolExecutor(run.world.at_once or len(found), thread_name_prefix="lane") as pool:
+        for lane in found:
+            pool.submit(_run_lane, run, hosts, lane)
 
 
 def _run_lane(run: RunState, hosts: OpenHosts, cells: list[Cell]) -> None:

@@ -5,6 +5,7 @@ A run's directory:
     bench-out/<run_id>/
         plan.json           the plan, byte for byte as it was made
         spec/               the spec's files as they were
+        simulation.json     of a simulated run only: how it is simulated
         journal.jsonl       one record a line, in order of time; before all, those of results taken from earlier runs
         raw/<cell slug>/<attempt>/<job>/   stdout, stderr, collected files, command.txt (masked)
         raw/servers/<database>/<n>/        what a server that we started printed, for each time it was started
@@ -31,6 +32,23 @@ class Record(BaseModel):
     """Epoch seconds by the controller's clock."""
 
 
+class Failing(BaseModel):
+    """So large a share of the jobs on hosts whose names fit the pattern (`db-*`) ends with an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    pattern: str
+    share: float = Field(default=1.0, ge=0, le=1)
+
+
+class Simulated(BaseModel):
+    """That a run is simulated, and how: `errors` is the share of operations that fail."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    seed: int = 0
+    errors: float = Field(default=0.0, ge=0, le=1)
+    failing: tuple[Failing, ...] = ()
+
+
 class RunStarted(Record):
     type: Literal["run_started"] = "run_started"
     run_id: str
@@ -42,6 +60,8 @@ class RunStarted(Record):
     resumed: bool = False
     measurement: int = 1
     """The `MEASUREMENT_VERSION` of what measured from here on."""
+    simulated: Simulated | None = None
+    """None: what follows was measured on real hosts."""
 
 
 class HostFacts(Record):

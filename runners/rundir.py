@@ -12,15 +12,24 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from benchbrief.compiler.plan import Plan
+from benchbrief.runners.journal import Simulated
 from benchbrief.runners.seams import DiskFull, RunName, RunnerError
 
 PLAN = "plan.json"
+SIMULATION = "simulation.json"
+"""Only a simulated run has it: how it is simulated."""
 
 
 def create_run(
-    out: Path, plan: Plan, spec_files: Mapping[str, bytes], begin: Callable[[Path], None] = lambda _: None
+    out: Path,
+    plan: Plan,
+    spec_files: Mapping[str, bytes],
+    begin: Callable[[Path], None] = lambda _: None,
+    simulated: Simulated | None = None,
 ) -> Path:
     """Make `out/<run_id>` with the plan and the spec's files in it, or nothing. Raises RunnerError.
+
+    The name of a simulated run ends in `-simulated`, so that it is never taken for a real one.
 
     `begin` puts in what else is to be there from the beginning. The plan comes last: it makes the folder a run.
     """
@@ -29,7 +38,9 @@ def create_run(
     run_dir = None
     try:
         out.mkdir(parents=True, exist_ok=True)
-        run_dir = _new_directory(out, first)
+        run_dir = _new_directory(out, first, "-simulated" if simulated else "")
+        if simulated:
+            write_durably(run_dir / SIMULATION, simulated.model_dump_json(indent=1).encode())
         for index, (name, content) in enumerate(spec_files.items()):
             write_durably(run_dir / "spec" / f"{index}-{Path(name).name}", content)
         begin(run_dir)
@@ -43,9 +54,9 @@ def create_run(
     return run_dir
 
 
-def _new_directory(out: Path, name: str) -> Path:
+def _new_directory(out: Path, name: str, ending: str) -> Path:
     for number in range(1, 1000):
-        run_dir = out / (name if number == 1 else f"{name}-{number}")
+        run_dir = out / ((name if number == 1 else f"{name}-{number}") + ending)
         try:
             run_dir.mkdir()
             return run_dir
@@ -76,6 +87,17 @@ def run_name(run_dir: Path) -> RunName:
     controller, folder = socket.gethostname(), str(run_dir.resolve())
     owner = hashlib.sha256(f"{controller}:{folder}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return RunName(owner, run_dir.name, folder, controller, os.getpid())
+
+
+def simulation_of(run_dir: Path) -> Simulated | None:
+    """How a run is simulated; None for a real one. Raises RunnerError when it can't be read."""
+    path = run_dir / SIMULATION
+    try:
+        return Simulated.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise RunnerError(f"{path} does not say how the run is simulated", "run the spec again") from error
 
 
 def cell_directory(cell_id: str, attempt: int) -> Path:

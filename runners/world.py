@@ -18,6 +18,7 @@ from benchbrief.compiler.plan import Database, Hardware, Plan
 from benchbrief.runners import facts, plugins, supported, tools
 from benchbrief.runners.counters import CounterReadings, Counters
 from benchbrief.runners.hosts import HostPool
+from benchbrief.runners.journal import Simulated
 from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, RunName, Transport
 from benchbrief.runners.searches import Flag
 
@@ -48,6 +49,13 @@ class Readings(AbstractContextManager["Readings"], Protocol):
 
 class World(Protocol):
     """Every method raises RunnerError for what is not there."""
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def simulated(self) -> Simulated | None:
+        """How what is reached is simulated; None: it is real."""
+        ...
 
     @property
     def at_once(self) -> int | None:
@@ -97,6 +105,7 @@ class RealWorld:
 
     config: Path | None = None
     at_once: int | None = None
+    simulated: Simulated | None = None
 
     def refuse(self, plan: Plan) -> None:
         supported.refuse_unsupported(plan)

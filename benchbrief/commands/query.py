@@ -26,8 +26,11 @@ Examples:
 @click.option("--csv", "form", flag_value="csv", help="Print the rows as CSV.")
 @click.option("--parquet", type=click.Path(path_type=Path), metavar="FILE", help="Write the rows to a Parquet file.")
 def command(sql: str, run: str | None, out: Path, form: str | None, parquet: Path | None) -> None:
-    """Ask the results of a run in SQL (DuckDB's). Read-only; latencies are in seconds, sizes in bytes."""
-    from benchbrief.results.export import to_csv, to_json, to_parquet, to_text
+    """Ask the results of a run in SQL (DuckDB's). Read-only; latencies are in seconds, sizes in bytes.
+
+    Of a simulated run, every row has `simulated`.
+    """
+    from benchbrief.results.export import marked, to_csv, to_json, to_parquet, to_text
     from benchbrief.results.store import fresh_store
 
     with fresh_store(chosen_run(out, run)) as results:
@@ -36,5 +39,6 @@ def command(sql: str, run: str | None, out: Path, form: str | None, parquet: Pat
             click.echo(f"{parquet}: {rows} rows")
             return
         table = results.sql(sql)
+        table = marked(table) if results.simulated else table
     render = {"json": to_json, "csv": to_csv, None: to_text}[form]
     click.echo(render(table), nl=form != "csv")

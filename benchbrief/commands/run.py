@@ -11,6 +11,7 @@ from benchbrief.pipeline import OUT
 from benchbrief.progress import Progress
 from benchbrief.run_options import metrics_option
 from benchbrief.run_output import run_and_tell
+from benchbrief.simulation import simulate_options, simulation
 from benchbrief.spec_options import compile_or_stop, spec_options
 from benchbrief.terminal import ENDS, ExitCode, exit_codes, fail
 
@@ -24,11 +25,15 @@ Examples:
   bench run brief.bench --json > outcome.json
   bench run brief.bench --openmetrics /var/lib/node_exporter/bench.prom
   bench run brief.bench --fresh                 measure again what was measured before
+  bench run brief.bench --simulate              the whole way to the brief, in seconds, against simulated hosts
+  bench run brief.bench --simulate --failing 'db-*=5%'
 
 Cells that an earlier run of the folder has measured well, and whose definition, hosts and tools are the same, are taken
 from it, points and comparisons whole.
 Ctrl-C stops the running tools and leaves a run that `bench resume` goes on with. `bench watch` follows it from another
 shell.
+With --simulate, no host is reached and no tool run: throughput and latency are those of a queueing model. The run, its
+results and each page of its brief are marked as simulated, no `expect` counts, and no later run takes anything from it.
 
 """
     + exit_codes(*ENDS)
@@ -38,6 +43,7 @@ shell.
 @click.option(
     "--out", type=click.Path(path_type=Path), default=OUT, show_default=True, help="Folder that holds the runs."
 )
+@simulate_options
 @click.option("--fresh", is_flag=True, help="Measure all cells again; take none from earlier runs.")
 @click.option("--no-report", is_flag=True, help="Keep the results, render nothing.")
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
@@ -48,6 +54,10 @@ def command(
     profile: str | None,
     params: dict[str, str],
     out: Path,
+    simulate: bool,
+    seed: int | None,
+    errors: float | None,
+    failing: tuple[tuple[str, float], ...],
     fresh: bool,
     no_report: bool,
     quiet: bool,
@@ -56,16 +66,17 @@ def command(
 ) -> None:
     """Run SPEC on its hosts, keep every result, and render its brief as PDF and HTML."""
     from benchbrief.runners.rundir import create_run
-    from benchbrief.runners.supported import refuse_unsupported
+    from benchbrief.runners.worlds import world_for
 
+    simulated = simulation(simulate, seed, errors, failing)
     checked = compile_or_stop(spec, profile, params)
     if not checked.plan.cells:
         raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)
-    refuse_unsupported(checked.plan)
+    world_for(simulated).refuse(checked.plan)
     progress = Progress(quiet=quiet)
     files = {name: Path(name).read_bytes() for name in checked.plan.spec.files}
-    if fresh:
-        run_dir = create_run(out, checked.plan, files)
+    if fresh or simulated:
+        run_dir = create_run(out, checked.plan, files, simulated=simulated)
     else:
         with progress.doing("looking at what was measured before"):
             taken = look_for_earlier(checked.plan, out)

@@ -17,6 +17,7 @@ from benchbrief.marks import marks, shortened
 from benchbrief.pipeline import said
 from benchbrief.quantities import duration, latency, power, rate
 from benchbrief.run_options import chosen_run, out_option, run_argument
+from benchbrief.simulation import SHORT
 from benchbrief.terminal import fail, printable, use_colour, warn
 
 if TYPE_CHECKING:
@@ -77,10 +78,11 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
 def _headline(run: RunStatus) -> str:
     taken = f" ({run.reused} of them by earlier runs)" if run.reused else ""
     left = f", about {duration(run.remaining_s)} left" if run.remaining_s else ""
+    mark = f" ({SHORT})" if run.simulated else ""
     skipped = f"{run.skipped} not needed, " if run.skipped else ""
     return (
         f"{run.run_id}  {_state(run.status)} {run.done}/{run.total} cells done{taken}, "
-        f"{run.failed} failed, {skipped}{duration(run.elapsed_s)}{left}"
+        f"{run.failed} failed, {skipped}{duration(run.elapsed_s)}{left}{mark}"
     )
 
 

@@ -22,6 +22,7 @@ ONLY = {
         "benchbrief.compiler.plan",
         "benchbrief.compiler.steady",
         "benchbrief.compiler.db_bench_flags",
+        "benchbrief.compiler.blocks.workload_tables",
     },
     ("results", "compiler"): {"benchbrief.compiler.plan"},
     ("reports", "compiler"): {"benchbrief.compiler.plan"},

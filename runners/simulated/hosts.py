@@ -1,0 +1,223 @@
+"""Simulated hosts: a transport that runs nothing, and machines with a clock and a memory of what was done to them.
+
+Simulated time begins at the same moment for every host of every run, long ago, so that the same plan leaves the same
+bytes; a host's clock moves on when a job on it is collected.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from benchbrief.compiler.plan import Host, Plan
+from benchbrief.runners.hosts import CONTROLLER
+from benchbrief.runners.journal import Failing
+from benchbrief.runners.seams import Command, Completed, HostError, Job, JobOutput, JobState, RunningJob, Transport
+from benchbrief.runners.simulated.load import TASK, TOLD, Busy, Load, Task, chance
+from benchbrief.runners.simulated.sampling import SAMPLER, SAMPLES, Sampler, sampled
+
+EPOCH = 946_684_800.0
+"""2000-01-01 00:00 UTC, when simulated time begins."""
+_KEPT = 4
+"""What a machine did is remembered for so many jobs."""
+LOAD, SAMPLE = "simulated-load", "simulated-sampler"
+"""The tools that simulated hosts have; each reads its task from the file of `TASK_FILE`."""
+TASK_FILE = "task.json"
+
+
+class Span(NamedTuple):
+    """What was done to a machine from `start` to `end`, epoch seconds by its clock."""
+
+    start: float
+    end: float
+    busy: Busy
+
+
+class SimulatedMachine:
+    """A host's clock, and the load that it was under. Cells that share a host never run at the same time."""
+
+    def __init__(self) -> None:
+        self.now = EPOCH
+        self.spans: list[Span] = []
+        self._forgotten: dict[str, float] = {}
+
+    def was_busy(self, span: Span) -> None:
+        self.spans.append(span)
+        while len(self.spans) > _KEPT:
+            old = self.spans.pop(0)
+            for operation, rate in old.busy.operations.items():
+                done = rate * (old.end - old.start)
+                self._forgotten[operation] = self._forgotten.get(operation, 0.0) + done
+
+    def done_by(self, time: float) -> dict[str, float]:
+        """Operations since the beginning, by name."""
+        done = dict(self._forgotten)
+        for span in self.spans:
+            seconds = max(0.0, min(time, span.end) - span.start)
+            for operation, rate in span.busy.operations.items():
+                done[operation] = done.get(operation, 0.0) + rate * seconds
+        return {operation: float(round(count)) for operation, count in done.items()}
+
+
+class SimulatedHosts:
+    """The simulated hosts of a plan; safe to use from several threads. See `runners/world.py`."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._hosts = {CONTROLLER.id: CONTROLLER, **plan.hosts}
+        self._machines: dict[str, SimulatedMachine] = {}
+        self._lock = threading.Lock()
+        self.datasets: dict[str, str] = {}
+        """The hash of the data set that each database holds."""
+
+    def __getitem__(self, host_id: str) -> Transport:
+        if host_id not in self._hosts:
+            raise HostError(f"no host {host_id!r} in the plan")
+        return SimulatedTransport(self._hosts[host_id], self)
+
+    def machine(self, host_id: str) -> SimulatedMachine:
+        with self._lock:
+            return self._machines.setdefault(host_id, SimulatedMachine())
+
+    def reachable(self, host_id: str) -> bool:
+        return host_id in self._hosts
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+class SimulatedTransport:
+    """One simulated host; see `seams.Transport`. Every command does nothing and ends well."""
+
+    def __init__(self, host: Host, hosts: SimulatedHosts) -> None:
+        self.host = host
+        self._hosts = hosts
+
+    def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
+        del command, timeout_s, stdin
+        return Completed(0, "", "", 0.0)
+
+    def start(self, job: Job) -> RunningJob:
+        program = job.command.words[0]
+        text = "".join(str(part) for file in job.files if file.name == TASK_FILE for part in file.content)
+        if program == LOAD:
+            return _RunningLoad(self.host.id, job, TASK.validate_json(text), self._hosts)
+        if program == SAMPLE:
+            return _RunningSampler(job, SAMPLER.validate_json(text), self._hosts)
+        raise HostError(f"{self.host.id} is simulated, and can't run {program}")
+
+    def find(self, key: str) -> JobState | None:
+        del key
+        return None  # a job is over when its controller is
+
+    def end_leftovers(self) -> int:
+        return 0
+
+    def put(self, content: bytes, path: str) -> None:
+        del content, path
+
+    def get(self, path: str, to: Path) -> None:
+        raise HostError(f"{self.host.id} is simulated, and has no file {path}")
+
+    def forward(self, host: str, port: int) -> AbstractContextManager[tuple[str, int]]:
+        raise HostError(f"{self.host.id} is simulated, and does not reach {host}:{port}")
+
+    def close(self) -> None:
+        return None
+
+
+class _RunningLoad:
+    """A simulated load generator: it has ended, by its own clock, when it is asked."""
+
+    def __init__(self, host: str, job: Job, task: Task, hosts: SimulatedHosts) -> None:
+        self._host, self._job, self._task, self._hosts = host, job, task, hosts
+        self._machines = [hosts.machine(name) for name in dict.fromkeys((*task.nodes, host))]
+        # Load generators that are started together find the same time: none of them has been collected yet.
+        self._started_at = max(machine.now for machine in self._machines)
+
+    def wait(self, timeout_s: float) -> bool:
+        del timeout_s
+        return True
+
+    def stop(self) -> None:
+        return None
+
+    def discard(self) -> None:
+        return None
+
+    def collect(self, into: Path) -> JobOutput:
+        task = self._task
+        load = Load(task)
+        if task.failing:
+            message = f"{', '.join(task.failing)}: a failure was asked for, and is simulated"
+            return _kept(into, self._job, b"", message, (self._started_at, self._started_at), self._host, 1)
+        told = load.told(self._started_at)
+        ended_at = told.began_at + told.seconds
+        busy = load.busy()
+        for name in task.nodes:
+            self._hosts.machine(name).was_busy(Span(self._started_at, ended_at, busy))
+        for machine in self._machines:
+            machine.now = max(machine.now, ended_at)
+        return _kept(into, self._job, TOLD.dump_json(told), "", (self._started_at, ended_at), self._host, 0)
+
+    def tail(self, limit: int = 2000) -> str:
+        del limit
+        return ""
+
+
+class _RunningSampler:
+    """A simulated probe: what it sampled is made up when it is collected, from what the host was doing meanwhile."""
+
+    def __init__(self, job: Job, sampler: Sampler, hosts: SimulatedHosts) -> None:
+        self._job, self._sampler = job, sampler
+        self._machine = hosts.machine(sampler.host)
+        self._started_at = self._machine.now
+
+    def wait(self, timeout_s: float) -> bool:
+        del timeout_s
+        return False
+
+    def stop(self) -> None:
+        return None
+
+    def discard(self) -> None:
+        return None
+
+    def collect(self, into: Path) -> JobOutput:
+        ended_at = self._machine.now
+        spans = [(span.start, span.end, span.busy) for span in self._machine.spans if span.end > self._started_at]
+        samples = sampled(self._sampler, self._started_at, ended_at, spans)
+        times = (self._started_at, ended_at)
+        return _kept(into, self._job, SAMPLES.dump_json(samples), "", times, self._sampler.host, None)
+
+    def tail(self, limit: int = 2000) -> str:
+        del limit
+        return ""
+
+
+def _kept(
+    into: Path, job: Job, said: bytes, complaint: str, times: tuple[float, float], host: str, code: int | None
+) -> JobOutput:
+    """The files that a job leaves on a real host: what it was told, and what it printed."""
+    into.mkdir(parents=True, exist_ok=True)
+    for file in job.files:
+        (into / file.name).write_text("".join(str(part) for part in file.content), encoding="utf-8")
+    (into / "stdout").write_bytes(said)
+    (into / "stderr").write_text(complaint, encoding="utf-8")
+    return JobOutput(into, code, *times, host)
+
+
+def failing(wanted: Sequence[Failing], hosts: Sequence[str], seed: int, cell: str, again: int) -> tuple[str, ...]:
+    """Those of a cell's hosts that fail its job, by chance but always the same; `again` counts its attempts."""
+    return tuple(
+        host
+        for host in hosts
+        for share in [max((each.share for each in wanted if fnmatchcase(host, each.pattern)), default=0.0)]
+        if share and chance(seed, host, cell, again).random() < share
+    )

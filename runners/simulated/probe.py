@@ -1,0 +1,46 @@
+"""The simulated probe, in the place of any real one: see `seams.ProbeKind`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import ValidationError
+
+from benchbrief.compiler.plan import Probe
+from benchbrief.runners.measurement import Sample
+from benchbrief.runners.seams import BadOutput, Command, File, Job, JobOutput, Node
+from benchbrief.runners.simulated.hosts import SAMPLE, TASK_FILE
+from benchbrief.runners.simulated.model import Machine
+from benchbrief.runners.simulated.sampling import READINGS, SAMPLER, SAMPLES, Sampler
+
+_LONGEST_S = 24 * 3600.0
+
+
+class SimulatedProbe:
+    """Stands for the probe called `of`."""
+
+    name: ClassVar[str] = "simulated"
+
+    def __init__(self, of: str, seed: int = 0) -> None:
+        self._of = of
+        self._seed = seed
+
+    def job(self, probe: Probe, node: Node) -> Job:
+        sampler = Sampler(self._of, node.host.id, probe.every_s, Machine.of(node.hardware), self._seed)
+        file = File(TASK_FILE, (SAMPLER.dump_json(sampler).decode(),))
+        command = Command((SAMPLE, TASK_FILE))
+        return Job(f"{self._of} probe", command, timeout_s=_LONGEST_S, files=(file,), background=True)
+
+    def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
+        del probe
+        try:
+            found = SAMPLES.validate_json(output.stdout.read_bytes())
+        except (OSError, ValidationError) as error:
+            raise BadOutput(f"{output.stdout} is not what a simulated probe prints", "simulate it again") from error
+        start, end = window
+        return tuple(
+            Sample(measure, output.host, "", time - start, value, READINGS[measure][0])
+            for measure, values in found.values.items()
+            for time, value in zip(found.times, values, strict=True)
+            if start <= time <= end
+        )
