@@ -54,7 +54,7 @@ def _watts(busy: Busy, machine: Machine) -> float:
 
 
 def _always(value: float) -> Reading:
-    return lambda busy, machine: value
+    return lambda *_: value
 
 
 def _messages(busy: Busy, _: Machine) -> float:
@@ -77,8 +77,8 @@ READINGS: Mapping[str, tuple[str, Reading]] = {
     "disk.write": ("B/s", lambda busy, _: busy.writes * PAGE_BYTES),
     "disk.reads": ("1/s", lambda busy, _: busy.reads),
     "disk.writes": ("1/s", lambda busy, _: busy.writes),
-    "disk.read_await": ("s", lambda busy, machine: machine.disk_latency),
-    "disk.write_await": ("s", lambda busy, machine: machine.disk_latency),
+    "disk.read_await": ("s", lambda _, machine: machine.disk_latency),
+    "disk.write_await": ("s", lambda _, machine: machine.disk_latency),
     "disk.queue": ("", lambda busy, machine: (busy.reads + busy.writes) * machine.disk_latency),
     "disk.utilisation": ("", lambda busy, _: busy.disk),
     "disk.pressure": ("", lambda busy, _: busy.disk),
