@@ -95,7 +95,8 @@ def parse_probe(
     probe = next((p for p in verdict.cell.probes if p.name == name and job.host in p.hosts), None)
     if probe is None:
         raise RunnerError(f"the plan has no probe {name} on {job.host} for this cell")
-    return _probe_kind(evidence.world, name).parse(probe, output_of(evidence.run_dir, job), _there(verdict, probe, job, window))
+    there = _there(verdict, probe, job, window)
+    return _probe_kind(evidence.world, name).parse(probe, output_of(evidence.run_dir, job), there)
 
 
 def probe_gaps(

@@ -16,13 +16,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from benchbrief.runners import journal as j
-from benchbrief.runners.attempt import Attempt
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.measurement import Measurement
 from benchbrief.runners.seams import Command, RunnerError, Transport
+
+if TYPE_CHECKING:
+    from benchbrief.runners.attempt import Attempt
 
 STEP_S = 0.1
 """A clock whose epoch moved by more than this against the time since boot was set: that has hundredths of a second."""
@@ -115,7 +117,7 @@ def _read_all(attempt: Attempt, hosts: Iterable[str], when: Literal["before", "a
 
     def read(host: str) -> None:
         with contextlib.suppress(RunnerError):
-            reading = read_clock(attempt.hosts[host])
+            reading = attempt.world.clock(attempt.hosts[host])
             if reading is not None:
                 found[host] = reading
 

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from benchbrief.compiler.plan import Database, Hardware, Plan
 from benchbrief.runners import facts, plugins, supported, tools
+from benchbrief.runners.clock import ClockReading, read_clock
 from benchbrief.runners.counters import CounterReadings, Counters
 from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.journal import Simulated
@@ -94,6 +95,10 @@ class World(Protocol):
         """Reads the engine's counters beside a measurement of so many seconds."""
         ...
 
+    def clock(self, transport: Transport) -> ClockReading | None:
+        """How far a host's clock is ahead; None when it does not tell, or can't be off."""
+        ...
+
     def pause(self, seconds: float, ending: Flag) -> bool:
         """Let so many seconds pass; True when the run is to end before."""
         ...
@@ -136,6 +141,9 @@ class RealWorld:
 
     def readings(self, engine: Engine, seconds: float) -> Readings:
         return CounterReadings(engine.counters, seconds)
+
+    def clock(self, transport: Transport) -> ClockReading | None:
+        return read_clock(transport)
 
     def pause(self, seconds: float, ending: Flag) -> bool:
         until = time.monotonic() + seconds

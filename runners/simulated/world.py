@@ -8,8 +8,10 @@ from collections.abc import Sequence
 
 from benchbrief.compiler.plan import Database, Hardware, Plan
 from benchbrief.runners import tools
+from benchbrief.runners.clock import ClockReading
 from benchbrief.runners.journal import Simulated
 from benchbrief.runners.seams import CellContext, Driver, Engine, Hosts, ProbeKind, RunName, RunnerError, Transport
+from benchbrief.runners.searches import Flag
 from benchbrief.runners.simulated.driver import VERSION, SimulatedDriver
 from benchbrief.runners.simulated.engine import SimulatedEngine, SimulatedReadings
 from benchbrief.runners.simulated.hosts import LOAD, SimulatedHosts, failing
@@ -69,6 +71,14 @@ class SimulatedWorld:
         if not isinstance(engine, SimulatedEngine):
             raise RunnerError("only a simulated database has simulated counters")
         return SimulatedReadings(engine)
+
+    def clock(self, transport: Transport) -> ClockReading | None:
+        del transport
+        return None
+
+    def pause(self, seconds: float, ending: Flag) -> bool:
+        del seconds  # of the hosts' time, which is not ours
+        return ending.is_set()
 
     def _fails(self, context: CellContext) -> tuple[str, ...]:
         """The load generator's own part of it: hosts under test fail the cell on its first load generator."""
