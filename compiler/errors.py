@@ -451,6 +451,35 @@ class ServiceKnee(CompileProblem):
 
 
 @dataclass(frozen=True)
+class AgedData(CompileProblem):
+    """Cells that are measured on data to which an earlier cell wrote; `cells` are those, in their order."""
+
+    code = "W0210"
+    severity = "warning"
+    says = "{count} of database `{database}` would run on data that earlier ones have changed"
+    mark = "{writers} will have written to them"
+    hint = (
+        "for {some} say `reset = after_writes`, `drop_and_load` or `snapshot`; or leave it, and the brief says what "
+        "the data have been through"
+    )
+    database: str
+    written_by: tuple[str, ...]
+    cells: tuple[str, ...]
+
+    @property
+    def count(self) -> str:
+        return f"{len(self.cells):,} cell{'s' if len(self.cells) > 1 else ''}"
+
+    @property
+    def writers(self) -> str:
+        return ticked(self.written_by)
+
+    @property
+    def some(self) -> str:
+        return ticked(self.cells, 3)
+
+
+@dataclass(frozen=True)
 class SingleRun(CompileProblem):
     """An `expect` over an experiment without repeats."""
 

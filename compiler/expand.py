@@ -44,6 +44,9 @@ _YCSB_START_S = 3.0
 _NOT_IN_THE_DATA = ("cache", "direct_io", "sync", "wal")
 """Options of RocksDB that say how it runs, not what it leaves on the device."""
 
+_NOT_OF_THE_DATA = ("drop_caches", "max_lag_s", "version")
+"""Attributes of a database that say how it is measured, not what is in it."""
+
 
 def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> tuple[Cell, ...]:
     """Every cell of every experiment, in the order they are run."""
@@ -56,7 +59,7 @@ def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> tuple[Cel
             (unit.hardware.key, load.workload.name): _Block.of(matrix, unit, load, hosts)
             for unit, load in product(matrix.units, matrix.loads)
         }
-        for hardware, workload, point, repeat in _ordered(matrix):
+        for hardware, workload, point, repeat in ordered(matrix):
             cells.append(blocks[hardware, workload].cell(point, repeat, held, searches))
             if matrix.experiment.search:
                 searches.add(matrix.experiment.search, cells[-1])
@@ -81,7 +84,7 @@ class _Searches:
 _Place = tuple[str, str, float | None, int]
 
 
-def _ordered(matrix: Matrix) -> Iterator[_Place]:
+def ordered(matrix: Matrix) -> Iterator[_Place]:
     """(hardware, workload, point, repeat) in the experiment's order."""
     e = matrix.experiment
     repeats = range(1, e.repeats + 1)
@@ -130,8 +133,8 @@ class _Block:
             unit=unit,
             load=load,
             shared=digest(shared),
-            place=digest([machines(hardware.hosts, hosts), *_place(database)]),
-            dataset=_dataset(hardware, database, load, matrix.tool, hosts),
+            place=place_of(hardware, database, hosts),
+            dataset=dataset_of(hardware, database, load, matrix.tool, hosts),
             load_s=_load_seconds(load.workload),
             warm_up_s=0.0 if load.of else matrix.experiment.warm_up_s,
             probes=probes,
@@ -185,7 +188,10 @@ class _Block:
             return False
         there = held.get(self.place) == self.dataset.hash
         held[self.place] = self.dataset.hash
-        return not (there and self.dataset.reuse)
+        reset = self.matrix.databases[self.unit.hardware.key].reset
+        if reset == "after_writes" and self.load.workload.writes:
+            held[self.place] = ""  # for the cell after it
+        return reset != "command" and not (there and self.dataset.reuse)
 
     def _steps(self, loads: bool) -> tuple[Step, ...]:
         if loads not in self.steps:
@@ -204,7 +210,8 @@ class _Block:
     def _made_steps(self, loads: bool) -> Iterator[Step]:
         e = self.matrix.experiment
         commands = len(self.unit.hardware.prepare) * len(self.unit.hardware.hosts)
-        start = _SERVER_START_S if self.matrix.database.server == "embedded" else _START_S
+        started = self.matrix.database.server in ("embedded", "start")
+        start = _SERVER_START_S if started else _START_S
         if self.matrix.tool.driver == "ycsb":
             start += _YCSB_START_S
         yield Step(kind="prepare", seconds=start, timeout_s=120 + 600 * commands)
@@ -236,12 +243,13 @@ def _load_seconds(workload: Workload) -> float:
     return _whole(1 + records * (float(p["key_size"]) + float(p["value_size"])) / _DB_BENCH_LOAD_RATE)
 
 
-def _place(database: Database) -> tuple[object, ...]:
+def place_of(hardware: Hardware, database: Database, hosts: Mapping[str, Host]) -> str:
+    """Where a database has its data."""
     place = database.model_dump(include={"engine", "server", "uri", "path"})
-    return tuple(place.values())
+    return digest([machines(hardware.hosts, hosts), *place.values()])
 
 
-def _dataset(
+def dataset_of(
     hardware: Hardware, database: Database, load: Load, tool: Tool, hosts: Mapping[str, Host]
 ) -> Dataset | None:
     if not load.existing:
@@ -250,9 +258,9 @@ def _dataset(
     shape = ("records", "fields", "field_length", "key_size", "value_size")
     content = {
         "hosts": machines(hardware.hosts, hosts),
-        "database": database_parts(database)
+        "database": {k: v for k, v in database_parts(database).items() if k not in _NOT_OF_THE_DATA}
         | {"reset": None, "options": {k: v for k, v in database.options.items() if k not in _NOT_IN_THE_DATA}},
         "tool": tool.driver,  # the keys that YCSB and go-ycsb make are not the same
         "shape": {key: p[key] for key in shape if key in p},
     }
-    return Dataset(hash=digest(content), records=int(float(p["records"])), reuse=database.reset == "reuse")
+    return Dataset(hash=digest(content), records=int(float(p["records"])), reuse=database.reset != "drop_and_load")

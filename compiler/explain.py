@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from benchbrief.compiler.blocks.schema import ROCKSDB_OPTIONS
 from benchbrief.compiler.blocks.shapes import Number
@@ -20,6 +20,7 @@ from benchbrief.compiler.plan import (
     Plan,
     Query,
     Report,
+    Reset,
     SectionElement,
     StepKind,
     Template,
@@ -34,6 +35,13 @@ _ORDERS = {
 _STOPS_TOGETHER = "; hardware that takes turns goes on until all of it is confident"
 _SHOWN_HOSTS = 4
 _SHOWN_POINTS = 20
+_RESETS: Mapping[Reset, str] = {
+    "drop_and_load": "loaded again for each cell",
+    "after_writes": "loaded once, and again after cells that write",
+    "snapshot": "loaded once, and copied back for each cell",
+    "reuse": "loaded once and kept",
+    "command": "brought back by a command for each cell",
+}
 _STEPS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect", "cool_down")
 
 
@@ -264,13 +272,16 @@ def _some(hosts: Sequence[str]) -> str:
 def _location(database: Database, shared: Sequence[str]) -> str:
     own = [option for option in _options(database) if option not in shared]
     parts = [_called(database.label, database.name), *_where(database), *own]
-    parts.append("loaded once and kept" if database.reset == "reuse" else "loaded again for each cell")
+    parts.append(_RESETS[database.reset])
+    parts += ["page cache dropped for each cell"] if database.drop_caches else []
     return ", ".join(parts)
 
 
 def _where(database: Database) -> Iterator[str]:
     if database.server == "embedded":
         yield "the built-in stand-in server"
+    if database.start:
+        yield f"{database.start.binary} started on each host"
     if database.uri:
         yield _template(database.uri)
     if database.path:

@@ -118,9 +118,25 @@ def machines(ids: Sequence[str], hosts: Mapping[str, Host]) -> list[tuple[str, s
 
 
 def database_parts(database: Database) -> Parts:
-    return database.model_dump(
+    parts = database.model_dump(
         include={"engine", "server", "uri", "path", "topology", "options", "options_file", "reset"}
     )
+    # What is not said has no part in it, so that a plan of before it could be said has the same hash.
+    said = database.model_dump(
+        include={"members", "shards", "version", "max_lag_s", "drop_caches"}, exclude_defaults=True
+    )
+    parts |= {key: value for key, value in said.items() if value is not None}
+    if database.start:
+        # Who logs in changes nothing; a certificate's name neither.
+        start = database.start
+        parts["start"] = {
+            **start.model_dump(include={"binary", "router", "port", "config_sha256"}),
+            "tls": start.tls is not None,
+            "auth": start.auth is not None,
+        }
+    if hooks := [hook.model_dump(include={"line", "on"}) for hook in database.hooks if hook.when != "teardown"]:
+        parts["hooks"] = hooks
+    return parts
 
 
 def digest(content: object) -> str:

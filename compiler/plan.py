@@ -126,24 +126,84 @@ class Client(Node):
     origin: Origin
 
 
+class Hook(Node):
+    """A declared command of a database: a line for a shell on each host of the hardware, or on its first one only.
+
+    `prepare` is run before the server is started or attached to, `teardown` after it was stopped or left; `reset`
+    before each cell, where it brings the data back. Any other exit code than 0 is a failure.
+    """
+
+    when: Literal["prepare", "reset", "teardown"]
+    line: str
+    on: Literal["each", "first"] = "each"
+    timeout_s: float
+    origin: Origin
+
+
+class Tls(Node):
+    """Files on the hosts under test: a server's key with its certificate, and the authority that signed it."""
+
+    certificate: str
+    ca: str
+
+
+class Auth(Node):
+    """Who logs in to a server that is started for the run. `key` is what its members know each other by."""
+
+    user: str | Reference
+    password: Reference
+    key: Reference
+
+
+class ServerStart(Node):
+    """How a MongoDB server is started for the run: a program for the data, one for routing, and where they listen.
+
+    `config` is the text of the configuration file that is named `config_name` in the spec, "" for none.
+    """
+
+    binary: str
+    router: str
+    port: int
+    config_name: str = ""
+    config: str = ""
+    config_sha256: str = ""
+    tls: Tls | None = None
+    auth: Auth | None = None
+
+
+Reset = Literal["drop_and_load", "after_writes", "snapshot", "reuse", "command"]
+"""How each cell comes by its data set: loaded again; loaded again when a cell that wrote was before it; copied back as
+it was after the load; as earlier cells left it; or brought back by the database's own `reset` commands."""
+
+
 class Database(Node):
     """The system under test, as seen from one hardware group (holes such as `{path}` and `{hosts}` are filled in).
 
-    `server`: "attach" to a running one at `uri`; "embedded": the default one is started for the run, and its stand-in
-    nature must be disclosed; "none": the engine is a library (RocksDB). `path` is the data directory on the host.
+    `server`: "attach" to a running one at `uri`; "start" it as `start` says; "embedded": the default one is started for
+    the run, and its stand-in nature must be disclosed; "none": the engine is a library (RocksDB). `path` is the data
+    directory on the host. `members` of a replica set, `shards` and `version` are None where the spec does not say them.
     """
 
     name: str
     label: str
     engine: str
-    server: Literal["attach", "embedded", "none"]
+    server: Literal["attach", "start", "embedded", "none"]
+    start: ServerStart | None = None
     uri: Template = ()
     path: str | None = None
     topology: str | None = None
+    members: int | None = None
+    shards: int | None = None
+    version: str | None = None
+    max_lag_s: float = 10.0
+    """How far secondaries may lag behind when a measurement begins."""
     size_bytes: float | None = None
     options: dict[str, Option] = {}
     options_file: str | None = None
-    reset: Literal["drop_and_load", "reuse"]
+    reset: Reset
+    drop_caches: bool = False
+    """Whether the page cache of the hosts under test is dropped before each measurement."""
+    hooks: tuple[Hook, ...] = ()
     origin: Origin
 
 

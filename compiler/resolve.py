@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from benchbrief.compiler import errors, plan
 from benchbrief.compiler.blocks import structure_errors
+from benchbrief.compiler.blocks.aging import warn_of_aged_data
 from benchbrief.compiler.blocks.databases import read_databases
 from benchbrief.compiler.blocks.experiments import Matrix, World, read_experiments
 from benchbrief.compiler.blocks.hardware import HardwareUnit, HostTable, read_clients, read_hardware
@@ -63,6 +64,7 @@ def resolve(found: Declarations, params: Mapping[str, ast.Expr], profile: str | 
     elif not findings.failed:
         _warn_unused(found, world, matrices, findings)
         warn_of_power(found, matrices, profile, findings)
+        warn_of_aged_data(matrices, hosts.hosts, findings)
     return Model(
         hosts=hosts.hosts,
         hardware=world.hardware,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from benchbrief.compiler.blocks import schema, shapes
 from benchbrief.compiler.blocks.workload_tables import DB_BENCH, YCSB
 from benchbrief.compiler.briefs import figures, report, tables
-from benchbrief.compiler.metrics import lookups
+from benchbrief.compiler.metrics import glossary, lookups
 from benchbrief.compiler.metrics.measures import FAMILIES, KINDS
 from benchbrief.compiler.units import known_units
 
@@ -72,6 +72,6 @@ def constants() -> tuple[str, ...]:
                     yield from key.shape.choices
 
     free = ("true", "false", "local", "grouped", "interleaved", "standalone", "sharded", "automatic", "facts", "steady")
-    words = (*free, *choices(), *report.TEMPLATES, *report.LANGUAGES)
+    words = (*free, *choices(), *glossary.RESETS, *report.TEMPLATES, *report.LANGUAGES)
     # `disk`, `cpu` and `power` are probes where they are sampled and measures where they are read.
     return tuple(dict.fromkeys(word for word in words if word not in (*schema.PROBES, *MEASURES)))

@@ -71,7 +71,9 @@ class _Told:
         before += [database.topology] if database.topology and database.topology != facts.get("topology") else []
         options = [_setting(name, value) for name, value in database.options.items()]
         options += [f"options_file = {database.options_file}"] if database.options_file else []
-        return cls(before, options, [words[f"d_reset_{database.reset}"]])
+        after = [words[f"d_reset_{database.reset}"]]
+        after += [words["d_drop_caches"]] if database.drop_caches else []
+        return cls(before, options, after)
 
     @classmethod
     def shared(cls, all_of_them: Sequence[_Told]) -> _Told:

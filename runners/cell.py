@@ -12,15 +12,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
-from benchbrief.compiler.plan import Cell, Plan
+from benchbrief.compiler.plan import Cell, Database, Plan
 from benchbrief.runners import journal as j
 from benchbrief.runners.attempt import Attempt
+from benchbrief.runners.caches import drop_page_cache
 from benchbrief.runners.clock import aligned, clocks
 from benchbrief.runners.commands import shell_line
 from benchbrief.runners.measurement import Measurement, Together
 from benchbrief.runners.probing import probes
-from benchbrief.runners.seams import BadOutput, CellContext, Driver, Engine, JobOutput, RunnerError, ServerFailed
+from benchbrief.runners.seams import (
+    BadOutput,
+    CellContext,
+    Driver,
+    Engine,
+    JobOutput,
+    Restores,
+    RunnerError,
+    ServerFailed,
+    Settles,
+)
 from benchbrief.runners.step_jobs import run_jobs
 
 
@@ -47,6 +59,8 @@ class CellRun:
                 host: CellContext(self._plan, self._cell, self.tool_path(host), endpoint, host)
                 for host in self._cell.load_hosts
             }
+            if not self._cell.dataset:
+                self._settle()
         if self._cell.dataset:
             self._load(contexts[self._cell.load_hosts[0]])
         warm_ups = {host: job for host, context in contexts.items() if (job := self.driver.warm_up(context))}
@@ -97,17 +111,45 @@ class CellRun:
                     )
 
     def _load(self, context: CellContext) -> None:
-        if self.engine().holds(self._cell):
-            self.attempt.skip("load", "data set reused")
+        engine = self.engine()
+        if engine.holds(self._cell):
+            if not isinstance(engine, Restores) or self._database.reset not in ("snapshot", "command"):
+                self.attempt.skip("load", "data set reused")
+                self._settle()
+                return
+            with self.attempt.step("load"):
+                self._remark("info", f"the data set was {engine.restore(self._cell)} before the measurement")
+                self._settle()
             return
         job = self.driver.load(context)
         if job is None:
+            self._settle()
             return
         with self.attempt.step("load"):
-            self.engine().reset(self._cell)
+            engine.reset(self._cell)
             host = self._cell.load_hosts[0]
             outputs = run_jobs(self.attempt, {host: job}, "load")
-            self.engine().loaded(self._cell, self.driver.check_load(context, outputs[host]))
+            engine.loaded(self._cell, self.driver.check_load(context, outputs[host]))
+            self._settle()
+
+    def _settle(self) -> None:
+        """What is left to be done when the data are there, and nothing but the warm-up comes before the measurement."""
+        engine = self.engine()
+        if isinstance(engine, Settles):
+            for text in engine.settle(self._cell):
+                self._remark("warning", text)
+        if self._database.drop_caches:
+            hosts = self._plan.hardware[self._cell.hardware].hosts
+            for host_id in hosts:
+                drop_page_cache(self.attempt.hosts[host_id], self._database)
+            self._remark("info", f"the page cache was dropped on {', '.join(hosts)} before the measurement")
+
+    @property
+    def _database(self) -> Database:
+        return self._plan.databases[self._cell.database]
+
+    def _remark(self, severity: Literal["info", "warning"], text: str) -> None:
+        self.attempt.journal.write(j.Remark(at=time.time(), severity=severity, text=text, cell=self._cell.id))
 
     def _measure(self, contexts: Mapping[str, CellContext]) -> tuple[dict[str, JobOutput], Mapping[str, float]]:
         """The outputs by host, and by how much each host's clock is ahead of the controller's."""

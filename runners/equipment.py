@@ -9,7 +9,7 @@ from benchbrief.compiler.plan import Cell
 from benchbrief.runners import journal as j
 from benchbrief.runners.run_state import RunState
 from benchbrief.runners.rundir import server_directory
-from benchbrief.runners.seams import Engine, RunnerError
+from benchbrief.runners.seams import Engine, RunnerError, TeardownFailed
 from benchbrief.runners.world import OpenHosts
 
 
@@ -48,9 +48,13 @@ class Equipment:
     def stop_engine(self) -> None:
         engine, self._engine = self._engine, None
         if engine is not None:
-            # The server may be gone already, which is then the reason of the cell that failed.
-            with suppress(RunnerError):
+            try:
                 engine.stop()
+            except TeardownFailed as error:
+                text = f"{error} ({error.hint})"
+                self._run.journal.write(j.Remark(at=time.time(), severity="warning", text=text))
+            except RunnerError:
+                pass  # the server may be gone already, which is then the reason of the cell that failed
 
     def tool(self, host_id: str, cell: Cell) -> str:
         key = (host_id, cell.tool.driver, cell.tool.path)

@@ -21,7 +21,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-MEASUREMENT_VERSION = 1
+MEASUREMENT_VERSION = 3
 """Raised when the same cell of a plan is measured in another way than before (other steps, commands, times), so that
 its earlier results no longer stand for it. How outputs are read is no matter: they are read again each time."""
 

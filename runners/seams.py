@@ -146,6 +146,10 @@ class ServerFailed(RunnerError):
     """The system under test can't be reached, or went away."""
 
 
+class TeardownFailed(RunnerError):
+    """What a database declares for its end went wrong: its cells are none the worse, and it is told."""
+
+
 class DiskFull(RunnerError):
     """The controller could not write a file for want of space. Nothing more can be kept: the run stops."""
 
@@ -336,6 +340,30 @@ class TellsGaps(Protocol):
 
 
 JobState = Literal["running", "ended", "killed"]
+
+
+@runtime_checkable
+class Restores(Protocol):
+    """An engine that brings a data set back in another way than by a load, where the database says so."""
+
+    def restore(self, cell: Cell) -> str:
+        """Bring the cell's data set back; how, in a few words. Called where `holds` says that it can be.
+
+        Raises RunnerError.
+        """
+        ...
+
+
+@runtime_checkable
+class Settles(Protocol):
+    """An engine that has something to do or to wait for between the load and the measurement."""
+
+    def settle(self, cell: Cell) -> tuple[str, ...]:
+        """Wait until the system under test is ready for this cell, and note what the cell will do to its data.
+
+        Returns what is to be told of it in the run and in the brief. Raises RunnerError.
+        """
+        ...
 
 
 class RunningJob(Protocol):

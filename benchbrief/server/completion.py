@@ -290,7 +290,11 @@ class _Completer:
                 for word in ("standalone", "sharded"):
                     yield self.word(word, "", _Kind.EnumMember)
                 yield self.snippet("replica_set", 'replica_set("${1:rs0}")', "", _Kind.Function)
-            case _, "prepare":
+            case _, "reset":
+                for word, doc in glossary.RESETS.items():
+                    yield self.word(word, doc, _Kind.EnumMember)
+                yield self.snippet("command", 'command("$1")', "What brings the data back.", _Kind.Function)
+            case _, "prepare" | "teardown":
                 yield self.snippet("command", 'command("$1")', "A command that is run on every host.", _Kind.Function)
             case _:
                 yield from self.of_shape(shape)

@@ -27,7 +27,7 @@ from benchbrief.server.view import View
 from benchbrief.server.words import attribute_doc, declared, markdown
 
 _MOST_HOSTS = 8
-_TOLD = {**glossary.ENGINES, **glossary.TOOLS, **glossary.PROBES, **glossary.ORDERS}
+_TOLD = {**glossary.ENGINES, **glossary.TOOLS, **glossary.PROBES, **glossary.ORDERS, **glossary.RESETS}
 _FENCE = re.compile(r"```bench .*")
 
 

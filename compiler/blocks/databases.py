@@ -10,19 +10,19 @@ from typing import Literal
 from benchbrief.compiler import plan
 from benchbrief.compiler.blocks import structure_errors, value_errors
 from benchbrief.compiler.blocks.hardware import HardwareUnit, origin
+from benchbrief.compiler.blocks.hooks import Reset, read_hooks, read_reset
+from benchbrief.compiler.blocks.mongo_servers import Topology, check_hosts, read_start, read_topology
 from benchbrief.compiler.blocks.schema import DATABASE, MONGODB_OPTIONS, ROCKSDB_OPTIONS
-from benchbrief.compiler.blocks.shapes import BlockSchema, Fact, Text
+from benchbrief.compiler.blocks.shapes import BlockSchema, Fact
 from benchbrief.compiler.blocks.tools import ENGINE_TOOLS, read_tool
 from benchbrief.compiler.blocks.uri_options import check_uri_options, uri_option
 from benchbrief.compiler.blocks.values import (
     Constant,
     Reader,
     Value,
-    Values,
     check_path,
     described,
     reference,
-    wrong_value,
 )
 from benchbrief.compiler.db_bench_flags import FLAG, RESERVED
 from benchbrief.compiler.declarations import Entry
@@ -56,10 +56,13 @@ class DatabaseSpec:
     name: str
     label: str
     engine: str
-    server: Literal["attach", "embedded", "none"]
+    server: Literal["attach", "start", "embedded", "none"]
+    start: plan.ServerStart | None
     uri: ast.String | None
     path: ast.String | None
-    topology: str | None
+    topology: Topology
+    version: str | None
+    max_lag: float | None
     size: float | None
     options: dict[str, plan.Option]
     open_options: dict[str, ast.Hole]
@@ -67,9 +70,14 @@ class DatabaseSpec:
     option_places: Mapping[str, Span]
     """Where each option is said."""
     options_file: str | None
-    reset: Literal["drop_and_load", "reuse"]
+    reset: Reset
+    drop_caches: bool
+    hooks: tuple[plan.Hook, ...]
     tool: plan.Tool | None
     span: Span
+    imported: bool
+    places: Mapping[str, Span]
+    """Where each attribute's value is said."""
 
 
 def read_databases(entries: Mapping[str, Entry], reader: Reader) -> dict[str, DatabaseSpec | None]:
@@ -86,12 +94,14 @@ def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
         schema = DATABASE.keys.get(key)
         if schema and schema.only and schema.only != engine:
             reader.findings.add(structure_errors.NotForThis(entry.attributes[key].key.span, key, schema.only, engine))
-    server: Literal["attach", "embedded", "none"] = "none"
+    server: Literal["attach", "start", "embedded", "none"] = "none"
     tool = None
     if engine == "mongodb":
-        server = "embedded" if values.said("server") else "attach"
+        server = "start" if values.text("server") == "start" else "embedded" if values.said("server") else "attach"
         if server == "attach" and not values.said("uri"):
             reader.findings.add(structure_errors.NotReachable(entry.head, entry.name))
+        if server == "start" and not values.said("path"):
+            _require_path(entry, reader)
     else:
         tool = read_tool(values.series("tool"), reader) or plan.Tool(driver="db_bench")
         if tool.driver not in ENGINE_TOOLS[engine]:
@@ -99,12 +109,10 @@ def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
                 structure_errors.ToolMismatch(values.span("tool"), tool.driver, engine, ENGINE_TOOLS[engine])
             )
         if not values.said("path"):
-            reader.findings.add(
-                structure_errors.MissingAttribute(
-                    entry.head, "database", entry.name, "path", DATABASE.keys["path"].shape.wanted
-                )
-            )
-    reset = values.text("reset") or ("drop_and_load" if engine == "mongodb" else "reuse")
+            _require_path(entry, reader)
+    reset = read_reset(values, "drop_and_load" if engine == "mongodb" else "after_writes", reader)
+    if reset.how == "snapshot" and server in ("attach", "embedded"):
+        reader.findings.add(structure_errors.NoSnapshot(values.span("reset"), entry.name, server))
     if engine == "rocksdb":
         _check_flags(entry.one("options"), reader)
     options, open_options = _open_options(entry.one("options"))
@@ -116,33 +124,30 @@ def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
         label=entry.label,
         engine=engine,
         server=server,
+        start=read_start(values, server == "start", reader) if engine == "mongodb" else None,
         uri=uri,
         path=values.string("path"),
-        topology=_topology(values, reader),
+        topology=read_topology(values, reader),
+        version=values.text("version"),
+        max_lag=values.number("max_lag"),
         size=values.number("size"),
         options=_options(options, engine, reader),
         open_options=open_options,
         option_places={key: at.key.span for block in entry.all("options") for key, at in block.attributes.items()},
         options_file=values.text("options_file"),
-        reset="reuse" if reset == "reuse" else "drop_and_load",
+        reset=reset,
+        drop_caches=values.flag("drop_caches") or False,
+        hooks=(*read_hooks(values, "prepare", reader), *reset.commands, *read_hooks(values, "teardown", reader)),
         tool=tool,
         span=entry.head,
+        imported=entry.imported,
+        places={key: values.span(key) for key in entry.attributes},
     )
 
 
-def _topology(values: Values, reader: Reader) -> str | None:
-    for expr in values.series("topology"):
-        match reader.deref(expr):
-            case ast.Name(text=("standalone" | "sharded") as word):
-                return word
-            case ast.Call(function=ast.Name(text="replica_set"), arguments=[ast.Argument(key=None, value=name)]):
-                text = reader.value("replica_set", name, Text())
-                return f"replica_set({text})" if isinstance(text, str) else None
-            case other:
-                wanted = DATABASE.keys["topology"].shape.wanted
-                words = ["standalone", "sharded", "replica_set"]
-                reader.findings.add(wrong_value(other, "topology", wanted, words))
-    return None
+def _require_path(entry: Entry, reader: Reader) -> None:
+    wanted = DATABASE.keys["path"].shape.wanted
+    reader.findings.add(structure_errors.MissingAttribute(entry.head, "database", entry.name, "path", wanted))
 
 
 def _open_options(entry: Entry | None) -> tuple[Entry | None, dict[str, ast.Hole]]:
@@ -244,18 +249,29 @@ def fill(spec: DatabaseSpec, unit: HardwareUnit, table: Mapping[str, plan.Host],
     if spec.uri and uri:
         _check_uri(spec.uri, uri, reader)
         check_uri_options(spec.uri, uri, spec.option_places, reader)
+    if spec.start:
+        place = spec.places.get("topology", spec.span)
+        check_hosts(spec.topology, place, unit.hardware.key, len(unit.hardware.hosts), reader.findings)
+    lag = {"max_lag_s": spec.max_lag} if spec.max_lag is not None else {}
     return plan.Database(
         name=spec.name,
         label=spec.label,
         engine=spec.engine,
         server=spec.server,
+        start=spec.start,
         uri=uri,
         path=path,
-        topology=spec.topology,
+        topology=spec.topology.text or ("standalone" if spec.start else None),
+        members=spec.topology.members,
+        shards=spec.topology.shards,
+        version=spec.version,
+        **lag,
         size_bytes=spec.size,
         options=_filled_options(spec, unit, reader),
         options_file=spec.options_file,
-        reset=spec.reset,
+        reset=spec.reset.how,
+        drop_caches=spec.drop_caches,
+        hooks=spec.hooks,
         origin=origin(spec.span),
     )
 

@@ -118,6 +118,8 @@ _VARIANT_KEYS: dict[str, Key] = {
     ),
 }
 
+_COMMANDS = '`command("...")`, or a list of those'
+
 HARDWARE = BlockSchema(
     "A group of identical hosts under test, with whatever facts are worth declaring about them.",
     {
@@ -177,7 +179,58 @@ DATABASE = BlockSchema(
             example='uri = "mongodb://{hosts}/ycsb"',
         ),
         "server": Key(
-            Word(("embedded",)), "`embedded` starts the built-in stand-in server for the run.", only="mongodb"
+            Word(("embedded", "start")),
+            "`start` starts `mongod` on the hardware's hosts for the run; `embedded`, the built-in stand-in server.",
+            only="mongodb",
+        ),
+        "binary": Key(
+            Text(absolute=True),
+            "The `mongod` that is started; `mongos` is looked for beside it.",
+            default="`mongod` in the PATH of the host",
+            only="mongodb",
+            example='binary = "/opt/mongodb/bin/mongod"',
+        ),
+        "config": Key(
+            Text(),
+            "A configuration file for it, beside the spec; the rest of this block goes before it.",
+            only="mongodb",
+            example='config = "mongod.conf"',
+        ),
+        "port": Key(
+            Number("", "27017", plain=True, integer=True, minimum=1.0, maximum=65000.0),
+            "Where it listens; the other servers of a host take the ports after it.",
+            default="27017",
+            only="mongodb",
+        ),
+        "certificate": Key(
+            Text(absolute=True),
+            "Turns TLS on: a file on each host with the server's key and certificate.",
+            only="mongodb",
+            example='certificate = "/etc/ssl/mongod.pem"',
+        ),
+        "ca": Key(
+            Text(absolute=True),
+            "A file on each host, load generators too, with the certificate of who signed it.",
+            only="mongodb",
+            example='ca = "/etc/ssl/ca.pem"',
+        ),
+        "user": Key(
+            Login(secret=False, example="MONGO_USER"),
+            "Turns access control on: the user that is made, and logs in.",
+            only="mongodb",
+            example='user = "bench"',
+        ),
+        "password": Key(
+            Login(secret=True, example="MONGO_PASSWORD"),
+            "The user's password.",
+            only="mongodb",
+            example='password = secret("MONGO_PASSWORD")',
+        ),
+        "key": Key(
+            Login(secret=True, example="MONGO_KEY"),
+            "What the servers know each other by: 6 to 1024 letters and digits.",
+            only="mongodb",
+            example='key = secret("MONGO_KEY")',
         ),
         "path": Key(
             Text(holes=True, absolute=True),
@@ -185,10 +238,26 @@ DATABASE = BlockSchema(
             example='path = "{path}/rocksdb"',
         ),
         "topology": Key(
-            Special('`standalone`, `sharded` or `replica_set("rs0")`'),
-            "What the server is part of.",
+            Special(
+                '`standalone`, `replica_set("rs0")`, `replica_set("rs0", members: 3)`, `sharded` '
+                "or `sharded(shards: 2)`"
+            ),
+            "What the server is part of, or is to be: a member on each host, split over the shards.",
+            default="standalone, when it is started",
             only="mongodb",
             example='topology = replica_set("rs0")',
+        ),
+        "version": Key(
+            Text(),
+            "What the server's version must begin with.",
+            only="mongodb",
+            example='version = "8.0"',
+        ),
+        "max_lag": Key(
+            Number("s", "1 s", above=True, maximum=3600.0),
+            "How far the secondaries may lag behind when a measurement begins.",
+            default="10 s",
+            only="mongodb",
         ),
         "size": Key(
             Number("B", "1 TB", above=True),
@@ -209,9 +278,27 @@ DATABASE = BlockSchema(
             example='tool = db_bench("/usr/bin/db_bench")',
         ),
         "reset": Key(
-            Word(("drop_and_load", "reuse")),
-            "`drop_and_load` loads again before each cell; `reuse` loads once and keeps it.",
-            default="drop_and_load for mongodb, reuse for rocksdb",
+            Special(
+                '`drop_and_load`, `after_writes`, `snapshot`, `reuse`, or what brings the data back, `command("...")`'
+            ),
+            "How each cell comes by its data: loaded again; loaded again if a cell that wrote was before it; copied "
+            "back as they were after the load; as the cells before have left them; or by a command.",
+            default="drop_and_load for mongodb, after_writes for rocksdb",
+            example="reset = after_writes",
+        ),
+        "drop_caches": Key(
+            Flag(),
+            "Drops the page cache of each host before each measurement; needs root, or `sudo` without a password.",
+        ),
+        "prepare": Key(
+            Special(_COMMANDS),
+            "Commands for each host (`on: first`: the first), before the server is started or attached to.",
+            example='prepare = command("systemctl stop mongod", timeout: 2 min)',
+        ),
+        "teardown": Key(
+            Special(_COMMANDS),
+            "Commands for when the server was stopped or left.",
+            example='teardown = command("systemctl start mongod", on: first)',
         ),
     },
     blocks=("options",),

@@ -576,3 +576,91 @@ class NoFlag(CompileProblem):
     says = "`{word}` can't be a flag of db_bench"
     hint = "its flags are in small letters, like `block_size`"
     word: str
+
+
+@dataclass(frozen=True)
+class TopologyMismatch(CompileProblem):
+    """A server that is started as a part of what its hosts don't make; `problem` says what would fit."""
+
+    code = "E0568"
+    says = "a server that is `{topology}` does not fit the {hosts} of `{hardware}`"
+    topology: str
+    hardware: str
+    count: int
+    problem: str
+
+    @property
+    def hosts(self) -> str:
+        return f"{self.count} host{'s' if self.count > 1 else ''}"
+
+    @property
+    def help(self) -> str:
+        return self.problem
+
+
+@dataclass(frozen=True)
+class BadConfigFile(CompileProblem):
+    code = "E0569"
+    says = "the configuration file `{name}` can't be read: {why}"
+    hint = "its path begins at the folder of the spec"
+    name: str
+    why: str
+
+
+@dataclass(frozen=True)
+class ConfigNotOurs(CompileProblem):
+    """A configuration file with what a server that is started for a run can't have."""
+
+    code = "E0570"
+    says = "the configuration file `{name}` asks for {why}"
+    hint = "take it out of the file, or use a copy without it"
+    name: str
+    why: str
+
+
+_SNAPSHOTS = {
+    "attach": "one that is attached to is not stopped: say `reset = drop_and_load`, or bring the data back by "
+    '`reset = command("...")`',
+    "embedded": "the built-in stand-in is no MongoDB: say `reset = drop_and_load`",
+}
+
+
+@dataclass(frozen=True)
+class NoSnapshot(CompileProblem):
+    """A snapshot of a server's data, which is copied back while the server stands still."""
+
+    code = "E0571"
+    says = "database `{database}` can't be reset from a snapshot: only a server of `server = start` can"
+    database: str
+    server: str
+
+    @property
+    def help(self) -> str:
+        return _SNAPSHOTS[self.server]
+
+
+@dataclass(frozen=True)
+class OnlyStarted(CompileProblem):
+    code = "E0572"
+    says = "`{key}` is for a server that is started, and this one is not"
+    hint = "say `server = start`, or take `{key}` away"
+    key: str
+
+
+@dataclass(frozen=True)
+class HalfALogin(CompileProblem):
+    """Attributes that are said together or not at all."""
+
+    code = "E0573"
+    says = "`{key}` alone does nothing: {names} {are} missing"
+    hint = "say {names} too"
+    key: str
+    missing: tuple[str, ...]
+
+    @property
+    def names(self) -> str:
+        return ticked(self.missing)
+
+    @property
+    def are(self) -> str:
+        return "are" if len(self.missing) > 1 else "is"

@@ -255,7 +255,7 @@ class SecretInTheOpen(CompileProblem):
 
     code = "E0417"
     says = "`{key}` would be readable by everyone: {why}"
-    hint = 'write `{key}: secret("{name}")`; it is read from the environment when the spec is run, and kept nowhere'
+    hint = 'write `secret("{name}")`; it is read from the environment when the spec is run, and kept nowhere'
     key: str
     why: str
     name: str

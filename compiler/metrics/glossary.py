@@ -179,6 +179,14 @@ ORDERS: Mapping[str, str] = {
 }
 """The orders of `repeats`."""
 
+RESETS: Mapping[str, str] = {
+    "drop_and_load": "the data are loaded again before each cell",
+    "after_writes": "they are loaded again before a cell that follows one that wrote",
+    "snapshot": "they are copied back, as they were after the load, before each cell",
+    "reuse": "they stay as the cells before have left them",
+}
+"""How each cell comes by its data."""
+
 ENGINES: Mapping[str, str] = {
     "mongodb": "A MongoDB server, or what speaks its wire protocol; it is reached over the network.",
     "rocksdb": "RocksDB, inside db_bench on the hardware's own hosts.",

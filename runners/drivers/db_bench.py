@@ -315,7 +315,9 @@ def _properties(context: CellContext, found: text.Output) -> dict[str, str]:
         "statistics": "on" if found.tickers else "off",
     }
     if context.cell.warm_up_s and not _untimed(context.workload.benchmark):
-        properties["warm-up"] = "in a process of its own: RocksDB's block cache starts cold, the page cache warm"
+        direct = context.database.options.get("direct_io") is True
+        page_cache = "and reads go around the page cache" if direct else "the page cache warm"
+        properties["warm-up"] = f"in a process of its own: RocksDB's block cache starts cold, {page_cache}"
     return properties
 
 

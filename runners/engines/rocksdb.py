@@ -1,17 +1,19 @@
 """RocksDB: a directory on the host under test, which db_bench opens. There is no server.
 
-The directory is ours only when it holds our marker, which is written when we make it or find it empty: nothing else is
-ever removed. The marker also names the data set that a proven load left, and RocksDB's own identity of the database
-(a new one each time it is created), so that a benchmark that fills the directory anew is noticed.
+The marker that makes the directory ours (see `directories.py`) also names the data set that a proven load left, and
+RocksDB's own identity of the database (a new one each time it is created), so that a benchmark that fills the directory
+anew is noticed; and it counts the cells that have written to it since.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from benchbrief.compiler.plan import Cell, Database, Hardware, Plan
 from benchbrief.runners import tools
+from benchbrief.runners.engines import directories
+from benchbrief.runners.engines.hooks import run_hooks
 from benchbrief.runners.plugins import driver
 from benchbrief.runners.seams import (
     Command,
@@ -24,39 +26,23 @@ from benchbrief.runners.seams import (
     ToolMissing,
 )
 
-_MARKER = "BENCHBRIEF"
+_MARKER = directories.MARKER
 _ROOM_FACTOR = 1.25
 """A load writes each record about once (to sorted files; its log is off); the rest is for indexes and compactions."""
 _ROOM_SPARE = 64 << 20
 _REMOVE_TIMEOUT_S = 600.0
 
 # Every script gets the directory as $1 and leaves with 0, or says why not on standard output and leaves with 1.
-_OPEN = """\
-d=$1; marker=$2
-case $d in /*) ;; *) echo "$d is not an absolute path"; exit 1 ;; esac
-mkdir -p -- "$d" 2>/dev/null && [ -d "$d" ] || { echo "$d can't be made"; exit 1; }
-real=$(readlink -f -- "$d")
-home=$(readlink -f -- "${HOME:-/}")
-case $real in
-    / | "$home") echo "$d is $([ "$real" = / ] && echo "the root directory" || echo "a home directory")"; exit 1 ;;
-esac
-[ -w "$d" ] || { echo "$d can't be written"; exit 1; }
-if [ ! -f "$d/$marker" ]; then
-    other=$(ls -A -- "$d" | grep -vxF lost+found | head -n 1)
-    [ -z "$other" ] || { echo "$d is not empty ($other), and was not made by benchbrief"; exit 1; }
-    : >"$d/$marker" || exit 1
-fi
-"""
-
+# The marker's words are the data set, RocksDB's identity of the database, and how many cells wrote to it since.
 _HOLDS = """\
 cd -- "$1" && [ -f CURRENT ] && [ -f IDENTITY ] || exit 1
-[ "$(cat -- "$2")" = "$3 $(cat IDENTITY)" ]
+read -r dataset identity writers <"$2"
+[ "$dataset $identity" = "$3 $(cat IDENTITY)" ] && echo "${writers:-0}"
 """
 
-_EMPTY = """\
-cd -- "$1" && [ -f "$2" ] || { echo "$1 does not hold the marker $2"; exit 1; }
-: >"$2"
-find . -mindepth 1 -maxdepth 1 ! -name "$2" ! -name lost+found -exec rm -rf -- {} +
+_HOLDS_SNAPSHOT = """\
+cd -- "$1/$4" && [ -f CURRENT ] && [ -f IDENTITY ] || exit 1
+[ "$(cat -- "$2")" = "$3 $(cat IDENTITY)" ] && echo 0
 """
 
 _FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4 }'"
@@ -65,11 +51,11 @@ _FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4 }'"
 _REMEMBER = """\
 cd -- "$1" || exit 1
 [ -f CURRENT ] && [ -f IDENTITY ] || { echo "there is no RocksDB database in $1"; exit 1; }
-printf '%s %s' "$3" "$(cat IDENTITY)" >"$2.new" && sync -- "$2.new" && mv -- "$2.new" "$2"
+printf '%s %s%s' "$3" "$(cat IDENTITY)" "${4:+ $4}" >"$2.new" && sync -- "$2.new" && mv -- "$2.new" "$2"
 """
 
 _DESCRIBE = """\
-if [ -f "$1/CURRENT" ]; then du -sk -- "$1" | cut -f 1; else echo empty; fi
+if [ -f "$1/CURRENT" ]; then du -sk --exclude=BENCHBRIEF.snapshot -- "$1" | cut -f 1; else echo empty; fi
 [ -z "$2" ] || sha256sum -- "$2" | cut -d ' ' -f 1
 """
 
@@ -87,12 +73,15 @@ class RocksDB:
         self._hosts = hosts
         self._host = hardware.hosts[0]
         self._opened = False
+        self._entered = False
 
     def start(self) -> Endpoint:
         """Raises RunnerError for a directory that can't be used, and that is not ours to use."""
         path = self._path()
         if not self._opened:
-            said = self._script(_OPEN, _MARKER)
+            self._entered = True
+            self._hooks("prepare")
+            said = directories.open_directory(self._hosts[self._host], path)
             if said is not None:
                 raise RunnerError(
                     f"the directory of database {self._database.name} on {self._host} can't be used: {said}",
@@ -125,11 +114,42 @@ class RocksDB:
     def holds(self, cell: Cell) -> bool:
         if cell.dataset is None or not cell.dataset.reuse:
             return False
-        return self._run(_HOLDS, _MARKER, cell.dataset.hash).exit_code == 0
+        if self._database.reset == "command":
+            return True
+        writers = self._writers(cell.dataset.hash)
+        return writers is not None and (writers == 0 or self._database.reset == "reuse")
+
+    def restore(self, cell: Cell) -> str:
+        if self._database.reset == "command":
+            self._hooks("reset")
+            if self._run('[ -f "$1/CURRENT" ]').exit_code != 0:
+                raise RunnerError(
+                    f"there is no RocksDB database in {self._path()} on {self._host} after the reset commands",
+                    f"they have to leave the data set of {cell.workload} there ({self._database.origin})",
+                )
+            return "brought back by the declared command"
+        said = directories.restore_snapshot(self._hosts[self._host], self._path())
+        if said is not None:
+            raise RunnerError(
+                f"the snapshot in {self._path()} on {self._host} can't be copied back: {said}",
+                "is there room for a second copy of the data? A run with `reset = drop_and_load` needs none",
+            )
+        return "copied back from the snapshot that was taken after its load"
+
+    def settle(self, cell: Cell) -> tuple[str, ...]:
+        """Count the cell among those that write; and tell of those before it."""
+        if cell.dataset is None or self._database.reset == "command":
+            return ()
+        writers = self._writers(cell.dataset.hash, snapshot=False)
+        if writers is None:
+            return ()
+        if self._plan.workloads[cell.workload].writes:
+            self._remember(cell.dataset.hash, writers + 1)
+        return directories.aged(writers)
 
     def reset(self, cell: Cell) -> None:
         """Raises RunnerError when the directory is not ours, or has no room for the load."""
-        said = self._script(_EMPTY, _MARKER)
+        said = directories.empty(self._hosts[self._host], self._path())
         if said is not None:
             raise RunnerError(
                 f"refusing to empty the directory of database {self._database.name} on {self._host}: {said}",
@@ -145,9 +165,14 @@ class RocksDB:
                 f"{cell.dataset.records} records were to be loaded into {self._path()}, and {records} were",
                 "look at the load's output, and load again",
             )
-        said = self._script(_REMEMBER, _MARKER, cell.dataset.hash)
-        if said is not None:
-            raise LoadShort(f"the load left no database on {self._host}: {said}", "look at the load's output")
+        self._remember(cell.dataset.hash, 0)
+        if self._database.reset == "snapshot":
+            said = directories.take_snapshot(self._hosts[self._host], self._path())
+            if said is not None:
+                raise RunnerError(
+                    f"no snapshot can be taken of {self._path()} on {self._host}: {said}",
+                    "is there room for a second copy of the data? A run with `reset = drop_and_load` needs none",
+                )
 
     def counters(self) -> dict[str, float]:
         """None: a library has no counters after its process has ended."""
@@ -161,7 +186,29 @@ class RocksDB:
             )
 
     def stop(self) -> None:
-        """Nothing runs; the data stay for the next cell or run."""
+        """Nothing runs; the data stay for the next cell or run. Raises TeardownFailed."""
+        entered, self._entered, self._opened = self._entered, False, False
+        if entered:
+            self._hooks("teardown")
+
+    def _writers(self, dataset: str, *, snapshot: bool | None = None) -> int | None:
+        """How many cells wrote to the data set since its load; None when it is not there.
+
+        By default, to that which the next cell is to have.
+        """
+        of_snapshot = self._database.reset == "snapshot" if snapshot is None else snapshot
+        script = _HOLDS_SNAPSHOT if of_snapshot else _HOLDS
+        done = self._run(script, _MARKER, dataset, directories.SNAPSHOT)
+        said = done.stdout.strip()
+        return int(said) if done.exit_code == 0 and said.isdigit() else None
+
+    def _remember(self, dataset: str, writers: int) -> None:
+        said = self._script(_REMEMBER, _MARKER, dataset, str(writers) if writers else "")
+        if said is not None:
+            raise LoadShort(f"the load left no database on {self._host}: {said}", "look at the load's output")
+
+    def _hooks(self, when: Literal["prepare", "reset", "teardown"]) -> None:
+        run_hooks(when, self._database, self._hardware, self._hosts, self.keep)
 
     def _path(self) -> str:
         path = self._database.path
@@ -175,7 +222,8 @@ class RocksDB:
         properties = self._plan.workloads[cell.workload].properties
         record = float(properties.get("key_size", 0)) + float(properties.get("value_size", 0))
         records = cell.dataset.records if cell.dataset else float(properties.get("records", 0))
-        needed = int(records * record * _ROOM_FACTOR) + _ROOM_SPARE
+        copies = 2 if self._database.reset == "snapshot" else 1
+        needed = copies * int(records * record * _ROOM_FACTOR) + _ROOM_SPARE
         free = self._run(_FREE).stdout.strip()
         if free.isdigit() and int(free) * 1024 < needed:
             raise RunnerError(

@@ -13,6 +13,7 @@ from benchbrief.compiler.compile import check
 from tests.compiler.samples import completed
 from tests.docs.samples import base_spec
 
+_STARTED = 'database mongo { server = start  path = "/data/mongo"  topology = replica_set("rs0")'
 PLACES = {
     "hardware": ("mongodb", "hardware eco { @ }"),
     "variant": (
@@ -23,6 +24,14 @@ PLACES = {
     "client": ("mongodb", "client load { @ }"),
     "database": ("mongodb", "database mongo { @ }"),
     "database for rocksdb": ("rocksdb", "database rocks { @ }"),
+    "database binary": ("mongodb", _STARTED + "  @ }"),
+    "database config": ("mongodb", _STARTED + "  @ }"),
+    "database port": ("mongodb", _STARTED + "  @ }"),
+    "database certificate": ("mongodb", _STARTED + '  ca = "/etc/ssl/ca.pem"  @ }'),
+    "database ca": ("mongodb", _STARTED + '  certificate = "/etc/ssl/mongod.pem"  @ }'),
+    "database user": ("mongodb", _STARTED + '  password = secret("P")  key = secret("K")  @ }'),
+    "database password": ("mongodb", _STARTED + '  user = "bench"  key = secret("K")  @ }'),
+    "database key": ("mongodb", _STARTED + '  user = "bench"  password = secret("P")  @ }'),
     "database path": ("rocksdb", "database rocks { @ }"),
     "options for mongodb": ("mongodb", "database mongo { options { @ } }"),
     "options for rocksdb": ("rocksdb", "database rocks { options { @ } }"),
@@ -73,6 +82,7 @@ def test_the_example_of_an_attribute_is_right_where_it_may_stand(
     found = (f"{block} {name}", f"{block} for {key.only}", block)
     base, place = next(PLACES[each] for each in found if each in PLACES)
     path = tmp_path / "spec.bench"
+    (tmp_path / "mongod.conf").write_text("storage: {directoryPerDB: true}\n")
     path.write_text(completed(place.replace("@", example), base_spec(base)), encoding="utf-8")
     checked = check(path, profile="smoke" if block == "profile" else None)
     assert [each for each in checked.diagnostics if each.severity == "error"] == [], path.read_text(encoding="utf-8")

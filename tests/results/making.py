@@ -183,6 +183,7 @@ class RunMaker:
                 spec="brief.bench",
                 profile=None,
                 controller_pid=1,
+                measurement=j.MEASUREMENT_VERSION,
             )
         )
 

@@ -143,7 +143,7 @@ def test_one_measurement_stands_for_one_cell(tmp_path: Path) -> None:
 def test_a_result_that_is_measured_in_another_way_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = planned(PAIR)
     an_earlier_run(tmp_path, "old", plan)
-    monkeypatch.setattr(j, "MEASUREMENT_VERSION", 2)
+    monkeypatch.setattr(j, "MEASUREMENT_VERSION", j.MEASUREMENT_VERSION + 1)
     found = find_reusable(plan, tmp_path)
     assert found.carried == ()
     assert found.passed_over == ("run old is of a benchbrief that measured in another way",)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
+from benchbrief.compiler.plan import Database, Hook, Reset
 from benchbrief.runners.engines.rocksdb import RocksDB
 from benchbrief.runners.hosts import HostPool
-from benchbrief.runners.seams import CellContext, Endpoint, LoadShort, RunnerError, ServerFailed
+from benchbrief.runners.seams import CellContext, Endpoint, LoadShort, RunnerError, ServerFailed, TeardownFailed
 from tests.support import cells
 from tests.support.tools import system_tool
 
@@ -174,3 +176,152 @@ def test_the_disclosure_names_version_size_and_options_file(tmp_path: Path) -> N
     assert facts["size on disk"].endswith(" B")
     assert facts["options file"].startswith(f"{tmp_path / 'rocks.ini'} (SHA-256 ")
     assert len(facts["options file"].split()[-1]) == 65
+
+
+# --- how cells come by their data --------------------------------------------------------------------------------
+
+
+def loaded_with(path: Path, reset: Reset) -> tuple[RocksDB, CellContext]:
+    """An engine on a data set that was just loaded; the workload writes."""
+    context = cells.context(cells.db_bench("readwhilewriting", 1000), with_reset(cells.rocksdb(path), reset))
+    engine = RocksDB(context.plan, context.database, context.hardware, HostPool(context.plan))
+    engine.start()
+    engine.reset(context.cell)
+    made_database(path)
+    engine.loaded(context.cell, 1000)
+    return engine, context
+
+
+def with_reset(database: Database, reset: Reset) -> Database:
+    return database.model_copy(update={"reset": reset})
+
+
+def test_a_data_set_that_a_cell_wrote_to_is_loaded_again_before_the_next(tmp_path: Path) -> None:
+    engine, context = loaded_with(tmp_path / "db", "after_writes")
+    assert engine.holds(context.cell), "nothing was measured yet"
+    assert engine.settle(context.cell) == ()
+    assert not engine.holds(context.cell)
+    later = RocksDB(context.plan, context.database, context.hardware, HostPool(context.plan))
+    later.start()
+    assert not later.holds(context.cell), "nor does a later run take it for new"
+
+
+def test_a_data_set_that_cells_only_read_stays(tmp_path: Path) -> None:
+    engine, context = loaded_with(tmp_path / "db", "after_writes")
+    reading = context.plan.workloads[context.cell.workload].model_copy(update={"writes": False})
+    plan = context.plan.model_copy(update={"workloads": {reading.name: reading}})
+    engine = RocksDB(plan, context.database, context.hardware, HostPool(plan))
+    engine.start()
+    assert engine.settle(context.cell) == ()
+    assert engine.holds(context.cell)
+
+
+def test_a_data_set_that_is_reused_tells_how_many_cells_wrote_to_it(tmp_path: Path) -> None:
+    engine, context = loaded_with(tmp_path / "db", "reuse")
+    assert engine.settle(context.cell) == ()
+    (told,) = engine.settle(context.cell)
+    assert told.startswith("the data set had been written to by 1 earlier cell since it was loaded")
+    (told,) = engine.settle(context.cell)
+    assert "2 earlier cells" in told
+    assert engine.holds(context.cell)
+
+
+def test_a_snapshot_brings_back_what_the_load_left(tmp_path: Path) -> None:
+    engine, context = loaded_with(tmp_path / "db", "snapshot")
+    before = contents(tmp_path / "db")
+    (tmp_path / "db/000007.sst").write_text("a compaction")
+    (tmp_path / "db/CURRENT").write_text("MANIFEST-000009\n")
+    engine.settle(context.cell)
+    assert engine.holds(context.cell)
+    assert engine.restore(context.cell) == "copied back from the snapshot that was taken after its load"
+    assert contents(tmp_path / "db") == before
+    assert engine.settle(context.cell) == ()
+
+
+def test_a_snapshot_that_was_cut_short_or_of_another_data_set_is_none(tmp_path: Path) -> None:
+    engine, context = loaded_with(tmp_path / "db", "snapshot")
+    dataset = context.cell.dataset
+    assert dataset
+    assert not engine.holds(context.cell.model_copy(update={"dataset": dataset.model_copy(update={"hash": "other"})}))
+    (tmp_path / "db/BENCHBRIEF.snapshot").rename(tmp_path / "db/BENCHBRIEF.snapshot.new")
+    assert not engine.holds(context.cell)
+    engine.reset(context.cell)
+    assert contents(tmp_path / "db") == {"BENCHBRIEF": ""}, "a reset takes an old snapshot away too"
+
+
+def contents(directory: Path) -> dict[str, str]:
+    """All files but the snapshot's."""
+    return {
+        str(path.relative_to(directory)): path.read_text()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file() and "BENCHBRIEF.snapshot" not in str(path)
+    }
+
+
+# --- commands ----------------------------------------------------------------------------------------------------
+
+
+def hook(when: Literal["prepare", "reset", "teardown"], line: str, timeout_s: float = 20.0) -> Hook:
+    return Hook(when=when, line=line, timeout_s=timeout_s, origin=cells.ORIGIN)
+
+
+def with_hooks(path: Path, *hooks: Hook) -> tuple[RocksDB, CellContext]:
+    reset: Reset = "command" if any(each.when == "reset" for each in hooks) else "after_writes"
+    database = cells.rocksdb(path).model_copy(update={"hooks": hooks, "reset": reset})
+    context = cells.context(cells.db_bench("readwhilewriting", 1000), database)
+    return RocksDB(context.plan, database, context.hardware, HostPool(context.plan)), context
+
+
+def test_a_database_s_commands_are_run_once_at_its_start_and_end_and_keep_what_they_print(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    engine, _ = with_hooks(
+        tmp_path / "db",
+        hook("prepare", f"echo on $BENCH_HOST; echo prepare >>'{log}'"),
+        hook("teardown", f"echo teardown >>'{log}'"),
+    )
+    engine.keep = tmp_path / "kept"
+    engine.start()
+    engine.start()
+    assert log.read_text() == "prepare\n"
+    assert (tmp_path / "kept/hooks/prepare-1-local/1/stdout").read_text() == "on local\n"
+    engine.stop()
+    engine.stop()
+    assert log.read_text() == "prepare\nteardown\n"
+
+
+def test_a_command_that_fails_is_told_with_its_last_words_and_its_place(tmp_path: Path) -> None:
+    engine, _ = with_hooks(tmp_path / "db", hook("prepare", "echo 'no such volume' >&2; exit 3"))
+    with pytest.raises(
+        RunnerError, match=r"on local, the prepare command .* ended with code 3: no such volume"
+    ) as told:
+        engine.start()
+    assert told.value.hint == "it is declared at brief.bench:1:1"
+
+
+def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    engine, _ = with_hooks(tmp_path / "db", hook("prepare", f"echo $$ >'{tmp_path}/pid'; sleep 600 | cat", 0.5))
+    with pytest.raises(RunnerError, match=r"did not end within 0\.5 s"):
+        engine.start()
+    assert not Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}").exists()
+
+
+def test_a_teardown_that_fails_is_told_apart_and_the_others_are_run(tmp_path: Path) -> None:
+    engine, _ = with_hooks(tmp_path / "db", hook("teardown", "exit 4"), hook("teardown", f"touch '{tmp_path}/second'"))
+    engine.start()
+    with pytest.raises(TeardownFailed, match="ended with code 4"):
+        engine.stop()
+    assert (tmp_path / "second").exists()
+
+
+def test_a_reset_command_brings_the_data_and_is_judged_by_them(tmp_path: Path) -> None:
+    (tmp_path / "backup").mkdir()
+    made_database(tmp_path / "backup")
+    engine, context = with_hooks(tmp_path / "db", hook("reset", f"cp '{tmp_path}'/backup/* '{tmp_path}/db'"))
+    engine.start()
+    assert engine.holds(context.cell), "no load is needed"
+    assert engine.restore(context.cell) == "brought back by the declared command"
+    assert (tmp_path / "db/CURRENT").exists()
+    idle, context = with_hooks(tmp_path / "other", hook("reset", "true"))
+    idle.start()
+    with pytest.raises(RunnerError, match=r"no RocksDB database in .* after the reset commands"):
+        idle.restore(context.cell)
