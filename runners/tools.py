@@ -96,6 +96,11 @@ def _digest(transport: Transport, script: str, path: str) -> str:
     return said[0] if said and re.fullmatch(r"[0-9a-f]{64}", said[0]) else ""
 
 
+def find_program(transport: Transport, name: str) -> str | None:
+    """A program's path on a host, links resolved; `name` is a path, or looked for in the PATH. None: not there."""
+    return _first(transport, (name,))
+
+
 def find_stand_in(transport: Transport) -> str:
     """The embedded MongoDB server's path on a host. Raises ToolMissing."""
     folders = tool_dirs()

@@ -56,6 +56,15 @@ cp -- {SNAPSHOT}/{MARKER} {MARKER}.new && sync -f . && mv -- {MARKER}.new {MARKE
 """
 
 
+# It is renamed into place: it says something either fully or not at all.
+_MARK = f"""\
+cd -- "$1" && [ -f {MARKER} ] || {{ echo "$1 does not hold the marker {MARKER}"; exit 1; }}
+printf %s "$2" >{MARKER}.new && sync -- {MARKER}.new && mv -- {MARKER}.new {MARKER}
+"""
+
+_MARKED = f'cat -- "$1/{MARKER}" 2>/dev/null || true'
+
+
 def aged(writers: int) -> tuple[str, ...]:
     """What is to be told of a data set to which so many cells wrote since it was loaded."""
     if not writers:
@@ -84,11 +93,22 @@ def restore_snapshot(host: Transport, path: str) -> str | None:
     return _said(_run(host, _RESTORE, path, timeout_s=_COPY_TIMEOUT_S))
 
 
+def mark(host: Transport, path: str, text: str) -> str | None:
+    """Have the marker say something; as `open_directory`."""
+    return _said(_run(host, _MARK, path, text))
+
+
+def marked(host: Transport, path: str, *, snapshot: bool = False) -> str:
+    """What the marker of the directory, or of its snapshot, says; "" where there is none."""
+    folder = f"{path}/{SNAPSHOT}" if snapshot else path
+    return _run(host, _MARKED, folder).stdout.strip()
+
+
 def _said(done: Completed) -> str | None:
     if done.exit_code == 0:
         return None
     return (done.stdout.strip() or done.stderr.strip() or f"code {done.exit_code}")[:300]
 
 
-def _run(host: Transport, script: str, path: str, timeout_s: float = _TIMEOUT_S) -> Completed:
-    return host.run(Command(("sh", "-c", script, "sh", path)), timeout_s=timeout_s)
+def _run(host: Transport, script: str, path: str, *arguments: str, timeout_s: float = _TIMEOUT_S) -> Completed:
+    return host.run(Command(("sh", "-c", script, "sh", path, *arguments)), timeout_s=timeout_s)

@@ -33,7 +33,7 @@ ONLY = {
 # The one place of each third-party library: a module, or a folder that is all about it.
 HOMES = {
     "altair": "reports/charts.py",
-    "bson": "runners/engines/mongodb.py",
+    "bson": "runners/engines/mongo_client.py",
     "click": "benchbrief/",
     "duckdb": "results/",
     "fabric": "runners/transports/ssh.py",
@@ -48,7 +48,7 @@ HOMES = {
     "paramiko": "runners/transports/ssh.py",
     "pyarrow": "results/",
     "pygls": "benchbrief/server/",
-    "pymongo": "runners/engines/mongodb.py",
+    "pymongo": "runners/engines/mongo_client.py",
     "rich": "benchbrief/",
     "scipy": "runners/confidence.py",
     "vl_convert": "reports/charts.py",

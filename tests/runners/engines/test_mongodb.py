@@ -223,7 +223,7 @@ def test_with_tls_a_server_is_connected_to_by_the_name_of_its_certificate(
 def test_a_server_with_tls_that_this_machine_can_t_reach_says_that_no_other_host_was_asked(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchbrief.runners.engines.mongodb._SELECT_TIMEOUT_MS", 300)
+    monkeypatch.setattr("benchbrief.runners.engines.mongo_client._SELECT_TIMEOUT_MS", 300)
     with pytest.raises(
         ServerFailed, match=r"can't be reached: .*straight from this machine, not through local"
     ) as caught:
@@ -308,14 +308,14 @@ def test_references_are_read_from_the_environment(make: Make, server: str, monke
 def test_a_bad_uri_is_one_clear_message_without_its_secrets(
     make: Make, uri: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchbrief.runners.engines.mongodb._SELECT_TIMEOUT_MS", 300)
+    monkeypatch.setattr("benchbrief.runners.engines.mongo_client._SELECT_TIMEOUT_MS", 300)
     with pytest.raises(RunnerError, match=said) as caught:
         make(cells.attached(uri))[0].start()
     assert "open-sesame" not in f"{caught.value} {caught.value.hint}"
 
 
 def test_nobody_listening_is_a_failed_server(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchbrief.runners.engines.mongodb._SELECT_TIMEOUT_MS", 300)
+    monkeypatch.setattr("benchbrief.runners.engines.mongo_client._SELECT_TIMEOUT_MS", 300)
     with pytest.raises(ServerFailed, match=r"no server of database mongo can be written to: .*Connection refused"):
         make(cells.attached("mongodb://user:open-sesame@127.0.0.1:1/ycsb"))[0].start()
 
@@ -352,7 +352,10 @@ def test_the_primary_of_a_scripted_replica_set_is_found_among_its_members(make: 
         engine.stop()
 
 
-def test_a_scripted_replica_set_without_a_primary_is_a_failed_server(make: Make) -> None:
+def test_a_scripted_replica_set_without_a_primary_is_a_failed_server(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchbrief.runners.engines.mongodb._ELECTION_TIMEOUT_S", 0.5)
     member = {**HELLO, "setName": "rs0", "hosts": ["a"], "ismaster": False, "secondary": True}
     with (
         scripted_mongod({"isMaster": member}) as (_, port),
