@@ -7,7 +7,7 @@ syntax case match
 syntax sync minlines=200
 
 " names
-syntax match benchConstant /\v<%(technical_brief|drop_and_load|exponential|interleaved|white_paper|sequential|standalone|automatic|continue|db_bench|embedded|grouped|hotspot|mongodb|rocksdb|sharded|uniform|zipfian|latest|steady|facts|false|local|reuse|blog|stop|true|ycsb|en|ja)>/
+syntax match benchConstant /\v<%(technical_brief|drop_and_load|after_writes|exponential|interleaved|white_paper|sequential|standalone|automatic|continue|db_bench|embedded|snapshot|grouped|hotspot|mongodb|rocksdb|sharded|uniform|zipfian|latest|steady|facts|false|local|reuse|start|blog|stop|true|ycsb|en|ja)>/
 syntax match benchDimension /\v\.@1<!<%(experiment|operation|hardware|workload|threads|repeat|target|phase|node|time)>/
 syntax match benchMeasure /\v\.@1<!<%(network\.packets_received|network\.packets_sent|memory\.major_faults|disk\.utilisation|disk\.write_await|memory\.available|memory\.swap_used|network\.received|cpu\.utilisation|disk\.read_await|memory\.pressure|memory\.swap_out|memory\.swap_in|network\.errors|disk\.pressure|latency\.p9999|memory\.cached|network\.drops|cpu\.pressure|latency\.mean|latency\.p999|memory\.dirty|network\.sent|disk\.writes|latency\.max|latency\.min|latency\.p50|latency\.p75|latency\.p90|latency\.p95|latency\.p99|memory\.used|cpu\.iowait|disk\.queue|disk\.reads|disk\.write|throughput|cpu\.steal|disk\.read|latency|network|energy|errors|memory|nodes|power|disk|cpu)>\.@!/
 syntax match benchFunction /\v<%(time_to_steady|replica_set|saturation|db_bench|command|go_ycsb|redfish|median|random|secret|count|first|range|ipmi|knee|last|mean|rapl|snmp|ycsb|env|max|min|sum)>\ze\s*\(/
