@@ -10,7 +10,7 @@ from benchbrief.reports.provenance import fixed_keys
 from benchbrief.reports.words import counted
 
 _NUMBERED = ("threads", "target", "phase", "repeat")
-_MEASURE = re.compile(r"([a-z]+(?:\.[a-z0-9]+)?)(?:\[([a-z_, ]+)\])?(?=,|$)")
+_MEASURE = re.compile(r"([a-z]+(?:\.[a-z0-9_]+)?)(?:\[([a-z_, ]+)\])?(?=,|$)")
 
 
 def readable(label: str, words: Mapping[str, str]) -> str:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 from benchbrief.results.counters import around_window
-from benchbrief.results.evidence import Evidence, Problem, Verdict, check_files, first_problem
+from benchbrief.results.evidence import Evidence, Problem, Verdict, check_files
 from benchbrief.results.measured import (
     MEASURE,
-    PROBE,
     Measured,
     parse_cell,
-    parse_probe,
-    probe_gaps,
-    probes_of,
     throughput_rows,
 )
+from benchbrief.results.sampled import Gap, Sampled, sampled
 from benchbrief.results.schema import (
     CellRow,
     CounterRow,
@@ -27,24 +22,14 @@ from benchbrief.results.schema import (
     OperationRow,
     PropertyRow,
     Row,
-    SampleRow,
     utc,
 )
 from benchbrief.runners import journal as j
 from benchbrief.runners.measurement import Histogram, Operation
 from benchbrief.runners.rundir import cell_directory
-from benchbrief.runners.seams import RunnerError
 
 _CLOCK_S = 0.01
 """A clock that is no more off than this is not worth a line."""
-
-
-@dataclass(frozen=True)
-class Gap:
-    """Why a probe's job gave no samples, or fewer than it took readings."""
-
-    severity: Literal["warning", "error"]
-    text: str
 
 
 def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]]:
@@ -54,15 +39,16 @@ def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]
     for job in verdict.jobs:
         problems |= check_files(evidence.run_dir, job)
     measured = parse_cell(evidence, verdict, problems) if verdict.status == "ok" else Measured({})
-    samples, gaps = _samples(evidence, verdict, measured, problems) if measured.sources else ([], {})
+    beside = sampled(evidence, verdict, measured, problems) if measured.sources else Sampled()
     return measured, [
         _cell_row(evidence, verdict, measured),
         *throughput_rows(run_id, verdict, measured),
         *_operation_rows(run_id, verdict, measured),
         *_property_rows(run_id, verdict, measured),
-        *samples,
+        *beside.samples,
+        *beside.coverage,
         *_counter_rows(run_id, verdict, measured),
-        *_note_rows(evidence, verdict, measured, problems, gaps),
+        *_note_rows(evidence, verdict, measured, problems, beside.gaps),
         *_file_rows(run_id, verdict, problems),
     ]
 
@@ -129,39 +115,6 @@ def _property_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterato
             properties.setdefault("version", measurement.tool_version)
         for name, value in properties.items():
             yield PropertyRow(run_id, verdict.cell.id, source, name, value)
-
-
-def _samples(
-    evidence: Evidence, verdict: Verdict, measured: Measured, problems: dict[str, Problem | None]
-) -> tuple[list[SampleRow], dict[str, Gap]]:
-    """The tools' own intervals and the probes' samples; and why, for each probe's job that gave none."""
-    run_id, cell_id, window = evidence.run_id, verdict.cell.id, measured.window
-    rows = [
-        SampleRow(run_id, cell_id, "throughput", source, "", at, interval.count / interval.seconds, "ops/s")
-        for source, measurement in measured.sources.items()
-        for interval in measurement.intervals
-        if interval.seconds > 0 and (at := interval.start_s + measurement.window[0] - window[0]) >= 0
-    ]
-    gaps: dict[str, Gap] = {}
-    for job in verdict.jobs:
-        problem = first_problem(problems[path] for path in _paths(job))
-        for name in probes_of(job):
-            of = f"{PROBE}{name}:{job.host}"
-            if problem:
-                gaps[of] = Gap("error", problem)
-                continue
-            try:
-                samples = parse_probe(evidence, verdict, job, name, window)
-                some_failed = probe_gaps(evidence, verdict, job, name, window)
-            except RunnerError as error:
-                gaps[of] = Gap("error", f"the {name} probe on {job.host} gave no samples: {error}")
-                continue
-            if not samples:
-                gaps[of] = Gap("warning", f"the {name} probe on {job.host} gave no sample inside the measured window")
-            elif some_failed:
-                gaps[of] = Gap("warning", some_failed)
-            rows += [SampleRow(run_id, cell_id, s.measure, s.node, s.device, s.time, s.value, s.unit) for s in samples]
-    return rows, gaps
 
 
 def _counter_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[CounterRow]:

@@ -160,7 +160,10 @@ class LatencyRow(NamedTuple):
 
 
 class SampleRow(NamedTuple):
-    """A reading of a probe, `t_s` from the start of the measured window; `throughput` are the tool's own intervals."""
+    """A reading of a probe, `t_s` from the start of the measured window; `throughput` are the tool's own intervals.
+
+    `energy` is one row for the whole window. Without a value: the probe gave no sample on this node.
+    """
 
     run_id: str
     cell_id: str
@@ -168,8 +171,19 @@ class SampleRow(NamedTuple):
     node: str
     device: str
     t_s: float
-    value: float
+    value: float | None
     unit: str
+
+
+class CoverageRow(NamedTuple):
+    """How much of the measured window a probe sampled on a node, as a share, and the longest stretch without."""
+
+    run_id: str
+    cell_id: str
+    probe: str
+    node: str
+    share: float
+    longest_gap_s: float
 
 
 class CounterRow(NamedTuple):
@@ -268,6 +282,7 @@ Row = (
     | ThroughputRow
     | LatencyRow
     | SampleRow
+    | CoverageRow
     | CounterRow
     | FactRow
     | PropertyRow
@@ -284,6 +299,7 @@ TABLES: dict[str, type[tuple[object, ...]]] = {
     "throughput": ThroughputRow,
     "latency": LatencyRow,
     "samples": SampleRow,
+    "coverage": CoverageRow,
     "counters": CounterRow,
     "facts": FactRow,
     "properties": PropertyRow,

@@ -28,7 +28,10 @@ _MEASURES: Mapping[str, str] = {
     "throughput": "Operations per second; `throughput[insert]` for one kind of operation.",
     "errors": "The share of operations that failed.",
     "power": "The power that the hosts draw, as sampled; the sum over nodes.",
-    "energy": "The energy that the hosts used during the measurement.",
+    "energy": (
+        "The energy that the hosts used during the measurement: their power integrated by the trapezoid rule, the ends "
+        "of the window held. Missing where less than 95 % of it was sampled."
+    ),
     "cpu": "Busy cores of the whole host, as sampled; the sum over nodes.",
     "cpu.utilisation": "The busy share of all cores, as sampled.",
     "cpu.iowait": "The share of time in which cores were idle while a request to a device was under way, as sampled.",

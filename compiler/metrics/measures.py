@@ -114,7 +114,7 @@ def _kinds() -> dict[str, MeasureKind]:
         MeasureKind("throughput", "throughput", unit("ops/s"), by_operation),
         MeasureKind("errors", "errors", unit(""), dims("phase", "repeat")),
         MeasureKind("power", "sample", unit("W"), sampled, probe="power", sampled_as="power"),
-        MeasureKind("energy", "sample", unit("J"), dims("repeat", "node"), probe="power", sampled_as="power"),
+        MeasureKind("energy", "sample", unit("J"), dims("repeat", "node"), probe="power", sampled_as="energy"),
         MeasureKind("cpu", "sample", unit("cores"), sampled, probe="cpu", sampled_as="cpu"),
     ]
     kinds += [

@@ -94,7 +94,7 @@ def _sampled(name: str, measure: Measure, runs: Runs) -> list[Table]:
             f"{name}_by_node",
             "\n".join(
                 [
-                    f"SELECT {', '.join(first)}, {_over_time(measure, only)} AS value",
+                    f"SELECT {', '.join(first)}, avg(s.value){only} AS value",
                     "FROM measure.cells AS c",
                     "LEFT JOIN measure.sample AS s",
                     *_on("s", _CELL, conditions),
@@ -118,20 +118,13 @@ def _whole_mean(value: str) -> str:
     return f"CASE WHEN count({value}) = count(*) THEN avg({value}) END"
 
 
-def _over_time(measure: Measure, only: str) -> str:
-    """The mean over the window; for energy, mean power times the time from the first sample to the end of the last."""
-    mean = f"avg(s.value){only}"
-    if measure.kind.name != "energy":
-        return mean
-    count = f"count(s.value){only}"
-    return f"{mean} * (max(s.time){only} - min(s.time){only}) * {count} / nullif({count} - 1, 0)"
-
-
 def _over_nodes(source: str, measure: Measure, cell: list[Dimension], by_time: bool) -> str:
     function = measure.kind.across_nodes
     if not by_time:
+        # A node whose probe gave nothing has a row without a value: the others' sum is not the cluster's.
         columns = ", ".join(cell)
-        return f"SELECT {columns}, {function}(value) AS value\nFROM {source}\nGROUP BY {columns}"
+        value = f"CASE WHEN count(value) = count(*) THEN {function}(value) END"
+        return f"SELECT {columns}, {value} AS value\nFROM {source}\nGROUP BY {columns}"
     # A sum over some of the nodes is not the cluster's: a moment counts when every node was sampled at it.
     columns = ", ".join([*cell, "time"])
     nodes = f"count(DISTINCT CASE WHEN value IS NOT NULL THEN node END) OVER (PARTITION BY {', '.join(cell)})"

@@ -438,7 +438,7 @@ def test_a_probe_without_a_sample_in_the_window_leaves_a_gap_with_its_reason(tmp
     run.ok(
         cells[1],
         {"load-1": measurement([READ])},
-        samples={"nvme-1": [Sample("gauge.bar", "nvme-1", "", 1.0, 1.0, "Pa")]},
+        samples={"nvme-1": [Sample("gauge.bar", "nvme-1", "", float(at), 1.0, "Pa") for at in range(11)]},
     )
     sql = (
         "SELECT c.hardware, any_value(s.value) AS value FROM measure.cells c LEFT JOIN measure.sample s "

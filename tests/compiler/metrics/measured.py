@@ -50,6 +50,7 @@ SAMPLED = (
     "disk.writes",
     "disk.utilisation",
     "power",
+    "energy",
 )
 
 

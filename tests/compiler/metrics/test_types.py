@@ -118,6 +118,8 @@ def powered() -> Measured:
         for second in range(4):
             measured.sample["power", cell, "n1", second] = 100.0
             measured.sample["power", cell, "n2", second] = 150.0
+        measured.sample["energy", cell, "n1", 0] = 400.0
+        measured.sample["energy", cell, "n2", 0] = 600.0
         measured.throughput[cell, None, "all"] = 500.0
     return measured
 

@@ -1,0 +1,87 @@
+"""How much of a window was sampled, and the energy over it, held to numpy's own trapezoid rule."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchbrief.compiler.plan import Probe
+from benchbrief.results.sampled import Coverage, coverage, energy
+from benchbrief.results.store import open_store
+from benchbrief.runners.measurement import Operation, Sample
+from tests.results.making import HERE, RunMaker, a_cell, a_plan, measurement
+
+READ = Operation("read", 100, mean_s=0.001)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_energy_is_numpy_s_trapezoid_with_the_ends_held(seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311  # test data
+    seconds = rng.uniform(5, 60)
+    every = rng.choice([0.5, 1.0, 2.0])
+    times = []
+    at = rng.uniform(0, every)
+    while at < seconds:
+        times.append(at)
+        at += rng.uniform(0.3, 1.7) * every
+    watts = [rng.uniform(50, 400) for _ in times]
+    whole = [0.0, *times, seconds], [watts[0], *watts, watts[-1]]
+    found = energy(list(zip(times, watts, strict=True)), every, seconds)
+    assert found == pytest.approx(float(np.trapezoid(whole[1], whole[0])))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_little_is_missed_has_the_mean_of_the_rest(seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311  # test data
+    watts = [(float(t), rng.uniform(90, 110)) for t in range(101) if not 40 < t < 44]
+    before, after = [w for t, w in watts if t <= 40], [w for t, w in watts if t >= 44]
+    sampled = float(np.trapezoid(before)) + float(np.trapezoid(after))
+    assert energy(watts, 1.0, 100.0) == pytest.approx(sampled / 96 * 100)
+
+
+def test_over_too_long_a_gap_there_is_no_energy() -> None:
+    watts = [(float(t), 100.0) for t in range(101) if not 40 < t < 48]
+    assert energy(watts, 1.0, 100.0) is None
+    assert energy([], 1.0, 100.0) is None
+    assert energy([(50.0, 100.0)], 1.0, 100.0) is None
+
+
+@pytest.mark.parametrize(
+    ("times", "every_s", "expected"),
+    [
+        ([], 1.0, Coverage(0.0, 10.0)),
+        ([0.9, 1.9, 2.9, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 9.9], 1.0, Coverage(1.0, 0.0)),
+        ([0.5, 2.9, 5.3, 7.7], 1.0, Coverage(1.0, 0.0)),  # no two are 2.5 intervals apart
+        ([0.5, 1.5, 6.5, 7.5, 8.5, 9.5], 1.0, Coverage(0.5, 5.0)),
+        ([6.0, 7.0, 8.0, 9.0], 1.0, Coverage(0.4, 6.0)),  # began late
+        ([1.0, 2.0], 1.0, Coverage(0.2, 8.0)),  # ended early
+    ],
+)
+def test_coverage_is_the_share_of_the_window_without_its_gaps(
+    times: list[float], every_s: float, expected: Coverage
+) -> None:
+    found = coverage(times, every_s, 10.0)
+    assert found.share == pytest.approx(expected.share)
+    assert found.longest_s == pytest.approx(expected.longest_s)
+
+
+def test_a_patchy_probe_keeps_what_it_has_and_is_told_of(tmp_path: Path) -> None:
+    cell = a_cell(probes=(Probe(name="gauge", every_s=1, hosts=("nvme-1", "nvme-2"), origin=HERE),))
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    readings = [Sample("gauge.bar", "nvme-1", "", at, 2.0, "Pa") for at in (0.5, 1.5, 2.5, 7.5, 8.5, 9.5)]
+    run.ok(cell, {"load-1": measurement([READ])}, samples={"nvme-1": readings, "nvme-2": []})
+    with open_store(run.run_dir) as store:
+        covered = list(
+            store.sql("SELECT node, round(share, 3), round(longest_gap_s, 3) FROM coverage ORDER BY node").rows
+        )
+        notes = [text for (text,) in store.sql("SELECT text FROM notes ORDER BY text").rows]
+        values = list(store.sql("SELECT node, avg(value), count(*) FROM samples GROUP BY ALL ORDER BY node").rows)
+    assert covered == [("nvme-1", 0.5, 5.0), ("nvme-2", 0.0, 10.0)]
+    assert notes == [
+        "gauge of nvme-1 was sampled for 50% of the measured window: the longest gap is 5.0 s",
+        "the gauge probe on nvme-2 gave no sample inside the measured window",
+    ]
+    assert values == [("nvme-1", 2.0, 6), ("nvme-2", None, 1)]
