@@ -6,6 +6,7 @@ import os
 import threading
 import time
 import traceback
+from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +28,9 @@ from benchbrief.runners.sharing import lanes
 from benchbrief.runners.supported import metered
 from benchbrief.runners.world import OpenHosts
 from benchbrief.runners.worlds import world_of
+
+_LOOK_EVERY_S = 0.5
+"""How often a signal is looked for while lanes run."""
 
 
 def execute(
@@ -103,8 +107,11 @@ def _run_lanes(run: RunState, hosts: OpenHosts) -> None:
         return
     # Lanes that wait for their turn do so in the plan's order, as searches come before what waits for them.
     with ThreadPoolExecutor(run.world.at_once or len(found), thread_name_prefix="lane") as pool:
-        for lane in found:
-            pool.submit(_run_lane, run, hosts, lane)
+        going = [pool.submit(_run_lane, run, hosts, lane) for lane in found]
+        # A signal may be given to another thread than this one, whose wait it then does not end, and this one alone
+        # runs its handler.
+        while futures.wait(going, _LOOK_EVERY_S).not_done:
+            pass
 
 
 def _run_lane(run: RunState, hosts: OpenHosts, cells: list[Cell]) -> None:
