@@ -56,22 +56,25 @@ class Finished:
         return ExitCode.DONE
 
 
-def run_plan(run_dir: Path, progress: Progress, *, report: bool = True, metrics: Path | None = None) -> Finished:
+def run_plan(
+    run_dir: Path, progress: Progress, *, report: bool = True, metrics: Path | None = None, wait: bool = False
+) -> Finished:
     """Run every cell of a run's plan that is not yet good, then store, evaluate and render what is there.
 
     An interrupted run is stored but not rendered: a partial result is not to be taken for a whole one. `metrics` is a
-    file that is kept up to date in OpenMetrics text meanwhile.
+    file that is kept up to date in OpenMetrics text meanwhile; with `wait`, hosts that another run holds are waited
+    for.
     """
     from benchbrief.openmetrics import MetricsFile
     from benchbrief.runners.live import Monitor
 
     with Monitor(run_dir) as monitor, MetricsFile(metrics, progress, monitor.now):
-        finished = _run_plan(run_dir, progress, monitor, report=report)
+        finished = _run_plan(run_dir, progress, monitor, report=report, wait=wait)
         monitor.ended(finished.code)
         return finished
 
 
-def _run_plan(run_dir: Path, progress: Progress, monitor: Monitor, *, report: bool) -> Finished:
+def _run_plan(run_dir: Path, progress: Progress, monitor: Monitor, *, report: bool, wait: bool) -> Finished:
     from benchbrief.results.evidence import read_evidence
     from benchbrief.runners.executor import execute
     from benchbrief.runners.history import finished_cells
@@ -81,7 +84,15 @@ def _run_plan(run_dir: Path, progress: Progress, monitor: Monitor, *, report: bo
     plan = load_plan(run_dir)
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
     with _stop_on_signals(progress) as stopping, progress.of(plan, finished_cells(run_dir), monitor.now):
-        outcome = execute(plan, digest, run_dir, listener=progress.record, stopping=stopping, monitor=monitor)
+        outcome = execute(
+            plan,
+            digest,
+            run_dir,
+            listener=progress.record,
+            stopping=stopping,
+            monitor=monitor,
+            wait=progress.note if wait else None,
+        )
     evidence = read_evidence(run_dir)
     reused = tuple(evidence.reused.values())
     finished = Finished(run_dir, outcome.status, outcome.message, dict(outcome.failed), reused=reused)

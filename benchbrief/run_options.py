@@ -52,3 +52,8 @@ def _complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> l
     out = Path(ctx.params.get("out") or OUT)
     names = sorted(path.parent.name for path in out.glob("*/plan.json"))
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def wait_option(function: F) -> F:
+    """`--wait`, for hosts that another run holds."""
+    return click.option("--wait", is_flag=True, help="Wait for hosts that another run holds.")(function)

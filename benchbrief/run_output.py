@@ -29,7 +29,13 @@ _MOST = 8
 
 
 def run_and_tell(
-    run_dir: Path, progress: Progress, *, report: bool, as_json: bool, metrics: Path | None = None
+    run_dir: Path,
+    progress: Progress,
+    *,
+    report: bool,
+    as_json: bool,
+    metrics: Path | None = None,
+    wait: bool = False,
 ) -> None:
     """Run a run's plan, tell how it ended, and stop with its exit code."""
     from benchbrief.results.evidence import read_evidence
@@ -37,7 +43,7 @@ def run_and_tell(
 
     if simulation_of(run_dir):
         progress.note(SIMULATED)
-    finished = run_plan(run_dir, progress, report=report, metrics=metrics)
+    finished = run_plan(run_dir, progress, report=report, metrics=metrics, wait=wait)
     summary = summed_up(finished, read_evidence(run_dir), report=report)
     if as_json:
         click.echo(json.dumps(as_dict(finished, summary), indent=1, ensure_ascii=False))

@@ -6,9 +6,11 @@ import os
 import threading
 import time
 import traceback
+from collections.abc import Callable, Iterable
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import benchbrief
@@ -19,10 +21,11 @@ from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.journal_io import JOURNAL, Journal, Listener, read_journal
 from benchbrief.runners.lanes import Lane
 from benchbrief.runners.live import Monitor
+from benchbrief.runners.locks import claim_all, release_all
 from benchbrief.runners.repeats import RepeatsUntil
 from benchbrief.runners.run_state import Outcome, RunState, one_line
 from benchbrief.runners.rundir import run_name
-from benchbrief.runners.seams import DiskFull, RunnerError
+from benchbrief.runners.seams import DiskFull, HostBusy, RunnerError
 from benchbrief.runners.searches import Searches
 from benchbrief.runners.sharing import lanes
 from benchbrief.runners.supported import metered
@@ -31,6 +34,9 @@ from benchbrief.runners.worlds import world_of
 
 _LOOK_EVERY_S = 0.5
 """How often a signal is looked for while lanes run."""
+
+_TRY_EVERY_S = 3.0
+"""How often a host that is held by another run is tried again."""
 
 
 def execute(
@@ -41,10 +47,12 @@ def execute(
     listener: Listener = lambda _: None,
     stopping: threading.Event | None = None,
     monitor: Monitor | None = None,
+    wait: Callable[[str], None] | None = None,
 ) -> Outcome:
     """Run every cell of the plan that the journal does not yet call good; `monitor` looks at its jobs meanwhile.
 
-    Set `stopping` to end early: running jobs are stopped, and the run can be resumed. Raises RunnerError when another
+    Set `stopping` to end early: running jobs are stopped, and the run can be resumed. A host that another run holds is
+    waited for when there is a `wait`, which is told so. Raises HostBusy when there is none; RunnerError when another
     process drives the run, or when it can't be run as planned; DiskFull when the journal can't even be begun.
     """
     world = world_of(run_dir, records_of(run_dir))
@@ -60,28 +68,46 @@ def execute(
         if resumed and plan.cells and finished_cells(run_dir) >= {cell.id for cell in plan.cells}:
             # A whole run stays as it ended: there is nothing to add to its journal.
             return Outcome("done", f"all {len(plan.cells)} cells were done before", ())
-        journal.write(
-            j.RunStarted(
-                at=time.time(),
-                run_id=run_dir.name,
-                plan_sha256=plan_sha256,
-                benchbrief=benchbrief.__version__,
-                spec=plan.spec.name,
-                profile=plan.spec.profile,
-                controller_pid=os.getpid(),
-                resumed=resumed,
-                measurement=j.MEASUREMENT_VERSION,
-                simulated=world.simulated,
-            )
-        )
-        reused = sum(isinstance(record, j.CellReused) for record in before)
         done, stop = finished_cells(run_dir), stopping or threading.Event()
-        searches = Searches(plan, before, done, journal.write)
-        repeats = RepeatsUntil(plan, before, done, journal.write)
-        run = RunState(plan, run_dir, journal, stop, done, attempts, resumed, reused, searches, repeats, world, looking)
-        run.skipped = sum(isinstance(record, j.CellSkipped) for record in before)
         with world.hosts(plan, run_name(run_dir)) as hosts:
-            _run_lanes(run, hosts)
+            needed = dict.fromkeys(host for cell in plan.cells if cell.id not in done for host in cell.locks)
+            try:
+                held, taken_over = claim_all(hosts, needed, partial(_try_again, stop, wait, set()))
+            except HostBusy:
+                if stop.is_set():
+                    return Outcome("interrupted", "stopped while waiting for its hosts", ())
+                raise
+            try:
+                journal.write(
+                    j.RunStarted(
+                        at=time.time(),
+                        run_id=run_dir.name,
+                        plan_sha256=plan_sha256,
+                        benchbrief=benchbrief.__version__,
+                        spec=plan.spec.name,
+                        profile=plan.spec.profile,
+                        controller_pid=os.getpid(),
+                        resumed=resumed,
+                        measurement=j.MEASUREMENT_VERSION,
+                        simulated=world.simulated,
+                    )
+                )
+                for text in taken_over:
+                    journal.write(j.Remark(at=time.time(), severity="info", text=text))
+                reused = sum(isinstance(record, j.CellReused) for record in before)
+                searches = Searches(plan, before, done, journal.write)
+                repeats = RepeatsUntil(plan, before, done, journal.write)
+                run = RunState(
+                    plan, run_dir, journal, stop, done, attempts, resumed, reused, searches, repeats, world, looking
+                )
+                run.skipped = sum(isinstance(record, j.CellSkipped) for record in before)
+                _run_lanes(run, hosts)
+                # What could not be fetched for want of space here is left for when there is some.
+                keep = any(isinstance(error, DiskFull) for error in run.fatal)
+            except BaseException:
+                release_all(hosts, held, keep_jobs=True)
+                raise
+            _leave(run, hosts, held, keep)
         outcome = run.outcome()
         try:
             journal.write(j.RunEnded(at=time.time(), status=outcome.status, message=outcome.message))
@@ -90,6 +116,26 @@ def execute(
         return outcome
     finally:
         journal.close()
+
+
+def _try_again(stop: threading.Event, wait: Callable[[str], None] | None, said: set[str], busy: HostBusy) -> None:
+    """Wait a while for a host that another run holds, and say so once. Raises the error when it is not to be waited."""
+    if wait is None or stop.is_set():
+        raise busy
+    if str(busy) not in said:
+        said.add(str(busy))
+        wait(f"{busy}: waiting for it")
+    stop.wait(_TRY_EVERY_S)
+
+
+def _leave(run: RunState, hosts: OpenHosts, held: Iterable[str], keep_jobs: bool) -> None:
+    """Leave nothing of ours on the hosts, and say where that could not be done."""
+    metering = [CONTROLLER.id] if any(at == CONTROLLER.id for _, at in metered(run.plan)) else []
+    _, unclean = release_all(hosts, [*held, *metering], keep_jobs=keep_jobs)
+    for error in unclean.values():
+        text = f"could not be cleaned up: {error}; for later: bench stop {run.run_dir.name}"
+        with suppress(DiskFull):
+            run.journal.write(j.Remark(at=time.time(), severity="warning", text=text))
 
 
 def _run_lanes(run: RunState, hosts: OpenHosts) -> None:

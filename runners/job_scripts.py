@@ -19,8 +19,9 @@ def with_values(text: str, **values: str) -> str:
 
 ROOT = 'root="${TMPDIR:-/tmp}/benchbrief-$(id -u)"\n'
 
-# `with_root TASK` runs the task, which ends the script, under the lock. A root that was removed while we waited for
-# the lock, or before it was opened, is no longer the one at its path: then again, with the new one.
+# `with_root TASK` runs the task, which ends the script, under the lock; `create` is set where the root is to be made. A
+# root that was removed while we waited for the lock, or before it was opened, is no longer the one at its path: then
+# again, with the new one.
 _LOCKED = """\
 under_lock() {
     flock -w 20 -x 8 || { echo "locked $root"; exit 1; }
@@ -28,7 +29,7 @@ under_lock() {
 }
 with_root() {
     for attempt in 1 2 3 4 5 6 7 8 9; do
-        if [ "$1" = begin ]; then
+        if [ -n "$create" ]; then
             mkdir -p -- "$root" 2>/dev/null
             if [ ! -d "$root" ] || [ -L "$root" ] || [ ! -O "$root" ]; then echo "unsafe $root"; exit 1; fi
             chmod 700 -- "$root"
@@ -50,6 +51,29 @@ tidy() {
     [ "$holder" = "$owner" ] && return
     rm -f -- "$root/$owner.alive"
     rmdir -- "$root" 2>/dev/null
+}
+"""
+
+# What is written is changed each time, by a word of the controller's, and holds the boot and the time since it, which
+# tell how old the sign is, whatever the clock does. It is as long each time, and written in place: no room is needed.
+_SIGN = """\
+sign() {
+    read -r up rest </proc/uptime
+    read -r boot </proc/sys/kernel/random/boot_id
+    printf '%s %s %16s\\n' "$token" "$boot" "$up" 1<>"$root/$owner.alive"
+}
+"""
+
+# `quiet OWNER` prints for how many seconds an owner has given no sign of life; of an earlier boot, or without one,
+# for as long as the host is up.
+_QUIET = """\
+quiet() {
+    read -r up rest </proc/uptime
+    read -r boot </proc/sys/kernel/random/boot_id
+    then=0 its=
+    [ -e "$root/$1.alive" ] && read -r word its then rest <"$root/$1.alive"
+    [ "$its" = "$boot" ] || then=0
+    echo $((${up%.*} - ${then%.*}))
 }
 """
 
@@ -141,6 +165,7 @@ START = (
     ROOT
     + _LOCKED
     + _TIDY
+    + _SIGN
     + """\
 old_umask=$(umask)
 umask 077
@@ -153,7 +178,7 @@ failed() {
     exit 1
 }
 begin() {
-    printf '%s\\n' "$token" 1<>"$root/$owner.alive"
+    sign
     if [ -s "$d/pid" ]; then echo "started $d"; exit 0; fi
     rm -rf -- "$d"
     if [ -n "$cwd" ] && [ ! -d "$cwd" ]; then echo failed; printf 'no directory %s\\n' "$cwd" >&2; tidy; exit 1; fi
@@ -169,6 +194,7 @@ begin() {
 }
 for tool in setsid flock; do command -v $tool >/dev/null || { echo "lacks $tool"; exit 1; }; done
 [ -r /proc/sys/kernel/random/boot_id ] || { echo "lacks /proc"; exit 1; }
+create=yes
 with_root begin
 """
 )
@@ -176,8 +202,9 @@ with_root begin
 ALIVE = (
     ROOT
     + _LOCKED
+    + _SIGN
     + """\
-beat() { [ -e "$root/$owner.alive" ] && printf '%s\\n' "$token" 1<>"$root/$owner.alive"; exit 0; }
+beat() { [ -e "$root/$owner.alive" ] && sign; exit 0; }
 with_root beat
 """
 )
@@ -237,21 +264,105 @@ with_root discard
 """
 )
 
+# `end_jobs OWNER` ends an owner's jobs as groups, and prints how many still ran.
+_END_JOBS = (
+    STOP
+    + """\
+end_jobs() {
+    running=0
+    for d in "$root/$1"-*; do
+        [ -d "$d" ] && [ -O "$d" ] || continue
+        [ ! -s "$d/pid" ] || flock -n -s "$d/lock" true || running=$((running + 1))
+        (stop "$d") >/dev/null 2>&1
+    done
+    echo $running
+}
+"""
+)
+
+# With `release`, the owner's claim goes too; with `keep`, its jobs stay.
 END_LEFTOVERS = (
     ROOT
     + _LOCKED
     + _TIDY
-    + STOP
+    + _END_JOBS
     + """\
-running=0
-for d in "$root/$owner"-*; do
-    [ -d "$d" ] && [ -O "$d" ] || continue
-    [ ! -s "$d/pid" ] || flock -n -s "$d/lock" true || running=$((running + 1))
-    (stop "$d") >/dev/null 2>&1
-done
-echo "$running"
-remove() { for d in "$root/$owner"-*; do rm -rf -- "$d"; done; tidy; exit 0; }
+[ -n "$keep" ] || end_jobs "$owner"
+remove() {
+    [ -n "$keep" ] || for d in "$root/$owner"-*; do rm -rf -- "$d"; done
+    holder=
+    [ -e "$root/claim" ] && read -r holder <"$root/claim"
+    [ -z "$release" ] || [ "$holder" != "$owner" ] || rm -f -- "$root/claim"
+    tidy
+    exit 0
+}
 with_root remove
+"""
+)
+
+# --- claims ---
+
+# The claim: its owner, what people are told of it (JSON), after how many seconds without a sign of life it is void,
+# and since when it is held, by the host's clock.
+CLAIM = (
+    ROOT
+    + _LOCKED
+    + _TIDY
+    + _SIGN
+    + _QUIET
+    + _END_JOBS
+    + """\
+umask 077
+create=yes
+claim() {
+    holder= about_holder= void=0 since=
+    [ -e "$root/claim" ] && { read -r holder; read -r about_holder; read -r void; read -r since; } <"$root/claim"
+    ended=0
+    if [ -n "$holder" ] && [ "$holder" != "$owner" ]; then
+        silent=$(quiet "$holder")
+        if [ "$silent" -le "$void" ]; then
+            printf 'held\\n%s\\n%s\\n%s\\n' "$about_holder" "$since" "$silent"
+            exit 0
+        fi
+        ended=$(end_jobs "$holder")
+        for d in "$root/$holder"-*; do rm -rf -- "$d"; done
+        rm -f -- "$root/$holder.alive"
+        since=
+    elif [ "$holder" = "$owner" ]; then
+        holder=
+    else
+        since=
+    fi
+    sign
+    printf '%s\\n%s\\n%s\\n%s\\n' "$owner" "$about" "$stale" "${since:-$(date +%s)}" >"$root/claim.new" &&
+        mv -- "$root/claim.new" "$root/claim" || { echo full; rm -f -- "$root/claim.new"; tidy; exit 1; }
+    if [ -n "$holder" ]; then printf 'taken\\n%s\\n%s\\n%s\\n' "$about_holder" "$silent" "$ended"; else echo free; fi
+    exit 0
+}
+with_root claim
+"""
+)
+
+# One line for each claim and each job: kind, owner, seconds without a sign of life, when it began, its state, about.
+LIST = (
+    ROOT
+    + _QUIET
+    + """\
+cd -- "$root" 2>/dev/null && [ -O . ] || exit 0
+if [ -e claim ]; then
+    { read -r owner; read -r about; read -r void; read -r since; } <claim
+    printf 'claim\\t%s\\t%s\\t%s\\theld\\t%s\\n' "$owner" "$(quiet "$owner")" "$since" "$about"
+fi
+for d in *-*; do
+    [ -d "$d" ] && [ -e "$d/about" ] || continue
+    owner=${d%-*} state=ended
+    if ! [ -s "$d/pid" ]; then state=unstarted
+    elif ! flock -n -s "$d/lock" true; then state=running
+    elif ! [ -e "$d/rc" ]; then state=killed; fi
+    printf 'job\\t%s\\t%s\\t%s\\t%s\\t%s\\n' "$owner" "$(quiet "$owner")" "$(head -c 40 "$d/start")" $state \\
+        "$(head -c 8000 "$d/about")"
+done
+exit 0
 """
 )
 

@@ -3,7 +3,9 @@
 A job outlives the connection that started it. It lives on its host in a directory of its own, mode 0700:
 
     ${TMPDIR:-/tmp}/benchbrief-<uid>/       gone when nothing is left in it
-        <owner>.alive       the owner's sign of life: a word that its controller changes again and again
+        <owner>.alive       the owner's sign of life, which its controller changes again and again: a word, and when
+                            that was, as the boot of the host and the seconds since
+        claim               the run that holds the host (`runners/locks.py`)
         <owner>-<id>/       `id` is a digest of the job's key, or at random
             about           what it is, for people: run, controller, job, command with secrets masked (JSON)
             run             the script that runs the job, in a session and process group of its own
@@ -60,7 +62,7 @@ from benchbrief.runners.seams import (
 
 _SLICE_S = 60.0
 """A wait on the host ends at least this often, so that nothing is left behind when its controller dies."""
-_STOP_GRACE_S = 5.0
+STOP_GRACE_S = 5.0
 _WATCH_EVERY_S = 5.0
 """How often, at most, a job looks for a sign of life of its controller."""
 _RETRY_AFTER_S = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
@@ -127,7 +129,7 @@ def start(host: JobHost, job: Job) -> DetachedJob:
         if pattern in _RESERVED:
             raise RunnerError(f"job {job.name!r} may not collect a file named {pattern!r}", "Name it otherwise.")
     text = _start_script(host, job)
-    done = _persistently(lambda: sh(host, text, 60))
+    done = persistently(lambda: sh(host, text, 60))
     verdict, _, path = done.stdout.strip().partition(" ")
     said = Masking(secrets_of(job)).text(printable(done.stderr.strip()[-300:]))
     where = host.host.id
@@ -166,14 +168,14 @@ def _start_script(host: JobHost, job: Job) -> str:
         tick=f"{tick_s:.3f}" if watched else "0",
         ticks=str(math.ceil(job.unattended_s / tick_s)) if watched else "0",
         unattended=f"{job.unattended_s:g}",
-        grace=f"{_STOP_GRACE_S:.0f}",
+        grace=f"{STOP_GRACE_S:.0f}",
     )
     files = "\n".join(map(_write_line, job.files))
     return scripts.with_values(
         f"write_files() {{\n:\n{files}\n}}\n{scripts.START}",
         owner=host.run_name.owner,
         id=_directory_name(host, job.key),
-        token=uuid.uuid4().hex,
+        token=new_word(),
         cwd=command.cwd or "",
         about=_about(host.run_name, job),
         env=exports(command),
@@ -193,16 +195,21 @@ def _about(run: RunName, job: Job) -> str:
     return json.dumps(told)
 
 
+def new_word() -> str:
+    """Something that was never written before, always as long."""
+    return uuid.uuid4().hex
+
+
 def tell_alive(host: JobHost) -> None:
     """Change the sign of life of the jobs' controller on a host, when there are jobs. Raises HostError."""
     owner = host.run_name.owner
-    sh(host, scripts.with_values(scripts.ALIVE, owner=owner, token=uuid.uuid4().hex), 15)
+    sh(host, scripts.with_values(scripts.ALIVE, owner=owner, token=new_word()), 15)
 
 
 def find(host: JobHost, key: str) -> JobState | None:
     """See `seams.Transport.find`. Raises HostError."""
     script = scripts.with_values(scripts.FIND, id=_directory_name(host, key))
-    said = _persistently(lambda: sh(host, script)).stdout.strip()
+    said = persistently(lambda: sh(host, script)).stdout.strip()
     states: dict[str, JobState] = {"running": "running", "ended": "ended", "killed": "killed"}
     if said not in (*states, "none"):
         raise HostError(f"{host.host.id}: can't tell what became of {key}: {printable(said[:200])!r}")
@@ -224,13 +231,20 @@ def _inside(name: str) -> str:
     return quote(f"./{name}")
 
 
-def end_leftovers(host: JobHost) -> int:
-    """Stop and remove the owner's jobs, which an earlier controller left behind; how many were still running.
+def end_leftovers(host: JobHost, owner: str = "", *, release: bool = False, keep: bool = False) -> int:
+    """Stop and remove an owner's jobs, the host's own unless named; how many were still running.
 
-    What they have not yet told is lost: the cell that they belong to is to be run again.
+    What they have not yet told is lost: the cell that they belong to is to be run again. With `release`, the owner's
+    claim of the host is given up too; with `keep`, that alone.
     """
-    script = scripts.with_values(scripts.END_LEFTOVERS, owner=host.run_name.owner, grace=f"{_STOP_GRACE_S:.0f}")
-    said = _persistently(lambda: sh(host, script, 120)).stdout.strip()
+    script = scripts.with_values(
+        scripts.END_LEFTOVERS,
+        owner=owner or host.run_name.owner,
+        grace=f"{STOP_GRACE_S:.0f}",
+        release="yes" if release else "",
+        keep="yes" if keep else "",
+    )
+    said = persistently(lambda: sh(host, script, 120)).stdout.strip()
     return int(said) if said.isdigit() else 0
 
 
@@ -269,15 +283,15 @@ class DetachedJob:
     def _watch(self) -> None:
         script = scripts.with_values(scripts.WAIT, d=self._directory, slice=f"{_SLICE_S:.0f}")
         try:
-            while _persistently(lambda: sh(self._host, script, _SLICE_S + 30)).exit_code != 0:
+            while persistently(lambda: sh(self._host, script, _SLICE_S + 30)).exit_code != 0:
                 pass
         except RunnerError as error:
             self._lost = error
         self._ended.set()
 
     def stop(self) -> None:
-        script = scripts.with_values(f'{scripts.STOP}stop "$d"\n', d=self._directory, grace=f"{_STOP_GRACE_S:.0f}")
-        said = _persistently(lambda: sh(self._host, script, 2 * _STOP_GRACE_S + 30)).stdout.strip()
+        script = scripts.with_values(f'{scripts.STOP}stop "$d"\n', d=self._directory, grace=f"{STOP_GRACE_S:.0f}")
+        said = persistently(lambda: sh(self._host, script, 2 * STOP_GRACE_S + 30)).stdout.strip()
         if said == "immortal":
             raise HostError(
                 f"{self._host.host.id}: {self._job.name} does not end, not even when killed",
@@ -288,7 +302,7 @@ class DetachedJob:
 
     def tail(self, limit: int = 2000) -> str:
         script = scripts.with_values(scripts.TAIL, d=self._directory, limit=f"{limit:d}")
-        text = _persistently(lambda: sh(self._host, script)).stdout
+        text = persistently(lambda: sh(self._host, script)).stdout
         return printable(self._masking.text(text))[-limit:]
 
     def collect(self, into: Path) -> JobOutput:
@@ -332,22 +346,22 @@ class DetachedJob:
     def discard(self) -> None:
         """Raises HostError when the job still runs."""
         script = scripts.with_values(
-            scripts.DISCARD, d=self._directory, owner=self._host.run_name.owner, grace=f"{_STOP_GRACE_S:.0f}"
+            scripts.DISCARD, d=self._directory, owner=self._host.run_name.owner, grace=f"{STOP_GRACE_S:.0f}"
         )
-        said = _persistently(lambda: sh(self._host, script)).stdout.strip()
+        said = persistently(lambda: sh(self._host, script)).stdout.strip()
         if said == "running":
             raise HostError(f"{self._host.host.id}: {self._job.name} is still running", "Stop it first.")
         self._attended()
 
     def _state(self) -> dict[str, str]:
-        done = _persistently(lambda: sh(self._host, scripts.with_values(scripts.STATE, d=self._directory)))
+        done = persistently(lambda: sh(self._host, scripts.with_values(scripts.STATE, d=self._directory)))
         pairs = (line.partition("\t") for line in done.stdout.splitlines()[:10])
         return {key: value.strip() for key, _, value in pairs}
 
     def _fetch(self, into: Path) -> None:
         wanted = {"stdout": f"{self._directory}/stdout", "stderr": f"{self._directory}/stderr"}
         if self._job.collect:
-            found = _persistently(lambda: list(_files(self._host, f"{self._directory}/work")))
+            found = persistently(lambda: list(_files(self._host, f"{self._directory}/work")))
             for name, _ in found:
                 if name not in _RESERVED and any(fnmatchcase(name, pattern) for pattern in self._job.collect):
                     wanted[name] = f"{self._directory}/work/{name}"
@@ -359,11 +373,11 @@ class DetachedJob:
             raise _cannot_write(error, into) from error
         left = _MAX_FETCH
         for name, path in wanted.items():
-            left -= _persistently(partial(fetch, self._host, path, into / name, left, self._masking))
+            left -= persistently(partial(fetch, self._host, path, into / name, left, self._masking))
         _sync_directory(into)
 
 
-def _persistently(call: Callable[[], _T]) -> _T:
+def persistently(call: Callable[[], _T]) -> _T:
     """The call's result; a broken connection is opened again a few times. The calls are safe to repeat."""
     for pause in _RETRY_AFTER_S:
         try:

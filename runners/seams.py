@@ -130,6 +130,10 @@ class HostError(RunnerError):
     """A host can't be reached, refuses, has another key than known, or a command on it can't be run."""
 
 
+class HostBusy(HostError):
+    """Another run holds the host."""
+
+
 class ToolMissing(RunnerError):
     """A tool is not on the host, or does not run there."""
 
@@ -413,6 +417,21 @@ class Transport(Protocol):
 
     def end_leftovers(self) -> int:
         """Stop and remove the jobs that an earlier controller of the same run left here; how many still ran."""
+        ...
+
+    def claim(self) -> str:
+        """Hold the host for the run; nothing new when the run holds it. Raises HostBusy when another one does.
+
+        A claim whose run has given no sign of life for long is taken over, and its jobs are ended: the sentence that
+        says so, else "".
+        """
+        ...
+
+    def release(self, *, keep_jobs: bool = False) -> int:
+        """Let the host go, and leave nothing of the run on it, but for its jobs when they are kept.
+
+        How many of them still ran and were ended.
+        """
         ...
 
     def put(self, content: bytes, path: str) -> None:

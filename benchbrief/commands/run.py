@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import click
@@ -9,7 +10,7 @@ import click
 from benchbrief.earlier import look_for_earlier
 from benchbrief.pipeline import OUT
 from benchbrief.progress import Progress
-from benchbrief.run_options import metrics_option
+from benchbrief.run_options import metrics_option, wait_option
 from benchbrief.run_output import run_and_tell
 from benchbrief.simulation import simulate_options, simulation
 from benchbrief.spec_options import compile_or_stop, spec_options
@@ -24,6 +25,7 @@ Examples:
   bench run brief.bench --profile smoke --param records=10k
   bench run brief.bench --json > outcome.json
   bench run brief.bench --openmetrics /var/lib/node_exporter/bench.prom
+  bench run brief.bench --wait                  wait for hosts that another run holds
   bench run brief.bench --fresh                 measure again what was measured before
   bench run brief.bench --simulate              the whole way to the brief, in seconds, against simulated hosts
   bench run brief.bench --simulate --failing 'db-*=5%'
@@ -47,6 +49,7 @@ results and each page of its brief are marked as simulated, no `expect` counts, 
 @click.option("--fresh", is_flag=True, help="Measure all cells again; take none from earlier runs.")
 @click.option("--no-report", is_flag=True, help="Keep the results, render nothing.")
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
+@wait_option
 @metrics_option
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def command(
@@ -61,11 +64,13 @@ def command(
     fresh: bool,
     no_report: bool,
     quiet: bool,
+    wait: bool,
     metrics: Path | None,
     as_json: bool,
 ) -> None:
     """Run SPEC on its hosts, keep every result, and render its brief as PDF and HTML."""
     from benchbrief.runners.rundir import create_run
+    from benchbrief.runners.seams import HostBusy
     from benchbrief.runners.worlds import world_for
 
     simulated = simulation(simulate, seed, errors, failing)
@@ -85,4 +90,8 @@ def command(
             progress.note(text)
         for text in taken.warnings:
             progress.warn(text)
-    run_and_tell(run_dir, progress, report=not no_report, as_json=as_json, metrics=metrics)
+    try:
+        run_and_tell(run_dir, progress, report=not no_report, as_json=as_json, metrics=metrics, wait=wait)
+    except HostBusy:  # nothing was begun
+        shutil.rmtree(run_dir, ignore_errors=True)
+        raise

@@ -119,6 +119,13 @@ class SimulatedTransport:
     def end_leftovers(self) -> int:
         return 0
 
+    def claim(self) -> str:
+        return ""
+
+    def release(self, *, keep_jobs: bool = False) -> int:
+        del keep_jobs
+        return 0
+
     def put(self, content: bytes, path: str) -> None:
         del content, path
 

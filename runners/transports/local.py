@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from benchbrief.compiler.plan import Host
-from benchbrief.runners import jobs
+from benchbrief.runners import jobs, locks
 from benchbrief.runners.commands import Masking, masked, script
 from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.seams import (
@@ -79,6 +79,12 @@ class LocalTransport:
 
     def end_leftovers(self) -> int:
         return jobs.end_leftovers(self)
+
+    def claim(self) -> str:
+        return locks.claim(self)
+
+    def release(self, *, keep_jobs: bool = False) -> int:
+        return jobs.end_leftovers(self, release=True, keep=keep_jobs)
 
     def put(self, content: bytes, path: str) -> None:
         target = Path(path)

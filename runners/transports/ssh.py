@@ -24,7 +24,7 @@ import paramiko
 from paramiko.ssh_exception import NoValidConnectionsError
 
 from benchbrief.compiler.plan import Host
-from benchbrief.runners import jobs
+from benchbrief.runners import jobs, locks
 from benchbrief.runners.commands import Masking, masked, quote, script
 from benchbrief.runners.jobs import ConnectionLost, printable
 from benchbrief.runners.keeper import KEEPER
@@ -186,6 +186,12 @@ class SshTransport:
 
     def end_leftovers(self) -> int:
         return jobs.end_leftovers(self)
+
+    def claim(self) -> str:
+        return locks.claim(self)
+
+    def release(self, *, keep_jobs: bool = False) -> int:
+        return jobs.end_leftovers(self, release=True, keep=keep_jobs)
 
     @contextmanager
     def _shell(self) -> Iterator[WarmShell]:

@@ -1,0 +1,206 @@
+"""A host is held by one run at a time, whichever controller and folder the runs are of."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from benchbrief.runners import locks
+from benchbrief.runners.locks import claim_all
+from benchbrief.runners.seams import Command, HostBusy, HostError, Job, RunName, Transport
+from benchbrief.runners.strays import strays
+from benchbrief.runners.transports import open_transport
+from tests.support.waiting import until
+
+ODD = "a 'run'; $(touch hacked)\n\"-rf *"
+
+
+def sleeper(key: str) -> Job:
+    return Job("sleeper", Command(("sleep", "60")), 60, key=key)
+
+
+@contextmanager
+def run(transport: Transport, owner: str, name: str = "first") -> Iterator[Transport]:
+    named = RunName(owner, name, f"/runs/{name}", "lab-1", 4711)
+    with closing(open_transport(transport.host, run_name=named)) as opened:
+        yield opened
+
+
+def test_a_second_run_is_kept_off_until_the_first_lets_go(transport: Transport, state_root: Path) -> None:
+    with run(transport, "one") as first, run(transport, "two") as second:
+        assert first.claim() == ""
+        with pytest.raises(HostBusy, match="is held by run first of process 4711 on lab-1 since 20") as busy:
+            second.claim()
+        assert str(busy.value).startswith(f"{transport.host.id} is held")
+        assert "bench stop /runs/first" in busy.value.hint
+        assert "--wait" in busy.value.hint
+        first.release()
+        assert second.claim() == ""
+        with pytest.raises(HostBusy):
+            first.claim()
+        second.release()
+    assert not state_root.exists()
+
+
+def test_a_resumed_run_has_its_host_again_at_once(transport: Transport) -> None:
+    with run(transport, "one") as first:
+        first.claim()
+    with run(transport, "one") as resumed:
+        assert resumed.claim() == ""
+        assert resumed.claim() == ""
+        resumed.release()
+
+
+def test_of_many_who_claim_at_once_one_gets_the_host(transport: Transport) -> None:
+    ready, won, lost = threading.Barrier(6), list[str](), list[str]()
+
+    def try_it(owner: str) -> None:
+        with run(transport, owner, owner) as mine:
+            mine.run(Command(("true",)))
+            ready.wait(30)
+            try:
+                mine.claim()
+                won.append(owner)
+            except HostBusy:
+                lost.append(owner)
+
+    threads = [threading.Thread(target=try_it, args=(f"owner{number}",)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(won) == 1
+    assert len(lost) == 5
+    with run(transport, won[0]) as winner:
+        winner.release()
+
+
+def test_the_claim_of_a_run_that_fell_silent_is_taken_over_with_its_jobs(
+    transport: Transport, state_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locks.claim, "__defaults__", (1.0,))
+    with run(transport, "silent") as gone:
+        gone.claim()
+        gone.start(sleeper("k"))
+        with run(transport, "two") as second, pytest.raises(HostBusy):
+            second.claim()
+    with run(transport, "two", "second") as second:
+        said: list[str] = []
+
+        def taken() -> bool:
+            try:
+                said.append(second.claim())
+            except HostBusy:
+                return False
+            return True
+
+        until(taken, 20)
+        assert "was held by run first of process 4711 on lab-1, which gave no sign of life for" in said[0]
+        assert said[0].endswith("s: taken over; its jobs that still ran, 1, were ended")
+        assert not list(state_root.glob("silent*"))
+        second.release()
+
+
+def test_a_claim_is_held_for_as_long_as_its_controller_lives(
+    transport: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locks.claim, "__defaults__", (1.0,))
+    with run(transport, "one") as first, run(transport, "two") as second:
+        first.claim()
+        over = threading.Event()
+        threading.Timer(4, over.set).start()
+        while not over.wait(0.3):
+            with pytest.raises(HostBusy):
+                second.claim()
+        first.release()
+
+
+def test_release_leaves_nothing_or_the_jobs_when_they_are_to_be_kept(transport: Transport, state_root: Path) -> None:
+    with run(transport, "one") as first:
+        first.claim()
+        first.start(sleeper("k"))
+        assert first.release(keep_jobs=True) == 0
+        assert first.find("k") == "running"
+        assert first.release() == 1
+        assert first.find("k") is None
+        assert not state_root.exists()
+        assert first.release() == 0
+
+
+def test_a_run_of_any_name_can_hold_a_host(transport: Transport) -> None:
+    with run(transport, "odd", ODD) as first, run(transport, "two") as second:
+        first.claim()
+        with pytest.raises(HostBusy) as busy:
+            second.claim()
+        assert "$(touch hacked)" in str(busy.value)
+        first.release()
+
+
+class Both(Mapping[str, Transport]):
+    """Two names for hosts, of which one is held by another run."""
+
+    def __init__(self, **hosts: Transport) -> None:
+        self._hosts = hosts
+
+    def __getitem__(self, host_id: str) -> Transport:
+        if host_id not in self._hosts:
+            raise HostError(f"no route to {host_id}")
+        return self._hosts[host_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._hosts)
+
+    def __len__(self) -> int:
+        return len(self._hosts)
+
+
+def test_all_hosts_are_claimed_or_none(transport: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    from benchbrief.runners.hosts import CONTROLLER
+
+    with run(transport, "one") as first, run(transport, "two") as second:
+        elsewhere = open_transport(CONTROLLER, run_name=RunName("two"))
+        first.claim()
+        if transport.host.transport == "local":
+            first.release()
+            pytest.skip("it needs two hosts")
+        hosts = Both(free=elsewhere, held=second)
+        waited: list[HostBusy] = []
+
+        def refuse(error: HostBusy) -> None:
+            assert not list(tmp_path.glob("benchbrief-*")), "the free one is let go while the other is waited for"
+            waited.append(error)
+            first.release()
+
+        assert claim_all(hosts, ["free", "held", "unreachable"], refuse) == (["free", "held"], [])
+        assert len(waited) == 1
+        assert list(tmp_path.glob("benchbrief-*/claim"))
+        elsewhere.release()
+        second.release()
+        elsewhere.close()
+
+
+def test_strays_are_the_jobs_and_claims_of_runs_that_no_process_drives(transport: Transport, tmp_path: Path) -> None:
+    folder = tmp_path / "the run"
+    folder.mkdir()
+    named = RunName("mine", "the run", str(folder), "lab-1", 4711)
+    with closing(open_transport(transport.host, run_name=named)) as killed:
+        killed.claim()
+        killed.start(sleeper("cell/1/measure/here"))
+        from benchbrief.runners.journal_io import Journal
+
+        journal = Journal(folder)
+        assert strays(killed, "lab-1") == []  # type: ignore[arg-type]  # a transport of ours has what jobs need
+        journal.close()
+        found = strays(killed, "lab-1")  # type: ignore[arg-type]  # as above
+        assert [each.what.partition(", since")[0] for each in found] == [
+            "its claim of run the run of process 4711 on lab-1 holds the host",
+            "job cell/1/measure/here of run the run of process 4711 on lab-1 still runs",
+        ]
+        assert {each.folder for each in found} == {str(folder)}
+        assert strays(killed, "lab-2") == [], "another controller's run gave signs of life a moment ago"  # type: ignore[arg-type]  # as above
+        killed.release()
