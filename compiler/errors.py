@@ -8,9 +8,9 @@ E02xx names, E06xx files and cycles, W warnings. Values and their units (E03xx, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from benchbrief.dsl.diagnostics import Diagnostic, Note
 from benchbrief.dsl.errors import Problem
@@ -27,6 +27,7 @@ class CompileProblem(Problem):
     of them has a mistake of its own. What is said of dimensions, keys and points may only follow from that one."""
 
 
+_P = TypeVar("_P", bound=CompileProblem)
 _MOST_FINDINGS = 100  # that are told at once; a text with more has one cause for most of them
 
 
@@ -51,6 +52,19 @@ class Findings:
     def include(self, other: Findings) -> None:
         """Add all that others found."""
         self._problems.update(other._problems)
+
+    def __len__(self) -> int:
+        return len(self._problems)
+
+    def gather(self, kind: type[_P], since: int, together: Callable[[Sequence[_P]], CompileProblem]) -> None:
+        """Put one problem in the place of all of a kind that were found after the first `since`."""
+        late = list(self._problems)[since:]
+        found = [problem for problem in late if isinstance(problem, kind)]
+        if found:
+            one = together(found)
+            kept = [one if problem is found[0] else problem for problem in late]
+            kept = [problem for problem in kept if problem is one or not isinstance(problem, kind)]
+            self._problems = dict.fromkeys((*list(self._problems)[:since], *kept))
 
     def at(self, span: Span) -> bool:
         """Whether something was found at just this place."""

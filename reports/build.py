@@ -14,6 +14,7 @@ from benchbrief.reports import disclosure as d
 from benchbrief.reports import prose, repeatability
 from benchbrief.reports.axes import text_width
 from benchbrief.reports.charts import draw
+from benchbrief.reports.expectations import judged, told
 from benchbrief.reports.facts import contradictions, fact_groups
 from benchbrief.reports.figures import drawing, fits_half
 from benchbrief.reports.labels import line_label, readable
@@ -410,8 +411,12 @@ def _notices(results: Results) -> Iterable[Notice]:
     if run["status"] in ("interrupted", "unfinished"):
         text = words["notice_status_body"].format(status=run["status"])
         yield Notice(words["notice_status"], text, "error")
-    if failed := d.failed_expects(results):
-        yield Notice(words["notice_expect"], words["semicolon"].join(failed), "error")
+    if unmet := [one for one in judged(results) if one.verdict != "holds"]:
+        labels = [
+            "" if one.expect.label in ("", one.expect.text) else one.expect.label + words["colon"] for one in unmet
+        ]
+        conditions = [label + told(one, results) for label, one in zip(labels, unmet, strict=True)]
+        yield Notice(words["notice_expect"], words["semicolon"].join(conditions), "error")
     yield from repeatability.notice(results)
     remarks = [text for hardware in results.plan.hardware.values() for text in contradictions(hardware, results)]
     if remarks:

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 from benchbrief.compiler import plan as p
+from benchbrief.reports.expectations import judged, told
 from benchbrief.reports.facts import fact_name
 from benchbrief.reports.repeatability import paragraph
 from benchbrief.reports.source import Results, Search
@@ -85,10 +86,6 @@ def time_text(value: object) -> str:
         return "" if value is None else str(value)
     at = value.astimezone(UTC) if value.tzinfo else value
     return f"{at:%Y-%m-%d %H:%M:%S} UTC"
-
-
-def failed_expects(results: Results) -> list[str]:
-    return [e.label or e.text for e in results.plan.expects if 0.0 in results.rows(e.query).values()]
 
 
 # --- the groups --------------------------------------------------------------------------------------------------
@@ -287,12 +284,9 @@ def _half_compressible(cell: p.Cell, results: Results) -> bool:
 
 
 def _expects(results: Results) -> Iterable[Item]:
-    words = results.words
-    for expect in results.plan.expects:
-        values = list(results.rows(expect.query).values()) or [None]
-        verdict = "fails" if 0.0 in values else "unknown" if None in values else "holds"
-        text = f"{expect.text}{words['colon']}{words[f'd_expect_{verdict}']}"
-        yield Item(expect.label if expect.label != expect.text else "", text, emphasis=verdict != "holds")
+    for one in judged(results):
+        label = one.expect.label if one.expect.label != one.expect.text else ""
+        yield Item(label, told(one, results), emphasis=one.verdict != "holds")
 
 
 def _warnings(results: Results) -> Iterable[Item]:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from benchbrief.compiler import plan
 from benchbrief.reports.labels import readable
 from benchbrief.reports.layout import Chart, Point, Trace, XAxis, XKind
+from benchbrief.reports.signs import may_be_negative
 from benchbrief.reports.source import Key, Results
 from benchbrief.reports.values import Scale, automatic, decimals_for, fixed, scale_for, unit_text, with_unit
 from benchbrief.reports.words import counted
@@ -221,7 +222,10 @@ def _interval(
     values = results.spread(series.repeats, **at)
     if len(values) < 2:
         return None, None
-    return t_interval(len(values), drawn, statistics.stdev(values))
+    low, high = t_interval(len(values), drawn, statistics.stdev(values))
+    if low is None or high is None or may_be_negative(series.query.text, results.plan):
+        return low, high  # type: ignore[return-value]  # both are known, or neither
+    return max(low, 0.0), high
 
 
 def _explain(

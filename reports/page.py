@@ -40,8 +40,18 @@ def _environment() -> Environment:
     def load(name: str) -> str:
         return root.joinpath(*name.split("/")).read_text("utf-8")
 
-    return Environment(
+    environment = Environment(
         loader=FunctionLoader(load), undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["ticked"] = ticked
+    return environment
+
+
+def ticked(text: str) -> Markup:
+    """A sentence of ours, in which words of a spec or of a command stand in backticks: those become code."""
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if index % 2 else part
+        for index, part in enumerate(re.split(r"`([^`\n]+)`", text))
     )
 
 

@@ -45,9 +45,7 @@ _TRUTH = Unit((), 1.0, "")
 
 _T = TypeVar("_T")
 _E = TypeVar("_E", bound=plan.Element)
-Lowered = tuple[
-    tuple[plan.Metric, ...], tuple[plan.Expect, ...], tuple[plan.Report, ...], tuple[Diagnostic, ...]
-]
+Lowered = tuple[tuple[plan.Metric, ...], tuple[plan.Expect, ...], tuple[plan.Report, ...], tuple[Diagnostic, ...]]
 
 
 def lower(scope: Scope, *, whole: bool = True, planning: bool = True) -> Lowered:
@@ -171,11 +169,14 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
     attributes = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text in _HEAD]
     head = read_attributes(typer, "report", attributes, _HEAD)
     place = Place()
+    found_before = len(typer.findings)
     name = block.name.text if block.name else "report"
     heading = title(typer, block.label, place, "title") if block.label else name
     texts = {key: _title(typer, head, key, place) for key in ("subtitle", "author")}
     legal = head.string("legal")
     legal_prose = prose(typer, legal, place) if legal else None
+    elements = tuple(_elements(typer, [i for i in block.body if i not in attributes], place, "report"))
+    typer.findings.gather(wrong.LeftOut, found_before, wrong.LeftOut.together)
     return plan.Report(
         name=name,
         title=heading or name,
@@ -184,7 +185,7 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
         language=_word(typer, head, "language", LANGUAGES) or typer.scope.language,
         author=texts["author"],
         legal=legal_prose,
-        elements=tuple(_elements(typer, [i for i in block.body if i not in attributes], place, "report")),
+        elements=elements,
         origin=origin(block.span),
     )
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from benchbrief.compiler.errors import CompileProblem, Misspelt, ticked
 from benchbrief.dsl.diagnostics import Note, Severity
 from benchbrief.dsl.source import Span
+
+_LISTED = 4
 
 
 @dataclass(frozen=True)
@@ -242,16 +245,31 @@ class SinglePoint(CompileProblem):
 
 @dataclass(frozen=True)
 class LeftOut(CompileProblem):
-    """A part of an unrolled `each` for which nothing is measured."""
+    """A part of an unrolled `each` for which nothing is measured, told once for a report; `others` are further ones."""
 
     code = "W0704"
     severity: ClassVar[Severity] = "warning"
-    says = "this {kind} is left out for {dim} `{key}`, where `{base}` is not measured"
-    hint = "leave it, or move the {kind} out of `each {dim}`"
+    says = "this {kind} is left out for {dim} `{key}`, where `{base}` is not measured{more}"
+    hint = "leave it where that is meant; to silence it, write the {kind} outside of `each {dim}`, where it is measured"
     kind: str
     dim: str
     key: str
     base: str
+    others: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def more(self) -> str:
+        """`; so are 3 more parts of this report: figure for `read`, table for `c``."""
+        if not self.others:
+            return ""
+        listed = [f"the {kind} for `{key}`" for kind, key in self.others[:_LISTED]]
+        rest = f" and {len(self.others) - _LISTED} more" if len(self.others) > _LISTED else ""
+        return f"; nor is what these need: {', '.join(listed)}{rest}"
+
+    @staticmethod
+    def together(found: Sequence[LeftOut]) -> LeftOut:
+        """The first, with all the others."""
+        return replace(found[0], others=tuple((each.kind, each.key) for each in found[1:]))
 
 
 @dataclass(frozen=True)

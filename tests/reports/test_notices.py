@@ -1,0 +1,72 @@
+"""What a reader is told in sentences of ours: conditions with their numbers, code as code, signs that can be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler import plan as p
+from benchbrief.reports.build import build
+from benchbrief.reports.page import ticked
+from benchbrief.reports.signs import may_be_negative
+from benchbrief.reports.words import CATALOGUES
+from tests.reports import world as w
+from tests.support.plans import compile_spec
+
+QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart.bench"
+ORIGIN = p.Origin(file="brief.bench", line=7, column=1)
+
+
+def expecting(limit: float) -> p.Expect:
+    top = w.query(
+        "SELECT 'disk' AS hardware, 8200.0::DOUBLE AS value", ("hardware",), "ops/s", "max(throughput over threads)"
+    )
+    holds = w.query(
+        f"SELECT 'disk' AS hardware, (8200.0 > {limit})::INT::DOUBLE AS value",  # a number of this test
+        ("hardware",),
+        "1",
+        "",
+    )
+    bound = w.constant(limit, "ops/s", f"{limit:.0f} ops/s")
+    text = f"max(throughput over threads) > {limit:.0f} ops/s"
+    return p.Expect(text=text, label="Fast enough", query=holds, sides=(top, bound), origin=ORIGIN)
+
+
+def test_an_unmet_expectation_is_told_with_its_condition_and_its_value() -> None:
+    world = w.World({"disk": "Disk"}, {"a": "A"})
+    world.expects = (expecting(10_000), expecting(5_000))
+    report = w.report("R")
+    view = build(world.plan(report), world.store(), report, CATALOGUES["en"])
+    (notice,) = [each for each in view.notices if each.title == "Expectations not met"]
+    assert notice.text == (
+        "Fast enough: max(throughput over threads) > 10000 ops/s: does not hold "
+        "(Disk: max(throughput over threads) = 8,200\u00a0ops/s)"
+    )
+
+
+def test_words_in_backticks_become_code_and_nothing_else_becomes_markup() -> None:
+    assert ticked("say `bench <run>` & more") == "say <code>bench &lt;run&gt;</code> &amp; more"
+    assert ticked("a lone ` stays") == "a lone ` stays"
+
+
+@pytest.mark.parametrize(
+    ("text", "below_zero"),
+    [
+        ("throughput", False),
+        ("throughput / power", False),
+        ("latency.p99[read]", False),
+        ('throughput["a-b"]', False),
+        ("throughput[one] / throughput[two] - 1", True),
+    ],
+)
+def test_only_a_subtraction_gives_what_may_be_below_zero(text: str, below_zero: bool) -> None:
+    assert may_be_negative(text, compile_spec(QUICKSTART)) is below_zero
+
+
+def test_a_metric_that_subtracts_may_be_below_zero_under_its_name() -> None:
+    plan = compile_spec(QUICKSTART)
+    gain = p.Metric(name="gain", label="Gain", better="higher", query=w.query("", (), "%", "a - b"), origin=ORIGIN)
+    plan = plan.model_copy(update={"metrics": (gain,)})
+    assert may_be_negative("max(gain over threads)", plan)
+    assert not may_be_negative("gains", plan)
