@@ -33,6 +33,7 @@ from benchbrief.runners.seams import (
     ServerFailed,
     Settles,
 )
+from benchbrief.runners.server_status import server_status
 from benchbrief.runners.step_jobs import run_jobs
 
 
@@ -155,7 +156,8 @@ class CellRun:
         """The outputs by host, and by how much each host's clock is ahead of the controller's."""
         node = self._plan.hardware[self._cell.hardware].hosts[0]
         readings = self.attempt.world.readings(self.engine(), self._cell.measure_s)
-        with clocks(self.attempt) as offsets, probes(self.attempt), readings:
+        status = server_status(self.attempt, self.engine())
+        with clocks(self.attempt) as offsets, probes(self.attempt), status, readings:
             jobs = {host: self.driver.measure(each) for host, each in contexts.items()}
             outputs = run_jobs(self.attempt, jobs, "measure")
         if readings.samples or readings.problem:

@@ -15,6 +15,7 @@ from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.live_jobs import watch_probes
 from benchbrief.runners.probes import FileReads, ReadsFiles, reading_job
 from benchbrief.runners.seams import Job, Node, RunnerError, RunningJob
+from benchbrief.runners.server_status import RecordsStatus
 
 _AT_ONCE = 16
 """How many jobs are started, or ended, at the same time."""
@@ -44,6 +45,8 @@ def samplers(attempt: Attempt) -> list[Sampler]:
     found = []
     for probe in attempt.cell.probes:
         kind = attempt.world.probe_kind(probe.name)
+        if isinstance(kind, RecordsStatus):
+            continue  # no job: see `runners/server_status.py`
         for host_id in probe.hosts:
             if isinstance(kind, ReadsFiles):
                 shared.setdefault((host_id, probe.every_s), []).append((probe, kind.reads(probe)))

@@ -18,11 +18,6 @@ def refuse_unsupported(plan: Plan) -> None:
                     f"power can't be read by `{meter.kind}` yet ({meter.origin})",
                     f"read it by {' or '.join(KINDS)}, or take `power` out of the probes of {cell.experiment}",
                 )
-            if probe.name == "database":
-                raise RunnerError(
-                    f"the probe `database` can't be run yet ({probe.origin})",
-                    f"take it out of the probes of {cell.experiment}",
-                )
 
 
 def metered(plan: Plan) -> tuple[tuple[Node, str], ...]:

@@ -94,6 +94,25 @@ _SAMPLED: Mapping[str, str] = {
     "network.packets_sent": "1/s",
     "network.errors": "1/s",
     "network.drops": "1/s",
+    "database.connections": "",
+    "database.active": "",
+    "database.queued": "",
+    "database.memory": "B",
+    "database.cache_used": "B",
+    "database.cache_dirty": "B",
+    "database.replication_lag": "s",
+    "database.inserts": "1/s",
+    "database.queries": "1/s",
+    "database.updates": "1/s",
+    "database.deletes": "1/s",
+    "database.getmores": "1/s",
+    "database.commands": "1/s",
+    "database.received": "B/s",
+    "database.sent": "B/s",
+    "database.cache_read": "B/s",
+    "database.cache_written": "B/s",
+    "database.evictions": "1/s",
+    "database.evictions_by_operations": "1/s",
 }
 """The measures of probes and their units. Before the dot stands the probe."""
 
@@ -132,9 +151,12 @@ KINDS: Mapping[str, MeasureKind] = _kinds()
 
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "latency": tuple(f"latency.{name}" for name in STATISTICS),
-    **{probe: tuple(name for name in KINDS if name.startswith(f"{probe}.")) for probe in ("disk", "memory", "network")},
+    **{
+        probe: tuple(name for name in KINDS if name.startswith(f"{probe}."))
+        for probe in ("disk", "memory", "network", "database")
+    },
 }
 """Words that are not a measure by themselves, and the measures that begin with them."""
 
-FAMILIAR_FACTS = frozenset({"memory", "network"})
+FAMILIAR_FACTS = frozenset({"memory", "network", "database"})
 """Families whose word is what hardware is declared with, as in `memory = 512 GiB`: it stays free for that."""

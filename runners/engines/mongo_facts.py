@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -48,6 +48,45 @@ def counters_of(status: Mapping[str, Any]) -> dict[str, float]:
     for (section, key), name in _WIRED_TIGER.items():
         found |= _numbers("wiredtiger", {name: tiger.get(section, {}).get(key)})
     return found
+
+
+def status_of(status: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Counters and gauges of serverStatus, and the lag of the secondary that is furthest behind, from the `members` of
+    replSetGetStatus (none: not a replica set). What the server does not tell is not there."""
+    queue, clients = (status.get("globalLock", {}).get(key, {}) for key in ("currentQueue", "activeClients"))
+    cache = status.get("wiredTiger", {}).get("cache", {})
+    evicted = [cache.get(f"{kind} pages evicted") for kind in ("unmodified", "modified")]
+    return {
+        **counters_of(status),
+        **_numbers("connections", {"current": status.get("connections", {}).get("current")}),
+        **_numbers("memory", {"resident_mib": status.get("mem", {}).get("resident")}),
+        **_plain({"queued": queue.get("total"), "active": clients.get("total")}),
+        **_numbers(
+            "wiredtiger.cache",
+            {
+                "used_bytes": cache.get("bytes currently in the cache"),
+                "dirty_bytes": cache.get("tracked dirty bytes in the cache"),
+                "evicted_pages": None if None in evicted else sum(evicted),
+                "evicted_by_operations": cache.get("pages evicted by application threads"),
+            },
+        ),
+        **_plain({"replication_lag_s": _lag(members)}),
+    }
+
+
+def _lag(members: Sequence[Mapping[str, Any]]) -> float | None:
+    """Seconds, as whole as the optimes are; None without a primary, or without a secondary."""
+    primary, secondary = (
+        [member["optimeDate"] for member in members if member.get("stateStr") == state and "optimeDate" in member]
+        for state in ("PRIMARY", "SECONDARY")
+    )
+    if not primary or not secondary:
+        return None
+    return float(max(0.0, (max(primary) - min(secondary)).total_seconds()))
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, float]:
+    return {name: float(value) for name, value in values.items() if isinstance(value, int | float)}
 
 
 def _numbers(section: str, values: Mapping[str, Any]) -> dict[str, float]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -21,7 +21,7 @@ from benchbrief.runners.engines.hooks import run_hooks
 from benchbrief.runners.engines.mongo_client import Connection
 from benchbrief.runners.engines.mongo_cluster import check_declared, part, wait_caught_up, writable
 from benchbrief.runners.engines.mongo_data import Data
-from benchbrief.runners.engines.mongo_facts import counters_of, facts_of
+from benchbrief.runners.engines.mongo_facts import counters_of, facts_of, status_of
 from benchbrief.runners.engines.mongo_start import StartedCluster
 from benchbrief.runners.seams import Endpoint, Hosts, Secret, ServerFailed
 
@@ -161,6 +161,15 @@ class MongoDB:
 
     def counters(self) -> dict[str, float]:
         return counters_of(self._started().command("serverStatus"))
+
+    def status(self) -> dict[str, float]:
+        """See `server_status.TellsStatus`."""
+        connection = self._started()
+        status = connection.command("serverStatus")
+        members: Sequence[Mapping[str, Any]] = ()
+        if "repl" in status and "setName" in status["repl"]:
+            members = connection.command("replSetGetStatus").get("members", ())
+        return status_of(status, members)
 
     def healthy(self) -> None:
         """Raises ServerFailed when the server does not answer, was restarted, or is no longer the one for writes."""

@@ -129,6 +129,7 @@ def test_each_plugin_of_its_own_loads(environment: Environment) -> None:
         "cpu": "Cpu",
         "memory": "Memory",
         "network": "Network",
+        "database": "Database",
         "power": "Power",
     }
 

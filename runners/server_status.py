@@ -1,0 +1,133 @@
+"""Recording what a server says of itself beside a measurement: the `database` probe, which is no job on a host."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import IO, Protocol, runtime_checkable
+
+from benchbrief.compiler.plan import Probe
+from benchbrief.runners import journal as j
+from benchbrief.runners.attempt import Attempt
+from benchbrief.runners.rundir import cell_directory, digests
+from benchbrief.runners.seams import DiskFull, Engine, RunnerError
+
+_LAST_ANSWER_S = 5.0
+"""How long the answer that is under way at the end is waited for."""
+
+
+@runtime_checkable
+class RecordsStatus(Protocol):
+    """A probe kind whose readings are made of what the engine tells."""
+
+    def reading(self, status: Mapping[str, float]) -> str: ...
+
+
+@runtime_checkable
+class TellsStatus(Protocol):
+    """An engine whose server says how it is."""
+
+    def status(self) -> Mapping[str, float]:
+        """Its counters and gauges by name. Raises RunnerError; may be called from another thread than the rest."""
+        ...
+
+
+@contextmanager
+def server_status(attempt: Attempt, engine: Engine) -> Iterator[None]:
+    """Ask the engine as often as the cell's probes say while the block runs, and keep the answers like a job's output.
+
+    An answer that fails is a gap, and told in the probe's stderr. Raises RunnerError for an engine that tells nothing.
+    """
+    with ExitStack() as stack:
+        for probe in attempt.cell.probes:
+            kind = attempt.world.probe_kind(probe.name)
+            if isinstance(kind, RecordsStatus):
+                if not isinstance(engine, TellsStatus):
+                    raise RunnerError(
+                        f"a {engine.name} database does not say how it is ({probe.origin})",
+                        f"take the probe `{probe.name}` out of the probes of {attempt.cell.experiment}",
+                    )
+                stack.enter_context(_recorded(attempt, probe, kind, engine.status))
+        yield
+
+
+@contextmanager
+def _recorded(
+    attempt: Attempt, probe: Probe, kind: RecordsStatus, ask: Callable[[], Mapping[str, float]]
+) -> Iterator[None]:
+    (host,) = probe.hosts
+    directory = cell_directory(attempt.cell.id, attempt.number) / f"probe-{probe.name}-{host.replace('/', '_')}"
+    folder = attempt.run_dir / directory
+    started, over = time.time(), threading.Event()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "stdout").open("w") as out, (folder / "stderr").open("w") as err:
+            reader = _Reader(probe.every_s, kind, ask, out, err, over)
+            reader.start()
+            try:
+                yield
+            finally:
+                over.set()
+                reader.join(_LAST_ANSWER_S)
+            if reader.failed is not None:
+                raise reader.failed
+    except OSError as error:
+        raise DiskFull(f"{folder} can't be written: {os.strerror(error.errno or 0)}", "free some space") from error
+    attempt.journal.write(
+        j.JobCollected(
+            at=time.time(),
+            cell=attempt.cell.id,
+            attempt=attempt.number,
+            step="measure",
+            job=f"probe:{probe.name}:{host}",
+            host=host,
+            directory=str(directory),
+            exit_code=None,
+            started_at=started,
+            ended_at=time.time(),
+            files=digests(folder),
+        )
+    )
+
+
+class _Reader(threading.Thread):
+    """`failed` is why nothing more could be kept."""
+
+    def __init__(
+        self,
+        every_s: float,
+        kind: RecordsStatus,
+        ask: Callable[[], Mapping[str, float]],
+        out: IO[str],
+        err: IO[str],
+        over: threading.Event,
+    ) -> None:
+        super().__init__(name="server status", daemon=True)
+        self._every_s, self._kind, self._ask, self._out, self._err, self._over = every_s, kind, ask, out, err, over
+        self.failed: OSError | None = None
+
+    def run(self) -> None:
+        due = time.monotonic()
+        try:
+            while True:
+                self._read()
+                due = max(due + self._every_s, time.monotonic())
+                if self._over.wait(max(0.0, due - time.monotonic())):
+                    self._read()  # so that the end of the window is covered
+                    return
+        except OSError as error:
+            self.failed = error
+        except ValueError:
+            pass  # the files were closed: this answer came too late to be kept
+
+    def _read(self) -> None:
+        try:
+            status = self._ask()
+        except RunnerError as error:
+            print(f"{time.time():.3f} {error}", file=self._err, flush=True)
+            return
+        up = time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+        print(f"= {time.time():.6f} {up:.2f}\n{self._kind.reading(status)}\n.", file=self._out, flush=True)
