@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports import disclosure as d
-from benchbrief.reports import prose, repeatability
+from benchbrief.reports import prose, repeatability, validity
 from benchbrief.reports.axes import text_width
 from benchbrief.reports.charts import draw
 from benchbrief.reports.expectations import judged, told
@@ -418,6 +418,7 @@ def _notices(results: Results) -> Iterable[Notice]:
         conditions = [label + told(one, results) for label, one in zip(labels, unmet, strict=True)]
         yield Notice(words["notice_expect"], words["semicolon"].join(conditions), "error")
     yield from repeatability.notice(results)
+    yield from validity.notice(results)
     remarks = [text for hardware in results.plan.hardware.values() for text in contradictions(hardware, results)]
     if remarks:
         facts = words["semicolon"].join(dict.fromkeys(remarks))

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 from benchbrief.compiler import plan as p
+from benchbrief.reports import validity
 from benchbrief.reports.expectations import judged, told
 from benchbrief.reports.facts import fact_name
 from benchbrief.reports.repeatability import paragraph
@@ -34,6 +35,7 @@ def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str
         DisclosureGroup(words["d_hosts"], tuple(_hosts(results, brief=facts_shown))),
         DisclosureGroup(words["d_method"], tuple(_method(results))),
         DisclosureGroup(words["d_repeatability"], tuple(paragraph(results))),
+        DisclosureGroup(words["d_validity"], tuple(validity.paragraphs(results))),
         DisclosureGroup(words["d_expects"], tuple(_expects(results))),
         DisclosureGroup(words["d_warnings"], tuple(_warnings(results))),
     ]
@@ -155,7 +157,13 @@ def _settings(results: Results) -> Iterable[Item]:
         parts.append(words["d_measure"].format(time=duration(experiment.measure_s)))
         if experiment.phases > 1:
             parts.append(words["d_phases"].format(n=experiment.phases))
-        parts.append(words["d_repeats"].format(n=experiment.repeats))
+        if experiment.confident:
+            ends = {"low": experiment.confident.at_least, "high": experiment.repeats}
+            parts.append(words["d_repeats_until"].format(within=f"{100 * experiment.confident.within:g} %", **ends))
+        else:
+            parts.append(words["d_repeats"].format(n=experiment.repeats))
+        if experiment.cool_down_s:
+            parts.append(words["d_cool_down"].format(time=duration(experiment.cool_down_s)))
         parts.append(words[f"d_order_{experiment.order}"].format(seed=experiment.seed))
         parts.append(words["d_errors"].format(share=f"{experiment.max_error_share:.3g}"))
         parts.append(_probes(experiment.name, results))
@@ -190,9 +198,17 @@ def _knee(search: Search, axis: str, results: Results) -> str:
     key = "d_no_knee" if search.knee is None else f"d_knee_{axis}"
     return words[key].format(
         knee=points([search.knee or 0.0]),
+        tried=points(_tried(search, axis, results)) or words["missing"],
         hardware=plan.hardware[search.hardware].label,
         workload=plan.workloads[search.workload].label,
     )
+
+
+def _tried(search: Search, axis: str, results: Results) -> list[float]:
+    """The points at which the search has measured."""
+    key = (search.experiment, search.hardware, search.workload)
+    cells = (c for c in results.cells if (c.experiment, c.hardware, c.workload) == key and c.status == "ok")
+    return sorted({float(value) for cell in cells if (value := getattr(cell, axis)) is not None})
 
 
 def _probes(experiment: str, results: Results) -> str:

@@ -61,6 +61,7 @@ _EN = {
     "expect_more": "and {n} more",
     "notice_differs": "Declared and observed differ",
     "notice_differs_body": "{facts}. The observed values hold; see the test configuration.",
+    "notice_transient": "Measurements that begin unsteadily",
     "notice_spread": "Repeats differ widely",
     "notice_spread_body_one": "Repeats of the one repeated point differ: the coefficient of variation of throughput is "
     "{cv} ({point}: {repeats} repeats, from {low} to {high}). Smaller differences may be noise.",
@@ -246,14 +247,17 @@ _EN = {
     "d_found_target": "offered load: the knee that “{label}” found ({points})",
     "d_search": "searched upwards for the knee, the last point before {latency} rises by {rise} or more while "
     "throughput gains less than {gain} (mean throughput and highest latency of the repeats): {found}",
-    "d_knee_threads": "threads = {knee} on {hardware}, {workload}",
-    "d_knee_target": "{knee} ops/s on {hardware}, {workload}",
-    "d_no_knee": "none on {hardware}, {workload}",
+    "d_knee_threads": "threads = {knee} on {hardware}, {workload} (measured at {tried})",
+    "d_knee_target": "{knee} ops/s on {hardware}, {workload} (measured at {tried})",
+    "d_no_knee": "none on {hardware}, {workload} (measured at {tried})",
     "d_warm_up": "warm-up {time}",
     "d_no_warm_up": "no warm-up",
     "d_measure": "measured {time}",
     "d_phases": "{n} phases",
     "d_repeats": "repeats: {n}",
+    "d_repeats_until": "repeats: {low} to {high} at each point, until the 95 % confidence interval of the mean "
+    "throughput is within ±{within}",
+    "d_cool_down": "{time} of cooling down after each measurement",
     "d_order_grouped": "order: grouped by hardware",
     "d_order_interleaved": "order: interleaved over hardware",
     "d_order_random": "order: random, seed {seed}",
@@ -277,6 +281,24 @@ _EN = {
     "d_repeat_mean": "Rates are means over the repeats; latencies come from all repeats together.",
     "d_single": "Each point was measured once: differences of a few per cent may be noise.",
     "d_repeatability": "Repeatability",
+    "d_validity": "Validity",
+    "v_transient": "In {noted} of {n} measurements the throughput is not steady at the beginning (MSER-5), and the "
+    "mean would differ by more than 2 % without it; the longest is {seconds} s of {window} s ({cell}). "
+    "A longer warm-up would leave it out.",
+    "v_transient_one": "The throughput of the measurement is not steady at the beginning (MSER-5), and the mean would "
+    "differ by more than 2 % without it: {seconds} s of {window} s ({cell}). A longer warm-up would leave it out.",
+    "v_offered": "The offered load was achieved to 95 % or more in all {n} measurements that offered one.",
+    "v_offered_one": "The offered load was achieved to 95 % or more in the one measurement that offered one.",
+    "v_short": "In {short} of {n} measurements less than 95 % of the offered load was achieved; the least is "
+    "{achieved} of {offered} ({share}; {cell}). A load generator that falls behind waits for replies, and is a closed loop then.",
+    "v_short_one": "Less than 95 % of the offered load was achieved: {achieved} of {offered} ({share}; {cell}). "
+    "A load generator that falls behind waits for replies, and is a closed loop then.",
+    "v_service_only": "{tool} has no intended latency: its latencies at an offered load are as measured by a closed "
+    "loop, from when an operation was sent, and leave out how long it waited for its turn (coordinated omission).",
+    "v_confident": "“{label}” repeated each point until the 95 % confidence interval of the mean throughput was within "
+    "±{within} ({fewest} to {most} times). An interval that ends its own repeats is a little too narrow: it covers "
+    "the mean somewhat less often than in 95 % of all cases.",
+    "v_unconfident": " {wide} points stayed wider, the widest ±{widest}.",
     "d_point": "{workload} on {hardware}, {load}",
     "d_spread_one": "One point was measured more than once. Coefficient of variation of its throughput: {cv} "
     "({point}: {repeats} repeats, from {low} to {high}).",
@@ -383,6 +405,7 @@ _JA = {
     "at_phase": "フェーズ {n}",
     "at_repeat": "反復 {n}",
     "at_target": "目標負荷 {n} ops/s",
+    "notice_transient": "測定の始めが定常ではありません",
     "notice_spread": "反復間のばらつきが大きくなっています",
     "notice_spread_body": "反復測定した {n} 点のうち {wide} 点で、スループットの変動係数が {limit} を超えています。"
     "最大は {cv}（{point}：{repeats} 回、{low}〜{high}）です。それより小さい差は誤差の可能性があります。",
@@ -556,14 +579,16 @@ _JA = {
     "d_search": "屈曲点（knee）を小さい側から探索。"
     "次の点で {latency} が {rise} 以上増え、スループットの伸びが {gain} 未満となる点"
     "（繰り返しの平均スループットと最大レイテンシによる）：{found}",
-    "d_knee_threads": "{hardware}、{workload} で {knee} スレッド",
-    "d_knee_target": "{hardware}、{workload} で {knee} ops/s",
-    "d_no_knee": "{hardware}、{workload} ではなし",
+    "d_knee_threads": "{hardware}、{workload} で {knee} スレッド（測定点 {tried}）",
+    "d_knee_target": "{hardware}、{workload} で {knee} ops/s（測定点 {tried}）",
+    "d_no_knee": "{hardware}、{workload} ではなし（測定点 {tried}）",
     "d_warm_up": "ウォームアップ {time}",
     "d_no_warm_up": "ウォームアップなし",
     "d_measure": "測定時間 {time}",
     "d_phases": "{n} フェーズ",
     "d_repeats": "測定回数 {n}",
+    "d_repeats_until": "測定回数 各点 {low}〜{high} 回（スループット平均の 95 % 信頼区間が ±{within} 以内になるまで）",
+    "d_cool_down": "各測定後の休止 {time}",
     "d_order_grouped": "順序：ハードウェアごと",
     "d_order_interleaved": "順序：ハードウェアを交互に",
     "d_order_random": "順序：ランダム（シード {seed}）",
@@ -583,6 +608,19 @@ _JA = {
     "d_repeat_mean": "スループットなどの率は反復の平均、レイテンシーは全反復をまとめた値です。",
     "d_single": "各点の測定は 1 回です。数パーセントの差は誤差の可能性があります。",
     "d_repeatability": "再現性",
+    "d_validity": "妥当性",
+    "v_transient": "{n} 件の測定のうち {noted} 件で、測定の始めのスループットが定常ではありません（MSER-5）。"
+    "その部分を除くと平均が 2 % を超えて変わります。最長は {window} 秒のうち {seconds} 秒（{cell}）です。"
+    "ウォームアップを長くすると除かれます。",
+    "v_offered": "目標負荷を与えた {n} 件の測定のすべてで、その 95 % 以上を達成しました。",
+    "v_short": "{n} 件の測定のうち {short} 件で、達成は目標負荷の 95 % 未満でした。最小は {offered} に対して {achieved}"
+    "（{share}、{cell}）です。遅れた負荷生成ツールは応答を待つため、クローズドループになります。",
+    "v_service_only": "{tool} には意図レイテンシーがありません。目標負荷でのレイテンシーはクローズドループでの"
+    "測定値で、要求の送信時から数え、順番を待った時間を含みません（coordinated omission）。",
+    "v_confident": "「{label}」では、スループット平均の 95 % 信頼区間が ±{within} 以内になるまで各点を"
+    "反復しました（{fewest}〜{most} 回）。反復を自ら終わらせた区間はわずかに狭く、"
+    "平均を含む割合は 95 % を少し下回ります。",
+    "v_unconfident": "{wide} 点はそれより広いままで、最大は ±{widest} です。",
     "d_point": "{hardware} の {workload}、{load}",
     "d_spread": "{n} 点を複数回測定しました。反復間のスループットの変動係数：中央値 {median}、最大 {cv}"
     "（{point}：{repeats} 回、{low}〜{high}）。",

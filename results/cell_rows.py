@@ -27,6 +27,7 @@ from benchbrief.results.schema import (
 from benchbrief.runners import journal as j
 from benchbrief.runners.measurement import Histogram, Operation
 from benchbrief.runners.rundir import cell_directory
+from benchbrief.runners.transient import transient
 
 _CLOCK_S = 0.01
 """A clock that is no more off than this is not worth a line."""
@@ -77,7 +78,16 @@ def _cell_row(evidence: Evidence, verdict: Verdict, measured: Measured) -> CellR
         raw_dir=str(cell_directory(cell.id, verdict.attempt)) if verdict.attempt is not None else None,
         origin=str(cell.origin),
         reused_from=reused.reused_from if reused else None,
+        transient_s=_transient_s(measured),
     )
+
+
+def _transient_s(measured: Measured) -> float | None:
+    """The longest of any load generator; a load has no beginning that could be left out."""
+    if measured.load:
+        return None
+    found = [each for m in measured.sources.values() if (each := transient(m.intervals))]
+    return max((each.seconds if each.noted else 0.0 for each in found), default=None)
 
 
 def _operation_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[OperationRow]:

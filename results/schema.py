@@ -88,6 +88,8 @@ class CellRow(NamedTuple):
     origin: str
     reused_from: str | None = None
     """The earlier run that measured it; NULL for this one."""
+    transient_s: float | None = None
+    """How long the beginning of the measured window is not steady by MSER-5, and changes the mean (else 0)."""
 
 
 class HistogramBucket(NamedTuple):

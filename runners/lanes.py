@@ -21,6 +21,7 @@ from benchbrief.runners.attempt import Attempt, Interrupted
 from benchbrief.runners.cell import CellRun
 from benchbrief.runners.equipment import Equipment
 from benchbrief.runners.hosts import CONTROLLER
+from benchbrief.runners.offered import shortfall
 from benchbrief.runners.run_state import RunState, one_line
 from benchbrief.runners.rundir import cell_directory, write_durably
 from benchbrief.runners.seams import BadOutput, DiskFull, HostError, HostFull, LoadShort, RunnerError, ServerFailed
@@ -160,6 +161,8 @@ class Lane:
             return error
         for text in measurement.warnings:
             self.remark("warning", text, cell=cell.id)
+        if text := shortfall(cell, measurement):
+            self.remark("info", f"{cell.id} {text}", cell=cell.id)
         criterion = run.searches.criterion(cell)
         self._ended(
             cell,

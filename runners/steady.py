@@ -1,4 +1,4 @@
-"""Whether a throughput held still within the measured time, by the rule in `compiler/steady.py`.
+"""Whether a throughput held still within the measured time, by the rule in `compiler/steady.py`, and by MSER-5.
 
 SNIA's measurements are rounds of a minute, five of them in a row. Here they are fifths of the measured time: ranges of
 single seconds grow with their number, so a long run would fail by the rule's first half for its length alone.
@@ -12,6 +12,10 @@ from itertools import pairwise
 
 from benchbrief.compiler.steady import MOST_RANGE, MOST_TREND, ROUNDING
 from benchbrief.runners.measurement import Interval
+from benchbrief.runners.transient import transient
+
+WARM_UP = "lengthen `warm_up`"
+MEASURE = "measure for a longer time"
 
 ROUNDS = 5
 
@@ -60,3 +64,19 @@ def steadiness(intervals: Sequence[Interval]) -> Steadiness | None:
 
 def _rate(intervals: Sequence[Interval]) -> float:
     return sum(each.count for each in intervals) / sum(each.seconds for each in intervals)
+
+
+def judged(intervals: Sequence[Interval], remedy: str) -> tuple[tuple[str, ...], dict[str, str]]:
+    """What both rules have to say of a measured window: warnings, and the numbers behind them.
+
+    `remedy` is what helps against a transient at its beginning.
+    """
+    warnings: tuple[str, ...] = ()
+    properties: dict[str, str] = {}
+    if steady := steadiness(intervals):
+        warnings, properties = steady.warnings, steady.properties
+    if beginning := transient(intervals):
+        warnings += (beginning.warning(remedy),) if beginning.noted else ()
+        said = f"{beginning.seconds:.0f} s of {beginning.window_s:.0f} s" if beginning.noted else "none worth noting"
+        properties |= {"transient": f"{said} (MSER-5)"}
+    return warnings, properties

@@ -26,6 +26,7 @@ from benchbrief.compiler.metrics.terms import (
     offered_keys,
 )
 from benchbrief.compiler.metrics.typed import Demanded, Typed, text_of
+from benchbrief.compiler.offered import KEEPS_UP
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.steady import FEWEST_PHASES
 from benchbrief.compiler.units import DIMENSIONLESS, parse_unit
@@ -46,10 +47,6 @@ FEWEST_POINTS = 3
 """Of a curve with a knee: one before it, one at it, one behind it."""
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {"saturation": ("at",)}
-
-KEEPS_UP = 0.95
-"""A system keeps up with an offered load when it achieves this share of it. What is short of the whole leaves room for
-the pace of a load generator, which is never quite the offered one."""
 
 _TOTAL = replace(KINDS["throughput"], on_demand=KINDS["throughput"].on_demand - {"operation"})
 _SECONDS = parse_unit("s").dimension

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from benchbrief.compiler.blocks.ramps import GAIN, LATENCY, RISE
 from benchbrief.compiler.blocks.repeats import FEWEST
-from benchbrief.compiler.metrics.curves import FEWEST_POINTS, KEEPS_UP
+from benchbrief.compiler.metrics.curves import FEWEST_POINTS
 from benchbrief.compiler.metrics.measures import KINDS
+from benchbrief.compiler.offered import KEEPS_UP
 from benchbrief.compiler.plan import Boundary, Dimension
 from benchbrief.compiler.steady import FEWEST_PHASES, MOST_RANGE, MOST_TREND
 

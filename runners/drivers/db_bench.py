@@ -17,7 +17,7 @@ from benchbrief.runners.drivers import db_bench_output as text
 from benchbrief.runners.drivers.evidence import bad, lines, require_exit, timeout_s
 from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput
 from benchbrief.runners.seams import BadOutput, CellContext, Command, Interim, Job, JobOutput, Requirement, RunnerError
-from benchbrief.runners.steady import steadiness
+from benchbrief.runners.steady import MEASURE, WARM_UP, judged
 
 _REPORT = "report.csv"
 _LOAD = "fillseq"
@@ -151,15 +151,16 @@ class DbBench:
             counted = text.intervals(lines(output.directory / _REPORT))
 
         intervals = tuple(Interval(*each) for each in counted)
-        steady = steadiness(intervals)
-        properties |= steady.properties if steady else {}
+        no_warm_up = _makes_its_data(benchmark) or _untimed(benchmark)
+        unsteady, told = judged(intervals, MEASURE if no_warm_up else WARM_UP)
+        properties |= told
         started = text.started_at(found, output.started_at, output.ended_at, seconds)
         return Measurement(
             window=(started, started + seconds),
             throughput=(PhaseThroughput(None, count, 0, seconds, count / seconds),),
             operations=tuple(operations),
             intervals=intervals,
-            warnings=(*found.warnings, *_not_found(headline), *(steady.warnings if steady else ())),
+            warnings=(*found.warnings, *_not_found(headline), *unsteady),
             tool_version=f"db_bench {found.version}".strip(),
             properties=tuple(properties.items()),
         )

@@ -19,6 +19,7 @@ from benchbrief.runners.drivers import ycsb_properties as properties
 from benchbrief.runners.drivers.evidence import bad, lines, require_exit, require_few_errors, timeout_s
 from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput
 from benchbrief.runners.seams import CellContext, Command, File, Interim, Job, JobOutput, Requirement, RunnerError
+from benchbrief.runners.steady import MEASURE, WARM_UP, judged
 
 _INTERRUPTED = 124
 """The exit code of `timeout` when the time was over."""
@@ -108,12 +109,14 @@ class GoYcsb:
         own = max(0, errors - context.threads)
         require_few_errors(output, "go-ycsb", own, count, allowed)
         tolerated = bool(own) and not context.experiment.max_error_share
+        intervals = _intervals(found, total.seconds)
+        unsteady, told = judged(intervals, MEASURE if properties.is_load(context.workload) else WARM_UP)
         return Measurement(
             window=(output.ended_at - total.seconds, output.ended_at),
             throughput=(PhaseThroughput(None, count, errors, total.seconds, count / total.seconds),),
             operations=tuple(_operations(found.final, failed)),
-            intervals=_intervals(found, total.seconds),
-            warnings=(_STRAYS.format(own=own, total=own + count),) if tolerated else (),
+            intervals=intervals,
+            warnings=(*((_STRAYS.format(own=own, total=own + count),) if tolerated else ()), *unsteady),
             tool_version="go-ycsb",
             properties=(
                 ("latency", "service"),
@@ -125,6 +128,7 @@ class GoYcsb:
                     f"up to {allowed * 100:.3g}% are accepted; {context.threads} may be from the interrupt",
                 ),
                 *((("throughput", "a read-modify-write is one operation"),) if _rmw(found.final) else ()),
+                *told.items(),
             ),
         )
 

@@ -19,7 +19,7 @@ from benchbrief.runners.drivers import ycsb_properties as properties
 from benchbrief.runners.drivers.evidence import bad, lines, require_few_errors
 from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput
 from benchbrief.runners.seams import BadOutput, CellContext, JobOutput
-from benchbrief.runners.steady import steadiness
+from benchbrief.runners.steady import MEASURE, WARM_UP, judged
 
 _SNAP_S = 0.25
 """How far before the second it stands for the end of a one-second slice may be."""
@@ -186,15 +186,15 @@ def _measurement(context: CellContext, output: JobOutput, found: text.Text, logs
         Interval(start - window.start, end - start, _tally(logs, start, end).count)
         for start, end in pairwise(window.edges)
     )
-    steady = steadiness(intervals)
+    unsteady, told = judged(intervals, MEASURE if properties.is_load(context.workload) else WARM_UP)
     return Measurement(
         window=(window.start, window.end),
         throughput=tuple(throughput),
         operations=tuple(operations),
         intervals=intervals,
-        warnings=(*found.warnings, *(steady.warnings if steady else ())),
+        warnings=(*found.warnings, *unsteady),
         tool_version=_version(output),
-        properties=tuple({**_disclosed(context, logs, window), **(steady.properties if steady else {})}.items()),
+        properties=tuple({**_disclosed(context, logs, window), **told}.items()),
     )
 
 

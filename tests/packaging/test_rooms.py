@@ -21,11 +21,12 @@ ONLY = {
     ("runners", "compiler"): {
         "benchbrief.compiler.plan",
         "benchbrief.compiler.steady",
+        "benchbrief.compiler.offered",
         "benchbrief.compiler.db_bench_flags",
         "benchbrief.compiler.blocks.workload_tables",
     },
     ("results", "compiler"): {"benchbrief.compiler.plan"},
-    ("reports", "compiler"): {"benchbrief.compiler.plan"},
+    ("reports", "compiler"): {"benchbrief.compiler.plan", "benchbrief.compiler.offered"},
     ("reports", "dsl"): set[str](),
     ("reports", "runners"): set[str](),
 }

@@ -1,0 +1,115 @@
+"""What limits the measurements of a run: unsteady beginnings, offered loads not reached, repeats that ended early."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from benchbrief.compiler import plan as p
+from benchbrief.compiler.offered import KEEPS_UP
+from benchbrief.reports.source import CellRow, Results
+from benchbrief.reports.values import quantity
+from benchbrief.reports.view import Item, Notice
+from benchbrief.reports.words import counted
+from benchbrief.results.statistics import t_interval
+
+
+def notice(results: Results) -> Iterable[Notice]:
+    """That measurements begin with a transient, where they do: the means are others without it."""
+    if text := _transients(results):
+        yield Notice(results.words["notice_transient"], text, "warning")
+
+
+def paragraphs(results: Results) -> Iterable[Item]:
+    if text := _transients(results):
+        yield Item("", text, emphasis=True)
+    yield from _offered(results)
+    yield from _service_only(results)
+    for experiment in results.plan.experiments.values():
+        if experiment.confident:
+            yield from _confident(experiment, experiment.confident, results)
+
+
+def _transients(results: Results) -> str:
+    """How many measured windows begin unsteadily, and the worst of them; "" for none."""
+    rows = results.store.sql(
+        "SELECT cell_id, transient_s, measured_s FROM cells WHERE status = 'ok' AND transient_s IS NOT NULL "
+        "ORDER BY transient_s / measured_s DESC, cell_id"
+    ).rows
+    noted = [row for row in rows if row[1] > 0]
+    if not noted:
+        return ""
+    cell, seconds, window = noted[0]
+    worst = {"cell": cell, "seconds": f"{seconds:.0f}", "window": f"{window:.0f}"}
+    return counted(results.words, "v_transient", len(rows), noted=len(noted), **worst)
+
+
+class _Point(NamedTuple):
+    """A measured cell with an offered load; rates in ops/s."""
+
+    cell: CellRow
+    offered: float
+    achieved: float
+
+    @property
+    def share(self) -> float:
+        return self.achieved / self.offered
+
+
+def _offered(results: Results) -> Iterable[Item]:
+    rows = results.store.sql(
+        "SELECT cell_id, ops_per_s FROM throughput WHERE phase IS NULL AND operation = 'all' AND ops_per_s IS NOT NULL"
+    ).rows
+    rates = {str(cell): float(rate) for cell, rate in rows}
+    known = (cell for cell in results.cells if cell.target and cell.status == "ok" and cell.cell_id in rates)
+    points = sorted((_Point(cell, cell.target or 0.0, rates[cell.cell_id]) for cell in known), key=lambda at: at.share)
+    short = [point for point in points if point.share < KEEPS_UP]
+    if not points:
+        return
+    if not short:
+        yield Item("", counted(results.words, "v_offered", len(points)))
+        return
+    least = short[0]
+    text = counted(
+        results.words,
+        "v_short",
+        len(points),
+        short=len(short),
+        share=f"{least.share:.0%}",
+        achieved=quantity(least.achieved, "ops/s"),
+        offered=quantity(least.offered, "ops/s"),
+        cell=least.cell.cell_id,
+    )
+    yield Item("", text, emphasis=True)
+
+
+def _service_only(results: Results) -> Iterable[Item]:
+    """The tools that don't tell, at an offered load, how long operations waited for their turn."""
+    rows = results.store.sql("SELECT DISTINCT cell_id FROM operations WHERE kind = 'intended'").rows
+    intended = {cell for (cell,) in rows}
+    offering = [c for c in results.plan.cells if c.target is not None or c.target_from is not None]
+    measured = {cell.cell_id for cell in results.cells if cell.status == "ok"}
+    drivers = dict.fromkeys(c.tool.driver for c in offering if c.id in measured and c.id not in intended)
+    for driver in drivers:
+        yield Item("", results.words["v_service_only"].format(tool=driver), emphasis=True)
+
+
+def _confident(experiment: p.Experiment, rule: p.Confident, results: Results) -> Iterable[Item]:
+    words = results.words
+    rows = results.store.sql(
+        "SELECT experiment, repeats, mean, sd FROM measure.spread "
+        "WHERE phase IS NULL AND operation = 'all' AND mean > 0"
+    ).rows
+    widths = []
+    for name, repeats, mean, sd in rows:
+        low, high = t_interval(int(repeats), float(mean), None if sd is None else float(sd))
+        if name == experiment.name and low is not None and high is not None:
+            widths.append((high - low) / 2 / float(mean))
+    if not widths:
+        return
+    within = f"{100 * rule.within:g} %"
+    wide = sum(width > rule.within for width in widths)
+    more = words["v_unconfident"].format(wide=wide, widest=f"{max(widths):.1%}") if wide else ""
+    ends = {"fewest": rule.at_least, "most": experiment.repeats}
+    text = words["v_confident"].format(label=experiment.label, within=within, **ends)
+    yield Item("", f"{text}{more}", emphasis=bool(wide))

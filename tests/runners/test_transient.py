@@ -1,0 +1,90 @@
+"""MSER-5: how much of a measured window is a transient."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchbrief.runners.measurement import Interval
+from benchbrief.runners.steady import WARM_UP, judged
+from benchbrief.runners.transient import BATCH, transient
+
+
+def seconds(counts: np.ndarray | list[float]) -> tuple[Interval, ...]:
+    return tuple(Interval(float(at), 1.0, round(count)) for at, count in enumerate(counts))
+
+
+def steady(length: int, seed: int, noise: float = 0.03) -> np.ndarray:
+    return np.random.default_rng(seed).normal(10_000, 10_000 * noise, length)
+
+
+def white(series: np.ndarray) -> int:
+    """White's rule written down again with numpy: the number of batches to leave out."""
+    batches = series[: len(series) // BATCH * BATCH].reshape(-1, BATCH).mean(axis=1)
+    errors = [np.var(batches[cut:]) / len(batches[cut:]) for cut in range(len(batches) - 4)]
+    return int(np.argmin(errors))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_beginning_that_is_left_out_is_whites(seed: int) -> None:
+    series = np.rint(steady(60 + 7 * seed, seed))
+    series[: 3 * seed] *= 0.8
+    series = np.rint(series)
+    cut, found = white(series), transient(seconds(series))
+    if cut > len(series) // BATCH / 2:
+        assert found is None
+    else:
+        assert found
+        assert found.seconds == cut * BATCH
+
+
+@pytest.mark.parametrize(("slow_s", "depth"), [(15, 0.6), (20, 0.8), (25, 1.3)])
+def test_a_slow_or_fast_beginning_is_told_with_its_length_and_what_it_does_to_the_mean(
+    slow_s: int, depth: float
+) -> None:
+    series = steady(100, 1, 0.005)
+    series[:slow_s] *= depth
+    found = transient(seconds(series))
+    assert found
+    assert found.noted
+    assert slow_s <= found.seconds == white(np.rint(series)) * BATCH
+    assert found.bias == pytest.approx(series[slow_s:].mean() / series.mean() - 1, abs=0.01)
+    warnings, properties = judged(seconds(series), WARM_UP)
+    than = "higher" if depth < 1 else "lower"
+    (warning,) = [text for text in warnings if "MSER-5" in text]
+    assert warning == (
+        f"the first {found.seconds:.0f} s of 100 s are not steady by MSER-5, and without them the throughput would be "
+        f"{abs(found.bias):.0%} {than}: lengthen `warm_up`"
+    )
+    assert properties["transient"] == f"{found.seconds:.0f} s of 100 s (MSER-5)"
+
+
+def test_a_steady_series_is_rarely_noted() -> None:
+    """The rule finds a beginning in many of them; those do not change the mean."""
+    noted = [found.noted for seed in range(300) if (found := transient(seconds(steady(60, seed, 0.05))))]
+    assert len(noted) > 200
+    assert sum(noted) <= 3
+
+
+def test_a_beginning_in_the_second_half_is_not_accepted() -> None:
+    series = np.full(100, 10_000.0)
+    series[:70] = np.repeat([5_000.0, 15_000.0], BATCH).tolist() * 7
+    assert white(series) * BATCH > 50
+    assert transient(seconds(series)) is None
+
+
+@pytest.mark.parametrize("length", [0, 5, 49])
+def test_a_short_series_does_not_tell(length: int) -> None:
+    assert transient(seconds([100.0] * length)) is None
+    assert "transient" not in judged(seconds([100.0] * length), WARM_UP)[1]
+
+
+def test_a_series_without_operations_does_not_tell() -> None:
+    assert transient(seconds([0.0] * 60)) is None
+
+
+def test_rates_count_and_not_the_lengths_of_intervals() -> None:
+    intervals = tuple(Interval(at * 2.0, 2.0 if at else 1.0, 200 if at else 100) for at in range(60))
+    found = transient(intervals)
+    assert found
+    assert (found.seconds, found.bias) == (0, 0)
