@@ -290,7 +290,8 @@ _EN = {
     "v_offered": "The offered load was achieved to 95 % or more in all {n} measurements that offered one.",
     "v_offered_one": "The offered load was achieved to 95 % or more in the one measurement that offered one.",
     "v_short": "In {short} of {n} measurements less than 95 % of the offered load was achieved; the least is "
-    "{achieved} of {offered} ({share}; {cell}). A load generator that falls behind waits for replies, and is a closed loop then.",
+    "{achieved} of {offered} ({share}; {cell}). A load generator that falls behind waits for replies, and is a closed "
+    "loop then.",
     "v_short_one": "Less than 95 % of the offered load was achieved: {achieved} of {offered} ({share}; {cell}). "
     "A load generator that falls behind waits for replies, and is a closed loop then.",
     "v_service_only": "{tool} has no intended latency: its latencies at an offered load are as measured by a closed "
