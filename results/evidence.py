@@ -249,15 +249,16 @@ def _ends_whole(path: Path) -> bool:
 
 def check_files(run_dir: Path, job: j.JobCollected) -> dict[str, Problem | None]:
     """For each file of a job, what is wrong: gone, changed since it was kept, or outside the run's directory."""
+    root = run_dir.resolve()
     return {
-        f"{job.directory}/{name}": _problem(run_dir, Path(job.directory) / name, sha256)
+        f"{job.directory}/{name}": _problem(run_dir, root, Path(job.directory) / name, sha256)
         for name, sha256 in job.files.items()
     }
 
 
-def _problem(run_dir: Path, relative: Path, sha256: str) -> Problem | None:
+def _problem(run_dir: Path, root: Path, relative: Path, sha256: str) -> Problem | None:
     path = run_dir / relative
-    if not path.resolve().is_relative_to(run_dir.resolve()):
+    if not path.resolve().is_relative_to(root):
         return f"{relative} lies outside the run's directory"
     try:
         with path.open("rb") as file:

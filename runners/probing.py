@@ -97,7 +97,9 @@ def _all(call: Callable[[_T], None], items: Iterable[_T]) -> None:
         return None
 
     items = tuple(items)
-    if not items:
+    if len(items) <= 1:  # threads would cost more than they save
+        for item in items:
+            call(item)
         return
     with ThreadPoolExecutor(min(_AT_ONCE, len(items)), thread_name_prefix="probe") as pool:
         errors = [error for error in pool.map(attempt, items) if error is not None]

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from benchbrief.runners.simulated.load import Busy, chance
 from benchbrief.runners.simulated.model import PAGE_BYTES, Machine
 
-_MOST = 120
+_MOST = 60
 """Samples of a job at most: one that lasts for long is sampled less often than was asked for."""
 _JITTER = 0.01
 GIB, MESSAGE_BYTES = float(1 << 30), 1000.0
