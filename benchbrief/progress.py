@@ -208,6 +208,15 @@ class Progress:
     def _on_remark(self, record: j.Remark) -> None:
         self._once("note" if record.severity == "info" else record.severity, record.text)
 
+    def _on_cell_resumed(self, record: j.CellResumed) -> None:
+        step = record.step.replace("_", " ")
+        what = (
+            "its outputs are there"
+            if record.step == "collect"
+            else f"attached to what began {duration(record.at - record.began_at)} ago"
+        )
+        self._say(printable(f"going on with {record.cell} in its {step} step: {what}"))
+
     def _on_cell_ended(self, record: j.CellEnded) -> None:
         view = self.view
         if view is None or record.cell not in view.cells:

@@ -78,6 +78,14 @@ class RunView:
             self.attempts += 1
             self._become(record.cell, "running")
 
+    def _on_cell_resumed(self, record: j.CellResumed) -> None:
+        if cell := self.cells.get(record.cell):
+            steps = next(planned.steps for planned in self.plan.cells if planned.id == record.cell)
+            cell.started = cell.started or record.began_at
+            cell.step, cell.step_began = record.step.replace("_", " "), record.began_at
+            cell.step_s = sum(step.seconds for step in steps if step.kind == record.step)
+            self._become(record.cell, "running")
+
     def _on_step_started(self, record: j.StepStarted) -> None:
         if record.step == "cool_down" and record.cell in self.cells:  # it has its verdict, and still keeps its hosts
             self.running[record.cell] = self.cells[record.cell]

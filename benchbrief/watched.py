@@ -20,6 +20,9 @@ def event(view: RunView, record: j.AnyRecord) -> dict[str, object] | None:
             return {"event": "run_started", **base, "total": view.total, "resumed": record.resumed}
         case j.CellStarted():
             return {"event": "cell_started", **base, "cell": record.cell, "attempt": record.attempt}
+        case j.CellResumed():
+            away = {"step": record.step, "began_at": record.began_at, "away_since": record.away_since}
+            return {"event": "cell_resumed", **base, "cell": record.cell, "attempt": record.attempt, **away}
         case j.CellEnded():
             ended = {"cell": record.cell, "attempt": record.attempt, "status": record.status}
             found = {"ops_per_s": record.ops_per_s, "reason": record.reason or None, "origin": record.origin or None}

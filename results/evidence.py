@@ -102,9 +102,11 @@ class Evidence:
 
     @cached_property
     def remarks(self) -> dict[str | None, tuple[j.Remark, ...]]:
-        """Remarks of each cell (None: of the run), in order of time."""
+        """Remarks of each cell's last attempt (None: of the run), in order of time."""
         found: dict[str | None, tuple[j.Remark, ...]] = {}
         for record in self.records:
+            if isinstance(record, j.CellStarted):
+                found.pop(record.cell, None)
             if isinstance(record, j.Remark):
                 found[record.cell] = (*found.get(record.cell, ()), record)
         return found

@@ -270,7 +270,7 @@ def _histories(evidence: Evidence) -> dict[tuple[str, int | None], _History]:
                 history = found.setdefault((record.cell, record.attempt), _History([], measurement))
                 history.records.append(record)
                 last[record.cell] = record.attempt
-            case j.StepStarted() | j.StepEnded() | j.JobCollected() | j.Counters() | j.ClockRead():
+            case j.CellResumed() | j.StepStarted() | j.StepEnded() | j.JobCollected() | j.Counters() | j.ClockRead():
                 if (record.cell, record.attempt) in found:
                     found[record.cell, record.attempt].records.append(record)
             case j.CellSkipped():

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchbrief.compiler.plan import Cell, Plan, Step, StepKind
 from benchbrief.runners import journal as j
+from benchbrief.runners.history import KINDS, Left
 from benchbrief.runners.journal_io import Journal
 from benchbrief.runners.live import Monitor
 from benchbrief.runners.rundir import cell_directory, digests
@@ -22,9 +23,30 @@ class Interrupted(Exception):
     """The run was asked to stop while this cell was going on."""
 
 
+class NotWhole(Exception):
+    """What an earlier controller left of this attempt can't be gone on with: it is to be run again. Says why."""
+
+
+@dataclass(frozen=True)
+class StepJob:
+    """A job of one step of a cell: `name` as in the journal, `host` whose it is, `at` where it runs."""
+
+    name: str
+    host: str
+    at: str
+
+    def key(self, cell: str, attempt: int, step: str) -> str:
+        """By which it is found again on its host."""
+        return f"{cell}/{attempt}/{step}/{self.host if self.name == step else self.name}"
+
+    @property
+    def is_probe(self) -> bool:
+        return self.name.startswith("probe:")
+
+
 @dataclass(frozen=True)
 class Attempt:
-    """`number` counts from 1."""
+    """`number` counts from 1. `left` is what an earlier controller had come to, when this one goes on with it."""
 
     plan: Plan
     cell: Cell
@@ -35,17 +57,19 @@ class Attempt:
     world: World
     stopping: threading.Event
     monitor: Monitor = field(default_factory=Monitor)
+    left: Left | None = None
 
     @contextmanager
     def step(self, kind: StepKind) -> Iterator[None]:
         if self.stopping.is_set():
             raise Interrupted
-        self.journal.write(
-            j.StepStarted(
-                at=time.time(), cell=self.cell.id, attempt=self.number, step=kind, seconds=self.step_of(kind).seconds
+        began = self.began(kind)
+        if began is None:
+            seconds = self.step_of(kind).seconds
+            self.journal.write(
+                j.StepStarted(at=time.time(), cell=self.cell.id, attempt=self.number, step=kind, seconds=seconds)
             )
-        )
-        started = time.monotonic()
+        started = time.monotonic() - (max(0.0, time.time() - began) if began is not None else 0.0)
         yield
         self.journal.write(
             j.StepEnded(
@@ -62,6 +86,33 @@ class Attempt:
         unattended_s = self.plan.experiments[self.cell.experiment].unattended_s
         return job if unattended_s is None else replace(job, unattended_s=unattended_s)
 
+    def began(self, kind: StepKind) -> float | None:
+        """When an earlier controller began the step that is gone on with; None for any other step."""
+        if self.left is None or self.left.step is None or kind in self.left.over:
+            return None
+        return self.left.step.at if self.left.step.step == kind else None
+
+    def is_due(self, kind: StepKind) -> bool:
+        """Whether a step is still to be run, or gone on with."""
+        current = self.left.current if self.left else None
+        return current is None or KINDS.index(kind) >= KINDS.index(current)
+
+    def key(self, step: StepKind, job: StepJob) -> str:
+        return job.key(self.cell.id, self.number, step)
+
+    def kept(self, step: StepKind, job: StepJob) -> JobOutput | None:
+        """The output of a job that an earlier controller collected."""
+        record = self.left.output(step, job.name, job.host) if self.left else None
+        if record is None:
+            return None
+        directory = self.run_dir / record.directory
+        return JobOutput(directory, record.exit_code, record.started_at, record.ended_at, record.host)
+
+    def remark(self, text: str) -> None:
+        """Once, though an earlier controller may have said it before it was killed."""
+        if self.left is None or text not in self.left.said:
+            self.journal.write(j.Remark(at=time.time(), severity="info", text=text, cell=self.cell.id))
+
     def step_of(self, kind: StepKind) -> Step:
         return next(step for step in self.cell.steps if step.kind == kind)
 
@@ -71,6 +122,7 @@ class Attempt:
         )
 
     def collect(self, running: RunningJob, step: StepKind, folder: str, job: str, host_id: str) -> JobOutput:
+        """Only when its output is kept, and the journal says so, is the job removed from its host."""
         self.monitor.forget(running)
         directory = cell_directory(self.cell.id, self.number) / folder.replace("/", "_")
         try:
@@ -94,5 +146,6 @@ class Attempt:
                 files=digests(self.run_dir / directory),
             )
         )
-        running.discard()
+        with suppress(RunnerError):  # it is ended as a leftover, then
+            running.discard()
         return output

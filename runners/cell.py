@@ -11,23 +11,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
 from benchbrief.compiler.plan import Cell, Database, Plan
 from benchbrief.runners import journal as j
-from benchbrief.runners.attempt import Attempt
+from benchbrief.runners.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.caches import drop_page_cache
-from benchbrief.runners.clock import aligned, clocks
+from benchbrief.runners.clock import aligned, clocks, offsets_of
 from benchbrief.runners.commands import shell_line
+from benchbrief.runners.history import Left
 from benchbrief.runners.measurement import Measurement, Together
 from benchbrief.runners.probing import probes
 from benchbrief.runners.seams import (
     BadOutput,
     CellContext,
+    DiskFull,
     Driver,
+    Endpoint,
     Engine,
     JobOutput,
+    OutlivesController,
     Restores,
     RunnerError,
     ServerFailed,
@@ -35,6 +40,7 @@ from benchbrief.runners.seams import (
 )
 from benchbrief.runners.server_status import server_status
 from benchbrief.runners.step_jobs import run_jobs
+from benchbrief.runners.world import Readings
 
 
 @dataclass(frozen=True)
@@ -50,38 +56,77 @@ class CellRun:
     tool_path: Callable[[str], str]
 
     def run(self) -> Measurement:
-        """Raises RunnerError when the cell fails, Interrupted when the run is to stop."""
+        """Raises RunnerError when the cell fails, Interrupted when the run is to stop.
+
+        An attempt that an earlier controller left is gone on with in the step that it had come to. Raises NotWhole
+        when that can't be.
+        """
+        contexts = self._prepared() if self.attempt.left is None else self._taken_over(self.attempt.left)
+        if self._cell.dataset and self.attempt.is_due("load"):
+            self._load(contexts[self._cell.load_hosts[0]])
+        if self.attempt.is_due("warm_up"):
+            warm_ups = {host: job for host, context in contexts.items() if (job := self.driver.warm_up(context))}
+            if warm_ups:
+                with self.attempt.step("warm_up"):
+                    run_jobs(self.attempt, warm_ups, "warm_up")
+        if self.attempt.is_due("measure"):
+            with self.attempt.step("measure"):
+                outputs, offsets = self._measure(contexts)
+        else:
+            outputs, offsets = self._kept(self.attempt.left)
+        with self.attempt.step("collect"):
+            return self._collected(contexts, outputs, offsets)
+
+    def _prepared(self) -> dict[str, CellContext]:
         with self.attempt.step("prepare"):
             self._prepare()
             endpoint = self.engine().start()
-            if self._plan.workloads[self._cell.workload].phase == "load":
+            if self._phase_is_load:
                 self.engine().reset(self._cell)
-            contexts = {
-                host: CellContext(self._plan, self._cell, self.tool_path(host), endpoint, host)
-                for host in self._cell.load_hosts
-            }
             if not self._cell.dataset:
                 self._settle()
-        if self._cell.dataset:
-            self._load(contexts[self._cell.load_hosts[0]])
-        warm_ups = {host: job for host, context in contexts.items() if (job := self.driver.warm_up(context))}
-        if warm_ups:
-            with self.attempt.step("warm_up"):
-                run_jobs(self.attempt, warm_ups, "warm_up")
-        with self.attempt.step("measure"):
-            outputs, offsets = self._measure(contexts)
-        with self.attempt.step("collect"):
-            try:
-                measured = tuple(
-                    aligned(self.driver.parse(contexts[host], output), offsets.get(host, 0.0))
-                    for host, output in outputs.items()
-                )
-            except BadOutput as error:
+            return self._contexts(endpoint)
+
+    def _taken_over(self, left: Left) -> dict[str, CellContext]:
+        """Raises NotWhole when the server is not the one that the attempt began with."""
+        if left.current == "collect":
+            # Nothing is run: what there is is read again, for which no server is needed.
+            return self._contexts(Endpoint(path=self._database.path))
+        try:
+            engine = self.engine()
+            endpoint = engine.start()
+            if isinstance(engine, OutlivesController) and left.step is not None:
+                engine.require_running_since(left.step.at)
+        except RunnerError as error:
+            raise NotWhole(str(error)) from error
+        return self._contexts(endpoint)
+
+    def _contexts(self, endpoint: Endpoint) -> dict[str, CellContext]:
+        return {
+            host: CellContext(self._plan, self._cell, self.tool_path(host), endpoint, host)
+            for host in self._cell.load_hosts
+        }
+
+    def _collected(
+        self, contexts: Mapping[str, CellContext], outputs: Mapping[str, JobOutput], offsets: Mapping[str, float]
+    ) -> Measurement:
+        """Parsed and judged. After a resume in this very step, nothing is known of the server since the measurement."""
+        try:
+            measured = tuple(
+                aligned(self.driver.parse(contexts[host], output), offsets.get(host, 0.0))
+                for host, output in outputs.items()
+            )
+        except BadOutput as error:
+            if self.attempt.is_due("measure"):
                 self._blame_the_server(error)
-                raise
+            raise
+        if self.attempt.is_due("measure"):
             self.engine().healthy()
-            load = self._plan.workloads[self._cell.workload].phase == "load"
-            return Together(measured, load).measurement()
+        return Together(measured, self._phase_is_load).measurement()
+
+    @property
+    def _phase_is_load(self) -> bool:
+        return self._plan.workloads[self._cell.workload].phase == "load"
 
     @property
     def _plan(self) -> Plan:
@@ -113,7 +158,8 @@ class CellRun:
 
     def _load(self, context: CellContext) -> None:
         engine = self.engine()
-        if engine.holds(self._cell):
+        goes_on = self.attempt.began("load") is not None
+        if not goes_on and engine.holds(self._cell):
             if not isinstance(engine, Restores) or self._database.reset not in ("snapshot", "command"):
                 self.attempt.skip("load", "data set reused")
                 self._settle()
@@ -127,7 +173,8 @@ class CellRun:
             self._settle()
             return
         with self.attempt.step("load"):
-            engine.reset(self._cell)
+            if not goes_on:
+                engine.reset(self._cell)
             host = self._cell.load_hosts[0]
             outputs = run_jobs(self.attempt, {host: job}, "load")
             engine.loaded(self._cell, self.driver.check_load(context, outputs[host]))
@@ -154,23 +201,45 @@ class CellRun:
 
     def _measure(self, contexts: Mapping[str, CellContext]) -> tuple[dict[str, JobOutput], Mapping[str, float]]:
         """The outputs by host, and by how much each host's clock is ahead of the controller's."""
-        node = self._plan.hardware[self._cell.hardware].hosts[0]
-        readings = self.attempt.world.readings(self.engine(), self._cell.measure_s)
+        left = self.attempt.left if self.attempt.began("measure") is not None else None
+        readings = self.attempt.world.readings(self.engine(), self._cell.measure_s, self._keep_reading)
         status = server_status(self.attempt, self.engine())
         with clocks(self.attempt) as offsets, probes(self.attempt), status, readings:
             jobs = {host: self.driver.measure(each) for host, each in contexts.items()}
             outputs = run_jobs(self.attempt, jobs, "measure")
-        if readings.samples or readings.problem:
-            self.attempt.journal.write(
-                j.Counters(
-                    at=time.time(),
-                    cell=self._cell.id,
-                    attempt=self.attempt.number,
-                    node=node,
-                    before=readings.before,
-                    after=readings.after,
-                    samples=readings.samples,
-                    problem=readings.problem,
-                )
-            )
+        if left is None:
+            self._count(readings, readings.before, readings.samples)
+        elif not left.counted:
+            earlier = tuple((reading.at, reading.counters) for reading in left.readings)
+            self._count(readings, earlier[0][1] if earlier else {}, (*earlier, *readings.samples))
         return outputs, offsets
+
+    def _count(
+        self, readings: Readings, before: dict[str, float], samples: tuple[tuple[float, dict[str, float]], ...]
+    ) -> None:
+        if not samples and not readings.problem:
+            return
+        self.attempt.journal.write(
+            j.Counters(
+                at=time.time(),
+                cell=self._cell.id,
+                attempt=self.attempt.number,
+                node=self._plan.hardware[self._cell.hardware].hosts[0],
+                before=before,
+                after=readings.after,
+                samples=samples,
+                problem=readings.problem,
+            )
+        )
+
+    def _keep_reading(self, at: float, counters: dict[str, float]) -> None:
+        with suppress(DiskFull):  # the next record fails too, where it is heard
+            self.attempt.journal.write(
+                j.CounterReading(at=at, cell=self._cell.id, attempt=self.attempt.number, counters=counters)
+            )
+
+    def _kept(self, left: Left | None) -> tuple[dict[str, JobOutput], Mapping[str, float]]:
+        """What was measured before."""
+        found = {host: self.attempt.kept("measure", StepJob("measure", host, host)) for host in self._cell.load_hosts}
+        outputs = {host: output for host, output in found.items() if output is not None}
+        return outputs, offsets_of(left.clocks) if left else {}

@@ -72,12 +72,18 @@ def _round_trip(transport: Transport) -> ClockReading | None:
 def clocks(attempt: Attempt) -> Iterator[Mapping[str, float]]:
     """Read the clocks of a cell's hosts before the block and after it, and write them to the journal.
 
-    Gives each host's offset, as it was before.
+    Gives each host's offset, as it was before. When an attempt is gone on with, the readings before are its own; and
+    the controller's clock is not compared, as the controller may have been restarted, unless something was run there.
     """
     cell = attempt.cell
     sampled = {host for probe in cell.probes if probe.on == "node" for host in probe.hosts}
     hosts = [CONTROLLER.id, *sorted({*cell.load_hosts, *sampled} - {CONTROLLER.id})]
-    before = _read_all(attempt, hosts, "before")
+    if attempt.left is not None and attempt.began("measure") is not None:
+        before = _readings(attempt.left.clocks)
+        if CONTROLLER.id not in {*cell.load_hosts, *sampled} and all(p.on == "node" for p in cell.probes):
+            hosts.remove(CONTROLLER.id)
+    else:
+        before = _read_all(attempt, hosts, "before")
     yield {host: reading.offset_s for host, reading in before.items()}
     after = _read_all(attempt, hosts, "after")
     for host in hosts:
@@ -86,6 +92,15 @@ def clocks(attempt: Attempt) -> Iterator[Mapping[str, float]]:
             attempt.journal.write(
                 j.Remark(at=time.time(), severity="warning", text=step_text(host, step), cell=cell.id)
             )
+
+
+def offsets_of(records: Mapping[str, j.ClockRead]) -> dict[str, float]:
+    """By how much each host's clock is ahead, as the journal has it."""
+    return {host: reading.offset_s for host, reading in _readings(records).items()}
+
+
+def _readings(records: Mapping[str, j.ClockRead]) -> dict[str, ClockReading]:
+    return {host: ClockReading(r.offset_s, r.uncertainty_s, r.booted) for host, r in records.items()}
 
 
 def clock_step(before: ClockReading | None, after: ClockReading | None) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from benchbrief.runners.seams import RunnerError
 
 _READINGS = 20
 _OFTENEST_S = 1.0
+_KEPT_EVERY_S = 30.0
 _LAST_ANSWER_S = 5.0
 """How long the reading under way at the end is waited for: a server that hangs must not hold an interrupted run."""
 
@@ -23,11 +25,19 @@ class CounterReadings:
 
     `samples` are epoch seconds by this machine's clock, when the answer had come, with the counters; the first was
     taken before the block and the last after it. Nothing is raised: `problem` says what could not be read ("" when all
-    was). A server that has none at the start is not asked again.
+    was). A server that has none at the start is not asked again. `keep` is told the first reading, and others now and
+    then: what a controller that takes over knows of them.
     """
 
-    def __init__(self, read: Callable[[], Counters], seconds: float) -> None:
+    def __init__(
+        self,
+        read: Callable[[], Counters],
+        seconds: float,
+        keep: Callable[[float, Counters], None] = lambda _at, _counters: None,
+    ) -> None:
         self._read = read
+        self._keep = keep
+        self._kept_at = -math.inf
         self._every_s = max(_OFTENEST_S, seconds / _READINGS)
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -81,8 +91,12 @@ class CounterReadings:
                 self._asked += 1
                 self._failures.append(str(error))
             return {}
+        at = time.time()
         with self._lock:
             self._asked += 1
             if counters:
-                self._samples.append((time.time(), counters))
+                self._samples.append((at, counters))
+        if counters and time.monotonic() >= self._kept_at + _KEPT_EVERY_S:
+            self._kept_at = time.monotonic()
+            self._keep(at, counters)
         return counters

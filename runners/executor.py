@@ -6,7 +6,7 @@ import os
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -16,7 +16,7 @@ from pathlib import Path
 import benchbrief
 from benchbrief.compiler.plan import Cell, Plan
 from benchbrief.runners import journal as j
-from benchbrief.runners.history import attempts_of, finished_cells, records_of
+from benchbrief.runners.history import attempts_of, finished_cells, records_of, tools_of, warm_of
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.journal_io import JOURNAL, Journal, Listener, read_journal
 from benchbrief.runners.lanes import Lane
@@ -29,6 +29,7 @@ from benchbrief.runners.seams import DiskFull, HostBusy, RunnerError
 from benchbrief.runners.searches import Searches
 from benchbrief.runners.sharing import lanes
 from benchbrief.runners.supported import metered
+from benchbrief.runners.takeover import take_over
 from benchbrief.runners.world import OpenHosts
 from benchbrief.runners.worlds import world_of
 
@@ -65,7 +66,8 @@ def execute(
         # A journal may begin with results of earlier runs, before any start.
         resumed = any(isinstance(record, j.RunStarted) for record in before)
         attempts = attempts_of(before)
-        if resumed and plan.cells and finished_cells(run_dir) >= {cell.id for cell in plan.cells}:
+        whole = bool(plan.cells) and finished_cells(run_dir) >= {cell.id for cell in plan.cells}
+        if resumed and whole and isinstance(before[-1], j.RunEnded):
             # A whole run stays as it ended: there is nothing to add to its journal.
             return Outcome("done", f"all {len(plan.cells)} cells were done before", ())
         done, stop = finished_cells(run_dir), stopping or threading.Event()
@@ -100,8 +102,9 @@ def execute(
                 run = RunState(
                     plan, run_dir, journal, stop, done, attempts, resumed, reused, searches, repeats, world, looking
                 )
+                run.tools_before, run.warm = tools_of(before), warm_of(before) if resumed else {}
                 run.skipped = sum(isinstance(record, j.CellSkipped) for record in before)
-                _run_lanes(run, hosts)
+                _run_lanes(run, hosts, before)
                 # What could not be fetched for want of space here is left for when there is some.
                 keep = any(isinstance(error, DiskFull) for error in run.fatal)
             except BaseException:
@@ -138,11 +141,10 @@ def _leave(run: RunState, hosts: OpenHosts, held: Iterable[str], keep_jobs: bool
             run.journal.write(j.Remark(at=time.time(), severity="warning", text=text))
 
 
-def _run_lanes(run: RunState, hosts: OpenHosts) -> None:
+def _run_lanes(run: RunState, hosts: OpenHosts, before: Sequence[j.AnyRecord]) -> None:
     try:
-        if run.resumed and any(at == CONTROLLER.id for _, at in metered(run.plan)):
-            # All lanes have jobs there: before the first begins, all that are left are an earlier run's.
-            hosts[CONTROLLER.id].end_leftovers()
+        if run.resumed:
+            run.left = take_over(run, hosts, before)
         run.world.require_power(run.plan, hosts)
     except RunnerError as error:
         run.stop_all(error)
@@ -163,11 +165,19 @@ def _run_lanes(run: RunState, hosts: OpenHosts) -> None:
 def _run_lane(run: RunState, hosts: OpenHosts, cells: list[Cell]) -> None:
     lane = Lane(run, hosts)
     try:
+        # First: what runs on the hosts must neither be disturbed, nor disturb another cell.
+        going_on = [cell for cell in cells if cell.id in run.left]
+        over = {cell.id for cell in going_on if lane.go_on(cell, run.left[cell.id])}
+        if run.stopping.is_set() or len(over) == len(cells):
+            return
+        if not over:
+            lane.remember_warm(cells)
         lane.observe(cells)
         for cell in cells:
             if run.ending.is_set():
                 break
-            lane.run_cell(cell)
+            if cell.id not in over:
+                lane.run_cell(cell)
     except DiskFull as error:
         run.stop_all(error)
     except Exception as error:  # a lane is a thread: what escapes it here would be lost

@@ -268,10 +268,12 @@ with_root discard
 _END_JOBS = (
     STOP
     + """\
+is_kept() { case " $kept " in *" ${1##*/} "*) return 0;; esac; return 1; }
 end_jobs() {
     running=0
     for d in "$root/$1"-*; do
         [ -d "$d" ] && [ -O "$d" ] || continue
+        is_kept "$d" && continue
         [ ! -s "$d/pid" ] || flock -n -s "$d/lock" true || running=$((running + 1))
         (stop "$d") >/dev/null 2>&1
     done
@@ -280,7 +282,7 @@ end_jobs() {
 """
 )
 
-# With `release`, the owner's claim goes too; with `keep`, its jobs stay.
+# With `release`, the owner's claim goes too; with `keep`, its jobs stay; `kept` are directories that stay.
 END_LEFTOVERS = (
     ROOT
     + _LOCKED
@@ -289,7 +291,7 @@ END_LEFTOVERS = (
     + """\
 [ -n "$keep" ] || end_jobs "$owner"
 remove() {
-    [ -n "$keep" ] || for d in "$root/$owner"-*; do rm -rf -- "$d"; done
+    [ -n "$keep" ] || for d in "$root/$owner"-*; do is_kept "$d" || rm -rf -- "$d"; done
     holder=
     [ -e "$root/claim" ] && read -r holder <"$root/claim"
     [ -z "$release" ] || [ "$holder" != "$owner" ] || rm -f -- "$root/claim"

@@ -35,7 +35,7 @@ import re
 import stat
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from functools import partial
@@ -231,15 +231,18 @@ def _inside(name: str) -> str:
     return quote(f"./{name}")
 
 
-def end_leftovers(host: JobHost, owner: str = "", *, release: bool = False, keep: bool = False) -> int:
+def end_leftovers(
+    host: JobHost, kept: Collection[str] = (), *, owner: str = "", release: bool = False, keep: bool = False
+) -> int:
     """Stop and remove an owner's jobs, the host's own unless named; how many were still running.
 
-    What they have not yet told is lost: the cell that they belong to is to be run again. With `release`, the owner's
-    claim of the host is given up too; with `keep`, that alone.
+    What they have not yet told is lost: the cell that they belong to is to be run again. Jobs with the keys of `kept`
+    are left alone. With `release`, the owner's claim of the host is given up too; with `keep`, that alone.
     """
     script = scripts.with_values(
         scripts.END_LEFTOVERS,
         owner=owner or host.run_name.owner,
+        kept=" ".join(_directory_name(host, key) for key in kept),
         grace=f"{STOP_GRACE_S:.0f}",
         release="yes" if release else "",
         keep="yes" if keep else "",

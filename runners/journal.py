@@ -102,6 +102,22 @@ class CellStarted(Record):
     target: float | None = None
 
 
+class CellResumed(Record):
+    """An attempt that an earlier controller left is gone on with in `step`: what runs there was attached to.
+
+    Nothing is known of the controller between `away_since`, its last record before, and `at`. `began_at` is when the
+    step began.
+    """
+
+    type: Literal["cell_resumed"] = "cell_resumed"
+    cell: str
+    hash: str
+    attempt: int
+    step: str
+    began_at: float
+    away_since: float
+
+
 class CellReused(Record):
     """The records of `attempt` that follow are of another run, whose result stands for this cell.
 
@@ -168,6 +184,18 @@ class JobCollected(Record):
     started_at: float
     ended_at: float
     files: dict[str, str]
+
+
+class CounterReading(Record):
+    """A reading of server counters, taken `at` that time: kept for a controller that goes on with the attempt.
+
+    Not every reading is kept in this way; what counts is the `Counters` record that sums them up.
+    """
+
+    type: Literal["counter_reading"] = "counter_reading"
+    cell: str
+    attempt: int
+    counters: dict[str, float]
 
 
 class Counters(Record):
@@ -268,10 +296,12 @@ AnyRecord = Annotated[
     | Remark
     | ToolFound
     | CellStarted
+    | CellResumed
     | CellReused
     | StepStarted
     | StepEnded
     | JobCollected
+    | CounterReading
     | Counters
     | ClockRead
     | CellEnded

@@ -11,22 +11,32 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Literal
 
 from benchbrief.compiler.plan import Cell
 from benchbrief.runners import facts
 from benchbrief.runners import journal as j
-from benchbrief.runners.attempt import Attempt, Interrupted
+from benchbrief.runners.attempt import Attempt, Interrupted, NotWhole
 from benchbrief.runners.cell import CellRun
 from benchbrief.runners.equipment import Equipment
-from benchbrief.runners.hosts import CONTROLLER
+from benchbrief.runners.history import Left
 from benchbrief.runners.offered import shortfall
 from benchbrief.runners.run_state import RunState, one_line
 from benchbrief.runners.rundir import cell_directory, write_durably
-from benchbrief.runners.seams import BadOutput, DiskFull, HostError, HostFull, LoadShort, RunnerError, ServerFailed
+from benchbrief.runners.seams import (
+    BadOutput,
+    Command,
+    DiskFull,
+    HostError,
+    HostFull,
+    Job,
+    LoadShort,
+    RunnerError,
+    ServerFailed,
+)
 from benchbrief.runners.searches import latency_of
-from benchbrief.runners.supported import metered
+from benchbrief.runners.step_jobs import jobs_of
 from benchbrief.runners.world import OpenHosts
 
 
@@ -49,10 +59,6 @@ class Lane:
                 path for cell in cells if host_id in cell.locks and (path := plan.databases[cell.database].path)
             )
             try:
-                ended = host_id == CONTROLLER.id and any(at == host_id for _, at in metered(plan))
-                if self._run.resumed and not ended and (left := self._hosts[host_id].end_leftovers()):
-                    jobs = f"{left} job{'s' if left > 1 else ''} of the interrupted run"
-                    self.remark("info", f"{jobs} still ran on {host_id}, and had to be stopped first")
                 found = self._run.world.facts(self._hosts[host_id], list(paths))
             except (HostError, HostFull) as error:
                 self._lost[host_id] = error
@@ -69,32 +75,40 @@ class Lane:
     ) -> None:
         self._run.journal.write(j.Remark(at=time.time(), severity=severity, text=text, origin=origin, cell=cell))
 
-    def run_cell(self, cell: Cell) -> None:
+    def run_cell(self, cell: Cell, left: Left | None = None) -> None:
         """Run a cell, unless a search or repeats that it belongs to are over, as often as its experiment tries again.
 
-        First wait for the searches that it takes numbers from.
+        First wait for the searches that it takes numbers from. With what is `left` of an attempt, that one comes
+        first; raises NotWhole when it can't be gone on with.
         """
         run = self._run
-        if reason := run.searches.not_needed(cell) or run.repeats.not_needed(cell):
+        reason = run.searches.not_needed(cell) or run.repeats.not_needed(cell)
+        if reason and left is None:
             self._skip(cell, reason)
             return
-        attempt = run.attempts.get(cell.id, 0) + 1
+        attempt = left.attempt if left else run.attempts.get(cell.id, 0) + 1
         last = attempt + run.plan.experiments[cell.experiment].retries
         try:
             known = run.searches.resolved(cell, run.ending)
         except RunnerError as error:
+            if left is not None:
+                raise NotWhole(str(error)) from error
             run.begin(cell)
             run.journal.write(_started(cell, attempt))
             self._failed(cell, attempt, error)
             return
         before = ""
-        while known is not None and self._cooled():
+        while known is not None and (left is not None or self._cooled()):
             run.begin(cell)
-            run.journal.write(_started(known, attempt))
+            if left is None:
+                run.journal.write(_started(known, attempt))
+            else:
+                self._tell_resumed(known, left)
             if before:
                 self.remark("warning", f"{cell.id}: {before}", cell=cell.id)
             self._warm = known, attempt
-            problem = self._attempt(known, attempt)
+            problem = self._attempt(known, attempt, left)
+            left = None
             if problem is None:
                 return
             self._take_note(known, problem)
@@ -105,6 +119,54 @@ class Lane:
             before = f"attempt {attempt} failed, and the cell was tried again: {one_line(problem)}"
             attempt += 1
 
+    def go_on(self, cell: Cell, left: Left) -> bool:
+        """Go on with an attempt that an earlier controller left. False: it could not be, and is to be run again."""
+        try:
+            self.run_cell(cell, left)
+        except NotWhole as reason:
+            self._end_jobs(cell, left)
+            self.remark("info", f"attempt {left.attempt} of {cell.id} is run again from its first step: {reason}")
+            return False
+        return True
+
+    def _end_jobs(self, cell: Cell, left: Left) -> None:
+        """End what is left of the attempt's step, on the hosts that can be reached."""
+        step = left.current
+        if step is None:
+            return
+        for its in jobs_of(self._run.world, cell, step):
+            key = its.key(left.cell, left.attempt, step)
+            with suppress(RunnerError):
+                at = self._hosts[its.at]
+                if at.find(key) is not None:
+                    running = at.start(Job("leftover", Command(("true",)), timeout_s=1.0, key=key))
+                    running.stop()
+                    running.discard()
+
+    def _tell_resumed(self, cell: Cell, left: Left) -> None:
+        now, step = time.time(), left.current
+        if step is None or left.step is None:
+            return
+        resumed = j.CellResumed(
+            at=now,
+            cell=cell.id,
+            hash=cell.hash,
+            attempt=left.attempt,
+            step=step,
+            began_at=left.step.at,
+            away_since=left.until,
+        )
+        self._run.journal.write(resumed)
+        if step == "collect":
+            return  # nothing ran meanwhile
+        text = (
+            f"the controller was away in the {step.replace('_', '-')} step, from {_clock(left.until)} to {_clock(now)}"
+        )
+        gap = (
+            f"; server counters were not read after {_clock(left.readings[-1].at)} until then" if left.readings else ""
+        )
+        self.remark("info", text + gap, cell=cell.id)
+
     def _skip(self, cell: Cell, reason: str) -> None:
         run = self._run
         run.begin(cell)
@@ -113,6 +175,14 @@ class Lane:
         run.searches.skipped(cell)
         with run.lock:
             run.skipped += 1
+
+    def remember_warm(self, cells: Sequence[Cell]) -> None:
+        """An earlier controller's last cell on these hosts cools down too, if it had not."""
+        hosts = {host for cell in cells for host in cell.locks}
+        planned = {cell.id: cell for cell in self._run.plan.cells}
+        for cell_id, attempt in self._run.warm.items():
+            if (cell := planned.get(cell_id)) is not None and hosts.intersection(cell.locks):
+                self._warm = cell, attempt
 
     def _cooled(self) -> bool:
         """Let the cell before cool down; False when the run ends meanwhile."""
@@ -130,13 +200,17 @@ class Lane:
         run.journal.write(j.StepEnded.model_validate({"at": time.time(), "seconds": taken, **named}))
         return True
 
-    def _attempt(self, cell: Cell, attempt: int) -> RunnerError | None:
-        """One attempt, up to a good verdict. The error is that of a failed one; an interrupted one has no verdict."""
+    def _attempt(self, cell: Cell, attempt: int, left: Left | None) -> RunnerError | None:
+        """One attempt, up to a good verdict. The error is that of a failed one; an interrupted one has no verdict.
+
+        Raises NotWhole when what is `left` of it can't be gone on with.
+        """
         run = self._run
         try:
             with self._kept_evidence(cell, attempt):
-                run.searches.refuse_undecided(cell)
-                self._refuse_lost_hosts(cell)
+                if left is None:
+                    run.searches.refuse_undecided(cell)
+                    self._refuse_lost_hosts(cell)
                 measurement = CellRun(
                     attempt=Attempt(
                         plan=run.plan,
@@ -148,10 +222,11 @@ class Lane:
                         world=run.world,
                         stopping=run.stopping,
                         monitor=run.monitor,
+                        left=left,
                     ),
-                    engine=lambda: self._equipment.engine(cell),
+                    engine=lambda: self._equipment.engine(cell, before=left is not None),
                     driver=run.world.driver(cell.tool.driver),
-                    tool_path=lambda host: self._equipment.tool(host, cell),
+                    tool_path=lambda host: self._equipment.tool(host, cell, before=left is not None),
                 ).run()
         except Interrupted:
             return None
@@ -160,8 +235,10 @@ class Lane:
         except RunnerError as error:
             return error
         for text in measurement.warnings:
-            self.remark("warning", text, cell=cell.id)
-        if text := shortfall(cell, measurement):
+            if left is None or text not in left.said:
+                self.remark("warning", text, cell=cell.id)
+        text = shortfall(cell, measurement)
+        if text and (left is None or f"{cell.id} {text}" not in left.said):
             self.remark("info", f"{cell.id} {text}", cell=cell.id)
         criterion = run.searches.criterion(cell)
         self._ended(
@@ -189,7 +266,7 @@ class Lane:
         """A mistake of ours fails the cell with one line, and keeps the traceback beside its raw output."""
         try:
             yield
-        except (RunnerError, Interrupted):
+        except (RunnerError, Interrupted, NotWhole):
             raise
         except Exception as error:
             path = self._run.run_dir / cell_directory(cell.id, attempt) / "internal-error.txt"
@@ -248,3 +325,7 @@ def _started(cell: Cell, attempt: int) -> j.CellStarted:
         threads=cell.threads if cell.threads_from else None,
         target=cell.target if cell.target_from else None,
     )
+
+
+def _clock(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))

@@ -6,16 +6,17 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from benchbrief.compiler.plan import Probe
-from benchbrief.runners.attempt import Attempt
+from benchbrief.compiler.plan import Cell, Probe
+from benchbrief.runners.attempt import Attempt, StepJob
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.live_jobs import watch_probes
-from benchbrief.runners.probes import FileReads, ReadsFiles, reading_job
+from benchbrief.runners.probes import ReadsFiles, reading_job
 from benchbrief.runners.seams import Job, Node, RunnerError, RunningJob
 from benchbrief.runners.server_status import RecordsStatus
+from benchbrief.runners.world import World
 
 _AT_ONCE = 16
 """How many jobs are started, or ended, at the same time."""
@@ -24,59 +25,64 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
-class Sampler:
-    """A job that samples `host` for one probe, or for several; it is run on the host `at`."""
+class Sampled:
+    """What one job samples: `host`, for one probe or for several; it is run on the host `at`."""
 
     probes: tuple[Probe, ...]
     host: str
     at: str
-    job: Job
 
     @property
-    def key(self) -> str:
-        """`cpu:db-1` or `cpu,disk:db-1`: what the job is known by in its cell."""
-        return f"{','.join(probe.name for probe in self.probes)}:{self.host}"
+    def job(self) -> StepJob:
+        """Named `probe:cpu:db-1` or `probe:cpu,disk:db-1`."""
+        return StepJob(f"probe:{','.join(probe.name for probe in self.probes)}:{self.host}", self.host, self.at)
 
 
-def samplers(attempt: Attempt) -> list[Sampler]:
+def sampled(world: World, cell: Cell) -> list[Sampled]:
     """The jobs of a cell's probes. Those that read the kernel's files of one host as often as each other share one."""
-    hardware = attempt.plan.hardware[attempt.cell.hardware]
-    shared: dict[tuple[str, float], list[tuple[Probe, FileReads]]] = {}
+    shared: dict[tuple[str, float], list[Probe]] = {}
     found = []
-    for probe in attempt.cell.probes:
-        kind = attempt.world.probe_kind(probe.name)
-        if isinstance(kind, RecordsStatus):
+    for probe in cell.probes:
+        if isinstance(world.probe_kind(probe.name), RecordsStatus):
             continue  # no job: see `runners/server_status.py`
         for host_id in probe.hosts:
-            if isinstance(kind, ReadsFiles):
-                shared.setdefault((host_id, probe.every_s), []).append((probe, kind.reads(probe)))
+            if isinstance(world.probe_kind(probe.name), ReadsFiles):
+                shared.setdefault((host_id, probe.every_s), []).append(probe)
             else:
-                job = kind.job(probe, Node(attempt.plan.hosts[host_id], hardware))
-                at = CONTROLLER.id if probe.on == "controller" else host_id
-                found.append(Sampler((probe,), host_id, at, job))
-    for (host_id, _), reads in shared.items():
-        found.append(Sampler(tuple(probe for probe, _ in reads), host_id, host_id, reading_job(reads)))
-    return found
+                found.append(Sampled((probe,), host_id, CONTROLLER.id if probe.on == "controller" else host_id))
+    return found + [Sampled(tuple(probes), host_id, host_id) for (host_id, _), probes in shared.items()]
+
+
+def _job(attempt: Attempt, what: Sampled) -> Job:
+    kinds = [(probe, attempt.world.probe_kind(probe.name)) for probe in what.probes]
+    reads = [(probe, kind.reads(probe)) for probe, kind in kinds if isinstance(kind, ReadsFiles)]
+    if reads:
+        return reading_job(reads)
+    [(probe, kind)] = kinds
+    return kind.job(probe, Node(attempt.plan.hosts[what.host], attempt.plan.hardware[attempt.cell.hardware]))
 
 
 @contextmanager
 def probes(attempt: Attempt) -> Iterator[None]:
-    """Every probe samples while the block runs; its samples are collected after, whatever happened in it."""
-    running: list[tuple[Sampler, RunningJob]] = []
+    """Every probe samples while the block runs; its samples are collected after, whatever happened in it.
 
-    def start(sampler: Sampler) -> None:
-        job = attempt.hosts[sampler.at].start(attempt.attended(sampler.job))
-        running.append((sampler, job))
-        watch_probes(attempt, sampler.probes, sampler.host, job)
+    Those of an attempt that is gone on with sample already, or were collected before.
+    """
+    running: list[tuple[Sampled, RunningJob]] = []
 
-    def end(each: tuple[Sampler, RunningJob]) -> None:
-        sampler, job = each
+    def start(what: Sampled) -> None:
+        job = replace(attempt.attended(_job(attempt, what)), key=attempt.key("measure", what.job))
+        started = attempt.hosts[what.at].start(job)
+        running.append((what, started))
+        watch_probes(attempt, what.probes, what.host, started)
+
+    def end(each: tuple[Sampled, RunningJob]) -> None:
+        what, job = each
         job.stop()
-        folder = f"probe-{sampler.key.replace(':', '-', 1)}"
-        attempt.collect(job, "measure", folder, f"probe:{sampler.key}", sampler.host)
+        attempt.collect(job, "measure", what.job.name.replace(":", "-", 2), what.job.name, what.host)
 
     try:
-        _all(start, samplers(attempt))
+        _all(start, [what for what in sampled(attempt.world, attempt.cell) if not attempt.kept("measure", what.job)])
         yield
     except BaseException:
         # The reason above is the cell's: a probe that can't be ended or fetched must not take its place.

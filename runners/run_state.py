@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from benchbrief.compiler.plan import Cell, Plan
+from benchbrief.runners.history import Left
 from benchbrief.runners.journal_io import Journal
 from benchbrief.runners.live import Monitor
 from benchbrief.runners.repeats import RepeatsUntil
@@ -41,7 +43,11 @@ class Ending:
 
 @dataclass
 class RunState:
-    """The state of one execution, shared by its lanes. `failed`, `fatal`, `skipped`, `begun` change, under the lock."""
+    """The state of one execution, shared by its lanes. `failed`, `fatal`, `skipped`, `begun` change, under the lock.
+
+    `left` are the attempts of an earlier controller that are gone on with, by cell; `tools_before` where it found
+    tools, by host and driver; `warm` its attempts that no cool-down has followed, the last one last.
+    """
 
     plan: Plan
     run_dir: Path
@@ -55,6 +61,9 @@ class RunState:
     repeats: RepeatsUntil
     world: World
     monitor: Monitor = field(default_factory=Monitor)
+    left: Mapping[str, Left] = field(default_factory=dict)
+    tools_before: Mapping[tuple[str, str], set[str]] = field(default_factory=dict)
+    warm: Mapping[str, int] = field(default_factory=dict)
     skipped: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
     fatal: list[RunnerError] = field(default_factory=list)

@@ -6,7 +6,7 @@ transport runs commands and moves files on one host. An engine looks after the s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -415,8 +415,11 @@ class Transport(Protocol):
         """
         ...
 
-    def end_leftovers(self) -> int:
-        """Stop and remove the jobs that an earlier controller of the same run left here; how many still ran."""
+    def end_leftovers(self, kept: Collection[str] = ()) -> int:
+        """Stop and remove the jobs that an earlier controller of the same run left here; how many still ran.
+
+        Those with the keys of `kept` are left alone.
+        """
         ...
 
     def claim(self) -> str:
@@ -498,4 +501,24 @@ class Engine(Protocol):
 
     def stop(self) -> None:
         """Stop what `start` started; leave an attached server alone."""
+        ...
+
+
+@runtime_checkable
+class OutlivesController(Protocol):
+    """An engine whose server goes on when its controller is killed, and can be attached to by the next one.
+
+    What it starts are jobs with the keys of `job_keys`, to which `start` attaches when they run. Their data are kept.
+    """
+
+    def take_over(self) -> None:
+        """An earlier controller has done what comes before the first `start`, such as hooks: it is not done again."""
+        ...
+
+    def job_keys(self) -> Mapping[str, str]:
+        """The keys of the jobs that `start` may start, each with the id of its host. Empty: it starts none."""
+        ...
+
+    def require_running_since(self, at: float) -> None:
+        """Raises ServerFailed when the server was started after that time (by the controller's clock)."""
         ...

@@ -113,9 +113,7 @@ class _Search:
         found: list[j.SearchPoint] = []
         for point in self.experiment.points:
             of_point = [
-                cell
-                for cell in self.cells
-                if point_of(cell, self.experiment) == point and cell.id not in self.spared
+                cell for cell in self.cells if point_of(cell, self.experiment) == point and cell.id not in self.spared
             ]
             good = [self.verdicts[cell.id] for cell in of_point if cell.id in self.verdicts]
             rates = [one.ops_per_s for one in good if one.ops_per_s is not None]

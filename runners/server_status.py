@@ -7,11 +7,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import IO, Protocol, runtime_checkable
 
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners import journal as j
-from benchbrief.runners.attempt import Attempt
+from benchbrief.runners.attempt import Attempt, StepJob
 from benchbrief.runners.rundir import cell_directory, digests
 from benchbrief.runners.seams import DiskFull, Engine, RunnerError
 
@@ -40,11 +41,12 @@ def server_status(attempt: Attempt, engine: Engine) -> Iterator[None]:
     """Ask the engine as often as the cell's probes say while the block runs, and keep the answers like a job's output.
 
     An answer that fails is a gap, and told in the probe's stderr. Raises RunnerError for an engine that tells nothing.
+    Those that an earlier controller kept of an attempt that is gone on with stay; there is a gap between.
     """
     with ExitStack() as stack:
         for probe in attempt.cell.probes:
             kind = attempt.world.probe_kind(probe.name)
-            if isinstance(kind, RecordsStatus):
+            if isinstance(kind, RecordsStatus) and not _is_kept(attempt, probe):
                 if not isinstance(engine, TellsStatus):
                     raise RunnerError(
                         f"a {engine.name} database does not say how it is ({probe.origin})",
@@ -54,6 +56,18 @@ def server_status(attempt: Attempt, engine: Engine) -> Iterator[None]:
         yield
 
 
+def _is_kept(attempt: Attempt, probe: Probe) -> bool:
+    (host,) = probe.hosts
+    return attempt.kept("measure", StepJob(f"probe:{probe.name}:{host}", host, host)) is not None
+
+
+def _end_whole(path: Path) -> None:
+    """Cut off the reading that was being written when its controller was killed."""
+    text = path.read_bytes() if path.exists() else b""
+    if text:
+        os.truncate(path, text.rfind(b"\n.\n") + 3 if b"\n.\n" in text else 0)
+
+
 @contextmanager
 def _recorded(
     attempt: Attempt, probe: Probe, kind: RecordsStatus, ask: Callable[[], Mapping[str, float]]
@@ -61,10 +75,13 @@ def _recorded(
     (host,) = probe.hosts
     directory = cell_directory(attempt.cell.id, attempt.number) / f"probe-{probe.name}-{host.replace('/', '_')}"
     folder = attempt.run_dir / directory
-    started, over = time.time(), threading.Event()
+    began, over = attempt.began("measure"), threading.Event()
+    started, mode = (time.time(), "w") if began is None else (began, "a")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / "stdout").open("w") as out, (folder / "stderr").open("w") as err:
+        if mode == "a":
+            _end_whole(folder / "stdout")
+        with (folder / "stdout").open(mode) as out, (folder / "stderr").open(mode) as err:
             reader = _Reader(probe.every_s, kind, ask, out, err, over)
             reader.start()
             try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,8 +91,8 @@ class World(Protocol):
 
     def probe_kind(self, name: str) -> ProbeKind: ...
 
-    def readings(self, engine: Engine, seconds: float) -> Readings:
-        """Reads the engine's counters beside a measurement of so many seconds."""
+    def readings(self, engine: Engine, seconds: float, keep: Callable[[float, Counters], None]) -> Readings:
+        """Reads the engine's counters beside a measurement of so many seconds. `keep` is told some, with their time."""
         ...
 
     def clock(self, transport: Transport) -> ClockReading | None:
@@ -139,8 +139,8 @@ class RealWorld:
     def probe_kind(self, name: str) -> ProbeKind:
         return plugins.probe_kind(name)
 
-    def readings(self, engine: Engine, seconds: float) -> Readings:
-        return CounterReadings(engine.counters, seconds)
+    def readings(self, engine: Engine, seconds: float, keep: Callable[[float, Counters], None]) -> Readings:
+        return CounterReadings(engine.counters, seconds, keep)
 
     def clock(self, transport: Transport) -> ClockReading | None:
         return read_clock(transport)

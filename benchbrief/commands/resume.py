@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -37,9 +40,30 @@ def command(
 ) -> None:
     """Go on with RUN (its name, the start of it, or its folder): finished cells are kept, failed ones are tried again.
 
+    What still runs on the hosts, or has ended there meanwhile, is attached to; other interrupted cells are run again.
     Without RUN, the last interrupted run of the folder.
     """
     from benchbrief.results.runs import find_run, last_interrupted
 
     run_dir = find_run(out, run) if run else last_interrupted(out)
-    run_and_tell(run_dir, Progress(quiet=quiet), report=not no_report, as_json=as_json, metrics=metrics, wait=wait)
+    progress = Progress(quiet=quiet)
+    for text in _changed_files(run_dir):
+        progress.warn(text)
+    run_and_tell(run_dir, progress, report=not no_report, as_json=as_json, metrics=metrics, wait=wait)
+
+
+def _changed_files(run_dir: Path) -> Iterator[str]:
+    """What is to be said of files of the spec that are other ones now than when the run was planned."""
+    from benchbrief.runners.rundir import load_plan
+
+    spec = load_plan(run_dir).spec
+    changed = []
+    for name, sha256 in spec.files.items():
+        with suppress(OSError):  # it may not be here, which is no matter: the run has its own plan
+            if hashlib.sha256(Path(name).read_bytes()).hexdigest() != sha256:
+                changed.append(name)
+    if changed:
+        yield (
+            f"{' and '.join(changed)} changed since the run began, which goes on as it was planned; "
+            f"for what it says now: bench run {spec.name}"
+        )

@@ -37,12 +37,16 @@ exec "$program" --port 0 --bind "$bind" --data "$data"
 
 @dataclass(frozen=True)
 class EmbeddedServer:
-    """A running stand-in. `host` and `port` are where load generators reach it; `keep` as in `seams.Engine`."""
+    """A running stand-in. `host` and `port` are where load generators reach it; `keep` as in `seams.Engine`.
+
+    `attached`: an earlier controller of the run had started it.
+    """
 
     job: RunningJob
     host: str
     port: int
     keep: Path | None
+    attached: bool = False
 
     def last_words(self) -> str:
         """The last lines that it printed, without the frames of a stack trace."""
@@ -54,24 +58,35 @@ class EmbeddedServer:
         _end(self.job, self.keep)
 
 
-def start(transport: Transport, bind: str, data: str | None, keep: Path | None) -> EmbeddedServer:
+def start(transport: Transport, bind: str, data: str | None, keep: Path | None, key: str = "") -> EmbeddedServer:
     """Start it on a free port, with its data in a directory or in memory, and wait until it listens.
 
-    Raises ToolMissing when it is not on the host, ServerFailed when it does not come up.
+    One that runs under this key is attached to. Raises ToolMissing when it is not on the host, ServerFailed when it
+    does not come up.
     """
-    program = tools.find_stand_in(transport)
-    if data:
-        command = Command(("sh", "-c", _TAKE_OVER, "sh", program, bind, data))
+    state = transport.find(key) if key else None
+    if state in ("ended", "killed"):
+        with suppress(RunnerError):  # what it printed when it was killed is kept nevertheless
+            _end(transport.start(_job(Command(("true",)), key)), keep)
+    if state == "running":
+        command = Command(("true",))
+    elif data:
+        command = Command(("sh", "-c", _TAKE_OVER, "sh", tools.find_stand_in(transport), bind, data))
     else:
-        command = Command((program, "--port", "0", "--bind", bind))
-    job = transport.start(Job("mongo-stand-in", command, timeout_s=float("inf"), background=True))
+        command = Command((tools.find_stand_in(transport), "--port", "0", "--bind", bind))
+    job = transport.start(_job(command, key))
     try:
         host, port = _listening(transport, job)
     except BaseException:
         with suppress(RunnerError):  # the reason that it did not start is told
             _end(job, keep)
         raise
-    return EmbeddedServer(job, host, port, keep)
+    return EmbeddedServer(job, host, port, keep, attached=state == "running")
+
+
+def _job(command: Command, key: str) -> Job:
+    """Where there is a job with the key, the command is not run: it is attached to."""
+    return Job("mongo-stand-in", command, timeout_s=float("inf"), background=True, key=key)
 
 
 def _end(job: RunningJob, keep: Path | None) -> None:
@@ -79,9 +94,10 @@ def _end(job: RunningJob, keep: Path | None) -> None:
     try:
         with tempfile.TemporaryDirectory() as unread:
             job.collect(_next_free(keep) if keep else Path(unread))
-        job.discard()
     except OSError as error:
         raise RunnerError(f"what the embedded MongoDB server printed can't be kept: {error.strerror}") from error
+    finally:
+        job.discard()
 
 
 def _next_free(folder: Path) -> Path:

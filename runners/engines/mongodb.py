@@ -68,7 +68,7 @@ class MongoDB:
             self._data = found.database
             self._connect(found)
             check_declared(self._database, self._started())
-            if self._embedded:
+            if self._embedded and not self._embedded.attached:
                 self._warm_up()
         except BaseException:
             self._leave()
@@ -188,6 +188,23 @@ class MongoDB:
                 "an election stops all writes for seconds: look at the servers' logs",
             )
 
+    def take_over(self) -> None:
+        """See `seams.OutlivesController`."""
+        self._entered = True
+
+    def job_keys(self) -> Mapping[str, str]:
+        """See `seams.OutlivesController`."""
+        if self._database.server != "embedded":
+            return {}
+        return {f"server/{self._database.name}@{self._hardware.key}": self._host}
+
+    def require_running_since(self, at: float) -> None:
+        if self._running_since > at + _RESTART_SLACK_S:
+            raise ServerFailed(
+                f"the server of database {self._database.name} was started anew meanwhile",
+                "look at its log: what was measured meanwhile is worthless",
+            )
+
     def stop(self) -> None:
         """Stop what was started; leave attached servers alone. Raises TeardownFailed after that."""
         entered, self._entered = self._entered, False
@@ -227,7 +244,7 @@ class MongoDB:
         """How load generators reach the server, which is started where it is ours."""
         if self._database.server == "embedded":
             self._embedded = mongo_server.start(
-                self._hosts[self._host], self._bind_address(), self._database.path, self.keep
+                self._hosts[self._host], self._bind_address(), self._database.path, self.keep, *self.job_keys()
             )
             return mongo_uri.parse(f"mongodb://{self._embedded.host}:{self._embedded.port}/")
         if self._database.start:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from benchbrief.compiler.plan import Database, Hardware, Plan
 from benchbrief.runners import tools
 from benchbrief.runners.clock import ClockReading
+from benchbrief.runners.counters import Counters
 from benchbrief.runners.journal import Simulated
 from benchbrief.runners.seams import CellContext, Driver, Engine, Hosts, ProbeKind, RunName, RunnerError, Transport
 from benchbrief.runners.searches import Flag
@@ -66,8 +67,8 @@ class SimulatedWorld:
     def probe_kind(self, name: str) -> ProbeKind:
         return SimulatedProbe(name, self.simulated.seed)
 
-    def readings(self, engine: Engine, seconds: float) -> Readings:
-        del seconds
+    def readings(self, engine: Engine, seconds: float, keep: Callable[[float, Counters], None]) -> Readings:
+        del seconds, keep
         if not isinstance(engine, SimulatedEngine):
             raise RunnerError("only a simulated database has simulated counters")
         return SimulatedReadings(engine)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO
@@ -77,8 +77,8 @@ class LocalTransport:
     def find(self, key: str) -> JobState | None:
         return jobs.find(self, key)
 
-    def end_leftovers(self) -> int:
-        return jobs.end_leftovers(self)
+    def end_leftovers(self, kept: Collection[str] = ()) -> int:
+        return jobs.end_leftovers(self, kept)
 
     def claim(self) -> str:
         return locks.claim(self)

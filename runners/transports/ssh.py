@@ -13,7 +13,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -184,8 +184,8 @@ class SshTransport:
     def find(self, key: str) -> JobState | None:
         return jobs.find(self, key)
 
-    def end_leftovers(self) -> int:
-        return jobs.end_leftovers(self)
+    def end_leftovers(self, kept: Collection[str] = ()) -> int:
+        return jobs.end_leftovers(self, kept)
 
     def claim(self) -> str:
         return locks.claim(self)

@@ -1,0 +1,48 @@
+"""`bench` that is killed by SIGKILL at a named point of a run: `python -m tests.support.killed POINT WORDS...`.
+
+A point is JSON: the fields of a record (`{"type": "step_started", "step": "load"}`), after which it is killed once the
+record is on the disk; or `{"waits_in": "load"}`, when it first waits for a job of that step.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from typing import Any
+
+from benchbrief.cli import main
+from benchbrief.runners.jobs import DetachedJob
+from benchbrief.runners.journal import AnyRecord
+from benchbrief.runners.journal_io import Journal
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def arm(point: dict[str, Any]) -> None:
+    write, wait = Journal.write, DetachedJob.wait
+    step = [""]
+
+    def write_and_die(self: Journal, record: AnyRecord) -> None:
+        write(self, record)
+        if record.type in ("step_started", "cell_resumed"):
+            step[0] = getattr(record, "step", "")
+        if all(getattr(record, name, None) == value for name, value in point.items()):
+            die()
+
+    def wait_and_die(self: DetachedJob, timeout_s: float) -> bool:
+        if point.get("waits_in") == step[0]:
+            die()
+        return wait(self, timeout_s)
+
+    setattr(Journal, "write", write_and_die)  # noqa: B010 - a type checker would not have it otherwise
+    setattr(DetachedJob, "wait", wait_and_die)  # noqa: B010
+
+
+if __name__ == "__main__":
+    arm(json.loads(sys.argv[1]))
+    sys.argv = ["bench", *sys.argv[2:]]
+    main()
