@@ -91,6 +91,17 @@ def _servers(plan: Plan, hosts: Hosts) -> Iterator[Finding]:
                 yield Finding(hardware.hosts[0], f"server for {database.name}", False, str(error), error.hint)
             else:
                 yield Finding(hardware.hosts[0], f"server for {database.name}", True, detail)
+        elif database.start:
+            routers = [database.start.router] if database.topology == "sharded" else []
+            for host_id in hardware.hosts:
+                for name in (database.start.binary, *routers):
+                    what = f"{name.rpartition('/')[2]} for {database.name}"
+                    path = tools.find_program(hosts[host_id], name)
+                    if path:
+                        yield Finding(host_id, what, True, path)
+                    else:
+                        hint = f"install MongoDB there, or mend `binary` ({database.origin})"
+                        yield Finding(host_id, what, False, f"{name} is not there, or can't be run", hint)
         elif database.server == "attach":
             engine = engine_class(database.engine)(plan, database, hardware, hosts)
             try:

@@ -114,19 +114,20 @@ def _database(plan: Plan, carried: Sequence[Carried], pool: HostPool, key: str) 
             if database.server == "attach":
                 engine.start()
             # What is not started can't be asked.
-            now = {} if database.server == "embedded" else engine.describe()
+            now = {} if database.server in ("embedded", "start") else engine.describe()
             build = engine.build()
         finally:
             engine.stop()
     except RunnerError:
         found.warnings.append(_unseen(f"database {database.name}"))
         return found
+    kind = "embedded server" if database.server == "embedded" else "server"
     for each in mine:
         for fact in each.own_facts():
             if isinstance(fact, j.EngineFacts) and (differs := list(_differences(fact.facts, now, _OF_THE_SERVER))):
                 found.changed[each.cell.id] = f"database {database.name} is another one now: {'; '.join(differs)}"
             elif isinstance(fact, j.EngineFacts) and build and fact.sha256 and fact.sha256 != build:
-                found.changed[each.cell.id] = f"the embedded server of database {database.name} is another build now"
+                found.changed[each.cell.id] = f"the {kind} of database {database.name} is another build now"
     return found
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from benchbrief.compiler.plan import Dataset
 from benchbrief.runners.engines.mongo_client import Connection
+from benchbrief.runners.engines.mongo_cluster import part
 from benchbrief.runners.seams import LoadShort, RunnerError
 
 _TABLE = "usertable"
@@ -43,7 +44,7 @@ class Data:
 
         `sharded_by_default`: by a hash of `_id` where it had none. Raises RunnerError when it is not empty then.
         """
-        key = self._shard_key() or ({"_id": "hashed"} if sharded_by_default else None)
+        key = self._shard_key() or ({"_id": "hashed"} if sharded_by_default and self._routed() else None)
         with self._connection.reaching():
             self._notes.delete_one({"_id": self.name})
             self._table.drop()
@@ -84,12 +85,15 @@ class Data:
         return ", ".join(f"{name}: {how}" for name, how in key.items()) if key else "not sharded"
 
     def _shard_key(self) -> Mapping[str, Any] | None:
-        if self._connection.hello().get("msg") != "isdbgrid":
+        if not self._routed():
             return None
         with self._connection.reaching():
             entry = self._connection.collection("config", "collections").find_one({"_id": self.name})
         key = (entry or {}).get("key")
         return key if isinstance(key, Mapping) and not (entry or {}).get("dropped") else None
+
+    def _routed(self) -> bool:
+        return part(self._connection.hello()).topology == "sharded"
 
     def _remember(self, dataset: Dataset, writers: int) -> None:
         note = {"dataset": dataset.hash, "records": dataset.records, "writers": writers}

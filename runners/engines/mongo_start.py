@@ -158,9 +158,6 @@ class StartedCluster:
         """The path of `mongod` on the first host. Raises ToolMissing."""
         return self._program(self._hardware.hosts[0], self._start.binary)
 
-    def digest(self) -> str:
-        return tools.digest(self._hosts[self._hardware.hosts[0]], self.program())
-
     # --- snapshots ---
 
     def has_snapshot(self, dataset: Dataset) -> bool:

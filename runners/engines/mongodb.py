@@ -97,8 +97,10 @@ class MongoDB:
         return facts
 
     def build(self) -> str:
-        if self._cluster:
-            return self._cluster.digest()
+        if self._database.start:
+            host = self._hosts[self._host]
+            program = tools.find_program(host, self._database.start.binary)
+            return tools.digest(host, program) if program else ""
         if self._database.server != "embedded":
             return ""
         host = self._hosts[self._host]

@@ -11,7 +11,7 @@ import socketserver
 import ssl
 import struct
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,56 +32,102 @@ HELLO: Document = {
 }
 
 
+Session = dict[str, Any]
+"""What a server knows of one connection."""
+
+
+class WireServer(socketserver.ThreadingTCPServer):
+    """Answers each command of each connection by `answer(command, session)`; on port 0, on a free one."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+    request_queue_size = 64
+
+    def __init__(
+        self, address: tuple[str, int], answer: Callable[[Document, Session], Document], tls: ssl.SSLContext | None
+    ) -> None:
+        self.answer = answer
+        self._tls = tls
+        super().__init__(address, _Handler)
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        connection, client = super().get_request()
+        return (self._tls.wrap_socket(connection, server_side=True) if self._tls else connection), client
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that goes away in the middle is no matter."""
+
+
+class _Handler(socketserver.BaseRequestHandler):
+    def handle(self) -> None:
+        assert isinstance(self.server, WireServer)
+        session: Session = {}
+        while header := self._exactly(_HEADER.size):
+            length, request, _, code = _HEADER.unpack(header)
+            body = self._exactly(length - _HEADER.size)
+            if code == _OP_QUERY:
+                start = body.index(b"\0", 4) + 9
+                reply = encode(self.server.answer(decode(body[start:]), session))
+                self._send(request, _OP_REPLY, struct.pack("<iqii", 8, 0, 0, 1) + reply)
+            elif code == _OP_MSG:
+                reply = encode(self.server.answer(_command(body), session))
+                self._send(request, _OP_MSG, struct.pack("<iB", 0, 0) + reply)
+
+    def _send(self, request: int, code: int, body: bytes) -> None:
+        self.request.sendall(_HEADER.pack(_HEADER.size + len(body), 0, request, code) + body)
+
+    def _exactly(self, count: int) -> bytes:
+        data = b""
+        while len(data) < count:
+            piece = self.request.recv(count - len(data))
+            if not piece:
+                return b""
+            data += piece
+        return data
+
+
+def _command(body: bytes) -> Document:
+    """A document, and sequences of more of them by name, behind the flags of an OP_MSG."""
+    found: dict[str, Any] = {}
+    at = 4
+    while at < len(body):
+        kind, size = body[at], struct.unpack_from("<i", body, at + 1)[0]
+        section = body[at + 1 : at + 1 + size]
+        if kind == 0:
+            found = {**decode(section), **found}
+        else:
+            end = section.index(b"\0", 4)
+            documents, inside = [], end + 1
+            while inside < len(section):
+                length = struct.unpack_from("<i", section, inside)[0]
+                documents.append(decode(section[inside : inside + length]))
+                inside += length
+            found[section[4:end].decode()] = documents
+        at += 1 + size
+    return found
+
+
+def refusal(code: int, name: str, message: str) -> Document:
+    return {"ok": 0, "code": code, "codeName": name, "errmsg": message}
+
+
 @contextmanager
 def scripted_mongod(answers: Mapping[str, Document], tls: ssl.SSLContext | None = None) -> Iterator[tuple[str, int]]:
     """Serve on a free port of this machine until the block ends. `answers` are keyed by the command's name."""
 
-    class Handler(socketserver.BaseRequestHandler):
-        def handle(self) -> None:
-            while header := self._exactly(_HEADER.size):
-                length, request, _, code = _HEADER.unpack(header)
-                body = self._exactly(length - _HEADER.size)
-                if code == _OP_QUERY:
-                    start = body.index(b"\0", 4) + 9
-                    reply = encode(self._answer(decode(body[start:])))
-                    self._send(request, _OP_REPLY, struct.pack("<iqii", 8, 0, 0, 1) + reply)
-                elif code == _OP_MSG:
-                    reply = encode(self._answer(decode(body[5:])))
-                    self._send(request, _OP_MSG, struct.pack("<iB", 0, 0) + reply)
+    def answer(command: Document, _: Session) -> Document:
+        name = next(iter(command))
+        known = {key.lower(): value for key, value in answers.items()}
+        if name.lower() == "hello":
+            name = "ismaster" if "hello" not in known else name
+        found = known.get(name.lower())
+        if found is None and name.lower() == "ping":
+            found = {}
+        if found is None:
+            return refusal(59, "CommandNotFound", f"no such command: '{name}'")
+        return {"ok": 1, **found}
 
-        def _answer(self, command: Document) -> Document:
-            name = next(iter(command))
-            known = {key.lower(): value for key, value in answers.items()}
-            if name.lower() == "hello":
-                name = "ismaster" if "hello" not in known else name
-            found = known.get(name.lower())
-            if found is None and name.lower() == "ping":
-                found = {}
-            if found is None:
-                return {"ok": 0, "code": 59, "codeName": "CommandNotFound", "errmsg": f"no such command: '{name}'"}
-            return {"ok": 1, **found}
-
-        def _send(self, request: int, code: int, body: bytes) -> None:
-            self.request.sendall(_HEADER.pack(_HEADER.size + len(body), 0, request, code) + body)
-
-        def _exactly(self, count: int) -> bytes:
-            data = b""
-            while len(data) < count:
-                piece = self.request.recv(count - len(data))
-                if not piece:
-                    return b""
-                data += piece
-            return data
-
-    class Server(socketserver.ThreadingTCPServer):
-        daemon_threads = True
-        allow_reuse_address = True
-
-        def get_request(self) -> tuple[socket.socket, Any]:
-            connection, client = super().get_request()
-            return (tls.wrap_socket(connection, server_side=True) if tls else connection), client
-
-    with Server(("127.0.0.1", 0), Handler) as server:
+    with WireServer(("127.0.0.1", 0), answer, tls) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
         try:
