@@ -33,8 +33,10 @@ from tests.support.mongo_peer import HELLO, Document, Session, WireServer, refus
 
 _HEADER = struct.Struct("<iiii")
 _ITERATIONS = 4096
-_OPEN = {"hello", "ismaster", "ping", "buildinfo", "saslstart", "saslcontinue", "_config", "_users"}
+_OPEN = {"hello", "ismaster", "ping", "buildinfo", "saslstart", "saslcontinue", "_config", "_users", "_shards"}
 """What is answered without a login."""
+_OF_THE_SHARDS = {"insert", "find", "update", "delete", "count", "aggregate", "drop", "shardcollection"}
+"""What a router leaves to the first of its shards."""
 _STARTING_S = 0.3
 """How long a member is no secondary yet."""
 
@@ -82,16 +84,19 @@ class Process:
         name = next(iter(command))
         method = getattr(self, f"do_{name.lower()}", None)
         with self.lock:
-            if self.guarded and name.lower() not in _OPEN and "user" not in session and not self._exempt(name):
+            if self.guarded and name.lower() not in _OPEN and not self._let_in(command, session):
                 return refusal(13, "Unauthorized", f"command {name} requires authentication")
+            if self.router and name.lower() in _OF_THE_SHARDS:
+                return self.call(self._shards()[0]["host"].partition("/")[2].split(",")[0], {**command, "_inner": 1})
             if method is None:
                 return refusal(59, "CommandNotFound", f"no such command: '{name}'")
             found: Document = method(command, session)
         return {"ok": 1, **found}
 
-    def _exempt(self, name: str) -> bool:
+    def _let_in(self, command: Document, session: Session) -> bool:
         """The localhost exception: who comes from the server's own host may make its first user."""
-        return name in ("replSetInitiate", "createUser") and not self.state["users"]
+        first = next(iter(command)) in ("replSetInitiate", "createUser") and not self.state["users"]
+        return "user" in session or "_inner" in command or first
 
     # --- what it is ---
 
@@ -185,12 +190,24 @@ class Process:
         told = self.call(hosts.split(",")[0], {"hello": 1})
         if told.get("setName") != name:
             return refusal(96, "OperationFailed", f"{hosts} is not {name}")
-        if name not in [shard["_id"] for shard in self.shards]:
-            self.shards.append({"_id": name, "host": command["addShard"]})
+        self.call(self._config_server(), {"_shards": 1, "one more": {"_id": name, "host": command["addShard"]}})
         return {}
 
     def do_listshards(self, command: Document, session: Session) -> Document:
+        return {"shards": self._shards()}
+
+    def _shards(self) -> list[Any]:
+        return list(self.call(self._config_server(), {"_shards": 1})["shards"])
+
+    def do__shards(self, command: Document, session: Session) -> Document:
+        """What the routers have a server of the cluster's configuration remember."""
+        more = command.get("one more")
+        if more and more not in self.shards:
+            self.shards.append(more)
         return {"shards": self.shards}
+
+    def _config_server(self) -> str:
+        return str(self.options.configdb).partition("/")[2].split(",")[0]
 
     def do_enablesharding(self, command: Document, session: Session) -> Document:
         return {}
@@ -206,8 +223,7 @@ class Process:
 
     def _users(self) -> dict[str, Any]:
         if self.options.configdb:
-            seed = self.options.configdb.partition("/")[2].split(",")[0]
-            return dict(self.call(seed, {"_users": 1})["users"])
+            return dict(self.call(self._config_server(), {"_users": 1})["users"])
         return dict(self.state["users"])
 
     def do__users(self, command: Document, session: Session) -> Document:
