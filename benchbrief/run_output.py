@@ -90,6 +90,8 @@ def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[t
     failed = [each for each in evidence.verdicts if each.status == "failed"]
     if finished.status == "interrupted":
         yield "go on with", f"bench resume {run}"
+    elif failed and finished.simulated:
+        yield "try the failed cells again with", f"bench resume {run}"
     elif failed:
         if any(not each.jobs for each in failed):
             yield "see what is missing on the hosts with", f"bench doctor {spec}{profile}"

@@ -1,0 +1,140 @@
+"""What the live screen and the plain lines say, for every size of terminal and any number of cells and hosts."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+from benchbrief.live_screen import host_summary, screen
+from benchbrief.marks import ASCII, UNICODE, marks, shortened
+from benchbrief.openmetrics import text
+from benchbrief.progress import Progress
+from benchbrief.quantities import duration, latency, rate
+from benchbrief.run_output import grouped
+from benchbrief.run_view import RunView
+from benchbrief.runners import journal as j
+from benchbrief.runners.live import Reading
+from tests.support.plans import compile_spec
+from tests.support.waiting import until
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NOW = 1_000_000.0
+
+
+def going_on(hosts: int) -> tuple[RunView, list[Reading]]:
+    """As many cells as hosts, all being measured, with a load generator and probes that speak."""
+    plan = compile_spec(EXAMPLES / "quickstart.bench")
+    first = plan.cells[0]
+    cells = tuple(
+        first.model_copy(update={"id": f"ramp/group/workload/threads={n}/r1", "locks": (f"host-{n}",)})
+        for n in range(hosts)
+    )
+    view = RunView(plan.model_copy(update={"cells": cells}))
+    readings = []
+    for n, cell in enumerate(cells):
+        view.apply(j.CellStarted(at=NOW - 20, cell=cell.id, hash="", attempt=1))
+        view.apply(j.StepStarted(at=NOW - 12, cell=cell.id, attempt=1, step="measure", seconds=30))
+        load = {"ops_per_s": 15_203.0, "latency_s": 0.00123, "latency_of": "p99 read"}
+        readings.append(Reading(cell=cell.id, host=f"host-{n}", at=NOW, **load))
+        measures = {"cpu.utilisation": 0.43, "power": 231.0}
+        readings.append(Reading(cell=cell.id, host=f"host-{n}", at=NOW, measures=measures))
+    return view, readings
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 50), (40, 10), (20, 4), (80, 2)], ids=lambda s: f"{s[0]}x{s[1]}")
+@pytest.mark.parametrize("hosts", [1, 3, 11, 1000])
+@pytest.mark.parametrize("kind", [UNICODE, ASCII], ids=["unicode", "ascii"])
+def test_the_screen_never_leaves_the_terminal(size: tuple[int, int], hosts: int, kind: object) -> None:
+    view, readings = going_on(hosts)
+    assert kind in (UNICODE, ASCII)
+    chosen = ASCII if kind is ASCII else UNICODE
+    shown = screen(view, readings, NOW, size, chosen).plain
+    lines = shown.split("\n")
+    assert len(lines) <= size[1] - 1
+    assert max(map(len, lines)) <= size[0]
+    assert shown.isascii() or chosen is UNICODE
+    assert "cells" in lines[0] or size[0] < 40
+
+
+def test_a_small_run_shows_each_cell_with_its_numbers_and_each_host_with_its_probes() -> None:
+    view, readings = going_on(2)
+    lines = screen(view, readings, NOW, (120, 30), UNICODE).plain.split("\n")
+    assert lines[1] == "  ramp/group/workload/threads=0/r1  measure  12 s of about 30 s  15,203 ops/s  p99 read 1.23 ms"
+    assert lines[3] == "  host-0  measure  cpu  43%  231 W"
+    narrow = screen(view, readings, NOW, (44, 30), UNICODE).plain.split("\n")
+    assert narrow[1:3] == ["  ramp/group/workload/threads=0/r1", "    measure  12 s of about 30 s  15,203 ops…"]
+
+
+def test_many_hosts_are_told_of_in_one_line() -> None:
+    view, readings = going_on(1000)
+    lines = screen(view, readings, NOW, (100, 24), UNICODE).plain.split("\n")
+    assert lines[-1] == "  1000 hosts: 1000 measure; cpu 43% on average; 231.0 kW of 1000 together"
+    assert re.fullmatch(r"  and \d+ more cells running", lines[-2])
+    assert host_summary({"a": "", "b": "load"}, {}) == "2 hosts: 1 idle, 1 load"
+
+
+def test_names_are_cut_in_their_middle() -> None:
+    assert shortened("ramp/one/fill/threads=1/r1", 12) == "ramp/…s=1/r1"
+    assert shortened("ramp/one", 12) == "ramp/one"
+    assert marks("ascii") is ASCII
+    assert marks("latin-1") is ASCII
+    assert marks("utf-8") is UNICODE
+
+
+def test_quantities_have_three_digits_and_their_unit() -> None:
+    assert [duration(s) for s in (45, 200, 7500, 273_600)] == ["45 s", "3 min 20 s", "2 h 05 min", "3 d 04 h"]
+    assert [latency(s) for s in (0.000812, 0.00123, 2.5)] == ["812 us", "1.23 ms", "2.5 s"]
+    assert [rate(r) for r in (15_203.4, 4.21, 0)] == ["15,203 ops/s", "4.2 ops/s", "0 ops/s"]
+
+
+def test_where_nothing_is_live_a_long_cell_says_now_and_then_that_it_goes_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert not sys.stderr.isatty()
+    plan = compile_spec(EXAMPLES / "quickstart.bench")
+    cell = plan.cells[0].id
+    numbers = Reading(cell=cell, host="local", at=NOW, ops_per_s=15_203.0, latency_s=0.00123, latency_of="p99 read")
+    said = ""
+
+    def heard(pattern: str) -> bool:
+        nonlocal said
+        said += capsys.readouterr().err
+        return re.search(pattern, said) is not None
+
+    progress = Progress(heartbeat_s=(0.1, 0.2, 60))
+    with progress.of(plan, readings=lambda: [numbers]):
+        at = time.time()
+        progress.record(j.CellStarted(at=at, cell=cell, hash="", attempt=1))
+        progress.record(j.StepStarted(at=at, cell=cell, attempt=1, step="measure", seconds=1200))
+        line = rf"\.\.\. {re.escape(cell)}: measure \d s of about 20 min 00 s, 15,203 ops/s, p99 read 1.23 ms; about "
+        until(lambda: heard(line), 10)
+        until(lambda: said.count("...") == 2 or heard("never"), 10)
+    assert said.count("...") == 2, "ever more rarely"
+
+
+def test_openmetrics_text_is_valid_whatever_names_hold() -> None:
+    view, readings = going_on(1)
+    odd = 'a "quoted" \\ name\nof two lines'
+    view.run_id = odd
+    parsed = {
+        family.name: family
+        for family in text_string_to_metric_families(text(view, readings, "running", NOW))  # type: ignore[no-untyped-call]
+    }
+    latency_family = parsed["benchbrief_current_latency_seconds"]
+    assert latency_family.unit == "seconds"
+    (sample,) = latency_family.samples
+    assert (sample.labels["run"], sample.labels["of"], sample.value) == (odd, "p99 read", 0.00123)
+    assert parsed["benchbrief_host_power_watts"].samples[0].value == 231
+    assert parsed["benchbrief_attempts"].samples[0].name == "benchbrief_attempts_total"
+    assert {family.type for family in parsed.values()} == {"gauge", "counter"}, "what a textfile collector knows"
+    assert all(sample.timestamp is None for family in parsed.values() for sample in family.samples)
+
+
+def test_failures_that_differ_in_numbers_alone_have_one_reason() -> None:
+    failed = {"c/1": "c/1 ended after 3.2 s of 20 s", "c/2": "c/2 ended after 4.1 s of 20 s", "c/3": "no space left"}
+    assert [cells for cells, _ in grouped(failed)] == [["c/1", "c/2"], ["c/3"]]
