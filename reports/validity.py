@@ -8,7 +8,7 @@ from typing import NamedTuple
 from benchbrief.compiler import plan as p
 from benchbrief.compiler.offered import KEEPS_UP
 from benchbrief.reports.source import CellRow, Results
-from benchbrief.reports.values import quantity
+from benchbrief.reports.values import NBSP, quantity
 from benchbrief.reports.view import Item, Notice
 from benchbrief.reports.words import counted
 from benchbrief.results.statistics import t_interval
@@ -75,7 +75,7 @@ def _offered(results: Results) -> Iterable[Item]:
         "v_short",
         len(points),
         short=len(short),
-        share=f"{least.share:.0%}",
+        share=_percent(least.share, 0),
         achieved=quantity(least.achieved, "ops/s"),
         offered=quantity(least.offered, "ops/s"),
         cell=least.cell.cell_id,
@@ -107,9 +107,13 @@ def _confident(experiment: p.Experiment, rule: p.Confident, results: Results) ->
             widths.append((high - low) / 2 / float(mean))
     if not widths:
         return
-    within = f"{100 * rule.within:g} %"
+    within = f"{100 * rule.within:g}{NBSP}%"
     wide = sum(width > rule.within for width in widths)
-    more = words["v_unconfident"].format(wide=wide, widest=f"{max(widths):.1%}") if wide else ""
+    more = words["v_unconfident"].format(wide=wide, widest=_percent(max(widths), 1)) if wide else ""
     ends = {"fewest": rule.at_least, "most": experiment.repeats}
     text = words["v_confident"].format(label=experiment.label, within=within, **ends)
     yield Item("", f"{text}{more}", emphasis=bool(wide))
+
+
+def _percent(share: float, decimals: int) -> str:
+    return f"{100 * share:.{decimals}f}{NBSP}%"

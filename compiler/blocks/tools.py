@@ -16,7 +16,9 @@ OPEN_LOOP = ("ycsb", "go_ycsb")
 INTENDED = ("ycsb",)
 """Those that count the latency of an offered load from when an operation was due, not only from when it was sent."""
 PHASED = ("ycsb",)
-"""Those that tell latencies for parts of a run."""
+"""Those that tell latencies for parts of a run: YCSB by its HDR logs, a line a second. db_bench has one histogram for
+the whole run, and intervals of counts alone; go-ycsb's interim rows are cumulative, so their percentiles are as well.
+"""
 MERGEABLE = ("ycsb", "db_bench")
 """Those that tell latencies as histograms, which can be merged over load generators."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchbrief.compiler.blocks.schema import METERS, PROBES
-from benchbrief.compiler.blocks.tools import DRIVERS, ENGINE_TOOLS, INTENDED, MERGEABLE, OPEN_LOOP
+from benchbrief.compiler.blocks.tools import DRIVERS, ENGINE_TOOLS, INTENDED, MERGEABLE, OPEN_LOOP, PHASED
 from benchbrief.compiler.metrics import glossary
 from benchbrief.compiler.metrics.measures import KINDS
 from benchbrief.runners.probes.power import KINDS as KINDS_READ
@@ -29,7 +29,10 @@ def page() -> str:
             "## Load generators",
             text("tools"),
             table(
-                ("tool", "what it is", "offers a load (`target`)", "its latency at a `target`", "its latencies are"),
+                (
+                    *("tool", "what it is", "offers a load (`target`)", "its latency at a `target`"),
+                    *("its latencies are", "measures `phases`"),
+                ),
                 [_tool(name) for name in DRIVERS],
             ),
             "## Probes",
@@ -59,7 +62,8 @@ def _tool(name: str) -> tuple[str, ...]:
     offered = name in OPEN_LOOP
     counted = "counted from when it was due" if name in INTENDED else "counted from when it was sent"
     kept = "histograms, which are merged" if name in MERGEABLE else "percentiles by source"
-    return (code(name), glossary.TOOLS[name], "yes" if offered else "no", counted if offered else "–", kept)
+    phases = "yes, with a histogram each" if name in PHASED else "no"
+    return (code(name), glossary.TOOLS[name], "yes" if offered else "no", counted if offered else "–", kept, phases)
 
 
 def _probe(name: str) -> tuple[str, ...]:
