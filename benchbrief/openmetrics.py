@@ -65,7 +65,7 @@ def families(view: RunView, readings: Sequence[Reading], state: str, now: float)
     from benchbrief.results.runs import RUN_STATES
     from benchbrief.runners.live import load_of, measures_of
 
-    run = {"run": view.run_id}
+    run = {"run": view.run_id, **({"simulated": "true"} if view.simulated else {})}
     yield Family(
         "benchbrief_run_state",
         "gauge",

@@ -42,6 +42,7 @@ class RunView:
         self.counts: Counter[str] = Counter(cell.state for cell in self.cells.values())
         self.running: dict[str, CellView] = {}
         self.run_id = ""
+        self.simulated = False
         self.began: float | None = None
         self.end: j.RunEnded | None = None
         self.last_at: float | None = None
@@ -69,6 +70,7 @@ class RunView:
 
     def _on_run_started(self, record: j.RunStarted) -> None:
         self.began, self.run_id, self.end = record.at, record.run_id, None
+        self.simulated = record.simulated is not None
         for cell_id, cell in list(self.running.items()):  # what was going on when an earlier controller ended
             self._become(cell_id, "waiting" if cell.state == "running" else cell.state)
 
