@@ -23,6 +23,7 @@ COMMANDS = {
     "plan": "Show what a spec would run: matrix, hosts, order, time.",
     "run": "Run a spec and render its brief.",
     "resume": "Go on with an interrupted run, or retry failed cells.",
+    "stop": "End a run, and leave nothing of it on its hosts.",
     "status": "Show runs, and how far one has come.",
     "watch": "Follow a run of another shell until it ends.",
     "report": "Render a run's brief again, as PDF and HTML.",

@@ -65,6 +65,20 @@ def last_interrupted(out: Path) -> Path:
     raise ResultsError(f"no run in {out} was interrupted", hint)
 
 
+def last_unended(out: Path) -> Path:
+    """The last run that goes on, else the last that ended without a word. Raises ResultsError when there is none."""
+    runs = _runs(out)
+    if not runs:
+        raise _none_in(out)
+    going = [run for run in runs if run.state == "running"] or [
+        run for run in runs if not isinstance(_last_record(run.path / JOURNAL), RunEnded)
+    ]
+    if going:
+        return going[-1].path
+    last = runs[-1]
+    raise ResultsError(f"no run in {out} goes on", f"the last one is {last.run_id} ({last.state})")
+
+
 def find_run(out: Path, name: str) -> Path:
     """A run by its id, the start of it, or its folder. Raises ResultsError when none or several fit."""
     if (Path(name) / PLAN).is_file():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,7 @@ from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.plugins import driver, engine_class
 from benchbrief.runners.probes.power import try_meter
 from benchbrief.runners.seams import Command, Hosts, RunnerError
+from benchbrief.runners.strays import strays
 from benchbrief.runners.supported import metered
 
 _FREE = """\
@@ -46,10 +49,18 @@ def examine(plan: Plan, config: Path | None = None) -> Iterator[Finding]:
                 yield Finding(host_id, "reachable", False, str(error), error.hint)
                 continue
             yield Finding(host_id, "reachable", True, plan.hosts[host_id].transport)
+            yield from _strays(plan, hosts, host_id)
             yield from _tools(plan, hosts, host_id)
             yield from _directories(plan, hosts, host_id)
         yield from _servers(plan, hosts)
         yield from _meters(plan, hosts)
+
+
+def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
+    """Jobs and claims on the host that no living run looks after."""
+    for stray in strays(hosts[host_id], socket.gethostname()):
+        end = shlex.quote(stray.folder) if stray.folder else f"--strays {shlex.quote(plan.spec.name)}"
+        yield Finding(host_id, "stray", False, stray.what, f"end it with: bench stop {end}")
 
 
 def _tools(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:

@@ -8,8 +8,8 @@ from types import TracebackType
 from typing import Self
 
 from benchbrief.compiler.plan import Host, Plan
-from benchbrief.runners.seams import Command, HostError, RunName, Transport
-from benchbrief.runners.transports import open_transport
+from benchbrief.runners.seams import Command, HostError, RunName
+from benchbrief.runners.transports import RealTransport, open_transport
 
 CONTROLLER = Host(id="local", transport="local", name="127.0.0.1")
 """This machine, which is there whether or not the plan measures on it."""
@@ -25,10 +25,10 @@ class HostPool:
         self._hosts = {CONTROLLER.id: CONTROLLER, **plan.hosts}
         self._config = config
         self._run_name = run_name
-        self._open: dict[str, Transport] = {}
+        self._open: dict[str, RealTransport] = {}
         self._lock = threading.Lock()
 
-    def __getitem__(self, host_id: str) -> Transport:
+    def __getitem__(self, host_id: str) -> RealTransport:
         """Raises HostError for a host that the plan does not have."""
         with self._lock:
             if host_id not in self._open:

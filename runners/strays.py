@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchbrief.compiler.plan import Plan
 from benchbrief.runners import job_scripts as scripts
-from benchbrief.runners.jobs import JobHost, persistently, printable, sh
+from benchbrief.runners.fan_out import fan_out
+from benchbrief.runners.hosts import HostPool
+from benchbrief.runners.jobs import JobHost, end_leftovers, persistently, printable, sh
 from benchbrief.runners.journal_io import is_being_written
 from benchbrief.runners.locks import VOID_AFTER_S, about, at, named
 
@@ -28,6 +32,23 @@ class Stray:
     owner: str
     what: str
     folder: str
+
+
+def end_strays(plan: Plan, config: Path | None = None) -> tuple[list[Stray], dict[str, Exception]]:
+    """End and remove the strays on all hosts of a plan: what they were, and the hosts where it could not be done."""
+    controller = socket.gethostname()
+    with HostPool(plan, config) as hosts:
+
+        def end(host_id: str) -> list[Stray]:
+            host = hosts[host_id]
+            found = strays(host, controller)
+            for owner in dict.fromkeys(each.owner for each in found):
+                end_leftovers(host, owner, release=True)
+            return found
+
+        results = fan_out(plan.hosts, end)
+    ended = [stray for result in results.values() if not isinstance(result, Exception) for stray in result]
+    return ended, {host_id: result for host_id, result in results.items() if isinstance(result, Exception)}
 
 
 def strays(host: JobHost, controller: str) -> list[Stray]:

@@ -42,7 +42,8 @@ def command(spec: Path | None, profile: str | None, params: dict[str, str], as_j
     for finding in _all_findings(plan):
         findings.append(finding)
         if not as_json:
-            mark = click.style("ok", fg="green") if finding.ok else click.style("missing", fg="red")
+            word = "stray" if finding.what == "stray" else "missing"
+            mark = click.style("ok", fg="green") if finding.ok else click.style(word, fg="red")
             pad = " " * (7 - len(click.unstyle(mark)))
             line = f"{mark}{pad}  {finding.host:<16} {finding.what:<28} {printable(finding.detail)}"
             click.echo(line if paint else click.unstyle(line), color=paint)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Protocol
 
 from benchbrief.compiler.plan import Host
+from benchbrief.runners.jobs import JobHost
 from benchbrief.runners.seams import RunName, Transport
 
 
-def open_transport(host: Host, ssh_config: Path | None = None, run_name: RunName | None = None) -> Transport:
+class RealTransport(Transport, JobHost, Protocol):
+    """One that reaches a host, where jobs and claims lie."""
+
+
+def open_transport(host: Host, ssh_config: Path | None = None, run_name: RunName | None = None) -> RealTransport:
     """The transport of a host, for the jobs of this run. An SSH one connects on first use."""
     if host.transport == "local":
         from benchbrief.runners.transports.local import LocalTransport

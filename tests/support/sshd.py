@@ -114,7 +114,10 @@ class Sshd:
 
 @contextmanager
 def sshd(*, user: str | None = None, config: str = "") -> Iterator[Sshd]:
-    """Run a server that lets `user` in (who runs the tests, unless said otherwise). `config` is more of sshd_config."""
+    """Run a server that lets `user` in (who runs the tests, unless said otherwise). `config` is more of sshd_config.
+
+    Its TMPDIR is its own, unless `config` sets it: as on hosts apart, jobs and claims of one are not seen on another.
+    """
     program = system_tool("sshd")
     user = user or getpass.getuser()
     # Not below pytest's own directory: sshd reads the authorized keys as the user who logs in.
@@ -128,6 +131,12 @@ def sshd(*, user: str | None = None, config: str = "") -> Iterator[Sshd]:
         new_key(ssh / "id_ed25519")
         shutil.copy(ssh / "id_ed25519.pub", directory / "authorized_keys")
         (directory / "authorized_keys").chmod(0o644)
+        scratch = directory / "tmp"
+        scratch.mkdir()
+        scratch.chmod(0o1777)
+        if "TMPDIR=" not in config:  # of several SetEnv lines, the first alone counts
+            own = f"SetEnv TMPDIR={scratch}"
+            config = config.replace("SetEnv", own, 1) if "SetEnv" in config else f"{config}\n{own}"
         if os.getuid() == 0:
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
         port = free_port()

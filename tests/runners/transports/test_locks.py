@@ -194,13 +194,13 @@ def test_strays_are_the_jobs_and_claims_of_runs_that_no_process_drives(transport
         from benchbrief.runners.journal_io import Journal
 
         journal = Journal(folder)
-        assert strays(killed, "lab-1") == []  # type: ignore[arg-type]  # a transport of ours has what jobs need
+        assert strays(killed, "lab-1") == []
         journal.close()
-        found = strays(killed, "lab-1")  # type: ignore[arg-type]  # as above
+        found = strays(killed, "lab-1")
         assert [each.what.partition(", since")[0] for each in found] == [
             "its claim of run the run of process 4711 on lab-1 holds the host",
             "job cell/1/measure/here of run the run of process 4711 on lab-1 still runs",
         ]
         assert {each.folder for each in found} == {str(folder)}
-        assert strays(killed, "lab-2") == [], "another controller's run gave signs of life a moment ago"  # type: ignore[arg-type]  # as above
+        assert strays(killed, "lab-2") == [], "another controller's run gave signs of life a moment ago"
         killed.release()

@@ -337,7 +337,7 @@ def test_another_user_than_root_runs_jobs_and_writes_files(tmp_path: Path, monke
         who, where = running.collect(tmp_path / "kept").stdout.read_text().split()
         assert who == user
         uid = transport.run(Command(("id", "-u"))).stdout.strip()
-        assert where.startswith(f"/tmp/benchbrief-{uid}/")
+        assert where.startswith(f"{server.directory}/tmp/benchbrief-{uid}/")
         with pytest.raises(RunnerError, match=r"can't write /root/x: .*denied"):
             transport.put(b"x", "/root/x")
         transport.put(b"x", f"/tmp/benchbrief-{uid}/put")

@@ -1,0 +1,129 @@
+"""`bench stop`, what it leaves on a host, and what a second run on a held host is told."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import wrapped
+from tests.support.bench import Bench, Started
+from tests.support.sshd import Sshd, sshd
+from tests.support.tools import system_tool
+from tests.support.waiting import until
+
+SPEC = """\
+hardware there { hosts = "box" }
+database rocks { engine = rocksdb  path = "@DATA@/one"  tool = @TOOL@  options { compression = "none" } }
+workload fill from db_bench.fillrandom { records = 2k }
+experiment e { hardware = there  workloads = [fill]  threads = [1]  measure = 1 s  probes = [cpu every 1 s] }
+"""
+
+
+@pytest.fixture
+def far(bench: Bench) -> Iterator[Sshd]:
+    """A host whose tool takes a minute."""
+    system_tool("sshd")
+    tool = wrapped.db_bench(bench.folder / "slow", '*--num=*) set -- "$@" --duration=60;;')
+    bench.spec(SPEC, TOOL=f'db_bench("{tool}")')
+    with sshd() as server:
+        bench.env["HOME"] = str(server.home)
+        yield server
+
+
+def left(server: Sshd) -> list[Path]:
+    return list((server.directory / "tmp").iterdir())
+
+
+def tools(server: Sshd) -> list[str]:
+    """Command lines of the tools that run on the host, known by its folder in their environment."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{server.directory}/tmp/benchbrief-".encode() in (path / "environ").read_bytes():
+                found.append((path / "cmdline").read_bytes().decode())
+        except OSError:
+            continue
+    return [line for line in found if "db_bench" in line]
+
+
+def killed(server: Sshd, run: Started) -> None:
+    until(lambda: tools(server), 60)
+    run.signal(signal.SIGKILL)
+    run.process.wait(10)
+
+
+def test_a_run_that_goes_on_is_stopped_with_nothing_left_and_a_second_one_is_kept_off(
+    bench: Bench, far: Sshd
+) -> None:
+    with bench.started("run", "brief.bench") as run:
+        until(lambda: tools(far), 60)
+        refused = bench("run", "brief.bench", "--out", "other")
+        assert refused.code == 2
+        assert f"box is held by run {bench.run_dir.name} of process {run.process.pid} on " in refused.err
+        assert f"bench stop {bench.run_dir}" in refused.err
+        assert "--wait" in refused.err
+        assert not list((bench.folder / "other").glob("*/plan.json")), "nothing was begun"
+        with bench.started("run", "brief.bench", "--out", "other", "--wait") as waiting:
+            waiting.until_it_says("waiting for it")
+            stopped = bench("stop")
+            assert stopped.code == 0, stopped.text
+            assert f"asked process {run.process.pid} to stop" in stopped.err
+            assert stopped.out == f"{bench.run_dir.name}: its controller has stopped it\n"
+            assert run.wait(10).code == 130
+            until(lambda: tools(far), 30)
+            waiting.signal(signal.SIGINT)
+            assert waiting.wait(30).code == 130
+    assert left(far) == []
+    assert tools(far) == []
+    again = bench("stop", bench.run_dir.name, "--json")
+    assert again.code == 0
+    assert again.json["how"] == "ended"
+    assert bench("stop").code == 2, "no run goes on"
+
+
+def test_a_run_whose_controller_is_gone_is_found_by_doctor_and_ended_by_stop(bench: Bench, far: Sshd) -> None:
+    with bench.started("run", "brief.bench") as run:
+        killed(far, run)
+        doctor = bench("doctor", "brief.bench")
+        assert doctor.code == 3
+        strays = [line for line in doctor.out.splitlines() if line.startswith("stray")]
+        assert any(f"its claim of run {bench.run_dir.name} of process {run.process.pid}" in line for line in strays)
+        assert any("/measure/" in line or "still runs" in line for line in strays)
+        assert f"end it with: bench stop {bench.run_dir}" in doctor.out
+
+        stopped = bench("stop", "--json")
+        assert stopped.code == 0, stopped.text
+        assert stopped.json["how"] == "cleaned"
+        assert stopped.json["jobs_ended"] >= 2, "the tool and the probe"
+        assert stopped.json["not_cleaned"] == []
+        assert left(far) == []
+        until(lambda: tools(far) == [], 5)
+    assert bench.journal("run_ended")[-1]["status"] == "interrupted"
+    assert "stray" not in bench("doctor", "brief.bench").out
+
+
+def test_strays_of_any_run_are_ended_by_their_hosts(bench: Bench, far: Sshd) -> None:
+    with bench.started("run", "brief.bench") as run:
+        killed(far, run)
+        ended = bench("stop", "--strays", "brief.bench")
+        assert ended.code == 0
+        assert f"box: ended its claim of run {bench.run_dir.name}" in ended.out
+        assert left(far) == []
+        assert bench("stop", "--strays", "brief.bench").out == "no strays\n"
+
+
+def test_a_host_that_can_not_be_reached_is_named_and_cleaned_later(bench: Bench, far: Sshd) -> None:
+    with bench.started("run", "brief.bench") as run:
+        killed(far, run)
+        config = (far.home / ".ssh" / "config").read_text()
+        (far.home / ".ssh" / "config").write_text(config.replace(f"Port {far.port}", "Port 1"))
+        failed = bench("stop")
+        assert failed.code == 3
+        assert "not cleaned up: box: connection refused by 127.0.0.1 port 1" in failed.err
+        assert f"type: bench stop {bench.run_dir.name}" in failed.err
+        (far.home / ".ssh" / "config").write_text(config)
+        assert bench("stop", bench.run_dir.name).code == 0
+        assert left(far) == []
