@@ -60,7 +60,8 @@ def transient(intervals: Sequence[Interval]) -> Transient | None:
     if len(batches) < FEWEST_BATCHES:
         return None
     rates = [_rate(batch) for batch in batches]
-    cut = min(range(len(rates) - _FEWEST_LEFT + 1), key=lambda left_out: _marginal_error(rates[left_out:]))
+    errors = _marginal_errors(rates)[: len(rates) - _FEWEST_LEFT + 1]
+    cut = errors.index(min(errors))
     rest = _rate([each for batch in batches[cut:] for each in batch])
     whole = _rate(lasting)
     if cut > len(rates) / 2 or whole <= 0:
@@ -69,10 +70,18 @@ def transient(intervals: Sequence[Interval]) -> Transient | None:
     return Transient(sum(each.seconds for batch in batches[:cut] for each in batch), window_s, rest / whole - 1)
 
 
-def _marginal_error(rates: Sequence[float]) -> float:
-    """The square of the marginal standard error, White's statistic."""
-    mean = fmean(rates)
-    return sum((rate - mean) ** 2 for rate in rates) / len(rates) ** 2
+def _marginal_errors(rates: Sequence[float]) -> list[float]:
+    """White's statistic for each beginning left out: the rest's sum of squares about its mean, by its length twice.
+
+    Summed from the end, as a day has thousands of batches; about the mean of all, so that no digits are lost.
+    """
+    middle = fmean(rates)
+    errors, total, squares = [], 0.0, 0.0
+    for count, rate in enumerate(reversed(rates), start=1):
+        total += rate - middle
+        squares += (rate - middle) ** 2
+        errors.append(max(0.0, squares - total * total / count) / count**2)
+    return errors[::-1]
 
 
 def _rate(intervals: Sequence[Interval]) -> float:

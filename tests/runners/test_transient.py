@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -77,6 +79,16 @@ def test_a_beginning_in_the_second_half_is_not_accepted() -> None:
 def test_a_short_series_does_not_tell(length: int) -> None:
     assert transient(seconds([100.0] * length)) is None
     assert "transient" not in judged(seconds([100.0] * length), WARM_UP)[1]
+
+
+def test_a_series_of_a_day_is_judged_at_once() -> None:
+    day = seconds(np.r_[steady(7_200, 1) * 0.5, steady(79_200, 2)])
+    began = time.process_time()
+    found = transient(day)
+    assert time.process_time() - began < 2
+    assert found is not None
+    assert not found.noted, "two hours are less than a tenth of it"
+    assert 7_200 <= found.seconds < 8_000
 
 
 def test_a_series_without_operations_does_not_tell() -> None:
