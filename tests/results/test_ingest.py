@@ -109,6 +109,30 @@ def test_latencies_over_repeats_are_missing_when_a_repeat_failed(tmp_path: Path)
     assert found == [(1, False, None), (None, True, "1 of 2 repeats were measured")]
 
 
+def test_repeats_that_were_not_needed_take_nothing_from_their_point(tmp_path: Path) -> None:
+    first, second, third = (a_cell(repeat=n) for n in (1, 2, 3))
+    run = RunMaker(tmp_path / "run", a_plan([first, second, third]))
+    run.ok(first, {"load-1": measurement([READ])})
+    run.ok(second, {"load-1": measurement([READ])})
+    run.write(j.CellSkipped(at=run.now, cell=third.id, hash=third.hash, reason="known well enough"))
+    with open_store(run.run_dir) as store:
+        found = rows(store, "SELECT repeat, value_s IS NULL FROM latency WHERE statistic = 'p99' ORDER BY ALL")
+        assert found == [(1, False), (2, False), (None, False)]
+        assert rows(store, "SELECT repeats FROM measure.spread WHERE operation = 'all'") == [(2,)]
+
+
+def test_the_unsteady_beginning_of_a_cell_is_kept_with_it(tmp_path: Path) -> None:
+    cells = [a_cell(threads=threads) for threads in (1, 2, 4)]
+    run = RunMaker(tmp_path / "run", a_plan(cells))
+    late = tuple(Interval(float(at), 1.0, 50 if at < 15 else 100) for at in range(60))
+    even = tuple(Interval(float(at), 1.0, 100) for at in range(60))
+    for cell, intervals in zip(cells, (late, even, even[:20]), strict=True):
+        run.ok(cell, {"load-1": measurement([READ], seconds=60.0, intervals=intervals)})
+    with open_store(run.run_dir) as store:
+        found = rows(store, "SELECT threads, transient_s FROM cells ORDER BY threads")
+    assert found == [(1, 15.0), (2, 0.0), (4, None)], "too short a time does not tell"
+
+
 def test_load_generators_are_added_and_their_latencies_merged(tmp_path: Path) -> None:
     cell = a_cell(load_hosts=("load-1", "load-2"))
     run = RunMaker(tmp_path / "run", a_plan([cell]))
