@@ -49,6 +49,7 @@ def present(view: RunView, followed: Followed, now: float) -> dict[str, object]:
         "event": "present",
         "at": now,
         "run": view.run_id,
+        "simulated": view.simulated,
         "phase": followed.phase,
         "total": view.total,
         **{state: view.counts[state] for state in ("ok", "failed", "skipped")},

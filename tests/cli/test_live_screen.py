@@ -135,6 +135,15 @@ def test_openmetrics_text_is_valid_whatever_names_hold() -> None:
     assert all(sample.timestamp is None for family in parsed.values() for sample in family.samples)
 
 
+def test_a_simulated_run_is_marked_in_every_sample() -> None:
+    view, readings = going_on(1)
+    assert "simulated" not in text(view, readings, "running", NOW)
+    view.simulated = True
+    samples = [line for line in text(view, readings, "running", NOW).splitlines() if not line.startswith("#")]
+    assert samples
+    assert all('simulated="true"' in line for line in samples)
+
+
 def test_failures_that_differ_in_numbers_alone_have_one_reason() -> None:
     failed = {"c/1": "c/1 ended after 3.2 s of 20 s", "c/2": "c/2 ended after 4.1 s of 20 s", "c/3": "no space left"}
     assert [cells for cells, _ in grouped(failed)] == [["c/1", "c/2"], ["c/3"]]
