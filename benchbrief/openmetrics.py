@@ -65,12 +65,7 @@ def families(view: RunView, readings: Sequence[Reading], state: str, now: float)
     from benchbrief.results.runs import RUN_STATES
     from benchbrief.runners.live import load_of, measures_of
 
-<<<<<<< HEAD
     run = {"run": view.run_id, **({"simulated": "true"} if view.simulated else {})}
-=======
-    # Numbers that nobody measured are told apart in every sample.
-    run = {"run": view.run_id} | ({"simulated": "true"} if view.simulated else {})
->>>>>>> eb0a96a (Mark the metrics of simulated runs)
     yield Family(
         "benchbrief_run_state",
         "gauge",
