@@ -1,23 +1,33 @@
 """db_bench under `bench run` against bare db_bench: operations per second, and the wall time a cell adds.
 
 Pairs are interleaved. The bare command is the very one that `bench run` kept beside its raw output, on the same
-database. One pair is one cell and one bare run; which goes first alternates, so that a drift falls on both.
+database. One pair is one cell and one bare run; which goes first alternates, so that a drift falls on both. That is
+done on this machine, and over SSH to a real sshd on its loopback. Then what the probes of a host cost it: CPU time of
+their loop and of all that it started, while it takes readings at 1 Hz.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import statistics
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
+from benchbrief.compiler.plan import Origin, Probe
+from benchbrief.runners import plugins
+from benchbrief.runners.probes import ReadsFiles, reading_job
 from benchmarks.timing import BENCH, spread, verdict
+from tests.support.sshd import sshd
 
 SPEC = """
-hardware box {{ hosts = local }}
+hardware box {{ hosts = {host} }}
 database rocks {{
   engine = rocksdb  path = "{path}"  reset = reuse
   options {{ compression = "none"  cache = 64 MiB }}
@@ -25,16 +35,17 @@ database rocks {{
 workload read from db_bench.readrandom {{ records = 100k  value_size = 100 B }}
 experiment one {{
   hardware = [box]  workloads = [read]  threads = [1]  measure = {seconds} s
-  probes = [disk every 1 s, cpu every 1 s]
+  probes = [disk every 1 s, cpu every 1 s, memory every 1 s, network every 1 s]
 }}
 """
 
 
-def under_bench(folder: Path) -> tuple[float, float, Path]:
+def under_bench(folder: Path, env: Mapping[str, str]) -> tuple[float, float, Path]:
     """One cell under `bench run`: operations per second, wall seconds of the cell, the job's folder."""
     done = subprocess.run(
-        (BENCH, "run", "overhead.bench", "--no-report", "--quiet", "--json"),
+        (BENCH, "run", "overhead.bench", "--fresh", "--no-report", "--quiet", "--json"),
         cwd=folder,
+        env={**os.environ, **env},
         capture_output=True,
         text=True,
         check=True,
@@ -57,23 +68,67 @@ def bare(command: str, folder: Path) -> tuple[float, float]:
     return float(found[1]), seconds
 
 
-def main(pairs: int = 10, seconds: int = 5) -> bool:
+def pairs_of(pairs: int, seconds: int, host: str, env: Mapping[str, str]) -> tuple[list[float], list[float]]:
+    """Of each pair: operations per second as a share of the bare run's, and wall seconds added."""
     with tempfile.TemporaryDirectory(prefix="benchbrief-overhead-") as name:
         folder = Path(name)
-        (folder / "overhead.bench").write_text(SPEC.format(path=folder / "db", seconds=seconds))
-        _, _, job = under_bench(folder)  # loads the database, uncounted
+        (folder / "overhead.bench").write_text(SPEC.format(path=folder / "db", seconds=seconds, host=host))
+        _, _, job = under_bench(folder, env)  # loads the database, uncounted
         command = (job / "command.txt").read_text().strip()
         print(f"  the bare command: {command}")
         bare(command, folder)
         ratios, added = [], []
         for pair in range(pairs):
             if pair % 2:
-                plain, (ops, wall, _) = bare(command, folder), under_bench(folder)
+                plain, (ops, wall, _) = bare(command, folder), under_bench(folder, env)
             else:
-                (ops, wall, _), plain = under_bench(folder), bare(command, folder)
+                (ops, wall, _), plain = under_bench(folder, env), bare(command, folder)
             ratios.append(ops / plain[0])
             added.append(wall - plain[1])
+    return ratios, added
+
+
+@contextmanager
+def by_ssh() -> Iterator[tuple[str, Mapping[str, str]]]:
+    """A host as the spec names it, and the environment in which it is known."""
+    # A folder of its own for its jobs: other runs on this machine hold their hosts in the usual one.
+    with tempfile.TemporaryDirectory(prefix="benchbrief-overhead-") as jobs, sshd(config=f"SetEnv TMPDIR={jobs}") as at:
+        yield '"box"', {"HOME": str(at.home), "TMPDIR": jobs}
+
+
+def probes_cost(seconds: int) -> float:
+    """The share of a core that all probes of a host take which read the kernel's files, at 1 Hz."""
+    origin = Origin(file="overhead.bench", line=1, column=1)
+    kinds = {name: plugins.probe_kind(name) for name in ("cpu", "disk", "memory", "network")}
+    probes = [
+        (probe, kind.reads(probe))
+        for name, kind in kinds.items()
+        if isinstance(kind, ReadsFiles) and (probe := Probe(name=name, every_s=1, hosts=("box",), origin=origin))
+    ]
+    words = [str(word) for word in reading_job(probes).command.words]
+    with tempfile.TemporaryDirectory(prefix="benchbrief-overhead-") as name:
+        output = Path(name) / "stdout"
+        began = time.perf_counter()
+        with output.open("wb") as out:
+            process = subprocess.Popen(words, cwd=name, stdout=out, start_new_session=True)
+        while output.read_bytes().count(b"\n.\n") < seconds:
+            time.sleep(0.2)  # between two looks
+        took = time.perf_counter() - began
+        process.send_signal(signal.SIGTERM)
+        _, _, used = os.wait4(process.pid, 0)  # with all the children that it has waited for
+        process.returncode = 0
+    return (used.ru_utime + used.ru_stime) / took
+
+
+def main(pairs: int = 10, seconds: int = 5) -> bool:
+    with tempfile.TemporaryDirectory(prefix="benchbrief-overhead-") as jobs:
+        ratios, added = pairs_of(pairs, seconds, "local", {"TMPDIR": jobs})
     print(f"  ops/s under bench / bare: {spread(ratios, '')}")
     print(f"  added wall time a cell: {spread(added, 's')}")
     held = verdict("ops/s off the bare run, median of pairs", abs(statistics.median(ratios) - 1) * 100, 2.0, "%")
-    return verdict("added wall time a cell, median of pairs", statistics.median(added), 1.0, "s") and held
+    held = verdict("added wall time a cell, median of pairs", statistics.median(added), 1.0, "s") and held
+    with by_ssh() as (host, env):
+        _, added = pairs_of(max(3, pairs // 2), seconds, host, env)
+    print(f"  added wall time a cell over SSH: {spread(added, 's')}")
+    held = verdict("added wall time a cell over SSH, median of pairs", statistics.median(added), 1.5, "s") and held
+    return verdict("CPU of all probes of a host at 1 Hz, of a core", 100 * probes_cost(20), 1.0, "%") and held
