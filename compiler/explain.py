@@ -253,7 +253,8 @@ def _meters(plan: Plan, e: Experiment) -> Iterator[str]:
     found: dict[str, list[str]] = {}
     for hardware in _chosen(plan, e):
         if hardware.power:
-            by = f"{hardware.power.kind}, {_BOUNDARY[hardware.power.boundary]}"
+            first = hardware.power[0]
+            by = f"{first.kind}, {_BOUNDARY[first.boundary]}{', shared by its hosts' if first.shared else ''}"
             found.setdefault(by, []).append(hardware.key)
     for by, keys in found.items():
         yield by if len(keys) == len(e.hardware) else f"{' and '.join(keys)} by {by}"

@@ -20,6 +20,7 @@ from benchbrief.compiler.plan import (
     Knee,
     KneeSearch,
     Plan,
+    PowerMeter,
     Probe,
     Reference,
     Tool,
@@ -101,10 +102,14 @@ def shared_parts(
 def _probe_parts(probe: Probe, hardware: Hardware) -> Parts:
     """What a reading of power is depends on its meter; who logs in to it changes nothing."""
     parts = probe.model_dump(include={"name", "every_s", "options"})
-    if probe.name != "power" or hardware.power is None:
+    if probe.name != "power" or not hardware.power:
         return parts
-    options = {key: value for key, value in hardware.power.options.items() if not isinstance(value, Reference)}
-    return {**parts, "meter": hardware.power.model_dump(exclude={"options", "origin"}) | {"options": options}}
+    return {**parts, "meters": [_meter_parts(meter) for meter in hardware.power]}
+
+
+def _meter_parts(meter: PowerMeter) -> Parts:
+    options = {key: value for key, value in meter.options.items() if not isinstance(value, Reference)}
+    return meter.model_dump(exclude={"options", "origin"}) | {"options": options}
 
 
 def cell_hash(shared: str, threads: Known, target: Known, repeat: int) -> str:

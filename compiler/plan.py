@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 PLAN_VERSION = 1
 
@@ -72,25 +72,37 @@ Boundary = Literal["wall", "node", "cpu", "unknown"]
 
 
 class PowerMeter(Node):
-    """How the power of each host of a hardware group is read: `kind` is ipmi, redfish, snmp, rapl or command.
+    """How power is read on a hardware group: `kind` is ipmi, redfish, snmp, rapl, command or csv.
 
-    `addresses` are the hosts' meters in the order of the hosts, empty for what is on the hosts themselves; `oids`, what
-    is read of them by snmp. `on` says where it is read. `options` are the rest, with a command's line as `command`.
+    `addresses` are the hosts' meters in the order of the hosts, empty for what is on the hosts themselves; `parts`,
+    what is read at each of them: object identifiers, sensors, chassis, columns. A `shared` meter is that of all hosts
+    together: all its addresses are read, and added up. `on` says where it is read. `options` are the rest, with a
+    command's line as `command`.
     """
 
     kind: str
     boundary: Boundary
     on: Literal["node", "controller"]
     addresses: tuple[str, ...] = ()
-    oids: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    shared: bool = False
     options: dict[str, str | float | bool | Reference] = {}
     origin: Origin
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_before(cls, told: object) -> object:
+        """In earlier plans, parts were object identifiers only."""
+        if isinstance(told, dict) and "oids" in told:
+            return {**{key: value for key, value in told.items() if key != "oids"}, "parts": told["oids"]}
+        return told
 
 
 class Hardware(Node):
     """A group of identical hosts under test; a variant is a hardware group of its own, named `group.variant`.
 
-    `key` is the value of the `hardware` dimension in every result: the variant's short name where that is unique.
+    `key` is the value of the `hardware` dimension in every result: the variant's short name where that is unique. The
+    watts of the meters in `power` are added up; they are alike in kind, boundary, place, and in being shared.
     """
 
     key: str
@@ -101,8 +113,14 @@ class Hardware(Node):
     nodes: int
     facts: dict[str, Fact]
     prepare: tuple[str, ...] = ()
-    power: PowerMeter | None = None
+    power: tuple[PowerMeter, ...] = ()
     origin: Origin
+
+    @field_validator("power", mode="before")
+    @classmethod
+    def _one_or_none(cls, told: object) -> object:
+        """In earlier plans, hardware had one meter, or null."""
+        return () if told is None else (told,) if isinstance(told, dict) else told
 
 
 Option = str | float | bool
@@ -230,6 +248,7 @@ class Workload(Node):
 class Probe(Node):
     """What is sampled beside the measurement; `options` e.g. {"device": "/dev/nvme0n1"}.
 
+    Of one that is read `after`, the samples are recorded elsewhere, and found when the measurement is over.
     `hosts` are those that the samples are of. On the `controller` stands what asks for them over the network.
     """
 
@@ -238,6 +257,7 @@ class Probe(Node):
     hosts: tuple[str, ...]
     on: Literal["node", "controller"] = "node"
     options: dict[str, str] = {}
+    after: bool = False
     origin: Origin
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler.blocks import schema, shapes
+from benchbrief.compiler.blocks import meter_schema, schema, shapes
 from benchbrief.compiler.blocks.workload_tables import DB_BENCH, YCSB
 from benchbrief.compiler.briefs import figures, report, tables
 from benchbrief.compiler.metrics import glossary, lookups
@@ -42,7 +42,7 @@ REFERENCES = ("env", "secret")
 
 FUNCTIONS = (*lookups.FUNCTIONS, "range")
 
-TOOLS = ("ycsb", "go_ycsb", "db_bench", "random", "replica_set", *schema.METERS)
+TOOLS = ("ycsb", "go_ycsb", "db_bench", "random", "replica_set", *meter_schema.METERS)
 """Calls that are settings, not numbers."""
 
 MEASURES = tuple(dict.fromkeys((*KINDS, *FAMILIES, "nodes")))

@@ -288,8 +288,14 @@ def _power(results: Results) -> Iterable[Item]:
     read = {cell.hardware for cell in results.plan.cells for probe in cell.probes if probe.name == "power"}
     for key, hardware in results.plan.hardware.items():
         if key in read and hardware.power:
-            text = results.words[f"d_power_{hardware.power.boundary}"]
-            yield Item("", text.format(hardware=hardware.label, meter=hardware.power.kind))
+            meter = hardware.power[0]
+            text = results.words[f"d_power_{meter.boundary}"]
+            yield Item("", text.format(hardware=hardware.label, meter=meter.kind))
+            if meter.shared:
+                yield Item("", results.words["d_power_shared"].format(hardware=hardware.label))
+            elif len(hardware.power) > 1:
+                summed = results.words["d_power_summed"]
+                yield Item("", summed.format(hardware=hardware.label, n=len(hardware.power)))
         elif isinstance(declared := hardware.facts.get("power"), p.Quantity):
             yield Item("", results.words["d_power_declared"].format(hardware=hardware.label, power=declared.text))
 

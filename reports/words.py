@@ -314,6 +314,8 @@ _EN = {
     "d_power_cpu": "The power of {hardware} is that of its CPU packages only, read by {meter}: memory, disks, fans and "
     "power supplies are not in it.",
     "d_power_unknown": "The power of {hardware} is read by {meter}; what it is the power of was not said.",
+    "d_power_shared": "The hosts of {hardware} share what was read: its watts are counted once, for all together.",
+    "d_power_summed": "Each host of {hardware} has {n} meters, whose watts are added up.",
     "d_power_declared": "The power of {hardware} is declared ({power}), not measured.",
     "d_cpu": "The cpu probe counts the busy cores of the whole host, with everything that runs on it, and not those of "
     "one process.",
@@ -634,6 +636,8 @@ _JA = {
     "d_power_cpu": "{hardware} の電力は、CPU パッケージのみの値です（{meter} で測定）。"
     "メモリー、ディスク、ファン、電源は含みません。",
     "d_power_unknown": "{hardware} の電力は {meter} で測定しました。測定の範囲は示されていません。",
+    "d_power_shared": "{hardware} の各ホストは測定対象を共有しています。電力は全体で一度だけ数えます。",
+    "d_power_summed": "{hardware} の各ホストには {n} 台のメーターがあり、その値を合計しています。",
     "d_power_declared": "{hardware} の電力は申告値（{power}）で、測定した値ではありません。",
     "d_cpu": "cpu プローブは、特定のプロセスではなく、ホスト全体で稼働中のコア数を数えます。",
     "d_compressible": "db_bench の値は、オプションで別の比率を指定しない限り、半分の大きさに圧縮されます"

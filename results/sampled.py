@@ -84,7 +84,9 @@ def sampled(
                 _tell(found.gaps, f"{PROBE}{probe.name}:{host}", _patchy(probe, host, covered))
             if probe.name == "power" and samples:
                 joules = energy([(sample.time, sample.value) for sample in samples], probe.every_s, seconds)
-                found.samples.append(SampleRow(run_id, cell_id, "energy", host, "", samples[0].time, joules, "J"))
+                found.samples.append(
+                    SampleRow(run_id, cell_id, "energy", samples[0].node, "", samples[0].time, joules, "J")
+                )
                 units["energy"] = "J"
                 if joules is None:
                     known = f"its power was sampled for {covered.share:.0%} of the window"

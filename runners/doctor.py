@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import shlex
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.compiler.plan import Plan
+from benchbrief.compiler.plan import Boundary, Plan
 from benchbrief.runners import tools
 from benchbrief.runners.commands import shell_line
 from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.plugins import driver, engine_class
-from benchbrief.runners.probes.power import try_meter
 from benchbrief.runners.seams import Command, Hosts, RunnerError
 from benchbrief.runners.strays import strays
-from benchbrief.runners.supported import metered
+from benchbrief.runners.supported import try_meters
 
 _FREE = """\
 p=$1
@@ -126,12 +125,15 @@ def _servers(plan: Plan, hosts: Hosts) -> Iterator[Finding]:
 
 
 def _meters(plan: Plan, hosts: Hosts) -> Iterator[Finding]:
-    for node, at in metered(plan):
-        meter = node.hardware.power
-        what = f"power by {meter.kind}" if meter else "power"
-        try:
-            watts = try_meter(node, hosts[at])
-        except RunnerError as error:
-            yield Finding(node.host.id, what, False, str(error), error.hint)
+    for node, tried in try_meters(plan, hosts):
+        meter = node.hardware.power[0]
+        what, where = f"power by {meter.kind}", node.hardware.key if meter.shared else node.host.id
+        if isinstance(tried, RunnerError):
+            yield Finding(where, what, False, str(tried), tried.hint)
+        elif tried is None:
+            yield Finding(where, what, True, "its log is not there yet")
         else:
-            yield Finding(node.host.id, what, True, "its counters can be read" if watts is None else f"{watts:g} W")
+            yield Finding(where, what, True, f"{tried:.6g} W{_OF[meter.boundary]}")
+
+
+_OF: Mapping[Boundary, str] = {"wall": " at the wall", "node": "", "cpu": " (CPU packages only)", "unknown": ""}

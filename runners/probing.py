@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,12 +15,15 @@ from benchbrief.runners.attempt import Attempt, StepJob
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.live_jobs import watch_probes
 from benchbrief.runners.probes import ReadsFiles, reading_job
-from benchbrief.runners.seams import Job, Node, RunnerError, RunningJob
+from benchbrief.runners.seams import Job, Node, ReadsAfter, RunnerError, RunningJob
 from benchbrief.runners.server_status import RecordsStatus
 from benchbrief.runners.world import World
 
 _AT_ONCE = 16
 """How many jobs are started, or ended, at the same time."""
+
+_SLICE_S = 0.5
+"""How often a wait for what was recorded looks whether the run was interrupted."""
 
 _T = TypeVar("_T")
 
@@ -45,11 +49,13 @@ def sampled(world: World, cell: Cell) -> list[Sampled]:
     for probe in cell.probes:
         if isinstance(world.probe_kind(probe.name), RecordsStatus):
             continue  # no job: see `runners/server_status.py`
+        if _is_read_after(world, probe):
+            continue
         for host_id in probe.hosts:
             if isinstance(world.probe_kind(probe.name), ReadsFiles):
                 shared.setdefault((host_id, probe.every_s), []).append(probe)
             else:
-                found.append(Sampled((probe,), host_id, CONTROLLER.id if probe.on == "controller" else host_id))
+                found.append(Sampled((probe,), host_id, _place(probe, host_id)))
     return found + [Sampled(tuple(probes), host_id, host_id) for (host_id, _), probes in shared.items()]
 
 
@@ -62,6 +68,14 @@ def _job(attempt: Attempt, what: Sampled) -> Job:
     return kind.job(probe, Node(attempt.plan.hosts[what.host], attempt.plan.hardware[attempt.cell.hardware]))
 
 
+def _is_read_after(world: World, probe: Probe) -> bool:
+    return probe.after and isinstance(world.probe_kind(probe.name), ReadsAfter)
+
+
+def _place(probe: Probe, host_id: str) -> str:
+    return CONTROLLER.id if probe.on == "controller" else host_id
+
+
 @contextmanager
 def probes(attempt: Attempt) -> Iterator[None]:
     """Every probe samples while the block runs; its samples are collected after, whatever happened in it.
@@ -69,6 +83,7 @@ def probes(attempt: Attempt) -> Iterator[None]:
     Those of an attempt that is gone on with sample already, or were collected before.
     """
     running: list[tuple[Sampled, RunningJob]] = []
+    began = attempt.began("measure") or time.time()
 
     def start(what: Sampled) -> None:
         job = replace(attempt.attended(_job(attempt, what)), key=attempt.key("measure", what.job))
@@ -90,6 +105,31 @@ def probes(attempt: Attempt) -> Iterator[None]:
             _all(end, tuple(running))
         raise
     _all(end, tuple(running))
+    _read_recorded(attempt, (began, time.time()))
+
+
+def _read_recorded(attempt: Attempt, window: tuple[float, float]) -> None:
+    """Find what was recorded elsewhere in the window (epoch seconds by the controller's clock), and keep it."""
+    found = [
+        (Sampled((probe,), host_id, _place(probe, host_id)), kind)
+        for probe in attempt.cell.probes
+        if probe.after and isinstance(kind := attempt.world.probe_kind(probe.name), ReadsAfter)
+        for host_id in probe.hosts
+    ]
+
+    def read(each: tuple[Sampled, ReadsAfter]) -> None:
+        what, kind = each
+        [probe] = what.probes
+        node = Node(attempt.plan.hosts[what.host], attempt.plan.hardware[attempt.cell.hardware])
+        job = attempt.attended(kind.job_after(probe, node, window))
+        reading = attempt.hosts[what.at].start(job)
+        deadline = time.monotonic() + job.timeout_s
+        while not (attempt.stopping.is_set() or time.monotonic() > deadline or reading.wait(_SLICE_S)):
+            pass
+        reading.stop()
+        attempt.collect(reading, "measure", what.job.name.replace(":", "-", 2), what.job.name, what.host)
+
+    _all(read, [each for each in found if not attempt.kept("measure", each[0].job)])
 
 
 def _all(call: Callable[[_T], None], items: Iterable[_T]) -> None:

@@ -335,6 +335,15 @@ class TellsNow(Protocol):
 
 
 @runtime_checkable
+class ReadsAfter(Protocol):
+    """A probe kind that finds what it samples recorded elsewhere, for probes that are read `after`."""
+
+    def job_after(self, probe: Probe, node: Node, window: tuple[float, float]) -> Job:
+        """A job that ends by itself, with what was recorded in the window (epoch seconds by the controller's clock)."""
+        ...
+
+
+@runtime_checkable
 class TellsGaps(Protocol):
     """A probe kind some of whose readings may fail while the others are good."""
 

@@ -46,11 +46,17 @@ command go                | golang-go               | builds go-ycsb
 command sshd              | openssh-server          | the tests start their own, on a high port
 command ip                | iproute2                | the tests make networks of several hosts
 command pdftotext         | poppler-utils           | the tests read the PDF briefs
-command ipmitool        | ipmitool                | the tests read power from a BMC of their own
+command ipmitool          | ipmitool                | the tests read power from a BMC of their own
+command ipmi_sim          | openipmi                | the tests start it: a BMC with sensors
+command snmpd             | snmpd                   | the tests start it: a PDU
+command snmpget           | snmp                    | the tests read power from that PDU
 command node              | nodejs                  | builds and tests the VS Code extension
 command npm               | npm                     | the same
 command nvim              | neovim                  | the tests open specs in it
 '
+
+# Services that come with packages.
+declare -A service=([openssh-server]=ssh.service [snmpd]=snmpd.service [openipmi]=openipmi.service)
 
 say() { echo "setup: $*"; }
 fail() {
@@ -100,19 +106,21 @@ system() {
     local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
     say "installing them with apt-get"
     "${apt[@]}" update >"$logs/system.log" 2>&1 || fail_with_log system "apt-get update failed"
-    # The tests want sshd's program, not a machine that listens on port 22 from now on.
-    local keep_ssh_off=
-    if grep -q -w openssh-server <<<"$packages" && [ -d /run/systemd/system ]; then
-        keep_ssh_off=yes
-        "${as_root[@]}" systemctl --quiet mask ssh.service
+    # The tests want the programs of these packages, not a machine that runs their services from now on.
+    local keep_off=()
+    if [ -d /run/systemd/system ]; then
+        for package in "${!service[@]}"; do
+            grep -q -w "$package" <<<"$packages" && keep_off+=("${service[$package]}")
+        done
     fi
+    [ ${#keep_off[@]} = 0 ] || "${as_root[@]}" systemctl --quiet mask "${keep_off[@]}"
     # shellcheck disable=SC2086  # a list of words
     "${apt[@]}" install --no-install-recommends $packages >>"$logs/system.log" 2>&1 ||
         fail_with_log system "apt-get install failed"
-    if [ -n "$keep_ssh_off" ]; then
-        "${as_root[@]}" systemctl --quiet unmask ssh.service
-        "${as_root[@]}" systemctl --quiet disable ssh.service
-        say "the system's own SSH service was left switched off"
+    if [ ${#keep_off[@]} != 0 ]; then
+        "${as_root[@]}" systemctl --quiet unmask "${keep_off[@]}"
+        "${as_root[@]}" systemctl --quiet disable "${keep_off[@]}"
+        say "left switched off: ${keep_off[*]}"
     fi
     missing=$(required "$(missing_packages "$1")")
     [ -z "$missing" ] || fail "still missing after apt-get: $(cut -d'|' -f1 <<<"$missing" | tr '\n' ' ')(see $logs/system.log)"

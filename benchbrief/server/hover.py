@@ -9,7 +9,8 @@ from lsprotocol import types
 
 from benchbrief.compiler import plan, units
 from benchbrief.compiler.blocks import workload_tables
-from benchbrief.compiler.blocks.schema import BLOCKS, DATABASE_OPTIONS, METERS
+from benchbrief.compiler.blocks.meter_schema import METERS
+from benchbrief.compiler.blocks.schema import BLOCKS, DATABASE_OPTIONS
 from benchbrief.compiler.blocks.shapes import BlockSchema
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.codes import code_info

@@ -132,12 +132,12 @@ def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, Hard
         power = read_power(values.series("power"), Group(entry.name, len(hosts)), table.reader)
         if isinstance(power, plan.Quantity):
             facts["power"] = power
-        meter = power if isinstance(power, plan.PowerMeter) else None
+        meters = power if isinstance(power, tuple) else ()
         prepare = _commands(values, table.reader)
         variants = entry.all("variant")
         if not variants:
             units[entry.name] = HardwareUnit(
-                _hardware(entry.name, entry, entry, hosts, facts, prepare, meter),
+                _hardware(entry.name, entry, entry, hosts, facts, prepare, meters),
                 (entry.name,),
                 entry.head,
                 entry.name,
@@ -158,7 +158,7 @@ def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, Hard
                     hosts,
                     {**facts, **_facts(own)},
                     prepare + _commands(own, table.reader),
-                    meter,
+                    meters,
                 ),
                 tuple(dict.fromkeys((key, full))),
                 variant.head,
@@ -183,7 +183,7 @@ def _hardware(
     hosts: tuple[str, ...],
     facts: dict[str, plan.Fact],
     prepare: tuple[str, ...],
-    power: plan.PowerMeter | None,
+    power: tuple[plan.PowerMeter, ...],
 ) -> plan.Hardware:
     return plan.Hardware(
         key=key,

@@ -1,16 +1,24 @@
-"""Power meters, such as `ipmi("bmc-[1-4].lab", user: ..., password: ...)`, by the table in `blocks/schema.py`."""
+"""Power meters, such as `ipmi("bmc-[1-4].lab", user: ..., password: ...)`, by the table in `blocks/meter_schema.py`."""
 
 from __future__ import annotations
 
 import re
+import zoneinfo
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from benchbrief.compiler import plan
-from benchbrief.compiler.blocks import structure_errors, value_errors
+from benchbrief.compiler.blocks import meter_errors, structure_errors, value_errors
 from benchbrief.compiler.blocks.hosts import HostPatternError, expand, parse_destination
-from benchbrief.compiler.blocks.schema import BOUNDARIES, METERS, POWER, MeterSchema
-from benchbrief.compiler.blocks.shapes import Number, Text
+from benchbrief.compiler.blocks.meter_schema import (
+    BOUNDARIES,
+    EXCLUDE,
+    METERS,
+    NEEDS_ANOTHER,
+    POWER,
+    MeterSchema,
+)
+from benchbrief.compiler.blocks.shapes import Number, Special, Text
 from benchbrief.compiler.blocks.values import Constant, Reader, Value, described, listed
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
@@ -19,7 +27,8 @@ _DECLARED = Number("W", "250 W", above=True)
 _SCHEMES = ("https://", "http://")
 _OID = re.compile(r"\.?\d{1,10}(?:\.\d{1,10}){2,127}")
 _OID_USAGE = 'numbers with dots between, such as "1.3.6.1.4.1.318.1.1.26.9.4.3.1.7.[1-4]"'
-
+_OUTLET = re.compile(r"\d{1,5}(?:\.\d{1,5}){0,2}")
+_FINGERPRINT = re.compile(r"(?:[0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}")
 
 _Check = Callable[[str], None]
 
@@ -34,8 +43,8 @@ class Group:
 
 def read_power(
     series: Sequence[ast.Expr], group: Group | None, reader: Reader
-) -> plan.PowerMeter | plan.Quantity | None:
-    """What `power = ...` says: a meter, or a declared number. None when it was not said, or reported.
+) -> tuple[plan.PowerMeter, ...] | plan.Quantity | None:
+    """What `power = ...` says: meters that are added up, or a declared number. None when not said, or reported.
 
     Without a `group` (a profile's meter, which is for all), meters are not counted.
     """
@@ -45,6 +54,47 @@ def read_power(
     if isinstance(expr, ast.Quantity | ast.Unary | ast.Binary):
         declared = reader.quantity("power", series[0], _DECLARED)
         return declared.quantity if declared else None
+    items = listed((expr,))
+    if not items:
+        reader.findings.add(structure_errors.WrongType(expr.span, "power", POWER.wanted, "an empty list"))
+    meters = [_meter(item, group, reader) for item in items]
+    known = tuple(meter for meter in meters if meter is not None)
+    if len(known) < len(items) or not items:
+        return None
+    for number, (item, meter) in enumerate(zip(items, known, strict=True)):
+        why = _apart(known[0], meter) or ("it is named twice" if _places(meter) & _read_by(known[:number]) else "")
+        if why:
+            reader.findings.add(meter_errors.MetersDontAddUp(item.span, items[0].span, why))
+            return None
+    return known
+
+
+def _apart(first: plan.PowerMeter, other: plan.PowerMeter) -> str:
+    """Why the watts of two meters of the same hosts can't be added up; "" when they can."""
+    if first.kind != other.kind:
+        return f"`{other.kind}` and `{first.kind}` are not read at the same moments"
+    if (first.boundary, first.on) != (other.boundary, other.on):
+        return "their watts are the power of different parts, or they are read in different places"
+    if first.shared != other.shared:
+        return "one is of all hosts together, the other of each host"
+    if first.kind == "csv" and {*first.addresses} != {*other.addresses}:
+        return "their files have moments of their own: name columns of one file"
+    return ""
+
+
+def _places(meter: plan.PowerMeter) -> set[tuple[str, ...]]:
+    """What a meter reads, so that the same is known again."""
+    if not meter.addresses:
+        return {(str(meter.options.get("command", "")), *meter.parts)}
+    parts = meter.parts or ("",) * len(meter.addresses)
+    return set(zip(meter.addresses, parts, strict=True))
+
+
+def _read_by(meters: Iterable[plan.PowerMeter]) -> set[tuple[str, ...]]:
+    return {place for meter in meters for place in _places(meter)}
+
+
+def _meter(expr: ast.Expr, group: Group | None, reader: Reader) -> plan.PowerMeter | None:
     name = expr.function if isinstance(expr, ast.Call) else expr
     if not isinstance(name, ast.Name):
         reader.findings.add(structure_errors.WrongType(expr.span, "power", POWER.wanted, described(expr)))
@@ -56,7 +106,7 @@ def read_power(
     return _Meter(name.text, schema, expr, reader).read(group)
 
 
-class _BadAddress(HostPatternError):
+class _BadText(HostPatternError):
     """A text in `key` that is no address of a meter, or no number in one."""
 
     def __init__(self, key: str, why: str, text: str, wanted: str) -> None:
@@ -75,43 +125,104 @@ class _Meter:
 
     def read(self, group: Group | None) -> plan.PowerMeter | None:
         unnamed, named = self._sorted(self.expr.arguments if isinstance(self.expr, ast.Call) else ())
+        ranged = [name for name in self.schema.parts if name in named]
         values = {
             name: self.reader.value(name, argument.value, self.schema.arguments[name].shape)
             for name, argument in named.items()
+            if name not in ranged
         }
-        missing = [name for name, key in self.schema.arguments.items() if key.required and name not in named]
-        if bool(unnamed) != bool(self.schema.address) or missing:
-            self._refuse(self._wants(bool(unnamed), missing))
+        local = self.schema.local and not unnamed and set(named) <= set(self.schema.parts)
+        if self._told_wrong(unnamed, named, local):
             return None
-        options = {name: option for name, value in values.items() if (option := _option(value)) is not None}
-        if len(options) < len(named):
+        options = {name: option for name, value in values.items() if (option := self._option(name, value)) is not None}
+        if len(options) < len(values) or not self._checked(named, options):
             return None
+        shared, on = options.pop("shared", False) is True, options.pop("on", "node")
+        boundary = options.pop("boundary", self.schema.boundary)
         addresses: tuple[str, ...] = ()
-        oids: tuple[str, ...] = ()
-        if self.schema.networked:
-            oid = options.pop("oid", None)
-            found = self._expanded(unnamed[0].value, self._address)
-            read = self._expanded(named["oid"].value, self._oid) if oid is not None else ("",)
-            if found is None or read is None or not self._fits(unnamed[0], found, read, group):
+        parts: tuple[str, ...] = ()
+        if self.schema.networked and unnamed:
+            places = self._places(unnamed[0], [named[name].value for name in ranged], shared, group)
+            if places is None:
                 return None
-            count = max(len(found), len(read))
-            addresses = found * (count // len(found))
-            oids = read * (count // len(read)) if oid is not None else ()
+            addresses, parts = places
+            self._warn_of_trust(unnamed[0], addresses, options)
         elif unnamed:
             line = self.reader.value(self.kind, unnamed[0].value, Text())
             if not isinstance(line, str):
                 return None
             options["command"] = line
-        on, boundary = options.pop("on", "node"), options.pop("boundary", self.schema.boundary)
+        elif ranged:
+            read = self._expanded(ranged[0], named[ranged[0]].value)
+            if read is None:
+                return None
+            parts = read
+        if parts and "outlet" in ranged:
+            options["outlet"] = True  # parts are numbers of outlets, and no object identifiers
         return plan.PowerMeter(
             kind=self.kind,
             boundary=next((known for known in BOUNDARIES if known == boundary), self.schema.boundary),
-            on="controller" if self.schema.networked or on == "controller" else "node",
+            on="controller" if (self.schema.networked and not local) or on == "controller" else "node",
             addresses=addresses,
-            oids=oids,
+            parts=parts,
+            shared=shared,
             options=options,
             origin=plan.Origin(file=self.expr.span.source.name, line=self.expr.span.line, column=self.expr.span.column),
         )
+
+    def _told_wrong(self, unnamed: Sequence[ast.Argument], named: dict[str, ast.Argument], local: bool) -> bool:
+        """Whether arguments are missing, or do not go together, which is then reported."""
+        missing = [f"`{name}:`" for name, key in self.schema.arguments.items() if key.required and name not in named]
+        missing += [
+            " or ".join(f"`{name}:`" for name in names)
+            for names in self.schema.needs
+            if not any(name in named for name in names)
+        ]
+        if not local and (bool(unnamed) != bool(self.schema.address) or missing):
+            self._refuse(self._wants(bool(unnamed), missing))
+            return True
+        for one, other in EXCLUDE.get(self.kind, ()):
+            if one in named and other in named:
+                first, second = sorted((one, other), key=lambda name: named[name].span.start)
+                self.reader.findings.add(
+                    structure_errors.ExclusiveAttributes(named[second].span, named[first].span, second, first)
+                )
+                return True
+        for name, argument in named.items():
+            needed = NEEDS_ANOTHER.get((self.kind, name))
+            if needed and needed not in named:
+                self.reader.findings.add(
+                    meter_errors.ArgumentAlone(argument.span, self.kind, name, needed, self.schema.usage)
+                )
+                return True
+        return False
+
+    def _places(
+        self, argument: ast.Argument, of: Sequence[ast.Expr], shared: bool, group: Group | None
+    ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+        """The addresses, and what is read at each (none where that is not said); None when one was reported."""
+        found = self._expanded(self.kind, argument.value)
+        key = next((name for name in self.schema.parts if self._said(name)), "")
+        read = self._expanded(key, of[0]) if of else ("",)
+        if found is None or read is None or not self._fits(argument, found, read, shared, group):
+            return None
+        count = max(len(found), len(read))
+        return found * (count // len(found)), read * (count // len(read)) if of else ()
+
+    def _warn_of_trust(
+        self, argument: ast.Argument, addresses: Sequence[str], options: dict[str, str | float | bool | plan.Reference]
+    ) -> None:
+        if self.kind != "redfish":
+            return
+        plain = next((each for each in addresses if each.startswith("http://")), "")
+        if plain:
+            self.reader.findings.add(meter_errors.UnverifiedMeter(argument.span, plain, "without TLS"))
+        elif options.get("verify") is False:
+            self.reader.findings.add(meter_errors.UnverifiedMeter(argument.span, addresses[0], "`verify: false`"))
+
+    def _said(self, name: str) -> bool:
+        arguments = self.expr.arguments if isinstance(self.expr, ast.Call) else ()
+        return any(argument.key is not None and argument.key.text == name for argument in arguments)
 
     def _sorted(self, arguments: Iterable[ast.Argument]) -> tuple[list[ast.Argument], dict[str, ast.Argument]]:
         """The unnamed arguments, and the named ones that the meter takes, each once; the others are reported."""
@@ -142,28 +253,50 @@ class _Meter:
         if has_address and not self.schema.address:
             return "takes no address: it is read on the host itself"
         wanted = [] if has_address or not self.schema.address else [self.schema.address]
-        return f"needs {' and '.join([*wanted, *(f'`{name}:`' for name in missing)])}"
+        return f"needs {' and '.join([*wanted, *missing])}"
 
     def _refuse(self, why: str) -> None:
         self.reader.findings.add(structure_errors.BadArgument(self.expr.span, self.kind, why, self.schema.usage))
 
-    def _expanded(self, expr: ast.Expr, check: _Check) -> tuple[str, ...] | None:
+    def _option(self, name: str, value: Value | None) -> str | float | bool | plan.Reference | None:
+        if isinstance(value, Constant):
+            return value.value
+        if isinstance(value, str | bool | plan.Reference):
+            return value
+        if isinstance(value, tuple) and isinstance(self.schema.arguments[name].shape, Special):
+            texts = self._expanded(name, value[0])
+            return " ".join(texts).replace(":", "").lower() if texts else None
+        return None
+
+    def _checked(self, named: dict[str, ast.Argument], options: dict[str, str | float | bool | plan.Reference]) -> bool:
+        """Whether the texts among the options are what their keys want; one that is not is reported."""
+        zone = options.get("zone")
+        if isinstance(zone, str) and zone not in zoneinfo.available_timezones():
+            hint = 'a name of the IANA time zone database, such as "Europe/Berlin" or "UTC"'
+            span = named["zone"].value.span
+            self.reader.findings.add(value_errors.BadText(span, "zone", "not a time zone", hint))
+            return False
+        return True
+
+    def _expanded(self, key: str, expr: ast.Expr) -> tuple[str, ...] | None:
         """Every text that the ranges in `expr` (a text, or a list of those) stand for; None when one was reported."""
+        check = self._checks().get(key)
         found: list[str] = []
         for item in listed((self.reader.deref(expr),)):
-            text = self.reader.value(self.kind, item, Text())
+            text = self.reader.value(key, item, Text())
             if not isinstance(text, str):
                 return None
             try:
                 for each in expand(text):
-                    check(each)
+                    if check:
+                        check(each)
                     found.append(each)
             except HostPatternError as error:
                 start = item.span.start + 1
                 span = Span(item.span.source, start + error.start, min(start + error.end, item.span.end))
                 self.reader.findings.add(
                     value_errors.BadText(span, error.key, str(error), error.hint)
-                    if isinstance(error, _BadAddress)
+                    if isinstance(error, _BadText)
                     else value_errors.BadHosts(span, str(error), error.hint)
                 )
                 return None
@@ -171,41 +304,58 @@ class _Meter:
             self._refuse(f"needs {self.schema.address}")
         return tuple(found) or None
 
+    def _checks(self) -> dict[str, _Check]:
+        address = self._path if self.kind == "csv" else self._address
+        return {self.kind: address, "oid": self._oid, "outlet": self._outlet, "fingerprint": self._fingerprint}
+
     def _address(self, text: str) -> None:
         """Raises HostPatternError for what is no address of a meter."""
         scheme = next((each for each in _SCHEMES if text.startswith(each)), "")
         if self.kind == "redfish" and not scheme:
-            raise _BadAddress("redfish", "not the address of a Redfish service", text, "`https://bmc-[1-4].lab`")
+            raise _BadText("redfish", "not the address of a Redfish service", text, "`https://bmc-[1-4].lab`")
         there = parse_destination(text.removeprefix(scheme).rstrip("/"))
         if there.user is not None:
             why = f"`{there.user}@` can't stand in a meter's address"
             raise HostPatternError(why, 0, len(text), "say who logs in as `user:`")
 
+    def _path(self, text: str) -> None:
+        if not text.startswith("/"):
+            raise _BadText("csv", "not an absolute path", text, '"/var/log/meter/*.csv"')
+
     def _oid(self, text: str) -> None:
         if not _OID.fullmatch(text):
-            raise _BadAddress("oid", "not an object identifier", text, _OID_USAGE)
+            raise _BadText("oid", "not an object identifier", text, _OID_USAGE)
 
-    def _fits(self, argument: ast.Argument, found: tuple[str, ...], read: tuple[str, ...], group: Group | None) -> bool:
-        """Whether there is one meter, or one number of a meter, for each host."""
+    def _outlet(self, text: str) -> None:
+        if not _OUTLET.fullmatch(text):
+            raise _BadText("outlet", "not the number of an outlet", text, 'its number, such as "[1-4]"')
+
+    def _fingerprint(self, text: str) -> None:
+        if not _FINGERPRINT.fullmatch(text):
+            hint = "the 64 digits that `openssl x509 -noout -fingerprint -sha256` prints"
+            raise _BadText("fingerprint", "not the SHA-256 of a certificate", text, hint)
+
+    def _fits(
+        self, argument: ast.Argument, found: tuple[str, ...], read: tuple[str, ...], shared: bool, group: Group | None
+    ) -> bool:
+        """Whether there is one meter, or one part of a meter, for each host; of a shared one, at least one."""
         count = max(len(found), len(read))
         if {len(found), len(read)} - {1, count}:
-            self._refuse(f"names {len(found)} addresses and {len(read)} object identifiers, which do not pair up")
+            what = "object identifiers" if self._said("oid") else f"{self.schema.parts[-1]}s"
+            self._refuse(f"names {len(found)} addresses and {len(read)} {what}, which do not pair up")
             return False
         pairs = [(found[i % len(found)], read[i % len(read)]) for i in range(count)]
         twice = next((pair for pair in pairs if pairs.count(pair) > 1), None)
         if twice is not None:
-            self._refuse(f"names `{twice[0]}` twice: two hosts would have the power of one")
+            what = "its watts would be counted twice" if shared else "two hosts would have the power of one"
+            self._refuse(f"names `{twice[0]}` twice: {what}")
             return False
-        if group is not None and group.hosts and count != group.hosts:
-            usage = self.schema.usage
+        if shared and self.kind == "csv" and len(set(found)) > 1:
+            self._refuse("can't add up files, which have moments of their own: name columns of one file")
+            return False
+        if group is not None and group.hosts and count != group.hosts and not shared:
             self.reader.findings.add(
-                structure_errors.MeterCount(argument.span, self.kind, group.name, count, group.hosts, usage)
+                structure_errors.MeterCount(argument.span, self.kind, group.name, count, group.hosts)
             )
             return False
         return True
-
-
-def _option(value: Value | None) -> str | float | bool | plan.Reference | None:
-    if isinstance(value, Constant):
-        return value.value
-    return value if isinstance(value, str | bool | plan.Reference) else None

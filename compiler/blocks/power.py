@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from benchbrief.compiler import errors
+from benchbrief.compiler.blocks import meter_errors
 from benchbrief.compiler.blocks.experiments import Matrix
 from benchbrief.compiler.blocks.profiles import meters_left_behind
 from benchbrief.compiler.declarations import Declarations
 from benchbrief.compiler.errors import Findings
+from benchbrief.compiler.plan import Boundary
 
 
 def warn_of_power(found: Declarations, matrices: tuple[Matrix, ...], profile: str | None, findings: Findings) -> None:
@@ -26,3 +30,23 @@ def warn_of_power(found: Declarations, matrices: tuple[Matrix, ...], profile: st
         if not entry.imported:
             span = entry.attributes["power"].values[0].span
             findings.add(errors.UnsampledMeter(span, group, tuple(names)))
+    _warn_of_boundaries(matrices, findings)
+
+
+_PARTS: Mapping[Boundary, str] = {
+    "wall": "at the wall",
+    "node": "of the nodes",
+    "cpu": "of CPU packages only",
+    "unknown": "of an unknown part",
+}
+
+
+def _warn_of_boundaries(matrices: tuple[Matrix, ...], findings: Findings) -> None:
+    """Watts at the wall beside watts of CPU packages are no comparison."""
+    for m in matrices:
+        found: dict[str, Boundary] = {}
+        if "power" in m.asked:
+            found = {unit.hardware.key: unit.hardware.power[0].boundary for unit in m.units if unit.hardware.power}
+        if len(set(found.values())) > 1:
+            parts = "; ".join(f"{_PARTS[boundary]} in `{key}`" for key, boundary in found.items())
+            findings.add(meter_errors.MixedBoundaries(m.span, m.experiment.name, parts))

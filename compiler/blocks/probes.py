@@ -89,7 +89,7 @@ def read_probes(
 
 
 def _check_meters(spec: ProbeSpec, units: tuple[HardwareUnit, ...], reader: Reader) -> None:
-    without = [unit for unit in units if unit.hardware.power is None and not unit.meter_taken and not unit.meter_wrong]
+    without = [unit for unit in units if not unit.hardware.power and not unit.meter_taken and not unit.meter_wrong]
     if without:
         names = tuple(dict.fromkeys(unit.hardware.group for unit in without))
         declared = without[0].hardware.facts.get("power")
@@ -152,13 +152,18 @@ def _placed(spec: ProbeSpec, unit: HardwareUnit, reader: Reader) -> plan.Probe:
             reader.findings.add(structure_errors.UnknownHole(on.span, unit.hardware.key, on.text, texts))
     elif on is not None:
         options[option] = on
-    meter = unit.hardware.power if spec.kind == "power" else None
+    meter = unit.hardware.power[0] if spec.kind == "power" and unit.hardware.power else None
+    hosts = unit.hardware.hosts
+    if meter and meter.shared:
+        # Read once for all of them: what is sampled is the power of the hardware, and no node's.
+        hosts, options["of"] = hosts[:1], unit.hardware.key
     return plan.Probe(
         name=spec.kind,
         every_s=spec.every_s,
         # Of a cluster, the server that is asked is the one that the first host leads to.
-        hosts=unit.hardware.hosts[:1] if spec.kind == "database" else unit.hardware.hosts,
+        hosts=hosts[:1] if spec.kind == "database" else hosts,
         on=meter.on if meter else "controller" if spec.kind == "database" else "node",
         options=options,
+        after=meter is not None and meter.kind == "csv",
         origin=origin(spec.span),
     )

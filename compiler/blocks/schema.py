@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from benchbrief.compiler.blocks.meter_schema import POWER
 from benchbrief.compiler.blocks.shapes import BlockSchema, Fact, Flag, Key, Login, Number, Special, Text, Word
-from benchbrief.compiler.plan import Boundary
 
 _TIME = "20 min"
 _POSITIVE_TIME = Number("s", _TIME, above=True)
@@ -17,87 +17,6 @@ _BYTES = Number("B", "400 B", integer=True, minimum=1.0)
 HOSTS = Special('`local`, "user@host:port", "eco-[1-3].lab", or a list of those')
 TOOL = Special('`ycsb`, `ycsb("/opt/ycsb")`, `go_ycsb` or `db_bench("/usr/bin/db_bench")`')
 
-
-@dataclass(frozen=True)
-class MeterSchema:
-    """A way to read power, written as a call: `ipmi("bmc-[1-4].lab", user: env("BMC_USER"), password: secret("P"))`.
-
-    `address` says what its unnamed argument is, "" when it takes none. `boundary` is what its watts are the power of.
-    A `networked` meter is asked by the controller, and there is one for each host; others are on the hosts.
-    """
-
-    doc: str
-    boundary: Boundary
-    address: str
-    usage: str
-    arguments: Mapping[str, Key] = field(default_factory=dict)
-    networked: bool = True
-
-
-_BMC_LOGIN: dict[str, Key] = {
-    "user": Key(Login(secret=False, example="BMC_USER"), "Who logs in.", required=True),
-    "password": Key(Login(secret=True, example="BMC_PASSWORD"), "The password.", required=True),
-}
-
-BOUNDARIES: tuple[Boundary, ...] = ("wall", "node", "cpu")
-
-METERS: dict[str, MeterSchema] = {
-    "ipmi": MeterSchema(
-        "The BMC of each host, asked over the network by `ipmitool` (DCMI power reading).",
-        "node",
-        "the BMC of each host",
-        '`ipmi("bmc-[1-4].lab", user: env("BMC_USER"), password: secret("BMC_PASSWORD"))`',
-        {
-            **_BMC_LOGIN,
-            "cipher": Key(
-                Number("", "3", plain=True, integer=True, maximum=17.0),
-                "The cipher suite.",
-                default="what `ipmitool` agrees on with the BMC",
-            ),
-        },
-    ),
-    "redfish": MeterSchema(
-        "The BMC of each host, asked over HTTPS (Redfish `PowerConsumedWatts`).",
-        "node",
-        "the address of each host's BMC",
-        '`redfish("https://bmc-[1-4].lab", user: env("BMC_USER"), password: secret("BMC_PASSWORD"))`',
-        {
-            **_BMC_LOGIN,
-            "chassis": Key(Text(), "The chassis that is read.", default="the only one"),
-        },
-    ),
-    "snmp": MeterSchema(
-        "A number that a PDU's outlet or a UPS gives by SNMP.",
-        "wall",
-        "the PDU of each host",
-        '`snmp("pdu-[1-4].lab", oid: "1.3.6.1.4.1.318.1.1.26.9.4.3.1.7.1", community: secret("SNMP_COMMUNITY"))`',
-        {
-            "oid": Key(Text(), "The number's object identifier.", required=True),
-            "community": Key(Login(secret=True, example="SNMP_COMMUNITY"), "The community.", required=True),
-            "scale": Key(Number("W", "0.1 W", above=True), "What one of the number is in watts.", default="1 W"),
-        },
-    ),
-    "rapl": MeterSchema(
-        "The counters of the processors on each host: CPU packages only, without disks, fans and power supplies.",
-        "cpu",
-        "",
-        "`rapl`",
-        networked=False,
-    ),
-    "command": MeterSchema(
-        "A command that prints one number, in watts; `$BENCH_HOST` is the host that it is about.",
-        "unknown",
-        "a shell command",
-        '`command("/usr/local/bin/watts")`',
-        {
-            "on": Key(Word(("node", "controller")), "Where it is run.", default="node"),
-            "boundary": Key(Word(BOUNDARIES), "What its watts are the power of.", default="unknown"),
-        },
-        networked=False,
-    ),
-}
-
-POWER = Special("a power meter such as `ipmi(...)` or `rapl`, or a declared quantity such as `250 W`")
 
 _VARIANT_KEYS: dict[str, Key] = {
     "path": Key(

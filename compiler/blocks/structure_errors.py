@@ -434,12 +434,11 @@ class MeterCount(CompileProblem):
     code = "E0537"
     says = "`{meter}` names {meters}, and hardware `{hardware}` has {hosts}"
     mark = "{meters}"
-    hint = "name one meter for each host, in the order of the hosts: {usage}"
+    hint = "name one meter for each host, in the order of the hosts, or say `shared: true` of what they have together"
     meter: str
     hardware: str
     meter_count: int
     host_count: int
-    usage: str
 
     @property
     def meters(self) -> str:

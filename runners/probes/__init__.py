@@ -23,7 +23,7 @@ from typing import Protocol, runtime_checkable
 
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners.commands import quote, shell_line
-from benchbrief.runners.seams import BadOutput, Job, JobOutput, Word
+from benchbrief.runners.seams import BadOutput, File, Job, JobOutput, Word
 
 _LONGEST_S = 24 * 3600.0
 """A loop ends by itself after this long, or when its directory has gone: none is left behind for ever."""
@@ -87,12 +87,23 @@ class Step:
         return self.after.time - self.before.time
 
 
-def sampling_job(probe: Probe, read: str, header: str = "", env: Mapping[str, Word] | None = None) -> Job:
-    """`read` is a shell command that prints one reading, `header` one that prints what does not change."""
+def sampling_job(
+    probe: Probe,
+    read: str,
+    header: str = "",
+    env: Mapping[str, Word] | None = None,
+    files: tuple[File, ...] = (),
+    rounds: int | None = None,
+) -> Job:
+    """`read` is a shell command that prints one reading, `header` one that prints what does not change.
+
+    It is read until the job is stopped, or so many `rounds`. `files` are written into the job's directory.
+    """
     every = round(probe.every_s * 1e9)
-    line = _LOOP.format(header=header, read=read, every=every, rounds=math.ceil(_LONGEST_S / probe.every_s))
+    most = rounds or math.ceil(_LONGEST_S / probe.every_s)
+    line = _LOOP.format(header=header, read=read, every=every, rounds=most)
     command = replace(shell_line(line), env=env or {})
-    return Job(f"{probe.name} probe", command, timeout_s=_LONGEST_S, background=True)
+    return Job(f"{probe.name} probe", command, timeout_s=_LONGEST_S, files=files, background=True)
 
 
 def reading_job(probes: Sequence[tuple[Probe, FileReads]]) -> Job:

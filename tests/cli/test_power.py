@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
 
 from benchbrief.terminal import ExitCode
@@ -19,6 +22,7 @@ report brief "Power" { template = technical_brief  disclosure = automatic }
 profile without { power = none }
 profile other { power = command("echo 80") }
 """
+QUICK = SPEC.replace("threads = [1, 2]  measure = 3 s", "threads = 1  measure = 2 s")
 
 
 def test_power_of_the_measured_window_goes_into_metrics(bench: Bench) -> None:
@@ -55,16 +59,75 @@ def test_a_reading_that_fails_is_a_gap_with_its_reason(bench: Bench) -> None:
     [
         ('command("echo no meter here >&2; exit 1")', "no meter here"),
         ('ipmi("127.0.0.1:9", user: "bench", password: secret("NOT_SET_ANYWHERE"))', "secret NOT_SET_ANYWHERE"),
-        ('redfish("https://127.0.0.1:9", user: "bench", password: secret("NOT_SET_ANYWHERE"))', "redfish"),
+        (
+            'redfish("https://127.0.0.1:9", user: "bench", password: secret("HOME"))',
+            "power of local can't be read by redfish",
+        ),
+        (
+            'snmp("127.0.0.1:9", oid: "1.3.6.1.4.1.1", community: secret("HOME"))',
+            "power of local can't be read by snmp",
+        ),
     ],
-    ids=["command", "ipmi", "redfish"],
+    ids=["command", "ipmi", "redfish", "snmp"],
 )
 def test_a_meter_that_can_t_be_read_ends_the_run_before_its_first_cell(meter: str, why: str, bench: Bench) -> None:
     bench.spec(SPEC, METER=meter)
     ended = bench("run", "brief.bench", timeout=60)
     assert ended.code in (ExitCode.INTERRUPTED, ExitCode.USAGE), ended.text
     assert why in ended.text
+    assert "brief.bench:2:" in ended.text, "the line of the meter"
     assert not any(run.joinpath("raw").exists() for run in bench.run_dirs())
+
+
+def test_a_meter_that_hosts_share_is_counted_once_for_the_hardware(bench: Bench) -> None:
+    meters = '[command("echo 40", shared: true, boundary: wall), command("echo 2.5", shared: true, boundary: wall)]'
+    bench.spec(QUICK, METER=meters)
+    ended = bench("run", "brief.bench", timeout=100)
+    assert ended.code == 0, ended.text
+    rows = bench("query", "SELECT DISTINCT node, value FROM samples WHERE measure = 'power'", "--json").json
+    assert rows == [{"node": "box", "value": 42.5}]
+    (brief,) = (bench.run_dir / "reports").glob("*.html")
+    text = brief.read_text(encoding="utf-8")
+    assert "The hosts of Box share what was read: its watts are counted once" in text
+
+
+def test_the_log_of_a_meter_is_read_after_each_cell_and_kept_for_rebuild(bench: Bench) -> None:
+    """The log goes on while the run does, with a row a second that says what the time is."""
+    log = bench.folder / "meter.csv"
+    log.write_text("time,watts\n")
+    over = threading.Event()
+
+    def write() -> None:
+        with log.open("a") as file:
+            while not over.wait(0.3):
+                file.write(f"{time.time():.3f},77\n")
+                file.flush()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        bench.spec(QUICK, METER=f'csv("{log}", boundary: wall, wait: 20 s)')
+        ended = bench("run", "brief.bench", "--no-report", timeout=100)
+    finally:
+        over.set()
+        thread.join()
+    assert ended.code == 0, ended.text
+    asked = "SELECT cell_id, count(*) AS n, avg(value) AS watts FROM samples WHERE measure = 'power' GROUP BY ALL"
+    rows = bench("query", asked, "--json").json
+    assert [row["watts"] for row in rows] == [77.0]
+    assert all(4 <= row["n"] <= 12 for row in rows)
+    log.unlink()
+    assert bench("rebuild", bench.run_dir.name).code == 0
+    assert sorted(map(str, bench("query", asked, "--json").json)) == sorted(map(str, rows))
+
+
+def test_a_log_that_never_comes_leaves_the_watts_missing_and_says_so(bench: Bench) -> None:
+    bench.spec(QUICK, METER=f'csv("{bench.folder}/none.csv", wait: 0 s)')
+    assert "its log is not there yet" in bench("doctor", "brief.bench").text
+    bench("run", "brief.bench", "--no-report", timeout=100)
+    notes = bench("query", "SELECT text FROM notes WHERE text LIKE '%power%'", "--json").json
+    assert any("there is no file" in note["text"] for note in notes)
+    assert bench("query", "SELECT count(*) AS n FROM samples WHERE measure = 'power'", "--json").json == [{"n": 0}]
 
 
 def test_the_doctor_reads_every_meter(bench: Bench) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.blocks.schema import BLOCKS, DATABASE_OPTIONS, METERS
+from benchbrief.compiler.blocks.meter_schema import METERS
+from benchbrief.compiler.blocks.schema import BLOCKS, DATABASE_OPTIONS
 from benchbrief.compiler.blocks.shapes import Key
 from benchbrief.compiler.briefs.report_schema import ELEMENTS
 from benchbrief.compiler.compile import check

@@ -12,6 +12,7 @@ from markdown_it.token import Token
 
 from benchbrief.cli import COMMANDS
 from benchbrief.compiler.blocks import ramps, schema
+from benchbrief.compiler.blocks.meter_schema import BOUNDARIES, METERS
 from benchbrief.compiler.blocks.tools import DRIVERS, ENGINE_TOOLS
 from benchbrief.compiler.blocks.workload_tables import DB_BENCH, YCSB
 from benchbrief.compiler.briefs import report
@@ -49,7 +50,7 @@ WORDS = {
         *(option.name for option in schema.MONGODB_OPTIONS.values()),
     ],
     "workloads.md": [*(f"ycsb.{name}" for name in YCSB), *(f"db_bench.{name}" for name in DB_BENCH)],
-    "tools.md": [*schema.METERS, *schema.PROBES, *DRIVERS, *ENGINE_TOOLS],
+    "tools.md": [*METERS, *schema.PROBES, *DRIVERS, *ENGINE_TOOLS],
     "units.md": [*known_units()],
     "expressions.md": [*KINDS, *DIMENSIONS, *glossary.RULES],
     "reports.md": [*ELEMENTS, *OPTIONS, *report.TEMPLATES, *report.LANGUAGES],
@@ -80,7 +81,7 @@ def test_the_tables_of_words_have_all_that_there_is() -> None:
     assert set(glossary.TOOLS) == set(DRIVERS)
     assert set(glossary.ENGINES) == set(ENGINE_TOOLS)
     assert set(glossary.PROBES) == set(schema.PROBES)
-    assert set(glossary.BOUNDARIES) == {*schema.BOUNDARIES, "unknown"}
+    assert set(glossary.BOUNDARIES) == {*BOUNDARIES, "unknown"}
     assert set(MEANINGS) == set(ExitCode)
 
 

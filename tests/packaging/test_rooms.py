@@ -52,6 +52,7 @@ HOMES = {
     "pymongo": "runners/engines/mongo_client.py",
     "rich": "benchbrief/",
     "scipy": "runners/confidence.py",
+    "urllib3": "runners/samplers/redfish.py",
     "vl_convert": "reports/charts.py",
     "weasyprint": "reports/pdf.py",
 }

@@ -1,16 +1,18 @@
-"""A BMC for tests: real RMCP+ on a UDP port of this machine, by pyghmi's server, that answers DCMI power readings.
+"""BMCs for tests: real RMCP+ on a UDP port of this machine.
+
+`bmc` is pyghmi's server, which answers DCMI power readings; `bmc_with_sensors` is ipmi_sim of OpenIPMI, which has
+sensors and no DCMI.
 
 python -m tests.support.bmc PORT FILE      FILE holds the watts, or `off`; `absent` for a BMC without DCMI
 """
 
 from __future__ import annotations
 
-import shutil
 import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +20,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.tools import REPOSITORY
+from tests.support.ports import free_port
+from tests.support.tools import REPOSITORY, system_tool
 from tests.support.waiting import until
 
 USER, PASSWORD = "bench", "s3cret-bmc"
@@ -45,11 +48,8 @@ class Bmc:
 @contextmanager
 def bmc(folder: Path, watts: str = "212") -> Iterator[Bmc]:
     pytest.importorskip("pyghmi")
-    if shutil.which("ipmitool") is None:
-        pytest.skip("ipmitool is not installed")
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
+    system_tool("ipmitool")
+    port = free_port(socket.SOCK_DGRAM)
     made = Bmc(port, folder / f"bmc-{port}")
     made.says(watts)
     words = [sys.executable, "-m", "tests.support.bmc", str(port), str(made.watts)]
@@ -61,6 +61,81 @@ def bmc(folder: Path, watts: str = "212") -> Iterator[Bmc]:
     finally:
         process.kill()
         process.wait()
+
+
+_SIMULATED = """\
+name "bmc"
+set_working_mc 0x20
+  startlan 1
+    addr 127.0.0.1 @port@
+    priv_limit admin
+    allowed_auths_admin md5 straight
+    guid a123456789abcdefa123456789abcdef
+  endlan
+  user 2 true "@user@" "@password@" admin 10 md5 straight
+"""
+_W_A_STEP = 2
+
+
+@contextmanager
+def bmc_with_sensors(folder: Path, sensors: Mapping[str, int], celsius: tuple[str, ...] = ()) -> Iterator[Bmc]:
+    """Sensors by name, in even watts, and `celsius` by name; `says` changes the watts of the first."""
+    program, _ = system_tool("ipmi_sim"), system_tool("ipmitool")
+    port = free_port(socket.SOCK_DGRAM)
+    made = Bmc(port, folder / "sensor-1")
+    commands = ["mc_setbmc 0x20", "mc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02"]
+    no = "0" * 15
+    for number, name in enumerate((*sensors, *celsius), start=1):
+        (folder / f"sensor-{number}").write_text(f"{sensors.get(name, 42) // _W_A_STEP}\n")
+        record = " ".join(map(str, _record(number, name, watts=name in sensors)))
+        commands += [
+            f'sensor_add 0x20 0 {number} 0x0b 0x01 poll 50 file "{folder}/sensor-{number}"',
+            f"main_sdr_add 0x20 {record}",
+            f"sensor_set_event_support 0x20 0 {number} enable scanning per-state {no} {no} {no} {no}",
+        ]
+    (folder / "commands").write_text("\n".join([*commands, "mc_enable 0x20", ""]))
+    text = _SIMULATED.replace("@port@", str(port)).replace("@user@", USER).replace("@password@", PASSWORD)
+    (folder / "lan.conf").write_text(text)
+    (folder / "state").mkdir()
+    words = [str(program), "-n", "-c", str(folder / "lan.conf"), "-f", str(folder / "commands")]
+    process = subprocess.Popen([*words, "-s", str(folder / "state")], stdout=subprocess.DEVNULL)
+    try:
+        until(lambda: f":{port:04X} " in Path("/proc/net/udp").read_text())
+        yield made
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _record(number: int, name: str, watts: bool) -> list[int]:
+    """A full sensor record (IPMI 2.0, table 43-1): the reading is its raw value times a factor, in watts or degrees."""
+    unit = 6 if watts else 1
+    linear = [_W_A_STEP, 0, 0, 0, 0, 0]
+    body = [
+        0x20,
+        0,
+        number,
+        0x0A,
+        1,
+        0x67,
+        0x40,
+        0x0B,
+        1,
+        *[0] * 6,
+        0,
+        unit,
+        0,
+        0,
+        *linear,
+        0,
+        0,
+        0,
+        0,
+        0xFF,
+        *[0] * 12,
+    ]
+    body += [0xC0 | len(name), *name.encode()]
+    return [0, 0, 0x51, 1, len(body), *body]
 
 
 def _serve(port: int, file: Path) -> None:

@@ -109,8 +109,8 @@ def attached(uri: str, topology: str | None = None) -> Database:
     )
 
 
-def node(power: PowerMeter | None = None) -> Node:
-    """This machine, as the only host of a hardware group."""
+def node(*power: PowerMeter) -> Node:
+    """This machine, as the only host of a hardware group with these meters."""
     hardware = Hardware(
         key="box",
         label="Box",

@@ -6,11 +6,11 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchbrief.compiler.blocks.schema import METERS, PROBES
+from benchbrief.compiler.blocks.meter_schema import METERS
+from benchbrief.compiler.blocks.schema import PROBES
 from benchbrief.compiler.blocks.tools import DRIVERS, ENGINE_TOOLS, INTENDED, MERGEABLE, OPEN_LOOP, PHASED
 from benchbrief.compiler.metrics import glossary
 from benchbrief.compiler.metrics.measures import KINDS
-from benchbrief.runners.probes.power import KINDS as KINDS_READ
 from tools.reference.attributes import left_out, value
 from tools.reference.markdown import code, joined, table, text
 
@@ -41,14 +41,13 @@ def page() -> str:
             "## Power meters",
             text("meters"),
             table(
-                ("meter", "what it reads", "its watts are the power of", "read on", "`bench run`"),
+                ("meter", "what it reads", "its watts are the power of", "read on"),
                 [
                     (
                         f"[`{name}`](#{name})",
                         meter.doc,
                         glossary.BOUNDARIES[meter.boundary],
                         "the controller" if meter.networked else "the hosts",
-                        "reads it" if name in KINDS_READ else "refuses it so far",
                     )
                     for name, meter in METERS.items()
                 ],

@@ -12,8 +12,7 @@ import pytest
 
 from benchbrief.compiler.plan import Boundary, PowerMeter, Probe, Reference
 from benchbrief.runners.measurement import Sample
-from benchbrief.runners.probes import power
-from benchbrief.runners.probes.power import Power, try_meter
+from benchbrief.runners.probes.power import Power, rapl, try_meter
 from benchbrief.runners.seams import BadOutput, JobOutput, Node, RunnerError, Transport
 from benchbrief.runners.transports import open_transport
 from tests.support import cells
@@ -234,7 +233,7 @@ def package(root: Path, number: int, energy: int, name: str | None = None) -> Pa
 @pytest.fixture
 def powercap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "powercap"
-    monkeypatch.setattr(power, "POWERCAP", str(root))
+    monkeypatch.setattr(rapl, "POWERCAP", str(root))
     return root
 
 
@@ -243,7 +242,6 @@ def test_two_packages_are_added_up_over_the_wrap_around_of_one(powercap: Path, h
     first, second = package(powercap, 0, 1_000_000), package(powercap, 1, RANGE - 30_000_000)
     package(powercap, 2, 5, name="psys")
     node = cells.node(meter("rapl"))
-    assert try_meter(node, here) is None, "a counter tells no watts by itself"
     over = threading.Event()
     began = time.time()
 

@@ -1,0 +1,88 @@
+"""What the tests of power meters have in common: nodes with meters, sampling them, and looking for their secrets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchbrief.compiler.plan import Boundary, Hardware, Host, PowerMeter, Probe, Reference
+from benchbrief.runners.measurement import Sample
+from benchbrief.runners.probes.power import Power
+from benchbrief.runners.seams import JobOutput, Node, Transport
+from tests.support import cells
+from tests.support.waiting import until
+
+PROBE = Probe(name="power", every_s=0.2, hosts=("local",), on="controller", origin=cells.ORIGIN)
+
+
+def meter(
+    kind: str,
+    addresses: Sequence[str] = (),
+    parts: Sequence[str] = (),
+    shared: bool = False,
+    boundary: Boundary = "node",
+    **options: Any,
+) -> PowerMeter:
+    return PowerMeter(
+        kind=kind,
+        boundary=boundary,
+        on="controller",
+        addresses=tuple(addresses),
+        parts=tuple(parts),
+        shared=shared,
+        options=options,
+        origin=cells.ORIGIN,
+    )
+
+
+def secret(name: str) -> Reference:
+    return Reference(kind="secret", name=name)
+
+
+def nodes(count: int, *power: PowerMeter) -> list[Node]:
+    """So many hosts of one hardware group."""
+    hosts = [Host(id=f"node-{n}", transport="local", name="127.0.0.1") for n in range(1, count + 1)]
+    names = tuple(host.id for host in hosts)
+    hardware = Hardware(
+        key="rack",
+        label="Rack",
+        group="rack",
+        group_label="Rack",
+        hosts=names,
+        nodes=count,
+        facts={},
+        power=power,
+        origin=cells.ORIGIN,
+    )
+    return [Node(host, hardware) for host in hosts]
+
+
+def sampled(
+    transport: Transport, node: Node, into: Path, readings: int = 3, probe: Probe = PROBE
+) -> tuple[tuple[Sample, ...], JobOutput]:
+    """The samples of so many readings, all of them inside the window."""
+    running = transport.start(Power().job(probe, node))
+    started = time.time()
+    until(lambda: running.tail(20_000).count("\n.") >= readings, within_s=20)
+    ended = time.time()
+    running.stop()
+    output = running.collect(into)
+    return Power().parse(probe, output, (started, ended)), output
+
+
+def told(output: JobOutput) -> bytes:
+    """All that is kept of a job."""
+    return b"".join(path.read_bytes() for path in output.directory.rglob("*") if path.is_file())
+
+
+def arguments() -> bytes:
+    """The arguments and the like of every process of this machine."""
+    found = b""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found += path.read_bytes()
+        except OSError:  # it has ended
+            continue
+    return found

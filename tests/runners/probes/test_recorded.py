@@ -1,0 +1,154 @@
+"""Power from the log that a meter writes itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from threading import Timer
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from benchbrief.runners.measurement import Sample
+from benchbrief.runners.probes.power import Power, try_meter
+from benchbrief.runners.seams import BadOutput, JobOutput, Node, RunnerError, Transport
+from benchbrief.runners.transports import open_transport
+from tests.runners.probes.metering import PROBE, meter, nodes
+from tests.support import cells
+
+NOW = 1_790_000_000.0
+WINDOW = (NOW, NOW + 10)
+
+
+@pytest.fixture
+def here() -> Iterator[Transport]:
+    transport = open_transport(cells.LOCAL)
+    yield transport
+    transport.close()
+
+
+def by_csv(path: Path | str, *columns: str, shared: bool = False, **options: Any) -> Node:
+    made = meter("csv", [str(path)] * max(1, len(columns)), columns, shared=shared, **{"wait": 0.0, **options})
+    return cells.node(made)
+
+
+def log(path: Path, row: Callable[[float], str], head: str = "time,watts", start: float = -3, end: float = 14) -> Path:
+    rows = [row(NOW + at) for at in range(int(start), int(end))]
+    path.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def taken(node: Node, here: Transport, into: Path, window: tuple[float, float] = WINDOW) -> JobOutput:
+    return cells.run_job(here, Power().job_after(PROBE, node, window), into)
+
+
+def values(output: JobOutput) -> list[tuple[float, float]]:
+    samples: tuple[Sample, ...] = Power().parse(PROBE, output, WINDOW)
+    return [(round(sample.time, 3), sample.value) for sample in samples]
+
+
+def test_the_measured_window_is_cut_out(here: Transport, tmp_path: Path) -> None:
+    log(tmp_path / "meter.csv", lambda at: f"{at:.0f},{at - NOW + 100:.1f}", start=-5000, end=5000)
+    output = taken(by_csv(tmp_path / "meter.csv"), here, tmp_path / "kept")
+    assert values(output) == [(float(n), 100.0 + n) for n in range(11)]
+    assert output.stdout.stat().st_size < 5000, "what is kept is about the window alone"
+
+
+@pytest.mark.parametrize(
+    ("row", "head", "options"),
+    [
+        (lambda at: f"{at * 1000:.0f},212", "time,watts", {}),
+        (lambda at: datetime.fromtimestamp(at, ZoneInfo("UTC")).isoformat() + ",212", "time,watts", {}),
+        (lambda at: datetime.fromtimestamp(at, ZoneInfo("Asia/Tokyo")).isoformat() + ",212 W", "time,watts", {}),
+        (
+            lambda at: f'"{datetime.fromtimestamp(at, ZoneInfo("Europe/Berlin")):%d.%m.%Y %H:%M:%S}";"0,212"',
+            "\ufeffZeit;Leistung (kW)",
+            {"time": "Zeit", "zone": "Europe/Berlin", "format": "%d.%m.%Y %H:%M:%S", "scale": 1000.0},
+        ),
+    ],
+    ids=["milliseconds", "ISO in UTC", "ISO with an offset", "local time and a decimal comma"],
+)
+def test_times_are_read_as_meters_write_them(
+    row: Callable[[float], str], head: str, options: dict[str, Any], here: Transport, tmp_path: Path
+) -> None:
+    path = log(tmp_path / "meter.csv", row, head)
+    columns = ["Leistung (kW)"] if "Zeit" in head else []
+    found = values(taken(by_csv(path, *columns, **options), here, tmp_path / "kept"))
+    assert [at for at, _ in found] == list(range(11))
+    assert [watts for _, watts in found] == pytest.approx([212.0] * 11)
+
+
+def test_columns_are_each_of_a_host_or_together_of_the_hardware(here: Transport, tmp_path: Path) -> None:
+    path = log(tmp_path / "meter.csv", lambda at: f"{at},10,20,", "time,a,b,note")
+    each = meter("csv", [str(path)] * 2, ["a", "b"], wait=0.0)
+    outputs = [taken(node, here, tmp_path / node.host.id) for node in nodes(2, each)]
+    assert [{watts for _, watts in values(output)} for output in outputs] == [{10.0}, {20.0}]
+    both = taken(by_csv(path, "a", "b", shared=True), here, tmp_path / "both")
+    assert {watts for _, watts in values(both)} == {30.0}
+
+
+def test_a_row_without_a_number_is_a_gap(here: Transport, tmp_path: Path) -> None:
+    path = log(tmp_path / "meter.csv", lambda at: f"{at},{'overload' if at == NOW + 4 else 50}")
+    output = taken(by_csv(path), here, tmp_path / "kept")
+    assert [at for at, _ in values(output)] == [0, 1, 2, 3, 5, 6, 7, 8, 9, 10]
+    assert Power().gaps(PROBE, output, WINDOW).startswith("1 of 11 readings of power of local failed")
+
+
+def test_a_log_that_covers_nothing_of_the_window_gives_no_samples(here: Transport, tmp_path: Path) -> None:
+    path = log(tmp_path / "meter.csv", lambda at: f"{at},50", start=-20, end=-2)
+    output = taken(by_csv(path), here, tmp_path / "kept")
+    with pytest.raises(BadOutput, match=r"of the measurement, which took 10\.0 s"):
+        Power().parse(PROBE, output, WINDOW)
+    path.write_text("time,watts\n")
+    with pytest.raises(BadOutput, match="has no row yet"):
+        Power().parse(PROBE, taken(by_csv(path), here, tmp_path / "none"), WINDOW)
+
+
+def test_of_a_log_that_ends_too_early_there_is_what_it_has(here: Transport, tmp_path: Path) -> None:
+    """How much of the window that is is told by its coverage, as for every probe."""
+    path = log(tmp_path / "meter.csv", lambda at: f"{at},50", end=5)
+    assert [at for at, _ in values(taken(by_csv(path), here, tmp_path / "kept"))] == [0, 1, 2, 3, 4]
+
+
+def test_files_are_read_together_and_waited_for(here: Transport, tmp_path: Path) -> None:
+    """The second file comes while the end of the window is waited for."""
+    log(tmp_path / "meter-1.csv", lambda at: f"{at},50", end=5)
+    late = Timer(0.7, lambda: log(tmp_path / "meter-2.csv", lambda at: f"{at},60", start=5))
+    late.start()
+    try:
+        began = time.monotonic()
+        output = taken(by_csv(tmp_path / "meter-*.csv", wait=20.0), here, tmp_path / "kept")
+    finally:
+        late.join()
+    assert 0.5 < time.monotonic() - began < 15
+    assert [watts for _, watts in values(output)] == [50.0] * 5 + [60.0] * 6
+
+
+def test_a_log_is_tried_before_the_run_by_its_last_row(here: Transport, tmp_path: Path) -> None:
+    path = tmp_path / "meter.csv"
+    assert try_meter(by_csv(path), here) is None, "it may come with the run"
+    log(path, lambda at: f"{at},{at - NOW + 100}")
+    assert try_meter(by_csv(path), here) == 113
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "why"),
+    [
+        ("when,watts\n1,2\n", {}, "has no column `time`: it has `when`, `watts`"),
+        ("time,watts\n2026-11-21 10:00:00,2\n", {}, "names no time zone: say which by `zone:`"),
+        ("time,watts\n21/11/26,2\n", {}, "is not a time of ISO 8601, nor seconds: say its `format:`"),
+        ("time,watts\n21/11/26,2\n", {"format": "%Y"}, 'is not a time as `format: "%Y"` says'),
+        ("time,watts\n1790000000,none\n", {}, "can't be read by csv"),
+    ],
+)
+def test_a_log_that_is_not_what_it_is_said_to_be_is_told(
+    text: str, options: dict[str, Any], why: str, here: Transport, tmp_path: Path
+) -> None:
+    (tmp_path / "meter.csv").write_text(text)
+    with pytest.raises(RunnerError) as caught:
+        try_meter(by_csv(tmp_path / "meter.csv", **options), here)
+    assert why in str(caught.value)
+    assert "brief.bench:1:1" in caught.value.hint
