@@ -263,16 +263,23 @@ def _probe(value: object) -> str:
         case {"every_s": float() | int() as every, "options": dict() as options, **more_parts}:
             named = options.get("device") or options.get("interface")
             device = f" on {named}" if named else ""
-            more = "".join(f", {key} {text}" for key, text in options.items() if key not in ("device", "interface"))
-            return f"every {duration(every)}{device}{more}{_meter(more_parts.get('meter'))}"
+            more = "".join(f", {key} {text}" for key, text in options.items() if key not in ("device", "interface", "of"))
+            return f"every {duration(every)}{device}{more}{_meters(more_parts.get('meters'))}"
     return str(value)
+
+
+def _meters(value: object) -> str:
+    return "".join(map(_meter, value)) if isinstance(value, list) else ""
 
 
 def _meter(value: object) -> str:
     match value:
-        case {"kind": kind, "addresses": list() as addresses, "options": dict() as options}:
-            at = f" at {' and '.join(map(str, addresses))}" if addresses else ""
-            return f" by {kind}{at}" + "".join(f", {key} {text}" for key, text in options.items())
+        case {"kind": kind, "addresses": list() as addresses, "parts": list() as parts, "options": dict() as options}:
+            # A PDU that is asked for several outlets is one address.
+            at = f" at {' and '.join(dict.fromkeys(map(str, addresses)))}" if addresses else ""
+            of = f" of {' and '.join(dict.fromkeys(map(str, parts)))}" if parts else ""
+            shared = ", shared" if value.get("shared") else ""
+            return f" by {kind}{at}{of}{shared}" + "".join(f", {key} {text}" for key, text in options.items())
     return ""
 
 
