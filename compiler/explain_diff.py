@@ -263,7 +263,8 @@ def _probe(value: object) -> str:
         case {"every_s": float() | int() as every, "options": dict() as options, **more_parts}:
             named = options.get("device") or options.get("interface")
             device = f" on {named}" if named else ""
-            more = "".join(f", {key} {text}" for key, text in options.items() if key not in ("device", "interface", "of"))
+            apart = ("device", "interface", "of")
+            more = "".join(f", {key} {text}" for key, text in options.items() if key not in apart)
             return f"every {duration(every)}{device}{more}{_meters(more_parts.get('meters'))}"
     return str(value)
 
@@ -274,11 +275,17 @@ def _meters(value: object) -> str:
 
 def _meter(value: object) -> str:
     match value:
-        case {"kind": kind, "addresses": list() as addresses, "parts": list() as parts, "options": dict() as options}:
+        case {
+            "kind": kind,
+            "addresses": list() as addresses,
+            "parts": list() as parts,
+            "options": dict() as options,
+            **others,
+        }:
             # A PDU that is asked for several outlets is one address.
             at = f" at {' and '.join(dict.fromkeys(map(str, addresses)))}" if addresses else ""
             of = f" of {' and '.join(dict.fromkeys(map(str, parts)))}" if parts else ""
-            shared = ", shared" if value.get("shared") else ""
+            shared = ", shared" if others.get("shared") else ""
             return f" by {kind}{at}{of}{shared}" + "".join(f", {key} {text}" for key, text in options.items())
     return ""
 
