@@ -110,7 +110,8 @@ def execute(
             except BaseException:
                 release_all(hosts, held, keep_jobs=True)
                 raise
-            _leave(run, hosts, held, keep)
+            # An interrupted run may have left something where all cells are done.
+            _leave(run, hosts, [*held, *(plan.hosts if resumed else ())], keep)
         outcome = run.outcome()
         try:
             journal.write(j.RunEnded(at=time.time(), status=outcome.status, message=outcome.message))

@@ -34,7 +34,7 @@ def far(bench: Bench) -> Iterator[Sshd]:
 
 
 def left(server: Sshd) -> list[Path]:
-    return list((server.directory / "tmp").iterdir())
+    return list((server.directory / "tmp").rglob("*"))
 
 
 def tools(server: Sshd) -> list[str]:
