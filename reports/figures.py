@@ -116,11 +116,20 @@ def _all_keys(figure: plan.FigureElement, results: Results) -> dict[str, tuple[p
             if dim and dim not in figure.keys and dim in series.query.dims:
                 place = series.query.dims.index(dim)
                 found = {row[place] for row in results.rows(series.query)} | {k.value for k in keys.get(dim, ())}
+                if dim == "time":
+                    found |= unsampled([v for v in found if not isinstance(v, str)])
                 keys[dim] = tuple(
                     plan.Key(value=v, label=v if isinstance(v, str) else f"{v:g}")
                     for v in sorted(found, key=lambda v: (isinstance(v, str), v))
                 )
     return {dim: tuple(k for k in of_dim if not _not_needed(figure, dim, k, results)) for dim, of_dim in keys.items()}
+
+
+def unsampled(seconds: Iterable[float]) -> set[float]:
+    """A moment within each gap between these, that lines break there: steps of over 2.5 times the median one."""
+    steps = list(pairwise(sorted(seconds)))
+    usual = statistics.median(b - a for a, b in steps) if steps else 0.0
+    return {a + usual for a, b in steps if b - a > 2.5 * usual}
 
 
 def _not_needed(figure: plan.FigureElement, dim: str, key: plan.Key, results: Results) -> bool:

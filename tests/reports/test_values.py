@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchbrief.reports.figures import unsampled
 from benchbrief.reports.values import (
     NBSP,
     bytes_text,
@@ -119,3 +120,17 @@ def test_a_duration_is_in_the_largest_exact_unit(seconds: float, printed: str) -
 def test_the_scale_follows_the_largest_value_and_ignores_what_is_missing() -> None:
     assert scale_for([0.0004, None, 0.0021], "s").unit == "ms"
     assert scale_for([], "s").unit == "s"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        ([], set()),
+        ([3.0], set()),
+        ([0.0, 1.0, 2.0, 4.0, 5.0], set()),  # a late reading is no gap
+        ([0.0, 1.0, 2.0, 9.0, 10.0, 11.0], {3.0}),
+        ([0.0, 5.0, 10.0, 15.0, 30.0, 35.0], {20.0}),
+    ],
+)
+def test_a_line_through_time_breaks_where_readings_were_missed(seconds: list[float], expected: set[float]) -> None:
+    assert unsampled(seconds) == expected
