@@ -80,22 +80,25 @@ def cost(*words: str, cwd: Path) -> tuple[Cost, str]:
 
 def main(hosts: int = HOSTS) -> bool:
     cells = hosts * len(WORKLOADS) * len(THREADS)
+
+    def told(what: str, used: Cost) -> Cost:
+        print(
+            f"  {what:<13} {used.wall_s:6.1f} s, CPU {used.cpu_s:6.1f} s ({used.cpu_s / cells * 1e3:5.2f} ms a cell), "
+            f"peak {used.peak_bytes / 1e6:4.0f} MB",
+            flush=True,
+        )
+        return used
+
+    print(f"  {hosts:,} simulated hosts, {cells:,} cells", flush=True)
     with tempfile.TemporaryDirectory(prefix="benchbrief-fleet-") as name:
         folder = Path(name)
         (folder / "fleet.bench").write_text(spec(hosts))
-        planned, _ = cost("plan", "fleet.bench", "--json", cwd=folder)
-        ran, said = cost("run", "fleet.bench", "--simulate", "--no-report", "--quiet", "--json", cwd=folder)
-        run = json.loads(said)
+        told("plan", cost("plan", "fleet.bench", "--json", cwd=folder)[0])
+        used, said = cost("run", "fleet.bench", "--simulate", "--no-report", "--quiet", "--json", cwd=folder)
+        ran, run = told("run and store", used), json.loads(said)
         assert (run["status"], run["simulated"]) == ("done", True), run["message"]
-        stored, _ = cost("rebuild", run["run"], cwd=folder)
-        rendered, _ = cost("report", run["run"], cwd=folder)
-        journal = (folder / run["directory"] / "journal.jsonl").stat().st_size
-    print(f"  {hosts:,} simulated hosts, {cells:,} cells, a journal of {journal / 1e6:.0f} MB")
-    for what, used in {"plan": planned, "run and store": ran, "store": stored, "brief": rendered}.items():
-        print(
-            f"  {what:<13} {used.wall_s:6.1f} s, CPU {used.cpu_s:6.1f} s ({used.cpu_s / cells * 1e3:5.2f} ms a cell), "
-            f"peak {used.peak_bytes / 1e6:4.0f} MB"
-        )
+        stored = told("store", cost("rebuild", run["run"], cwd=folder)[0])
+        told("brief as HTML", cost("report", run["run"], "--html-only", cwd=folder)[0])
     a_cell = (ran.cpu_s - stored.cpu_s) / cells * 1e3
     held = verdict("CPU of the controller without the store, a cell", a_cell, 5.0, "ms")
     return verdict("peak memory of the run with its store", ran.peak_bytes / 1e6, 500.0, "MB") and held
