@@ -94,9 +94,15 @@ def _run_plan(run_dir: Path, progress: Progress, monitor: Monitor, *, report: bo
             wait=progress.note if wait else None,
         )
     evidence = read_evidence(run_dir)
-    reused = tuple(evidence.reused.values())
-    finished = Finished(run_dir, outcome.status, outcome.message, dict(outcome.failed), reused=reused)
-    finished = replace(finished, simulated=evidence.simulated is not None)
+    finished = Finished(
+        run_dir,
+        outcome.status,
+        outcome.message,
+        dict(outcome.failed),
+        reused=tuple(evidence.reused.values()),
+        simulated=evidence.simulated is not None,
+    )
+    del evidence  # the store reads its own, and a fleet's is large
     if outcome.status == "interrupted":
         with suppress(RunnerError):  # that it was interrupted is what counts; `bench rebuild` tells what is wrong
             store(run_dir, plan)
