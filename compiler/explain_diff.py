@@ -192,7 +192,7 @@ def _outside(each: OutsideDiff) -> str:
 
 # --- parts, in the user's words ----------------------------------------------------------------------------------
 
-_SAID = {"warm_up_s": "warm_up", "measure_s": "measure", "max_error_share": "max_errors"}
+_SAID = {"warm_up_s": "warm_up", "cool_down_s": "cool_down", "measure_s": "measure", "max_error_share": "max_errors"}
 _OF_BYTES = ("record_size", "field_length", "key_size", "value_size")
 _SHARES = ("read", "update", "insert", "scan", "read_modify_write", "max_error_share", "rise", "gain")
 
