@@ -144,6 +144,12 @@ class _Builder:
             self.pending[text] = Note(self.footnotes, Markup(escape(text)))  # noqa: S704  # escaped here
         return self.pending[text].number
 
+    def tell_boundaries(self, queries: Iterable[p.Query]) -> None:
+        """A footnote under what is made of watts that are not those of whole machines."""
+        if any(map(d.is_of_power, queries)):
+            for text in d.cpu_packages_only(self.results):
+                self.note(text)
+
     def notes(self) -> tuple[Note, ...]:
         found, self.pending = tuple(self.pending.values()), {}
         return found
@@ -194,6 +200,7 @@ class _Builder:
         else:
             columns = heads
             rows = [Row(key, tuple(cells[i] for _, cells in lines)) for i, key in enumerate(keys)]
+        self.tell_boundaries([line.query for line in element.lines if line.query])
         note = self.optional_prose(element.note)
         return TableView(
             self.tables,
@@ -291,6 +298,7 @@ class _Builder:
             self.note(text)
         note = self.optional_prose(element.note)
         queries = [q for s in element.series for q in (s.query, s.x_query) if q]
+        self.tell_boundaries(queries)
         return FigureView(
             self.figures,
             element.title,

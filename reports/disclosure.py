@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import NamedTuple
@@ -298,6 +299,19 @@ def _power(results: Results) -> Iterable[Item]:
                 yield Item("", summed.format(hardware=hardware.label, n=len(hardware.power)))
         elif isinstance(declared := hardware.facts.get("power"), p.Quantity):
             yield Item("", results.words["d_power_declared"].format(hardware=hardware.label, power=declared.text))
+
+
+def is_of_power(query: p.Query) -> bool:
+    """Whether a number is made of watts that were sampled (see `compiler/metrics/sql_leaves.py`)."""
+    return re.search(r"\bs\.measure = '(power|energy)'", query.sql) is not None
+
+
+def cpu_packages_only(results: Results) -> Iterator[str]:
+    """What to say of each hardware whose watts were read of its processors alone."""
+    read = {cell.hardware for cell in results.plan.cells for probe in cell.probes if probe.name == "power"}
+    for key, hardware in results.plan.hardware.items():
+        if key in read and hardware.power and hardware.power[0].boundary == "cpu":
+            yield results.words["d_power_cpu"].format(hardware=hardware.label, meter=hardware.power[0].kind)
 
 
 def _half_compressible(cell: p.Cell, results: Results) -> bool:

@@ -79,6 +79,17 @@ def test_a_meter_that_can_t_be_read_ends_the_run_before_its_first_cell(meter: st
     assert not any(run.joinpath("raw").exists() for run in bench.run_dirs())
 
 
+def test_watts_of_cpu_packages_are_marked_as_such_wherever_they_are_shown(bench: Bench) -> None:
+    figure = 'disclosure = automatic  figure "Efficiency" { bars = efficiency by threads }'
+    bench.spec(QUICK.replace("disclosure = automatic", figure), METER='command("echo 80", boundary: cpu)')
+    assert "80 W (CPU packages only)" in bench("doctor", "brief.bench").text
+    ended = bench("run", "brief.bench", timeout=100)
+    assert ended.code == 0, ended.text
+    (brief,) = (bench.run_dir / "reports").glob("*.html")
+    told = "The power of Box is that of its CPU packages only"
+    assert brief.read_text(encoding="utf-8").count(told) >= 2, "under the figure, and in the disclosure"
+
+
 def test_a_meter_that_hosts_share_is_counted_once_for_the_hardware(bench: Bench) -> None:
     meters = '[command("echo 40", shared: true, boundary: wall), command("echo 2.5", shared: true, boundary: wall)]'
     bench.spec(QUICK, METER=meters)
