@@ -29,7 +29,7 @@ from benchbrief.runners.seams import DiskFull, HostBusy, RunnerError
 from benchbrief.runners.searches import Searches
 from benchbrief.runners.sharing import lanes
 from benchbrief.runners.supported import metered
-from benchbrief.runners.takeover import take_over
+from benchbrief.runners.takeover import hosts_of, take_over
 from benchbrief.runners.world import OpenHosts
 from benchbrief.runners.worlds import world_of
 
@@ -135,7 +135,9 @@ def _try_again(stop: threading.Event, wait: Callable[[str], None] | None, said: 
 def _leave(run: RunState, hosts: OpenHosts, held: Iterable[str], keep_jobs: bool) -> None:
     """Leave nothing of ours on the hosts, and say where that could not be done."""
     metering = [CONTROLLER.id] if any(at == CONTROLLER.id for _, at in metered(run.plan)) else []
-    _, unclean = release_all(hosts, [*held, *metering], keep_jobs=keep_jobs)
+    # A controller that was killed may have left its claim on hosts that none of the cells left needed.
+    earlier = hosts_of(run) if run.resumed else []
+    _, unclean = release_all(hosts, dict.fromkeys([*held, *metering, *earlier]), keep_jobs=keep_jobs)
     for error in unclean.values():
         text = f"could not be cleaned up: {error}; for later: bench stop {run.run_dir.name}"
         with suppress(DiskFull):

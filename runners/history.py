@@ -83,12 +83,12 @@ class Left:
 
     @property
     def current(self) -> StepKind | None:
-        """The step in progress; `collect` also when it was just about to begin. None: between two other steps."""
+        """The step in progress; `collect` as long as there is no verdict of it. None: between two other steps."""
         if self.step is None:
             return None
         if self.step.step not in self.over:
             return next(kind for kind in KINDS if kind == self.step.step)
-        return "collect" if self.step.step == "measure" else None
+        return "collect" if self.step.step in ("measure", "collect") else None
 
     def output(self, step: str, job: str, host: str) -> j.JobCollected | None:
         return self.collected.get((step, job, host))

@@ -162,9 +162,7 @@ class Lane:
         text = (
             f"the controller was away in the {step.replace('_', '-')} step, from {_clock(left.until)} to {_clock(now)}"
         )
-        gap = (
-            f"; server counters were not read after {_clock(left.readings[-1].at)} until then" if left.readings else ""
-        )
+        gap = f"; server counters were not read from {_clock(left.readings[-1].at)} until then" if left.readings else ""
         self.remark("info", text + gap, cell=cell.id)
 
     def _skip(self, cell: Cell, reason: str) -> None:

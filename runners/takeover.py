@@ -34,8 +34,8 @@ def take_over(run: RunState, hosts: Hosts, records: Sequence[j.AnyRecord]) -> di
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="take-over") as pool:
         reasons = list(pool.map(lambda each: why_not(each, cells[each.cell], run, hosts), left))
         found = {each.cell: each for each, reason in zip(left, reasons, strict=True) if not reason}
-        kept = _kept_jobs(run, hosts, found, _disclosed(records))
-        list(pool.map(lambda host_id: _end_others(run, hosts, host_id, kept), _hosts_of(run)))
+        kept = _kept_jobs(run, hosts, found, _started_engines(run, records))
+        list(pool.map(lambda host_id: _end_others(run, hosts, host_id, kept), hosts_of(run)))
     for each, reason in zip(left, reasons, strict=True):
         if reason:
             text = f"attempt {each.attempt} of {each.cell} is run again from its first step: {reason}"
@@ -87,18 +87,22 @@ def _named(its: StepJob) -> str:
     return f"the {its.name.replace('_', '-')} job on {its.host}"
 
 
-def _disclosed(records: Sequence[j.AnyRecord]) -> set[str]:
-    """The databases whose engines the last controller had brought up, wholly."""
+def _started_engines(run: RunState, records: Sequence[j.AnyRecord]) -> set[str]:
+    """The databases whose engines the last controller had brought up, wholly, or had attached to."""
+    databases = {cell.id: cell.database for cell in run.plan.cells}
     found: set[str] = set()
     for record in records:
-        if isinstance(record, j.RunStarted):
-            found.clear()
-        elif isinstance(record, j.EngineFacts):
-            found.add(record.database)
+        match record:
+            case j.RunStarted():
+                found.clear()
+            case j.EngineFacts():
+                found.add(record.database)
+            case j.CellResumed() if record.cell in databases:
+                found.add(databases[record.cell])
     return found
 
 
-def _kept_jobs(run: RunState, hosts: Hosts, found: Mapping[str, Left], disclosed: set[str]) -> set[str]:
+def _kept_jobs(run: RunState, hosts: Hosts, found: Mapping[str, Left], started_engines: set[str]) -> set[str]:
     """The keys of the jobs that are gone on with, and those of the servers that each lane's next cell is run on."""
     keys = set()
     left_to_do = [cell for cell in run.plan.cells if cell.id not in run.done]
@@ -114,7 +118,7 @@ def _kept_jobs(run: RunState, hosts: Hosts, found: Mapping[str, Left], disclosed
                     if left.output(step, its.name, its.host) is None
                 }
         following = going_on or lane[0]
-        if going_on is not None or following.database in disclosed:
+        if going_on is not None or following.database in started_engines:
             keys |= _servers(run, hosts, following)
     return keys
 
@@ -125,7 +129,7 @@ def _servers(run: RunState, hosts: Hosts, cell: Cell) -> set[str]:
     return set(engine.job_keys()) if isinstance(engine, OutlivesController) else set()
 
 
-def _hosts_of(run: RunState) -> list[str]:
+def hosts_of(run: RunState) -> list[str]:
     """Also those of finished cells: a server may have been left there."""
     return list(dict.fromkeys((CONTROLLER.id, *(host for cell in run.plan.cells for host in cell.locks))))
 

@@ -80,8 +80,10 @@ class Bench:
         return Ended(done.returncode, done.stdout.decode(), done.stderr.decode()).plainly()
 
     @contextmanager
-    def started(self, *words: str | Path, env: Mapping[str, str] | None = None) -> Iterator[Started]:
-        """A command that goes on while the block runs; what is left of it is killed at the end."""
+    def started(
+        self, *words: str | Path, env: Mapping[str, str] | None = None, stays: bool = False
+    ) -> Iterator[Started]:
+        """A command that goes on while the block runs; what is left of it is killed at the end, unless it `stays`."""
         name = uuid.uuid4().hex
         with (self.folder / f"{name}.out").open("wb") as out, (self.folder / f"{name}.err").open("wb") as err:
             process = subprocess.Popen(
@@ -98,7 +100,8 @@ class Bench:
                 if process.poll() is None:
                     process.kill()
                     process.wait()
-                self.end_strays()
+                if not stays:
+                    self.end_strays()
 
     def spec(self, text: str, name: str = "brief.bench", **values: object) -> Path:
         """Write a spec, with `@NAME@` replaced by a value: @DATA@ is a folder for the databases, @TOOL@ `self.tool`."""

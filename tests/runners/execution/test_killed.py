@@ -1,0 +1,240 @@
+"""A controller that is killed at every point of a run: what was measured is neither lost nor measured twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import wrapped
+from tests.support.bench import Bench, fresh_bench
+from tests.support.sshd import sshd
+from tests.support.tools import REPOSITORY, built_tool, system_tool
+from tests.support.waiting import until
+
+ROCKS = """\
+hardware here { hosts = @HOST@ }
+database rocks { engine = rocksdb  tool = @TOOL@  path = "@DATA@/rocks"  reset = drop_and_load }
+workload rr from db_bench.readrandom { records = 2k  value_size = 100 B }
+experiment e {
+  hardware = here  workloads = [rr]  threads = [1, 2]  warm_up = 1 s  measure = 1 s  probes = [cpu every 1 s]
+}
+"""
+FIRST, SECOND = (f"e/here/rr/threads={number}/r1" for number in (1, 2))
+
+MONGO = """\
+hardware here { hosts = local }
+client load { hosts = local  tool = @TOOL@ }
+database mongo { engine = mongodb  server = embedded  reset = reuse }
+workload c from ycsb.c { records = 500 }
+experiment e { hardware = here  database = mongo  workloads = [c]  threads = [1, 2]  warm_up = 0 s  measure = 2 s }
+"""
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    system_tool("db_bench")
+    with fresh_bench(tmp_path) as fresh:
+        fresh.tool = f'db_bench("{wrapped.db_bench(fresh.folder / "tool")}")'
+        yield fresh
+
+
+@pytest.fixture
+def by_ssh(bench: Bench) -> Iterator[Path]:
+    """`bench` reaches `box` by a real sshd; gives the folder that jobs lie in there."""
+    system_tool("sshd")
+    there = bench.folder / "there"
+    there.mkdir()
+    there.chmod(0o777)
+    with sshd(config=f"SetEnv TMPDIR={there} BENCHBRIEF_TEST={bench.mark}") as server:
+        bench.env["HOME"] = str(server.home)
+        yield there
+
+
+def until_killed(bench: Bench, point: dict[str, str], *words: str) -> None:
+    """Run `bench` until it is killed at a point: see `tests/support/killed.py`."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.support.killed", json.dumps(point), *words],
+        cwd=bench.folder,
+        env={**bench.env, "PYTHONPATH": os.pathsep.join((str(REPOSITORY), str(REPOSITORY / ".dev")))},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL, f"{point} was not reached: {done.stdout + done.stderr!r}"
+
+
+@dataclass(frozen=True)
+class Controllers:
+    """The journal, by the controllers that wrote it."""
+
+    each: tuple[list[dict[str, Any]], ...]
+
+    def did_with(self, cell: str) -> list[str]:
+        """`goes on`, `again` or `` for each controller: how it began with the cell."""
+        found = []
+        for records in self.each:
+            kinds = [r["type"] for r in records if r.get("cell") == cell]
+            first = next((kind for kind in kinds if kind in ("cell_resumed", "cell_started")), "")
+            found.append({"cell_resumed": "goes on", "cell_started": "again"}.get(first, ""))
+        return found
+
+
+def written(bench: Bench) -> int:
+    """How many lines the journal has."""
+    return sum(path.read_bytes().count(b"\n") for path in bench.folder.glob("bench-out/*/journal.jsonl"))
+
+
+def controllers(bench: Bench) -> Controllers:
+    found: list[list[dict[str, Any]]] = []
+    for record in bench.journal():
+        if record["type"] == "run_started":
+            found.append([])
+        found[-1].append(record)
+    return Controllers(tuple(found))
+
+
+def assert_whole(bench: Bench, cells: tuple[str, ...]) -> None:
+    """One good verdict for each cell, which holds what its tool printed, of jobs that were collected once."""
+    verdicts = bench.journal("cell_ended")
+    assert sorted(verdict["cell"] for verdict in verdicts) == sorted(cells), "a finished cell is not run again"
+    assert {verdict["status"] for verdict in verdicts} == {"ok"}
+    attempts = {verdict["cell"]: verdict["attempt"] for verdict in verdicts}
+    jobs = [job for job in bench.journal("job_collected") if job["attempt"] == attempts[job["cell"]]]
+    assert len({(job["cell"], job["step"], job["job"]) for job in jobs}) == len(jobs)
+    counts = {
+        row["cell_id"]: row["count"]
+        for row in bench("query", "SELECT cell_id, count FROM throughput WHERE operation = 'all'", "--json").json
+    }
+    for job in jobs:
+        if job["job"] == "measure":
+            printed = (bench.run_dir / job["directory"] / "stdout").read_text()
+            if "operations;" in printed:
+                assert counts[job["cell"]] == operations(printed), printed[-500:]
+            else:
+                # Of YCSB, whole intervals count: not the first and the last one, in which it begins and ends.
+                assert 0 < counts[job["cell"]] <= operations(printed), printed[-500:]
+    assert bench.journal("run_ended")[-1]["status"] == "done"
+    assert bench.strays() == {}
+
+
+def operations(printed: str) -> int:
+    """Of db_bench, or of YCSB."""
+    if found := re.search(r"(\d+) operations;", printed):
+        return int(found[1])
+    return sum(int(count) for count in re.findall(r"^\[READ\], Return=OK, (\d+)", printed, re.MULTILINE))
+
+
+POINTS: tuple[tuple[dict[str, str], str], ...] = (
+    ({"type": "cell_ended"}, ""),
+    ({"type": "run_started"}, ""),
+    ({"type": "host_facts"}, ""),
+    ({"type": "cell_started"}, "again"),
+    ({"type": "step_started", "step": "prepare"}, "again"),
+    ({"type": "engine_facts"}, "again"),
+    ({"type": "tool_found"}, "again"),
+    ({"type": "step_ended", "step": "prepare"}, "again"),
+    ({"type": "step_started", "step": "load"}, "again"),
+    ({"waits_in": "load"}, "goes on"),
+    ({"type": "job_collected", "job": "load"}, "goes on"),
+    ({"type": "step_ended", "step": "load"}, "again"),
+    ({"type": "step_started", "step": "warm_up"}, "again"),
+    ({"waits_in": "warm_up"}, "goes on"),
+    ({"type": "job_collected", "job": "warm_up"}, "goes on"),
+    ({"type": "step_ended", "step": "warm_up"}, "again"),
+    ({"type": "step_started", "step": "measure"}, "again"),
+    ({"type": "clock_read", "when": "before"}, "again"),
+    ({"waits_in": "measure"}, "goes on"),
+    ({"type": "job_collected", "job": "measure"}, "goes on"),
+    ({"type": "job_collected", "job": "probe:cpu:box"}, "goes on"),
+    ({"type": "step_ended", "step": "measure"}, "goes on"),
+    ({"type": "step_started", "step": "collect"}, "goes on"),
+    ({"type": "cell_resumed"}, "goes on"),
+    ({"type": "step_ended", "step": "collect"}, "goes on"),
+    ({"type": "cell_ended"}, ""),
+)
+"""Where a controller is killed, one after another, and what the next one does with the cell that was going on."""
+
+
+@pytest.mark.timeout(300)
+def test_a_run_killed_at_every_point_over_ssh_is_whole_in_the_end(bench: Bench, by_ssh: Path) -> None:
+    bench.spec(ROCKS, HOST='"box"')
+    words: tuple[str, ...] = ("run", "brief.bench")
+    for point, _ in POINTS:
+        until_killed(bench, point, *words, "--no-report")
+        words = ("resume",)
+    ended = bench("resume", "--no-report")
+    assert ended.code == 0, ended.text
+    did = controllers(bench).did_with(SECOND)
+    expected = [then for _, then in POINTS]
+    seen = [(point, then) for (point, _), then in zip(POINTS, did[1:], strict=True)]
+    # A controller that was itself killed before it came to the cell shows what it would have done in the next one.
+    assert seen[2][1] == "again"
+    assert seen[3:] == list(zip([point for point, _ in POINTS[3:]], expected[3:], strict=True))
+    assert_whole(bench, (FIRST, SECOND))
+    (measured,) = [
+        job
+        for job in bench.journal("job_collected")
+        if job["cell"] == SECOND and job["job"] == "measure" and job["attempt"] == bench.verdicts()[SECOND][1]
+    ]
+    resumed = [each for each in bench.journal("cell_resumed") if each["step"] == "measure"]
+    assert all(measured["started_at"] < each["at"] for each in resumed), "it is the one that was started before"
+    assert list(by_ssh.iterdir()) == []
+    again = bench("resume", bench.run_dir.name, "--no-report")
+    assert again.code == 0, again.text
+    assert len(controllers(bench).each) == len(POINTS) + 1, "a whole run stays as it is"
+
+
+@pytest.mark.timeout(300)
+def test_a_run_killed_at_random_times_is_whole_in_the_end(bench: Bench) -> None:
+    bench.spec(ROCKS, HOST="local")
+    chance = random.Random(4)  # noqa: S311 - it picks moments, the same each time
+    words: tuple[str, ...] = ("run", "brief.bench")
+    for _ in range(8):
+        enough = written(bench) + chance.randint(2, 14)
+        with bench.started(*words, "--no-report", stays=True) as run:
+            until(lambda p=run.process, n=enough: p.poll() is not None or written(bench) >= n, 60)  # type: ignore[misc]
+            run.process.kill()
+            if run.process.wait(10) == 0:
+                break
+        words = ("resume",)
+    else:
+        ended = bench("resume", "--no-report")
+        assert ended.code == 0, ended.text
+    assert_whole(bench, (FIRST, SECOND))
+    assert [path for root in bench.tmp.iterdir() for path in root.iterdir()] == []
+
+
+@pytest.mark.timeout(240)
+def test_ycsb_and_its_embedded_server_outlive_their_controller(bench: Bench) -> None:
+    built_tool("mongo-stand-in")
+    bench.spec(MONGO, TOOL=f'ycsb("{built_tool("ycsb")}")')
+    until_killed(bench, {"waits_in": "measure"}, "run", "brief.bench", "--no-report")
+    (server,) = [pid for pid, line in bench.strays().items() if "benchbrief.MongoStandIn" in line]
+    until_killed(bench, {"type": "cell_started", "cell": "e/here/c/threads=2/r1"}, "resume")
+    assert server in bench.strays(), "the next cell is run on the same server"
+    ended = bench("resume", "--no-report")
+    assert ended.code == 0, ended.text
+    one, two = (f"e/here/c/threads={number}/r1" for number in (1, 2))
+    assert_whole(bench, (one, two))
+    assert controllers(bench).did_with(one) == ["again", "goes on", ""]
+    loads = [job for job in bench.journal("job_collected") if job["job"] == "load"]
+    assert len(loads) == 1, "its data were kept"
+    counters = [record for record in bench.journal("counters") if record["cell"] == one]
+    (reading,) = [record for record in bench.journal("counter_reading") if record["cell"] == one][:1]
+    (record,) = counters
+    assert record["before"] == reading["counters"], "of the controller that was killed"
+    assert record["samples"][0][0] == reading["at"]
+    notes = bench("query", "SELECT text FROM notes WHERE cell_id LIKE '%threads=1%'", "--json").json
+    assert any("server counters were not read from" in note["text"] for note in notes)
