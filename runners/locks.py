@@ -93,10 +93,10 @@ def named(told: dict[str, Any]) -> str:
 
 
 def at(since: str) -> str:
-    """Epoch seconds of a host as a date here."""
+    """Epoch seconds of a host, the first word of what it says, as a date here."""
     try:
-        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(float(since)))
-    except (ValueError, OverflowError, OSError):
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(float(since.split(maxsplit=1)[0])))
+    except (IndexError, ValueError, OverflowError, OSError):
         return "?"
 
 

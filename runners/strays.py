@@ -43,7 +43,7 @@ def end_strays(plan: Plan, config: Path | None = None) -> tuple[list[Stray], dic
             host = hosts[host_id]
             found = strays(host, controller)
             for owner in dict.fromkeys(each.owner for each in found):
-                end_leftovers(host, owner, release=True)
+                end_leftovers(host, owner=owner, release=True)
             return found
 
         results = fan_out(plan.hosts, end)

@@ -112,6 +112,7 @@ def test_strays_of_any_run_are_ended_by_their_hosts(bench: Bench, far: Sshd) -> 
         assert ended.code == 0
         assert f"box: ended its claim of run {bench.run_dir.name}" in ended.out
         assert left(far) == []
+        assert "since ?" not in ended.out
         assert bench("stop", "--strays", "brief.bench").out == "no strays\n"
 
 
