@@ -206,9 +206,12 @@ class RunMaker:
         counters: tuple[dict[str, float], dict[str, float]] | None = None,
         counter_samples: Sequence[tuple[float, dict[str, float]]] = (),
         counter_problem: str = "",
+        remark: str = "",
     ) -> int:
         """A good attempt at a cell that took 12 s."""
         attempt = self.start(cell)
+        if remark:
+            self.write(j.Remark(at=self.now, severity="warning", text=remark, cell=cell.id))
         for host, measured in sources.items():
             self.collect(cell, attempt, "measure", host, {"stdout": MEASUREMENT.dump_json(measured), "stderr": b""})
         for host, of_host in (samples or {}).items():
