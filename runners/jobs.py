@@ -35,7 +35,7 @@ import re
 import stat
 import threading
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from functools import partial
@@ -46,6 +46,7 @@ from benchbrief.compiler.plan import Host
 from benchbrief.runners import job_scripts as scripts
 from benchbrief.runners.commands import Masking, exec_line, exports, masked, plain, quote, secrets_of
 from benchbrief.runners.keeper import KEEPER
+from benchbrief.runners.patience import persistently
 from benchbrief.runners.seams import (
     Command,
     Completed,
@@ -65,7 +66,6 @@ _SLICE_S = 60.0
 STOP_GRACE_S = 5.0
 _WATCH_EVERY_S = 5.0
 """How often, at most, a job looks for a sign of life of its controller."""
-_RETRY_AFTER_S = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
 _CLOCK_SET_S = 0.25
 """By how much the clock and the time since boot (in hundredths) disagree when the clock was set meanwhile."""
 _MAX_FETCH = 2 << 30
@@ -73,10 +73,6 @@ _MAX_ENTRIES = 10_000
 _RESERVED = ("stdout", "stderr", "command.txt")
 
 _T = TypeVar("_T")
-
-
-class ConnectionLost(HostError):
-    """The connection to a host broke. What was running there as a job still runs."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +125,7 @@ def start(host: JobHost, job: Job) -> DetachedJob:
         if pattern in _RESERVED:
             raise RunnerError(f"job {job.name!r} may not collect a file named {pattern!r}", "Name it otherwise.")
     text = _start_script(host, job)
-    done = persistently(lambda: sh(host, text, 60))
+    done = persistently(host, lambda: sh(host, text, 60))
     verdict, _, path = done.stdout.strip().partition(" ")
     said = Masking(secrets_of(job)).text(printable(done.stderr.strip()[-300:]))
     where = host.host.id
@@ -209,7 +205,7 @@ def tell_alive(host: JobHost) -> None:
 def find(host: JobHost, key: str) -> JobState | None:
     """See `seams.Transport.find`. Raises HostError."""
     script = scripts.with_values(scripts.FIND, id=_directory_name(host, key))
-    said = persistently(lambda: sh(host, script)).stdout.strip()
+    said = persistently(host, lambda: sh(host, script)).stdout.strip()
     states: dict[str, JobState] = {"running": "running", "ended": "ended", "killed": "killed"}
     if said not in (*states, "none"):
         raise HostError(f"{host.host.id}: can't tell what became of {key}: {printable(said[:200])!r}")
@@ -247,7 +243,7 @@ def end_leftovers(
         release="yes" if release else "",
         keep="yes" if keep else "",
     )
-    said = persistently(lambda: sh(host, script, 120)).stdout.strip()
+    said = persistently(host, lambda: sh(host, script, 120)).stdout.strip()
     return int(said) if said.isdigit() else 0
 
 
@@ -266,11 +262,12 @@ class DetachedJob:
         self._ended = threading.Event()
         self._lost: RunnerError | None = None
         self._watcher: threading.Thread | None = None
+        self._out_of_touch = False
         self._attended = KEEPER.keep(host, partial(tell_alive, host), job.unattended_s)
         """Called when it has ended: it needs no sign of life any more."""
 
     def wait(self, timeout_s: float) -> bool:
-        """True when it has ended. Survives a broken connection; raises HostError when the host stays away."""
+        """True when it has ended. Raises HostError when the host stays away for as long as the job may go on alone."""
         if self._watcher is None:
             self._watcher = threading.Thread(target=self._watch, daemon=True, name=f"watch {self._job.name}")
             self._watcher.start()
@@ -285,16 +282,30 @@ class DetachedJob:
 
     def _watch(self) -> None:
         script = scripts.with_values(scripts.WAIT, d=self._directory, slice=f"{_SLICE_S:.0f}")
+        # As long as the job may go on alone, its host is waited for; one that says nothing of it is not.
+        patience_s = self._job.unattended_s if math.isfinite(self._job.unattended_s) else 0.0
         try:
-            while persistently(lambda: sh(self._host, script, _SLICE_S + 30)).exit_code != 0:
+            while persistently(self._host, partial(self._slice, script), patience_s, self._lose_touch) != 0:
                 pass
         except RunnerError as error:
             self._lost = error
         self._ended.set()
 
+    def _slice(self, script: str) -> int:
+        code = sh(self._host, script, _SLICE_S + 30).exit_code
+        self._out_of_touch = False
+        return code
+
+    def _lose_touch(self) -> None:
+        self._out_of_touch = True
+
+    @property
+    def out_of_touch(self) -> bool:
+        return self._out_of_touch
+
     def stop(self) -> None:
         script = scripts.with_values(f'{scripts.STOP}stop "$d"\n', d=self._directory, grace=f"{STOP_GRACE_S:.0f}")
-        said = persistently(lambda: sh(self._host, script, 2 * STOP_GRACE_S + 30)).stdout.strip()
+        said = persistently(self._host, lambda: sh(self._host, script, 2 * STOP_GRACE_S + 30)).stdout.strip()
         if said == "immortal":
             raise HostError(
                 f"{self._host.host.id}: {self._job.name} does not end, not even when killed",
@@ -305,7 +316,7 @@ class DetachedJob:
 
     def tail(self, limit: int = 2000) -> str:
         script = scripts.with_values(scripts.TAIL, d=self._directory, limit=f"{limit:d}")
-        text = persistently(lambda: sh(self._host, script)).stdout
+        text = persistently(self._host, lambda: sh(self._host, script)).stdout
         return printable(self._masking.text(text))[-limit:]
 
     def collect(self, into: Path) -> JobOutput:
@@ -351,20 +362,20 @@ class DetachedJob:
         script = scripts.with_values(
             scripts.DISCARD, d=self._directory, owner=self._host.run_name.owner, grace=f"{STOP_GRACE_S:.0f}"
         )
-        said = persistently(lambda: sh(self._host, script)).stdout.strip()
+        said = persistently(self._host, lambda: sh(self._host, script)).stdout.strip()
         if said == "running":
             raise HostError(f"{self._host.host.id}: {self._job.name} is still running", "Stop it first.")
         self._attended()
 
     def _state(self) -> dict[str, str]:
-        done = persistently(lambda: sh(self._host, scripts.with_values(scripts.STATE, d=self._directory)))
+        done = persistently(self._host, lambda: sh(self._host, scripts.with_values(scripts.STATE, d=self._directory)))
         pairs = (line.partition("\t") for line in done.stdout.splitlines()[:10])
         return {key: value.strip() for key, _, value in pairs}
 
     def _fetch(self, into: Path) -> None:
         wanted = {"stdout": f"{self._directory}/stdout", "stderr": f"{self._directory}/stderr"}
         if self._job.collect:
-            found = persistently(lambda: list(_files(self._host, f"{self._directory}/work")))
+            found = persistently(self._host, lambda: list(_files(self._host, f"{self._directory}/work")))
             for name, _ in found:
                 if name not in _RESERVED and any(fnmatchcase(name, pattern) for pattern in self._job.collect):
                     wanted[name] = f"{self._directory}/work/{name}"
@@ -376,18 +387,8 @@ class DetachedJob:
             raise _cannot_write(error, into) from error
         left = _MAX_FETCH
         for name, path in wanted.items():
-            left -= persistently(partial(fetch, self._host, path, into / name, left, self._masking))
+            left -= persistently(self._host, partial(fetch, self._host, path, into / name, left, self._masking))
         _sync_directory(into)
-
-
-def persistently(call: Callable[[], _T]) -> _T:
-    """The call's result; a broken connection is opened again a few times. The calls are safe to repeat."""
-    for pause in _RETRY_AFTER_S:
-        try:
-            return call()
-        except ConnectionLost:
-            threading.Event().wait(pause)
-    return call()
 
 
 def _files(host: JobHost, root: str) -> Iterator[tuple[str, int]]:

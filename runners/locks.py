@@ -16,8 +16,9 @@ from typing import Any
 
 from benchbrief.runners import job_scripts as scripts
 from benchbrief.runners.fan_out import fan_out
-from benchbrief.runners.jobs import STOP_GRACE_S, JobHost, new_word, persistently, printable, sh, tell_alive
+from benchbrief.runners.jobs import STOP_GRACE_S, JobHost, new_word, printable, sh, tell_alive
 from benchbrief.runners.keeper import KEEPER
+from benchbrief.runners.patience import persistently
 from benchbrief.runners.seams import HostBusy, HostError, HostFull, Hosts
 
 VOID_AFTER_S = 600.0
@@ -35,7 +36,7 @@ def claim(host: JobHost, void_after_s: float = VOID_AFTER_S) -> str:
         grace=f"{STOP_GRACE_S:.0f}",
         token=new_word(),
     )
-    done = persistently(lambda: sh(host, script, 120))
+    done = persistently(host, lambda: sh(host, script, 120))
     verdict, *told = done.stdout.splitlines() or [""]
     if verdict == "held" and len(told) == 3:
         raise _busy(where, about(told[0]), told[1])

@@ -134,6 +134,10 @@ class HostBusy(HostError):
     """Another run holds the host."""
 
 
+class ConnectionLost(HostError):
+    """The connection to a host broke. What was running there as a job still runs."""
+
+
 class ToolMissing(RunnerError):
     """A tool is not on the host, or does not run there."""
 
@@ -384,6 +388,11 @@ class RunningJob(Protocol):
 
     def wait(self, timeout_s: float) -> bool:
         """True when it has ended."""
+        ...
+
+    @property
+    def out_of_touch(self) -> bool:
+        """Whether its host, which is being waited on, can't be reached at the moment."""
         ...
 
     def stop(self) -> None:

@@ -74,11 +74,16 @@ def _wait(attempt: Attempt, jobs: Mapping[str, Job], running: Mapping[str, Runni
     if began is not None:
         left = max(_LEAST_WAIT_S, left - max(0.0, time.time() - began))
     deadline = time.monotonic() + left
+    lost: set[str] = set()
     for host_id, each in running.items():
         while not each.wait(_SLICE_S):
             if attempt.stopping.is_set():
                 raise Interrupted
-            if time.monotonic() > deadline:
+            if each.out_of_touch:  # it may have ended long ago
+                if host_id not in lost:
+                    attempt.remark(f"{host_id} was out of reach during {step}, while its job went on")
+                lost.add(host_id)
+            elif time.monotonic() > deadline:
                 raise BadOutput(
                     f"{step} on {host_id} did not end within {jobs[host_id].timeout_s:.0f} s; its last words: "
                     f"{each.tail(300).strip() or '(none)'}",

@@ -10,9 +10,10 @@ from benchbrief.compiler.plan import Plan
 from benchbrief.runners import job_scripts as scripts
 from benchbrief.runners.fan_out import fan_out
 from benchbrief.runners.hosts import HostPool
-from benchbrief.runners.jobs import JobHost, end_leftovers, persistently, printable, sh
+from benchbrief.runners.jobs import JobHost, end_leftovers, printable, sh
 from benchbrief.runners.journal_io import is_being_written
 from benchbrief.runners.locks import VOID_AFTER_S, about, at, named
+from benchbrief.runners.patience import persistently
 
 _MOST = 1000
 _STATES = {
@@ -57,7 +58,7 @@ def strays(host: JobHost, controller: str) -> list[Stray]:
     The run of this controller is alive when a process drives it; another's for as long as it gives signs of life.
     """
     found = []
-    for line in persistently(lambda: sh(host, scripts.LIST)).stdout.splitlines()[:_MOST]:
+    for line in persistently(host, lambda: sh(host, scripts.LIST)).stdout.splitlines()[:_MOST]:
         kind, owner, silent, since, state, *rest = [*line.split("\t", 5), "", "", "", "", ""]
         told = about(rest[0])
         folder = str(told.get("folder") or "")

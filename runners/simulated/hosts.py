@@ -174,6 +174,10 @@ class _RunningLoad:
             machine.now = max(machine.now, ended_at)
         return _kept(into, self._job, TOLD.dump_json(told), "", (self._started_at, ended_at), self._host, 0)
 
+    @property
+    def out_of_touch(self) -> bool:
+        return False
+
     def tail(self, limit: int = 2000) -> str:
         del limit
         return ""
@@ -203,6 +207,10 @@ class _RunningSampler:
         samples = sampled(self._sampler, self._started_at, ended_at, spans)
         times = (self._started_at, ended_at)
         return _kept(into, self._job, SAMPLES.dump_json(samples), "", times, self._sampler.host, None)
+
+    @property
+    def out_of_touch(self) -> bool:
+        return False
 
     def tail(self, limit: int = 2000) -> str:
         del limit

@@ -26,11 +26,12 @@ from paramiko.ssh_exception import NoValidConnectionsError
 from benchbrief.compiler.plan import Host
 from benchbrief.runners import jobs, locks
 from benchbrief.runners.commands import Masking, masked, quote, script
-from benchbrief.runners.jobs import ConnectionLost, printable
+from benchbrief.runners.jobs import printable
 from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.seams import (
     Command,
     Completed,
+    ConnectionLost,
     HostError,
     HostFull,
     Job,

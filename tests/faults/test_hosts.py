@@ -122,7 +122,7 @@ def test_doctor_says_the_same_of_every_host(faulty: FaultyRun) -> None:
 def test_a_host_that_goes_away_in_the_middle_spoils_no_other_cell(bench: Bench) -> None:
     system_tool("sshd")
     hardware = 'hardware good { hosts = local  kind = "good" }\nhardware bad { hosts = "box"  kind = "bad" }'
-    bench.spec(rocks(hardware, ["good", "bad"]).replace("[1]", "[1, 2, 3]").replace("1 s", "2 s"))
+    bench.spec(rocks(hardware, ["good", "bad"]).replace("[1]", "[1, 2, 3]").replace("1 s", "2 s  unattended = 10 s"))
     with sshd() as server:
         bench.env["HOME"] = str(server.home)
         with bench.started("run", "brief.bench") as run:

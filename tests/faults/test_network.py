@@ -21,8 +21,8 @@ def test_a_host_that_comes_back_loses_nothing_and_one_that_does_not_fails_alone(
         pytest.skip("only root can make networks")
     system_tool("sshd")
     hardware = "\n".join(f'hardware {name} {{ hosts = "{name}"  kind = "{name}" }}' for name in ("h01", "h02"))
-    bench.spec(rocks(hardware, ["h01", "h02"]).replace("1 s", "13 s"))
-    # Longer than a connection lives when nothing is answered: it has to be made anew.
+    bench.spec(rocks(hardware, ["h01", "h02"]).replace("1 s", "12 s  timeout = 2 s  unattended = 20 s"))
+    # Longer than a connection lives when nothing is answered, and than the measurement may take.
     with network(2) as net:
         bench.env["HOME"] = str(net.home)
         with (net.home / ".ssh" / "config").open("a") as config:
@@ -33,6 +33,13 @@ def test_a_host_that_comes_back_loses_nothing_and_one_that_does_not_fails_alone(
             for host in net.hosts:
                 host.cut()
             until(lambda: not _programs("db_bench", net.hosts[0].namespace), 30)  # it ends with nobody watching
+            # Both are missed for longer than they may take.
+            until(
+                lambda: (
+                    len([r for r in bench.journal("remark") if "was out of reach during measure" in r["text"]]) == 2
+                ),
+                30,
+            )
             net.hosts[0].mend()
             ended = run.wait(120)
         net.hosts[1].mend()
@@ -42,6 +49,7 @@ def test_a_host_that_comes_back_loses_nothing_and_one_that_does_not_fails_alone(
     [lost] = [record for record in bench.journal("cell_ended") if "/h02/" in record["cell"]]
     assert lost["status"] == "failed"
     assert lost["reason"].startswith("h02: ")
+    assert "h01 was out of reach during measure, while its job went on" in ended.err
     [attempt] = [r for r in bench.journal("cell_started") if "/h01/" in r["cell"]]
     assert attempt["attempt"] == 1
 

@@ -55,9 +55,7 @@ def killed(server: Sshd, run: Started) -> None:
     run.process.wait(10)
 
 
-def test_a_run_that_goes_on_is_stopped_with_nothing_left_and_a_second_one_is_kept_off(
-    bench: Bench, far: Sshd
-) -> None:
+def test_a_run_that_goes_on_is_stopped_with_nothing_left_and_a_second_one_is_kept_off(bench: Bench, far: Sshd) -> None:
     with bench.started("run", "brief.bench") as run:
         until(lambda: tools(far), 60)
         refused = bench("run", "brief.bench", "--out", "other")

@@ -123,6 +123,8 @@ def test_a_monitor_follows_a_real_job_and_keeps_the_file_until_the_end(tmp_path:
 class Hangs:
     """A job on a host that does not answer."""
 
+    out_of_touch = True
+
     def __init__(self) -> None:
         self.asked = threading.Event()
         self.over = threading.Event()

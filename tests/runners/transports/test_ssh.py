@@ -14,8 +14,7 @@ import paramiko
 import pytest
 
 from benchbrief.compiler.plan import Host
-from benchbrief.runners.jobs import ConnectionLost
-from benchbrief.runners.seams import Command, HostError, Job, RunnerError, Transport
+from benchbrief.runners.seams import Command, ConnectionLost, HostError, Job, RunnerError, Transport
 from benchbrief.runners.transports import open_transport
 from benchbrief.runners.transports.ssh import SshTransport
 from tests.support.sshd import Sshd, sshd, system_user

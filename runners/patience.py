@@ -1,0 +1,47 @@
+"""Calling a host whose connection may break: again and again, and no longer once it was given up."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from itertools import chain, repeat
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+from benchbrief.runners.seams import ConnectionLost
+
+_RETRY_AFTER_S = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
+_GIVEN_UP_S = 60.0
+"""For so long, a host that was given up is tried once a call only, so that what is left to be done there fails soon."""
+
+_given_up: WeakKeyDictionary[object, float] = WeakKeyDictionary()
+"""When, by the monotonic clock, a host was last given up."""
+
+_T = TypeVar("_T")
+
+
+def persistently(
+    host: object, call: Callable[[], _T], patience_s: float = 0.0, lost: Callable[[], None] = lambda: None
+) -> _T:
+    """The call's result; a broken connection is made again a few times, and on until `patience_s` is over.
+
+    `host` is what the call goes to, the same object each time. The calls are safe to repeat. `lost` is called whenever
+    one has failed and another will be made. Raises ConnectionLost.
+    """
+    now = time.monotonic()
+    until = now + patience_s
+    tired = now - _given_up.get(host, float("-inf")) < _GIVEN_UP_S
+    for pause in chain(() if tired else _RETRY_AFTER_S, repeat(None)):
+        try:
+            result = call()
+        except ConnectionLost:
+            if pause is None and time.monotonic() >= until:
+                _given_up[host] = time.monotonic()
+                raise
+            lost()
+            threading.Event().wait(pause or _RETRY_AFTER_S[-1])
+        else:
+            _given_up.pop(host, None)
+            return result
+    raise AssertionError("an endless loop has ended")
