@@ -93,7 +93,7 @@ def _run_plan(run_dir: Path, progress: Progress, monitor: Monitor, *, report: bo
             monitor=monitor,
             wait=progress.note if wait else None,
         )
-    evidence = read_evidence(run_dir)
+    evidence = read_evidence(run_dir, plan)
     finished = Finished(
         run_dir,
         outcome.status,
@@ -126,7 +126,7 @@ def store(run_dir: Path, plan: Plan) -> tuple[Verdict, ...]:
     from benchbrief.results.expects import evaluate
     from benchbrief.results.store import open_store, rebuild
 
-    rebuild(run_dir)
+    rebuild(run_dir, plan)
     with open_store(run_dir) as results:
         return tuple(evaluate(plan, results))
 

@@ -7,11 +7,23 @@ the controller at run time. Quantities are in base units, named in each field: s
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from functools import lru_cache
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 PLAN_VERSION = 1
+_T = TypeVar("_T")
+
+
+@lru_cache(maxsize=4096)
+def _first_equal(value: _T) -> _T:
+    """The first of those that are equal: a plan has cells by the thousand, and these have most in common."""
+    return value
+
+
+_SHARED = AfterValidator(_first_equal)
+"""Only for what has a hash, and of what type each of its values is does not vary, as 1 equals true."""
 
 
 class Node(BaseModel):
@@ -330,7 +342,7 @@ class Cell(Node):
     database: str
     workload: str
     client: str | None
-    load_hosts: tuple[str, ...]
+    load_hosts: Annotated[tuple[str, ...], _SHARED]
     tool: Tool
     threads: int | None
     target: float | None = None
@@ -340,11 +352,11 @@ class Cell(Node):
     warm_up_s: float
     measure_s: float
     phases: int = 1
-    dataset: Dataset | None
-    steps: tuple[Step, ...]
+    dataset: Annotated[Dataset | None, _SHARED]
+    steps: Annotated[tuple[Step, ...], _SHARED]
     probes: tuple[Probe, ...] = ()
-    locks: tuple[str, ...]
-    origin: Origin
+    locks: Annotated[tuple[str, ...], _SHARED]
+    origin: Annotated[Origin, _SHARED]
 
 
 def share_of(total: int, part: int, parts: int) -> int:

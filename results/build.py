@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import benchbrief
+from benchbrief.compiler.plan import Plan
 from benchbrief.results.errors import ResultsError
 from benchbrief.results.evidence import Evidence, read_evidence
 from benchbrief.results.ingest import ingest
@@ -38,17 +39,22 @@ _BUILDING = ".building"
 _LOCK = ".lock"
 _LOCK_TIMEOUT_S = 120.0
 _GROUP = 100_000
-"""Rows and histogram buckets held before they are written."""
+"""Rows and histogram buckets of a row group."""
+_BATCH = 10_000
+"""Rows and histogram buckets held as Python's objects, which take ten times as much memory as Arrow's columns."""
+_DATABASE_MEMORY = "256MB"
 _FREE_SPACE = "free some space, then `bench rebuild`"
 
 
-def rebuild(run_dir: Path) -> Path:
-    """Build a run's store again from its journal and raw outputs; its folder. Raises RunnerError, DiskFull."""
+def rebuild(run_dir: Path, plan: Plan | None = None) -> Path:
+    """Build a run's store again from its journal and raw outputs; its folder. Raises RunnerError, DiskFull.
+
+    `plan` is the run's own, when it has been read before.
+    """
     store = run_dir / STORE
     try:
         with _builder(store) as building:
-            evidence = read_evidence(run_dir)
-            _write_tables(evidence, building)
+            _write_tables(read_evidence(run_dir, plan), building)
             _write_database(building)
             for table in TABLES:
                 (building / f"{table}.parquet").replace(store / f"{table}.parquet")
@@ -114,28 +120,42 @@ class _TableWriter:
         self._schema = arrow_schema(row).with_metadata({BUILD: build.encode()})
         self._writer: pq.ParquetWriter = pq.ParquetWriter(path, self._schema, compression="zstd")
         self._rows: list[tuple[object, ...]] = []
-        self._held = 0
+        self._rows_size = 0
+        self._batches: list[pa.RecordBatch] = []
+        self._batches_size = 0
 
     def add(self, row: tuple[object, ...]) -> None:
         self._rows.append(row)
-        self._held += 1
+        self._rows_size += 1
         if isinstance(row, OperationRow):
-            self._held += len(row.histogram or ())
-        if self._held >= _GROUP:
-            self._flush()
+            self._rows_size += len(row.histogram or ())
+        if self._rows_size >= _BATCH:
+            self._pack()
+            if self._batches_size >= _GROUP:
+                self._write()
 
-    def _flush(self) -> None:
+    def _pack(self) -> None:
         import pyarrow as pa
 
         columns = zip(*self._rows, strict=True)
         arrays = [pa.array(column, type=field.type) for column, field in zip(columns, self._schema, strict=True)]
-        self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
+        self._batches.append(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
+        self._batches_size += self._rows_size
         self._rows.clear()
-        self._held = 0
+        self._rows_size = 0
+
+    def _write(self) -> None:
+        import pyarrow as pa
+
+        self._writer.write_table(pa.Table.from_batches(self._batches, schema=self._schema))
+        self._batches.clear()
+        self._batches_size = 0
 
     def close(self) -> None:
         if self._rows:
-            self._flush()
+            self._pack()
+        if self._batches:
+            self._write()
         self._writer.close()
 
 
@@ -166,7 +186,7 @@ def _write_database(building: Path) -> None:
     import duckdb
 
     try:
-        with duckdb.connect(str(building / DATABASE)) as connection:
+        with duckdb.connect(str(building / DATABASE), config=_sparing(building)) as connection:
             for table in TABLES:
                 connection.execute(f"CREATE TABLE {table} AS FROM {parquet_scan(building / f'{table}.parquet')}")
             connection.execute(VIEWS)
@@ -174,6 +194,15 @@ def _write_database(building: Path) -> None:
         # DuckDB's exceptions carry no errno.
         code = errno.ENOSPC if "No space left" in str(error) else errno.EIO
         raise OSError(code, str(error), str(building / DATABASE)) from error
+
+
+def _sparing(building: Path) -> dict[str, Any]:
+    """Settings for copying tables in as little memory as it goes in.
+
+    By default DuckDB takes four fifths of the machine's memory, and each thread holds row groups of its own. Copying is
+    mostly compression, so a second thread gains little. What does not fit is put on the disk.
+    """
+    return {"threads": 1, "memory_limit": _DATABASE_MEMORY, "temp_directory": str(building / "spilled")}
 
 
 def parquet_scan(path: Path) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchbrief.results.counters import around_window
-from benchbrief.results.evidence import Evidence, Problem, Verdict, check_files
+from benchbrief.results.evidence import Evidence, Problem, check_files
 from benchbrief.results.measured import (
     MEASURE,
     Measured,
@@ -24,6 +24,7 @@ from benchbrief.results.schema import (
     Row,
     utc,
 )
+from benchbrief.results.verdicts import Verdict
 from benchbrief.runners import journal as j
 from benchbrief.runners.measurement import Histogram, Operation
 from benchbrief.runners.rundir import cell_directory

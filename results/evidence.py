@@ -1,21 +1,21 @@
 """What a run left: its plan, its journal, and for each cell the attempt whose outputs count.
 
-A cell's last verdict decides. A cell that started again after it, and never ended, is missing; so is one that never
-started.
+The journal is read once, record by record, and only what the tables are made of is kept of it: a fleet's is larger
+than the memory that its controller should take.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
-from benchbrief.compiler.plan import Cell, Knee, Plan
+from benchbrief.compiler.plan import Knee, Plan
+from benchbrief.results.verdicts import History, Verdict, found
 from benchbrief.runners import journal as j
-from benchbrief.runners.journal_io import JOURNAL, read_journal
+from benchbrief.runners.journal_io import JOURNAL, Place, each_record, whole_bytes
 from benchbrief.runners.rundir import PLAN, load_plan, simulation_of
 from benchbrief.runners.world import World
 from benchbrief.runners.worlds import world_for
@@ -23,52 +23,31 @@ from benchbrief.runners.worlds import world_for
 Problem = str
 """Why a file, and all that is read from it, can't be used."""
 
-Status = Literal["ok", "failed", "missing", "skipped"]
-"""Skipped cells are not needed, so nothing is missing without them."""
-
-
-_OfCell = j.CellStarted | j.JobCollected | j.Counters | j.ClockRead | j.CellEnded | j.CellSkipped
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """How a planned cell ended. `jobs`, `counters` and `clocks` are those of `attempt`.
-
-    `cell` has the threads and the target that a search has found for it, once they are known.
-    """
-
-    cell: Cell
-    status: Status
-    reason: str | None
-    attempt: int | None = None
-    started_at: float | None = None
-    seconds: float | None = None
-    """From the attempt's start to its end; None when it has none."""
-    ops_per_s: float | None = None
-    """As the run said it when the cell ended well."""
-    jobs: tuple[j.JobCollected, ...] = ()
-    counters: tuple[j.Counters, ...] = ()
-    clocks: tuple[j.ClockRead, ...] = ()
-
-    def offset(self, host: str) -> float:
-        """By how many seconds a host's clock was ahead of the controller's before the measurement; 0 if not known."""
-        return next((c.offset_s for c in self.clocks if c.host == host and c.when == "before"), 0.0)
-
 
 @dataclass(frozen=True)
 class Evidence:
-    """A run's plan and journal. `journal_bytes` is how much of the journal was there when it was read."""
+    """A run's plan and what its journal said when it was read; `journal_bytes` is how much of it was there.
+
+    `verdicts` has one for each planned cell, in the plan's order.
+    """
 
     run_dir: Path
     plan: Plan
     plan_sha256: str
-    records: tuple[j.AnyRecord, ...]
     journal_bytes: int
     torn: bool
+    told: Told
+    verdicts: tuple[Verdict, ...]
 
-    @cached_property
-    def starts(self) -> tuple[j.RunStarted, ...]:
-        return tuple(r for r in self.records if isinstance(r, j.RunStarted))
+    @property
+    def records(self) -> Iterator[j.AnyRecord]:
+        """All records, read again each time."""
+        path = self.run_dir / JOURNAL
+        return (record for _, record in each_record(path, self.journal_bytes)) if self.journal_bytes else iter(())
+
+    @property
+    def starts(self) -> list[j.RunStarted]:
+        return self.told.starts
 
     @cached_property
     def simulated(self) -> j.Simulated | None:
@@ -85,168 +64,131 @@ class Evidence:
     def run_id(self) -> str:
         return self.starts[0].run_id if self.starts else self.run_dir.name
 
-    @cached_property
+    @property
     def end(self) -> j.RunEnded | None:
         """The last verdict on the run, unless it was resumed after it."""
-        for record in reversed(self.records):
-            if isinstance(record, j.RunEnded):
-                return record
-            if isinstance(record, j.RunStarted):
-                return None
-        return None
+        return self.told.end
 
-    @cached_property
+    @property
     def tools(self) -> dict[tuple[str, str], j.ToolFound]:
         """The tool last found for each host and driver."""
-        return {(r.host, r.driver): r for r in self.records if isinstance(r, j.ToolFound)}
+        return self.told.tools
 
-    @cached_property
-    def remarks(self) -> dict[str | None, tuple[j.Remark, ...]]:
+    @property
+    def remarks(self) -> dict[str | None, list[j.Remark]]:
         """Remarks of each cell's last attempt (None: of the run), in order of time."""
-        found: dict[str | None, tuple[j.Remark, ...]] = {}
-        for record in self.records:
-            if isinstance(record, j.CellStarted):
-                found.pop(record.cell, None)
-            if isinstance(record, j.Remark):
-                found[record.cell] = (*found.get(record.cell, ()), record)
-        return found
+        return self.told.remarks
 
     @cached_property
     def reused(self) -> dict[str, j.CellReused]:
         """The cells whose result that counts is of an earlier run."""
-        taken = {r.cell: r for r in self.records if isinstance(r, j.CellReused)}
         counts = {verdict.cell.id: verdict.attempt for verdict in self.verdicts if verdict.status == "ok"}
-        return {cell: record for cell, record in taken.items() if counts.get(cell) == record.attempt}
+        return {cell: record for cell, record in self.told.reused.items() if counts.get(cell) == record.attempt}
 
-    @cached_property
+    @property
     def current_steps(self) -> dict[str, str]:
         """The step that each cell's last attempt began last."""
-        return {r.cell: r.step for r in self.records if isinstance(r, j.StepStarted)}
+        return self.told.current_steps
 
-    @cached_property
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """One for each planned cell, in the plan's order."""
-        histories: dict[str, _History] = {}
-        for record in self.records:
-            if isinstance(record, _OfCell):
-                histories.setdefault(record.cell, _History()).add(record)
-        unseen = self._why_unseen()
-        return tuple(histories.get(cell.id, _History()).verdict(self._known(cell), unseen) for cell in self.plan.cells)
-
-    def _known(self, cell: Cell) -> Cell:
-        """The cell with what searches have found for it; as it was planned when they have not."""
-        threads = self.knees.get(cell.threads_from) if cell.threads_from else None
-        target = self.knees.get(cell.target_from) if cell.target_from else None
-        found = {"threads": threads and int(threads), "target": target}
-        return cell.model_copy(update={name: value for name, value in found.items() if value is not None})
-
-    @cached_property
+    @property
     def knees(self) -> dict[Knee, float | None]:
         """What each search that is over has found."""
-        return {
-            Knee(experiment=r.experiment, hardware=r.hardware, workload=r.workload): r.knee
-            for r in self.records
-            if isinstance(r, j.SearchEnded)
-        }
+        return self.told.knees
+
+    def strangers(self) -> tuple[str, ...]:
+        """Cells of the journal that are not in the plan."""
+        planned = {cell.id for cell in self.plan.cells}
+        return tuple(
+            cell for cell, history in self.told.histories.items() if history.started and cell not in planned
+        )
+
+
+@dataclass
+class Told:
+    """What is kept of the records of a journal. `hosts` and `engines` have the last facts of each.
+
+    `elapsed_s` is from each start to the last record before the next one, and `last_at` the time of the last record.
+    """
+
+    starts: list[j.RunStarted] = field(default_factory=list)
+    end: j.RunEnded | None = None
+    hosts: dict[str, j.HostFacts] = field(default_factory=dict)
+    engines: dict[str, j.EngineFacts] = field(default_factory=dict)
+    tools: dict[tuple[str, str], j.ToolFound] = field(default_factory=dict)
+    remarks: dict[str | None, list[j.Remark]] = field(default_factory=dict)
+    reused: dict[str, j.CellReused] = field(default_factory=dict)
+    current_steps: dict[str, str] = field(default_factory=dict)
+    knees: dict[Knee, float | None] = field(default_factory=dict)
+    histories: dict[str, History] = field(default_factory=dict)
+    elapsed_s: float = 0.0
+    last_at: float | None = None
+
+    def add(self, place: Place, record: j.AnyRecord) -> None:
+        match record:
+            case j.StepStarted():
+                self.current_steps[record.cell] = record.step
+            case j.JobCollected() | j.Counters() | j.ClockRead():
+                self._history(record.cell).keep(record, place)
+            case j.CellStarted():
+                self.remarks.pop(record.cell, None)
+                self._history(record.cell).add(record)
+            case j.CellEnded() | j.CellSkipped():
+                self._history(record.cell).add(record)
+            case j.CellReused():
+                self.reused[record.cell] = record
+            case j.Remark():
+                self.remarks.setdefault(record.cell, []).append(record)
+            case j.HostFacts():
+                self.hosts[record.host] = record
+            case j.EngineFacts():
+                self.engines[record.database] = record
+            case j.ToolFound():
+                self.tools[record.host, record.driver] = record
+            case j.SearchEnded():
+                search = Knee(experiment=record.experiment, hardware=record.hardware, workload=record.workload)
+                self.knees[search] = record.knee
+            case j.RunEnded():
+                self.end = record
+            case j.RunStarted():
+                if self.starts and self.last_at is not None:
+                    self.elapsed_s += self.last_at - self.starts[-1].at
+                self.starts.append(record)
+                self.end = None
+        self.last_at = record.at
+
+    def _history(self, cell: str) -> History:
+        return self.histories.setdefault(cell, History())
+
+    def verdicts(self, plan: Plan) -> Iterator[Verdict]:
+        """One for each planned cell, with what searches have found for it; as it was planned when they have not."""
+        unseen = self._why_unseen()
+        for cell in plan.cells:
+            threads = self.knees.get(cell.threads_from) if cell.threads_from else None
+            target = self.knees.get(cell.target_from) if cell.target_from else None
+            known = found(cell, threads=None if threads is None else int(threads), target=target)
+            yield self.histories.get(cell.id, History()).verdict(known, unseen)
 
     def _why_unseen(self) -> str:
         if self.end is None:
             return "not run yet"
         return f"not run: the run was {self.end.status}" + (f" ({self.end.message})" if self.end.message else "")
 
-    def strangers(self) -> tuple[str, ...]:
-        """Cells of the journal that are not in the plan."""
-        planned = {cell.id for cell in self.plan.cells}
-        return tuple(
-            dict.fromkeys(r.cell for r in self.records if isinstance(r, j.CellStarted) and r.cell not in planned)
-        )
 
+def read_evidence(run_dir: Path, plan: Plan | None = None) -> Evidence:
+    """Raises RunnerError when the plan or a whole line of the journal can't be read. No journal: nothing began.
 
-@dataclass
-class _History:
-    """What the journal says of one cell."""
-
-    started: dict[int, j.CellStarted] = field(default_factory=dict)
-    ended: j.CellEnded | None = None
-    skipped: j.CellSkipped | None = None
-    jobs: dict[int, list[j.JobCollected]] = field(default_factory=dict)
-    counters: dict[int, list[j.Counters]] = field(default_factory=dict)
-    clocks: dict[int, list[j.ClockRead]] = field(default_factory=dict)
-
-    def add(self, record: _OfCell) -> None:
-        if isinstance(record, j.CellStarted):
-            self.started[record.attempt] = record
-        elif isinstance(record, j.JobCollected):
-            self.jobs.setdefault(record.attempt, []).append(record)
-        elif isinstance(record, j.Counters):
-            self.counters.setdefault(record.attempt, []).append(record)
-        elif isinstance(record, j.ClockRead):
-            self.clocks.setdefault(record.attempt, []).append(record)
-        elif isinstance(record, j.CellSkipped):
-            self.skipped = record
-        else:
-            self.ended = record
-
-    def verdict(self, cell: Cell, unseen: str) -> Verdict:
-        ended = self.ended
-        last = max(self.started, default=None)
-        if self.skipped is not None and (ended is None or ended.status == "failed"):
-            return Verdict(cell, "skipped", self.skipped.reason)
-        cell = self._as_run(cell)
-        if last is None and ended is None:
-            return Verdict(cell, "missing", unseen)
-        if ended is None or (last is not None and last > ended.attempt):
-            before = f"; attempt {ended.attempt} failed: {ended.reason}" if ended and ended.status == "failed" else ""
-            return self._of(cell, "missing", f"attempt {last} has no end: going on, or interrupted{before}", last)
-        if ended.hash != cell.hash:
-            reason = "the journal's result belongs to another definition of this cell"
-            return self._of(cell, "missing", reason, ended.attempt)
-        if ended.status == "failed":
-            return self._of(cell, "failed", ended.reason or "failed, no reason recorded", ended.attempt)
-        return self._of(cell, "ok", None, ended.attempt)
-
-    def _as_run(self, cell: Cell) -> Cell:
-        """With the numbers that its last attempt was run with, where those were found by a search."""
-        started = self.started[max(self.started)] if self.started else None
-        found = {"threads": started and started.threads, "target": started and started.target}
-        return cell.model_copy(update={name: value for name, value in found.items() if value is not None})
-
-    def _of(self, cell: Cell, status: Status, reason: str | None, attempt: int | None) -> Verdict:
-        number = attempt or 0
-        started = self.started.get(number)
-        ended = self.ended if self.ended and self.ended.attempt == attempt else None
-        return Verdict(
-            cell,
-            status,
-            reason,
-            attempt,
-            started_at=started.at if started else None,
-            seconds=ended.at - started.at if started and ended else None,
-            ops_per_s=ended.ops_per_s if ended else None,
-            jobs=tuple(self.jobs.get(number, ())),
-            counters=tuple(self.counters.get(number, ())),
-            clocks=tuple(self.clocks.get(number, ())),
-        )
-
-
-def read_evidence(run_dir: Path) -> Evidence:
-    """Raises RunnerError when the plan or a whole line of the journal can't be read. No journal: nothing began."""
-    plan = load_plan(run_dir)
+    `plan` is the run's own, when it has been read before.
+    """
+    plan = plan or load_plan(run_dir)
     path = run_dir / JOURNAL
-    size, torn, records = 0, False, []
+    size, torn, told = 0, False, Told()
     if path.exists():
-        size, torn = path.stat().st_size, not _ends_whole(path)
-        records = read_journal(path)
+        size = path.stat().st_size
+        torn = whole_bytes(path, size) < size
+        for place, record in each_record(path, size):
+            told.add(place, record)
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
-    return Evidence(run_dir, plan, digest, tuple(records), size, torn)
-
-
-def _ends_whole(path: Path) -> bool:
-    with path.open("rb") as file:
-        if file.seek(0, 2) == 0:
-            return True
-        file.seek(-1, 2)
-        return file.read(1) == b"\n"
+    return Evidence(run_dir, plan, digest, size, torn, told, tuple(told.verdicts(plan)))
 
 
 def check_files(run_dir: Path, job: j.JobCollected) -> dict[str, Problem | None]:

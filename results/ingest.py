@@ -12,11 +12,11 @@ from itertools import product
 
 from benchbrief.compiler.plan import Cell, Fact, Knee, Quantity
 from benchbrief.results.cell_rows import cell_rows
-from benchbrief.results.evidence import Evidence, Verdict
+from benchbrief.results.evidence import Evidence
 from benchbrief.results.latency import Statistic, statistics
 from benchbrief.results.measured import Measured
 from benchbrief.results.schema import FactRow, LatencyRow, NoteRow, Row, RunRow, SearchRow, utc
-from benchbrief.runners import journal as j
+from benchbrief.results.verdicts import Verdict
 from benchbrief.runners.measurement import Operation
 
 
@@ -32,7 +32,8 @@ def ingest(evidence: Evidence) -> Iterator[Row]:
     for verdicts in points.values():
         repeats = []
         for verdict in verdicts:
-            measured, rows = cell_rows(evidence, verdict)
+            # A copy, so that what it reads of the journal goes with it.
+            measured, rows = cell_rows(evidence, replace(verdict))
             yield from rows
             if measured.sources:
                 repeats.append((verdict.cell, measured))
@@ -110,14 +111,15 @@ def _fact_rows(evidence: Evidence) -> Iterator[FactRow]:
         for name, fact in hardware.facts.items():
             value, unit = _declared(fact)
             yield FactRow(run_id, "hardware", key, None, name, value, unit, "declared")
-    hosts = {r.host: r for r in evidence.records if isinstance(r, j.HostFacts)}
-    for host in hosts.values():
-        groups = [key for key, hardware in plan.hardware.items() if host.host in hardware.hosts]
-        for group in (*groups,) or (None,):
+    groups: dict[str, list[str]] = {}
+    for key, hardware in plan.hardware.items():
+        for name in hardware.hosts:
+            groups.setdefault(name, []).append(key)
+    for host in evidence.told.hosts.values():
+        for group in groups.get(host.host) or (None,):
             for name, value in host.facts.items():
                 yield FactRow(run_id, "host", group, host.host, name, value, None, "observed")
-    engines = {r.database: r for r in evidence.records if isinstance(r, j.EngineFacts)}
-    for engine in engines.values():
+    for engine in evidence.told.engines.values():
         group = engine.database.rpartition("@")[2]
         for name, value in engine.facts.items():
             yield FactRow(run_id, "database", group, engine.database, name, value, None, "observed")

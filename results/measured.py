@@ -7,8 +7,9 @@ from functools import cache
 from pathlib import Path
 
 from benchbrief.compiler.plan import Probe
-from benchbrief.results.evidence import Evidence, Problem, Verdict, first_problem
+from benchbrief.results.evidence import Evidence, Problem, first_problem
 from benchbrief.results.schema import ThroughputRow
+from benchbrief.results.verdicts import Verdict
 from benchbrief.runners import journal as j
 from benchbrief.runners.clock import aligned
 from benchbrief.runners.measurement import Measurement, Sample, Together

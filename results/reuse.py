@@ -22,9 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbrief.compiler.plan import Cell, Plan, Reference
-from benchbrief.results.evidence import Evidence, Verdict, check_files, first_problem, read_evidence
+from benchbrief.results.evidence import Evidence, check_files, first_problem, read_evidence
 from benchbrief.results.measured import MEASURE
 from benchbrief.results.runs import list_real_runs, run_state
+from benchbrief.results.verdicts import Verdict
 from benchbrief.runners import journal as j
 from benchbrief.runners.carry import Carried, Facts
 from benchbrief.runners.rundir import PLAN

@@ -12,9 +12,10 @@ from itertools import pairwise
 from typing import Literal
 
 from benchbrief.compiler.plan import Probe
-from benchbrief.results.evidence import Evidence, Problem, Verdict, first_problem
+from benchbrief.results.evidence import Evidence, Problem, first_problem
 from benchbrief.results.measured import PROBE, Measured, parse_probe, probe_gaps, probes_of
 from benchbrief.results.schema import CoverageRow, SampleRow
+from benchbrief.results.verdicts import Verdict
 from benchbrief.runners import journal as j
 from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes import longest_step

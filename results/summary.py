@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Literal
 
 from benchbrief.compiler.plan import Cell
-from benchbrief.results.evidence import Evidence, Verdict, read_evidence
+from benchbrief.results.evidence import Evidence, read_evidence
 from benchbrief.results.runs import RunState, run_state
-from benchbrief.runners import journal as j
+from benchbrief.results.verdicts import Verdict
 from benchbrief.runners.live import Load, Reading, load_of, measures_of, present_readings
 
 CellState = Literal["waiting", "running", "ok", "failed", "interrupted", "skipped"]
@@ -94,19 +94,12 @@ def summarise(run_dir: Path) -> RunStatus:
 
 
 def _last_time(evidence: Evidence) -> float:
-    return evidence.records[-1].at if evidence.records else 0.0
+    return evidence.told.last_at or 0.0
 
 
 def _elapsed(evidence: Evidence, now: float) -> float:
     """The time from each start to the last record before the next."""
-    elapsed, started, last = 0.0, None, None
-    for record in evidence.records:
-        if isinstance(record, j.RunStarted):
-            if started is not None and last is not None:
-                elapsed += last - started
-            started = record.at
-        last = record.at
-    return elapsed + (now - started if started is not None else 0.0)
+    return evidence.told.elapsed_s + (now - evidence.starts[-1].at if evidence.starts else 0.0)
 
 
 def _cell_status(

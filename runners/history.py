@@ -8,13 +8,14 @@ from pathlib import Path
 
 from benchbrief.compiler.plan import StepKind
 from benchbrief.runners import journal as j
-from benchbrief.runners.journal_io import JOURNAL, read_journal
+from benchbrief.runners.journal_io import JOURNAL, each_record, read_journal
 
 
 def finished_cells(run_dir: Path) -> set[str]:
     """Cells whose last verdict is good, and those not needed. Raises RunnerError when the journal can't be read."""
     done: set[str] = set()
-    for record in records_of(run_dir):
+    journal = run_dir / JOURNAL
+    for _, record in each_record(journal) if journal.exists() else ():
         if isinstance(record, j.CellEnded):
             (done.add if record.status == "ok" else done.discard)(record.cell)
         elif isinstance(record, j.CellSkipped):

@@ -6,8 +6,10 @@ import errno
 import fcntl
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -15,6 +17,7 @@ from benchbrief.runners.journal import RECORD, AnyRecord
 from benchbrief.runners.seams import DiskFull, RunnerError
 
 JOURNAL = "journal.jsonl"
+_BLOCK = 1 << 16
 Listener = Callable[[AnyRecord], None]
 
 
@@ -41,9 +44,9 @@ class Journal:
 
     def _drop_torn_tail(self) -> None:
         """Cut off half a record left by a crash: it was never a record, and the next one must start a line."""
-        text = self._path.read_bytes()
-        whole = text.rfind(b"\n") + 1
-        if whole < len(text):
+        size = os.fstat(self._fd).st_size
+        whole = whole_bytes(self._path, size)
+        if whole < size:
             os.ftruncate(self._fd, whole)
 
     def write(self, record: AnyRecord) -> None:
@@ -82,19 +85,68 @@ def is_being_written(run_dir: Path) -> bool:
     return False
 
 
-def read_journal(path: Path) -> list[AnyRecord]:
-    """All whole records, in order. A torn last line is left out; any other bad line is a RunnerError."""
+class Place(NamedTuple):
+    """Where a journal has a record: a line of so many bytes, its end included."""
+
+    path: Path
+    at: int
+    length: int
+
+
+def each_record(path: Path, size: int | None = None) -> Iterator[tuple[Place, AnyRecord]]:
+    """All whole records in order, of the first `size` bytes, one at a time, each with its place.
+
+    A torn last line is left out; any other bad line is a RunnerError.
+    """
+    at = 0
     try:
-        lines = path.read_bytes().split(b"\n")
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n") or (size is not None and at + len(line) > size):
+                    return
+                yield Place(path, at, len(line)), _record(line, path, number)
+                at += len(line)
     except OSError as error:
         raise RunnerError(f"{path} can't be read: {error.strerror}") from error
-    records = []
-    for number, line in enumerate(lines[:-1], start=1):
+
+
+def _record(line: bytes, path: Path, number: int) -> AnyRecord:
+    try:
+        return RECORD.validate_json(line)
+    except ValidationError:
+        raise RunnerError(
+            f"{path}:{number} is not a journal record",
+            "the file was changed, or was written by a newer benchbrief",
+        ) from None
+
+
+def records_at(places: Iterable[Place]) -> Iterator[AnyRecord]:
+    """The records at these places, which lie in order. Raises RunnerError when the journal has no such any more."""
+    for path, of_one in groupby(places, key=lambda place: place.path):
         try:
-            records.append(RECORD.validate_json(line))
+            with path.open("rb") as file:
+                for place in of_one:
+                    file.seek(place.at)
+                    yield RECORD.validate_json(file.read(place.length))
+        except OSError as error:
+            raise RunnerError(f"{path} can't be read: {error.strerror}") from error
         except ValidationError:
-            raise RunnerError(
-                f"{path}:{number} is not a journal record",
-                "the file was changed, or was written by a newer benchbrief",
-            ) from None
-    return records
+            raise RunnerError(f"{path} was changed while it was read", "Try again.") from None
+
+
+def whole_bytes(path: Path, size: int) -> int:
+    """How many of the first `size` bytes are whole lines."""
+    with path.open("rb") as file:
+        while size > 0:
+            start = max(0, size - _BLOCK)
+            file.seek(start)
+            end = file.read(size - start).rfind(b"\n")
+            if end >= 0:
+                return start + end + 1
+            size = start
+    return 0
+
+
+def read_journal(path: Path) -> list[AnyRecord]:
+    """All whole records at once: see `each_record`."""
+    return [record for _, record in each_record(path)]
