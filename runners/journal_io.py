@@ -30,7 +30,8 @@ class Journal:
 
     def __init__(self, run_dir: Path, listener: Listener = lambda _: None) -> None:
         self._path = run_dir / JOURNAL
-        self._lock = threading.Lock()
+        self._appending = threading.Lock()
+        self._flushing = threading.Lock()
         self._listener = listener
         self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
@@ -40,31 +41,65 @@ class Journal:
             raise RunnerError(
                 f"{run_dir} is being run by another process", "wait for it, or look at it with `bench status`"
             ) from None
-        self._drop_torn_tail()
+        self._size = self._flushed = self._drop_torn_tail()
+        self._lost = 0
 
-    def _drop_torn_tail(self) -> None:
-        """Cut off half a record left by a crash: it was never a record, and the next one must start a line."""
+    def _drop_torn_tail(self) -> int:
+        """Cut off half a record left by a crash: it was never a record, and the next one must start a line.
+
+        Returns the file's size then.
+        """
         size = os.fstat(self._fd).st_size
         whole = whole_bytes(self._path, size)
         if whole < size:
             os.ftruncate(self._fd, whole)
+        return whole
 
     def write(self, record: AnyRecord) -> None:
         line = (record.model_dump_json() + "\n").encode()
-        with self._lock:
-            size = os.fstat(self._fd).st_size
+        try:
+            self._flush(*self._append(line))
+        except OSError as error:
+            raise DiskFull(
+                f"the journal {self._path} can't be written: {os.strerror(error.errno or 0)}",
+                "free some space, then type `bench resume`",
+            ) from error
+        # Outside the locks: a listener that waits for another must not stop every lane.
+        self._listener(record)
+
+    def _append(self, line: bytes) -> tuple[int, int]:
+        """The file's size with the line, and how often records had been lost before."""
+        with self._appending:
             try:
                 if os.write(self._fd, line) != len(line):
                     raise OSError(errno.ENOSPC, "short write")
-                os.fsync(self._fd)
-            except OSError as error:
-                os.ftruncate(self._fd, size)
-                raise DiskFull(
-                    f"the journal {self._path} can't be written: {os.strerror(error.errno or 0)}",
-                    "free some space, then type `bench resume`",
-                ) from error
-        # Outside the lock: a listener that waits for another must not stop every lane.
-        self._listener(record)
+            except OSError:
+                os.ftruncate(self._fd, self._size)
+                raise
+            self._size += len(line)
+            return self._size, self._lost
+
+    def _flush(self, end: int, lost: int) -> None:
+        """Wait until all up to `end` is on the disk.
+
+        One flush serves every record that was appended before it began: with many lanes, those that wait for one.
+        Where it fails, none of them is kept, and each of their writers is told.
+        """
+        with self._flushing:
+            if lost == self._lost and end > self._flushed:
+                with self._appending:
+                    size = self._size
+                try:
+                    os.fsync(self._fd)
+                except OSError:
+                    with self._appending:
+                        os.ftruncate(self._fd, self._flushed)
+                        self._size = self._flushed
+                        self._lost += 1
+                    raise
+                self._flushed = size
+            if lost != self._lost:
+                raise OSError(errno.EIO, "an earlier record could not be flushed")
 
     def close(self) -> None:
         os.close(self._fd)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from benchbrief.runners.journal import CellStarted
-from benchbrief.runners.journal_io import JOURNAL, Journal, is_being_written, read_journal
+from benchbrief.runners.journal_io import JOURNAL, Journal, each_record, is_being_written, read_journal, records_at
 from benchbrief.runners.seams import DiskFull, RunnerError
+from tests.support.waiting import until
 
 
 def started(cell: str) -> CellStarted:
@@ -83,3 +87,72 @@ def test_listeners_hear_a_record_only_after_it_is_kept(tmp_path: Path) -> None:
     journal.write(started("b"))
     journal.close()
     assert heard == [1, 2]
+
+
+def test_lanes_that_write_at_the_same_time_share_flushes_and_lose_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: list[int] = []
+    real = os.fsync
+
+    def fsync(fd: int) -> None:
+        everyone_waits.wait(10)
+        real(fd)
+        flushed.append(os.fstat(fd).st_size)
+
+    everyone_waits = threading.Event()
+    monkeypatch.setattr(os, "fsync", fsync)
+    journal = Journal(tmp_path)
+    names = [f"cell {number}" for number in range(20)]
+    path = tmp_path / JOURNAL
+    with ThreadPoolExecutor(len(names)) as pool:
+        writing = [pool.submit(journal.write, started(name)) for name in names]
+        until(lambda: path.read_bytes().count(b"\n") == len(names))
+        assert not any(each.done() for each in writing)  # none is told before it is on the disk
+        everyone_waits.set()
+        for each in writing:
+            each.result()
+    journal.close()
+    assert sorted(r.cell for r in read_journal(path) if isinstance(r, CellStarted)) == sorted(names)
+    assert len(flushed) <= 2
+    assert flushed[-1] == path.stat().st_size
+
+
+def test_where_a_flush_fails_every_record_that_waited_for_it_is_reported_and_none_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path)
+    path = tmp_path / JOURNAL
+    journal.write(started("a"))
+    everyone_waits = threading.Event()
+
+    def fails(_: int) -> None:
+        everyone_waits.wait(10)
+        raise OSError(errno.EIO, "the disk is broken")
+
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", fails)
+    with ThreadPoolExecutor(4) as pool:
+        writing = [pool.submit(journal.write, started(name)) for name in "bcde"]
+        until(lambda: path.read_bytes().count(b"\n") == 5)
+        everyone_waits.set()
+        heard = [each.exception() for each in writing]
+    assert all(isinstance(error, DiskFull) for error in heard)
+    monkeypatch.setattr(os, "fsync", real)
+    journal.write(started("f"))
+    journal.close()
+    assert read_journal(path) == [started("a"), started("f")]
+
+
+def test_records_are_read_by_their_place_one_at_a_time(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    for name in ("a", 'b "quoted" – µ', "c"):
+        journal.write(started(name))
+    journal.close()
+    path = tmp_path / JOURNAL
+    places = [place for place, _ in each_record(path)]
+    assert list(records_at(places[1:])) == [started('b "quoted" – µ'), started("c")]
+    assert [record for _, record in each_record(path, size=places[1].at + 5)] == [started("a")]
+    path.write_bytes(path.read_bytes()[: places[2].at + 3])
+    with pytest.raises(RunnerError, match="was changed while it was read"):
+        list(records_at(places))
