@@ -261,13 +261,14 @@ class Probe(Node):
     """What is sampled beside the measurement; `options` e.g. {"device": "/dev/nvme0n1"}.
 
     Of one that is read `after`, the samples are recorded elsewhere, and found when the measurement is over.
-    `hosts` are those that the samples are of. On the `controller` stands what asks for them over the network.
+    `hosts` are those that the samples are of. On the `controller` stands what asks for them over the network; what is
+    sampled by the `tool` is in the output of the load generator on each of them.
     """
 
     name: str
     every_s: float
     hosts: tuple[str, ...]
-    on: Literal["node", "controller"] = "node"
+    on: Literal["node", "controller", "tool"] = "node"
     options: dict[str, str] = {}
     after: bool = False
     origin: Origin

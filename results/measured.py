@@ -13,7 +13,16 @@ from benchbrief.results.verdicts import Verdict
 from benchbrief.runners import journal as j
 from benchbrief.runners.clock import aligned
 from benchbrief.runners.measurement import Measurement, Sample, Together
-from benchbrief.runners.seams import CellContext, Driver, Endpoint, JobOutput, ProbeKind, RunnerError, TellsGaps
+from benchbrief.runners.seams import (
+    CellContext,
+    Driver,
+    Endpoint,
+    JobOutput,
+    ProbeKind,
+    RunnerError,
+    TellsDatabase,
+    TellsGaps,
+)
 from benchbrief.runners.world import World
 
 MEASURE = "measure"
@@ -68,13 +77,16 @@ def parse_cell(evidence: Evidence, verdict: Verdict, problems: dict[str, Problem
 
 
 def _parse(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Measurement:
+    driver, context = _driver(evidence.world, verdict.cell.tool.driver), _context(evidence, verdict, job)
+    return aligned(driver.parse(context, output_of(evidence.run_dir, job)), verdict.offset(job.host))
+
+
+def _context(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> CellContext:
     cell = verdict.cell
-    driver = _driver(evidence.world, cell.tool.driver)
     tool = evidence.tools.get((job.host, cell.tool.driver))
     # Nothing is run here, so the endpoint's secrets are neither known nor needed.
     endpoint = Endpoint(path=evidence.plan.databases[cell.database].path)
-    context = CellContext(evidence.plan, cell, tool.path if tool else "", endpoint, job.host)
-    return aligned(driver.parse(context, output_of(evidence.run_dir, job)), verdict.offset(job.host))
+    return CellContext(evidence.plan, cell, tool.path if tool else "", endpoint, job.host)
 
 
 def output_of(run_dir: Path, job: j.JobCollected) -> JobOutput:
@@ -91,12 +103,18 @@ def parse_probe(
 ) -> tuple[Sample, ...]:
     """The samples of one probe on one host inside the window, which is by the controller's clock.
 
-    Raises RunnerError when its output is not good.
+    `job` is the probe's own, or the measured one, where the load generator tells what the probe asks for. Raises
+    RunnerError when its output is not good.
     """
     probe = next((p for p in verdict.cell.probes if p.name == name and job.host in p.hosts), None)
     if probe is None:
         raise RunnerError(f"the plan has no probe {name} on {job.host} for this cell")
     there = _there(verdict, probe, job, window)
+    if job.job == MEASURE:
+        driver = _driver(evidence.world, verdict.cell.tool.driver)
+        if not isinstance(driver, TellsDatabase):
+            raise RunnerError(f"{driver.name} does not say what its database counts")
+        return driver.database_samples(_context(evidence, verdict, job), output_of(evidence.run_dir, job), there)
     return _probe_kind(evidence.world, name).parse(probe, output_of(evidence.run_dir, job), there)
 
 

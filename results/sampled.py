@@ -13,7 +13,7 @@ from typing import Literal
 
 from benchbrief.compiler.plan import Probe
 from benchbrief.results.evidence import Evidence, Problem, first_problem
-from benchbrief.results.measured import PROBE, Measured, parse_probe, probe_gaps, probes_of
+from benchbrief.results.measured import MEASURE, PROBE, Measured, parse_probe, probe_gaps, probes_of
 from benchbrief.results.schema import CoverageRow, SampleRow
 from benchbrief.results.verdicts import Verdict
 from benchbrief.runners import journal as j
@@ -66,11 +66,12 @@ def sampled(
         ]
     )
     jobs = {(name, job.host): job for job in verdict.jobs for name in probes_of(job)}
+    tools = {job.host: job for job in verdict.jobs if job.job == MEASURE}
     for probe in verdict.cell.probes:
         units: dict[str, str] = {}
         without = []
         for host in probe.hosts:
-            job = jobs.get((probe.name, host))
+            job = jobs.get((probe.name, host)) or (tools.get(host) if probe.on == "tool" else None)
             samples = _samples(evidence, verdict, job, probe, window, problems, found.gaps) if job else ()
             units |= {sample.measure: sample.unit for sample in samples}
             found.samples += [

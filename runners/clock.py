@@ -80,7 +80,7 @@ def clocks(attempt: Attempt) -> Iterator[Mapping[str, float]]:
     hosts = [CONTROLLER.id, *sorted({*cell.load_hosts, *sampled} - {CONTROLLER.id})]
     if attempt.left is not None and attempt.began("measure") is not None:
         before = _readings(attempt.left.clocks)
-        if CONTROLLER.id not in {*cell.load_hosts, *sampled} and all(p.on == "node" for p in cell.probes):
+        if CONTROLLER.id not in {*cell.load_hosts, *sampled} and all(p.on != "controller" for p in cell.probes):
             hosts.remove(CONTROLLER.id)
     else:
         before = _read_all(attempt, hosts, "before")

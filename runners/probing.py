@@ -48,7 +48,7 @@ def sampled(world: World, cell: Cell) -> list[Sampled]:
     found = []
     for probe in cell.probes:
         if isinstance(world.probe_kind(probe.name), RecordsStatus):
-            continue  # no job: see `runners/server_status.py`
+            continue  # no job: see `runners/server_status.py` and `seams.TellsDatabase`
         if _is_read_after(world, probe):
             continue
         for host_id in probe.hosts:

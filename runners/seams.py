@@ -301,6 +301,20 @@ class TellsInterim(Protocol):
         ...
 
 
+@runtime_checkable
+class TellsDatabase(Protocol):
+    """A driver whose tool has the database in its own process, and tells what that counts: nobody else could."""
+
+    def database_samples(
+        self, context: CellContext, output: JobOutput, window: tuple[float, float]
+    ) -> tuple[Sample, ...]:
+        """Samples of the probe `database` inside the measured window (epoch seconds by the host's clock).
+
+        Raises BadOutput when the measured job's output has none at all.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class Node:
     """A host under test, with its hardware group."""

@@ -46,6 +46,8 @@ def server_status(attempt: Attempt, engine: Engine) -> Iterator[None]:
     with ExitStack() as stack:
         for probe in attempt.cell.probes:
             kind = attempt.world.probe_kind(probe.name)
+            if probe.on == "tool":
+                continue  # the load generator tells it: see `seams.TellsDatabase`
             if isinstance(kind, RecordsStatus) and not _is_kept(attempt, probe):
                 if not isinstance(engine, TellsStatus):
                     raise RunnerError(

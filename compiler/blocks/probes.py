@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from benchbrief.compiler import errors, plan
 from benchbrief.compiler.blocks import structure_errors
@@ -20,6 +22,9 @@ _EVERY = PROBE.keys["every"].shape
 
 ON: Mapping[str, str] = {"disk": "device", "network": "interface"}
 """What `on` names, of the probes that can be told what to look at: an attribute of the block `probe`."""
+
+
+_KNOWN = tuple(ON.items())
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,10 @@ def _declared(entry: Entry, reader: Reader) -> ProbeSpec | None:
         kind = _kind(entry.name, entry.head, reader)
     if kind is None or every is None:
         return None
-    return ProbeSpec(kind, every, values.text(ON.get(kind, "device")), entry.head)
+    for key in ON.values():
+        if key in entry.attributes and key != ON.get(kind):
+            reader.findings.add(structure_errors.NotForThisProbe(entry.attributes[key].key.span, key, kind, _KNOWN))
+    return ProbeSpec(kind, every, values.text(ON[kind]) if kind in ON else None, entry.head)
 
 
 def read_probes(
@@ -77,11 +85,12 @@ def read_probes(
                 reader.findings.add(errors.NamedTwice(item.span, earlier.span, "probe", spec.kind))
     if "power" in specs:
         _check_meters(specs["power"], units, reader)
-    if "database" in specs and database is not None and database.engine == "rocksdb":
-        reader.findings.add(structure_errors.NoServer(specs["database"].span, database.name))
+    engine = database.engine if database is not None else None
     placed = {
         unit.hardware.key: tuple(
-            _placed(spec, unit, reader) for spec in specs.values() if spec.kind != "power" or unit.hardware.power
+            _placed(spec, unit, engine, reader)
+            for spec in specs.values()
+            if spec.kind != "power" or unit.hardware.power
         )
         for unit in units
     }
@@ -140,7 +149,7 @@ def _on(kind: str | None, target: ast.Expr, reader: Reader) -> str | ast.Name | 
     return value if isinstance(value, str) else None
 
 
-def _placed(spec: ProbeSpec, unit: HardwareUnit, reader: Reader) -> plan.Probe:
+def _placed(spec: ProbeSpec, unit: HardwareUnit, engine: str | None, reader: Reader) -> plan.Probe:
     options: dict[str, str] = {}
     on, option = spec.on, ON.get(spec.kind, "")
     if isinstance(on, ast.Name):
@@ -153,17 +162,28 @@ def _placed(spec: ProbeSpec, unit: HardwareUnit, reader: Reader) -> plan.Probe:
     elif on is not None:
         options[option] = on
     meter = unit.hardware.power[0] if spec.kind == "power" and unit.hardware.power else None
-    hosts = unit.hardware.hosts
+    hosts, place = unit.hardware.hosts, _place(spec, meter, engine)
+    if place == "controller" and spec.kind == "database":
+        hosts = hosts[:1]  # of a cluster, the server that is asked is the one that the first host leads to
     if meter and meter.shared:
         # Read once for all of them: what is sampled is the power of the hardware, and no node's.
         hosts, options["of"] = hosts[:1], unit.hardware.key
     return plan.Probe(
         name=spec.kind,
-        every_s=spec.every_s,
-        # Of a cluster, the server that is asked is the one that the first host leads to.
-        hosts=hosts[:1] if spec.kind == "database" else hosts,
-        on=meter.on if meter else "controller" if spec.kind == "database" else "node",
+        # RocksDB keeps its statistics for whole seconds.
+        every_s=math.ceil(spec.every_s) if place == "tool" else spec.every_s,
+        hosts=hosts,
+        on=place,
         options=options,
         after=meter is not None and meter.kind == "csv",
         origin=origin(spec.span),
     )
+
+
+def _place(spec: ProbeSpec, meter: plan.PowerMeter | None, engine: str | None) -> Literal["node", "controller", "tool"]:
+    """Where it is sampled: a server is asked by the controller, a library lives in the load generator's process."""
+    if meter is not None:
+        return meter.on
+    if spec.kind != "database":
+        return "node"
+    return "tool" if engine == "rocksdb" else "controller"

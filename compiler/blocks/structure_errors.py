@@ -476,14 +476,6 @@ class NoMeter(CompileProblem):
 
 
 @dataclass(frozen=True)
-class NoServer(CompileProblem):
-    code = "E0539"
-    says = "the probe `database` asks a server, and database `{database}` is RocksDB, a library inside db_bench"
-    hint = "sample `disk` and `cpu` on the host; db_bench counts for itself"
-    database: str
-
-
-@dataclass(frozen=True)
 class FewThreads(CompileProblem):
     """`threads` are those of all load generators; `search`: the experiment that looks for them from these on."""
 
@@ -575,6 +567,25 @@ class NoFlag(CompileProblem):
     says = "`{word}` can't be a flag of db_bench"
     hint = "its flags are in small letters, like `block_size`"
     word: str
+
+
+@dataclass(frozen=True)
+class NotForThisProbe(CompileProblem):
+    """What a probe is to look at, said of one that looks at something else; `known` are those of each kind."""
+
+    code = "E0558"
+    says = "`{key}` is nothing that the probe `{kind}` looks at"
+    key: str
+    kind: str
+    known: tuple[tuple[str, str], ...]
+
+    @property
+    def help(self) -> str:
+        known = dict(self.known)
+        if self.kind in known:
+            return f"did you mean `{known[self.kind]}`?"
+        owner = next(kind for kind, key in self.known if key == self.key)
+        return f"take `{self.key}` away: it is for the probe `{owner}`, and `{self.kind}` looks at the whole"
 
 
 @dataclass(frozen=True)

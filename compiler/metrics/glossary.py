@@ -81,6 +81,30 @@ _MEASURES: Mapping[str, str] = {
     "database.cache_written": "Bytes written from WiredTiger's cache per second.",
     "database.evictions": "Pages evicted from WiredTiger's cache per second.",
     "database.evictions_by_operations": "Pages per second that operations had to evict themselves, waiting meanwhile.",
+    "database.user_read": (
+        "Bytes per second that RocksDB gave to its user, uncompressed: by gets, multi-gets and iterators."
+    ),
+    "database.user_written": "Bytes per second that the user wrote to RocksDB, uncompressed.",
+    "database.wal_written": "Bytes per second written to RocksDB's write-ahead log.",
+    "database.flushed": "Bytes per second that RocksDB's flushes wrote.",
+    "database.compaction_read": "Bytes per second that RocksDB's compactions read.",
+    "database.compaction_written": "Bytes per second that RocksDB's compactions wrote.",
+    "database.cache_hits": "Blocks per second that were found in RocksDB's block cache.",
+    "database.cache_misses": "Blocks per second that were looked for in RocksDB's block cache and not found.",
+    "database.bloom_useful": "Reads of a file per second that RocksDB's Bloom filters made needless.",
+    "database.cache_hit_ratio": (
+        "Of all blocks looked for in RocksDB's block cache, the share that was found, over the whole measurement; the "
+        "cache starts cold, and compactions look there too. Missing where none was looked for."
+    ),
+    "database.stalled": (
+        "The share of the measurement in which RocksDB held writes back until a flush or a compaction was done "
+        "(`rocksdb.stall.micros`)."
+    ),
+    "database.write_amplification": (
+        "Bytes written to storage for each byte that the user wrote, as RocksDB's Tuning Guide defines it: those of "
+        "the write-ahead log, of flushes and of compactions, which are compressed, by the user's, which are not, over "
+        "the whole measurement. What compaction owes at its end is not in it. Missing where nothing was written."
+    ),
     "latency.mean": "The mean latency of an operation: `latency.mean[read]`.",
     "latency.min": "The lowest latency of an operation: `latency.min[read]`.",
     "latency.max": "The highest latency of an operation: `latency.max[read]`.",
@@ -227,7 +251,12 @@ PROBES: Mapping[str, str] = {
     "memory": "The use of memory, swapping and page faults, from `/proc/meminfo` and `/proc/vmstat`.",
     "network": "The bytes and packets of network interfaces, from the kernel's counters in `/proc/net/dev`.",
     "power": "The power that each host draws, from its meter.",
-    "database": "The server's own counters and gauges, from MongoDB's `serverStatus`, asked over the network.",
+    "database": (
+        "What the database counts itself: MongoDB's `serverStatus`, asked over the network, or RocksDB's statistics, "
+        "which are kept in db_bench for each interval, in whole seconds, and printed when it has measured. They are of "
+        "the measuring process alone, without load and warm-up; its first and last interval may be missing. Counters "
+        "alone are kept, unless the option `statistics` asks for more."
+    ),
 }
 
 BOUNDARIES: Mapping[Boundary, str] = {

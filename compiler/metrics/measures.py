@@ -113,11 +113,29 @@ _SAMPLED: Mapping[str, str] = {
     "database.cache_written": "B/s",
     "database.evictions": "1/s",
     "database.evictions_by_operations": "1/s",
+    "database.user_read": "B/s",
+    "database.user_written": "B/s",
+    "database.wal_written": "B/s",
+    "database.flushed": "B/s",
+    "database.compaction_read": "B/s",
+    "database.compaction_written": "B/s",
+    "database.cache_hits": "1/s",
+    "database.cache_misses": "1/s",
+    "database.bloom_useful": "1/s",
+    "database.cache_hit_ratio": "",
+    "database.stalled": "",
+    "database.write_amplification": "",
 }
 """The measures of probes and their units. Before the dot stands the probe."""
 
-_AVERAGED = ("utilisation", "iowait", "steal", "pressure", "read_await", "write_await")
-"""What makes no sum over hosts: shares, and times that a request took."""
+_AVERAGED = (
+    *("utilisation", "iowait", "steal", "pressure", "read_await", "write_await"),
+    *("cache_hit_ratio", "stalled", "write_amplification"),
+)
+"""What makes no sum over hosts: shares, ratios, and times that a request took."""
+
+_WHOLE = ("database.cache_hit_ratio", "database.stalled", "database.write_amplification")
+"""What is one number for a whole measurement: of totals, as a mean of the ratios of single seconds would be another."""
 
 
 def _kinds() -> dict[str, MeasureKind]:
@@ -142,7 +160,8 @@ def _kinds() -> dict[str, MeasureKind]:
     ]
     for name, in_unit in _SAMPLED.items():
         across: Literal["sum", "avg"] = "avg" if name.partition(".")[2] in _AVERAGED else "sum"
-        kinds.append(MeasureKind(name, "sample", unit(in_unit), sampled, "", name.partition(".")[0], name, across))
+        over = sampled - {"time"} if name in _WHOLE else sampled
+        kinds.append(MeasureKind(name, "sample", unit(in_unit), over, "", name.partition(".")[0], name, across))
     return {kind.name: kind for kind in kinds}
 
 

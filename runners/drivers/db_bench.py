@@ -4,7 +4,8 @@ What its numbers are:
 - Throughput is the headline's: with a background writer (readwhilewriting) it counts the readers' operations alone.
 - Latencies are its histograms'; percentiles come from their buckets, so p95 can be had although it is not printed.
 - `--statistics` is left off: in our measurements its cost was within the noise of one thread, but RocksDB's wiki puts
-  it at 5 to 10 %. `statistics = true` among the database's options turns it on, and adds the writer's latencies.
+  it at 5 to 10 %. `statistics = true` among the database's options turns it on, and adds the writer's latencies; the
+  probe `database` turns on the counters alone, in the measurement only (`rocksdb_statistics.py`).
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from benchbrief.compiler.db_bench_flags import FLAG, RESERVED
+from benchbrief.compiler.plan import Probe
 from benchbrief.runners.drivers import db_bench_output as text
+from benchbrief.runners.drivers import rocksdb_statistics as history
 from benchbrief.runners.drivers.evidence import bad, lines, require_exit, timeout_s
-from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput
+from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput, Sample
 from benchbrief.runners.seams import BadOutput, CellContext, Command, Interim, Job, JobOutput, Requirement, RunnerError
 from benchbrief.runners.steady import MEASURE, WARM_UP, judged
 
@@ -112,6 +115,9 @@ class DbBench:
         if context.cell.target is not None:
             raise RunnerError("db_bench has no offered load (closed loop only)", "use `threads` instead of `target`")
         flags = _measured(context, context.cell.measure_s)
+        if probe := _database_probe(context):
+            flags |= history.flags(probe.every_s, flags)
+            flags["benchmarks"] += f",{history.BENCHMARK}"
         return Job("measure", _command(context, flags), timeout_s(context.cell, "measure"), collect=(_REPORT,))
 
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
@@ -165,9 +171,23 @@ class DbBench:
             properties=tuple(properties.items()),
         )
 
+    def database_samples(
+        self, context: CellContext, output: JobOutput, window: tuple[float, float]
+    ) -> tuple[Sample, ...]:
+        """See `seams.TellsDatabase`."""
+        probe = _database_probe(context)
+        found = history.slices(lines(output.stdout, history.PRINTED_BYTES)) if probe else ()
+        if probe is None or not found:
+            raise bad(output, "db_bench printed no history of RocksDB's statistics")
+        return history.samples(found, probe.every_s, output.host, window)
+
     def interim(self, context: CellContext, text_so_far: str) -> Interim | None:
         """See `seams.TellsInterim`."""
         return text.interim(text_so_far, background=context.workload.benchmark in _BACKGROUND)
+
+
+def _database_probe(context: CellContext) -> Probe | None:
+    return next((probe for probe in context.cell.probes if probe.name == "database"), None)
 
 
 def _makes_its_data(benchmark: str) -> bool:
@@ -273,7 +293,7 @@ def _command(context: CellContext, flags: Mapping[str, str]) -> Command:
 
 
 def _read(output: JobOutput) -> text.Output:
-    return text.read(lines(output.stdout), lines(output.stderr))
+    return text.read(lines(output.stdout, history.PRINTED_BYTES), lines(output.stderr))
 
 
 def _proven(context: CellContext, output: JobOutput, found: text.Output) -> text.Headline:
@@ -315,6 +335,10 @@ def _properties(context: CellContext, found: text.Output) -> dict[str, str]:
         "percentiles": "interpolated in db_bench's histogram buckets",
         "statistics": "on" if found.tickers else "off",
     }
+    if probe := _database_probe(context):
+        asked = context.database.options.get("statistics") is True
+        kept = f"every {probe.every_s:g} s of the measuring process, its opening, the load and the warm-up left out"
+        properties["statistics"] = f"on, {'counters and histograms' if asked else 'counters alone'}; kept {kept}"
     if context.cell.warm_up_s and not _untimed(context.workload.benchmark):
         direct = context.database.options.get("direct_io") is True
         page_cache = "and reads go around the page cache" if direct else "the page cache warm"

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 
+from benchbrief.runners.drivers.rocksdb_statistics import is_line
 from benchbrief.runners.histogram import from_counts
 from benchbrief.runners.measurement import Histogram
 from benchbrief.runners.seams import Interim
@@ -133,6 +134,8 @@ def read(stdout: Iterable[str], stderr: Iterable[str]) -> Output:
     # The banner is on standard error in some versions and on standard output in others; so are complaints.
     for source, text in ((1, stdout), (2, stderr)):
         for raw in text:
+            if is_line(raw):
+                continue
             line = _PROGRESS.sub("", raw).strip()
             if match := _STATUS.match(line):
                 status.append(_status(match))

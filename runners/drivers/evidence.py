@@ -25,14 +25,14 @@ _NOISE = re.compile(r"at \S+\(|\.\.\. \d+ more|\d{4}-\d\d-\d\d \S+ \d+ sec: |DBW
 """Frames of a stack trace; YCSB's status lines, which name its `READ-FAILED` rows, and its greeting."""
 
 
-def lines(path: Path) -> Iterator[str]:
+def lines(path: Path, limit: int = _TEXT_LIMIT) -> Iterator[str]:
     """The lines of a file (also those ended by a bare carriage return), without their ends.
 
-    Bytes that are not UTF-8 are replaced. Raises BadOutput for a file or a line past all reason.
+    Bytes that are not UTF-8 are replaced; `limit` is in bytes. Raises BadOutput for a file or a line past all reason.
     """
     if not path.exists():
         return
-    if path.stat().st_size > _TEXT_LIMIT:
+    if path.stat().st_size > limit:
         raise BadOutput(f"{path.name} has {path.stat().st_size} bytes: that is no benchmark's output", f"see {path}")
     with path.open(encoding="utf-8", errors="replace") as file:
         while line := file.readline(_LINE_LIMIT):

@@ -26,7 +26,8 @@ class SimulatedProbe:
         self._seed = seed
 
     def job(self, probe: Probe, node: Node) -> Job:
-        sampler = Sampler(self._of, node.host.id, probe.every_s, Machine.of(node.hardware), self._seed)
+        machine, library = Machine.of(node.hardware), probe.on == "tool"
+        sampler = Sampler(self._of, node.host.id, probe.every_s, machine, self._seed, library=library)
         file = File(TASK_FILE, (SAMPLER.dump_json(sampler).decode(),))
         command = Command((SAMPLE, TASK_FILE))
         return Job(f"{self._of} probe", command, timeout_s=_LONGEST_S, files=(file,), background=True)
@@ -42,5 +43,5 @@ class SimulatedProbe:
             Sample(measure, output.host, "", time - start, value, READINGS[measure][0])
             for measure, values in found.values.items()
             for time, value in zip(found.times, values, strict=True)
-            if start <= time <= end
+            if value is not None and start <= time <= end
         )

@@ -21,7 +21,10 @@ _IDLE = Busy({}, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Sampler:
-    """`devices` are what each of its measures is told of: one without a name where it is the whole host."""
+    """`devices` are what each of its measures is told of: one without a name where it is the whole host.
+
+    `library`: whether the database is one, in the load generator's process, and no server.
+    """
 
     probe: str
     host: str
@@ -29,22 +32,23 @@ class Sampler:
     machine: Machine
     seed: int
     device: str = ""
+    library: bool = False
     format: Literal["benchbrief-simulation-1"] = "benchbrief-simulation-1"
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Values in base units, by measure, at `times` (epoch seconds by the simulated clock)."""
+    """Values in base units, by measure, at `times` (epoch seconds by the simulated clock); None where there is none."""
 
     times: tuple[float, ...]
-    values: dict[str, tuple[float, ...]]
+    values: dict[str, tuple[float | None, ...]]
     format: Literal["benchbrief-simulation-1"] = "benchbrief-simulation-1"
 
 
 SAMPLER: TypeAdapter[Sampler] = TypeAdapter(Sampler)
 SAMPLES: TypeAdapter[Samples] = TypeAdapter(Samples)
 
-Reading = Callable[[Busy, Machine], float]
+Reading = Callable[[Busy, Machine], float | None]
 
 
 def _watts(busy: Busy, machine: Machine) -> float:
@@ -65,6 +69,68 @@ def _messages(busy: Busy, _: Machine) -> float:
 def _bytes(busy: Busy, _: Machine) -> float:
     return sum(busy.operations.values()) * MESSAGE_BYTES
 
+
+def _done(*names: str) -> Reading:
+    """Operations of these kinds; a read-modify-write is both of its halves, a scan a query."""
+    return lambda busy, _: sum(busy.operations.get(name, 0.0) for name in names)
+
+
+_READS, _WRITES = ("read", "scan", "read_modify_write"), ("update", "insert", "write", "merge", "read_modify_write")
+_HIT_RATIO, _AMPLIFICATION = 0.8, 6.0
+"""Made up: of five blocks of RocksDB's one is read from the disk; and each byte is logged, flushed, and compacted four
+times."""
+
+
+def _user(names: tuple[str, ...], times: float = 1.0) -> Reading:
+    done = _done(*names)
+    return lambda busy, machine: times * MESSAGE_BYTES * (done(busy, machine) or 0.0)
+
+
+def _where(names: tuple[str, ...], value: float) -> Reading:
+    """A ratio, where there is something that it could be of."""
+    return lambda busy, _: value if any(busy.operations.get(name) for name in names) else None
+
+
+def _active(busy: Busy, machine: Machine) -> float:
+    """By Little's law: what is at work at the processors and at the disk."""
+    return busy.cores + (busy.reads + busy.writes) * machine.disk_latency
+
+
+_OF_SERVERS: Mapping[str, tuple[str, Reading]] = {
+    "database.connections": ("connections", _active),
+    "database.active": ("operations", _active),
+    "database.queued": ("operations", _always(0.0)),
+    "database.memory": ("B", _always(8 * GIB)),
+    "database.cache_used": ("B", _always(6 * GIB)),
+    "database.cache_dirty": ("B", lambda busy, _: busy.writes * PAGE_BYTES),
+    "database.replication_lag": ("s", _always(0.01)),
+    "database.inserts": ("1/s", _done("insert")),
+    "database.queries": ("1/s", _done(*_READS)),
+    "database.updates": ("1/s", _done("update", "read_modify_write")),
+    "database.deletes": ("1/s", _done("delete")),
+    "database.getmores": ("1/s", _done("scan")),
+    "database.commands": ("1/s", _always(1.0)),
+    "database.received": ("B/s", _bytes),
+    "database.sent": ("B/s", _bytes),
+    "database.cache_read": ("B/s", lambda busy, _: busy.reads * PAGE_BYTES),
+    "database.cache_written": ("B/s", lambda busy, _: busy.writes * PAGE_BYTES),
+    "database.evictions": ("1/s", lambda busy, _: busy.reads + busy.writes),
+    "database.evictions_by_operations": ("1/s", _always(0.0)),
+}
+_OF_LIBRARIES: Mapping[str, tuple[str, Reading]] = {
+    "database.user_read": ("B/s", _user(_READS)),
+    "database.user_written": ("B/s", _user(_WRITES)),
+    "database.wal_written": ("B/s", _user(_WRITES)),
+    "database.flushed": ("B/s", _user(_WRITES)),
+    "database.compaction_read": ("B/s", _user(_WRITES, _AMPLIFICATION - 2)),
+    "database.compaction_written": ("B/s", _user(_WRITES, _AMPLIFICATION - 2)),
+    "database.cache_hits": ("1/s", lambda busy, _: busy.reads * _HIT_RATIO / (1 - _HIT_RATIO)),
+    "database.cache_misses": ("1/s", lambda busy, _: busy.reads),
+    "database.bloom_useful": ("1/s", _done("read")),
+    "database.cache_hit_ratio": ("", _where(_READS, _HIT_RATIO)),
+    "database.stalled": ("", _always(0.0)),
+    "database.write_amplification": ("", _where(_WRITES, _AMPLIFICATION)),
+}
 
 READINGS: Mapping[str, tuple[str, Reading]] = {
     "power": ("W", _watts),
@@ -97,13 +163,16 @@ READINGS: Mapping[str, tuple[str, Reading]] = {
     "network.packets_sent": ("1/s", _messages),
     "network.errors": ("1/s", _always(0.0)),
     "network.drops": ("1/s", _always(0.0)),
+    **_OF_SERVERS,
+    **_OF_LIBRARIES,
 }
 """The unit of each sampled measure, and how it follows from what a host does. Memory is the same for every host."""
 
 
-def measures_of(probe: str) -> tuple[str, ...]:
+def measures_of(probe: str, library: bool = False) -> tuple[str, ...]:
     """What a probe of that name samples: a measure begins with the name of its probe."""
-    return tuple(name for name in READINGS if name.partition(".")[0] == probe)
+    others = _OF_SERVERS if library else _OF_LIBRARIES
+    return tuple(name for name in READINGS if name.partition(".")[0] == probe and name not in others)
 
 
 def sampled(sampler: Sampler, start: float, end: float, spans: Sequence[tuple[float, float, Busy]]) -> Samples:
@@ -115,16 +184,21 @@ def sampled(sampler: Sampler, start: float, end: float, spans: Sequence[tuple[fl
     at_work = [_busy_at(time, spans) for time in times]
     values = {
         measure: tuple(
-            _limited(measure, factor * READINGS[measure][1](busy, sampler.machine))
+            _limited(measure, factor, READINGS[measure][1](busy, sampler.machine))
             for factor, busy in zip(factors, at_work, strict=True)
         )
-        for measure in measures_of(sampler.probe)
+        for measure in measures_of(sampler.probe, sampler.library)
     }
     return Samples(times, values)
 
 
-def _limited(measure: str, value: float) -> float:
-    return min(1.0, value) if measure.endswith((".utilisation", ".pressure", ".iowait")) else value
+_SHARES = (".utilisation", ".pressure", ".iowait", ".cache_hit_ratio", ".stalled")
+
+
+def _limited(measure: str, factor: float, value: float | None) -> float | None:
+    if value is None:
+        return None
+    return min(1.0, factor * value) if measure.endswith(_SHARES) else factor * value
 
 
 def _busy_at(time: float, spans: Sequence[tuple[float, float, Busy]]) -> Busy:

@@ -41,6 +41,7 @@ PLACES = {
     "workload for db_bench": ("rocksdb", "workload rr from db_bench.readrandom { @ }"),
     "workload write_rate": ("rocksdb", "workload rww from db_bench.readwhilewriting { @ }"),
     "probe": ("mongodb", "probe disk { every = 2 s @ } experiment ramp { probes = [disk] }"),
+    "probe interface": ("mongodb", "probe network { every = 2 s  @ } experiment ramp { probes = [network] }"),
     "probe every": ("mongodb", "probe disk { @ } experiment ramp { probes = [disk] }"),
     "experiment": ("mongodb", "experiment ramp { @ }"),
     "experiment target": ("mongodb", "experiment ramp { threads = 64  @ }"),
