@@ -338,6 +338,7 @@ def _properties(context: CellContext, found: text.Output) -> dict[str, str]:
     if probe := _database_probe(context):
         asked = context.database.options.get("statistics") is True
         kept = f"every {probe.every_s:g} s of the measuring process, its opening, the load and the warm-up left out"
+        kept += "; what that costs is in the throughput"
         properties["statistics"] = f"on, {'counters and histograms' if asked else 'counters alone'}; kept {kept}"
     if context.cell.warm_up_s and not _untimed(context.workload.benchmark):
         direct = context.database.options.get("direct_io") is True

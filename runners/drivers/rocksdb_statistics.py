@@ -10,6 +10,10 @@ So what was counted while the database was opened, or is counted when it is clos
 warm-up, which are other processes. The first interval has no line, and what is left at the end, less than an interval,
 has none either.
 
+What it costs: RocksDB's wiki puts all statistics at 5 to 10 %. Of the counters alone, in interleaved runs on two busy
+cores, nothing could be told: CPU time for each read rose by 2 % in the median of 10 pairs (95 % interval -25 % to
+30 %), and that for each overwrite fell by 4 % (9 pairs, -15 % to 11 %).
+
 Ways that disturb more: `--stats_per_interval` prints whole tables with each status line, between those of the threads;
 `stats_dump_period_sec` writes them, with all histograms, into a LOG file beside the data; the totals at the end have
 the opening in them, and no times.
