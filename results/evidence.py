@@ -98,9 +98,7 @@ class Evidence:
     def strangers(self) -> tuple[str, ...]:
         """Cells of the journal that are not in the plan."""
         planned = {cell.id for cell in self.plan.cells}
-        return tuple(
-            cell for cell, history in self.told.histories.items() if history.started and cell not in planned
-        )
+        return tuple(cell for cell, history in self.told.histories.items() if history.started and cell not in planned)
 
 
 @dataclass

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["Row", "Store", "Table", "fresh_store", "open_store", "rebuild"]
 
 Key = str | int | float | None
-_LARGE = ("samples", "operations")
-"""Tables that may be larger than the memory."""
+_LARGE = 1 << 20
+"""Tables whose files have more bytes are read from them as needed: in memory they take some 20 times as much."""
 _SETTLE_S = 5.0
 """How long a reader waits for a builder to have renamed all its files."""
 
@@ -203,7 +203,7 @@ def open_store(run_dir: Path) -> Store:
                 raise _Unusable("its files belong to different builds")
             connection.close()
             time.sleep(0.005)  # a builder is renaming its files: look again
-        except (_Unusable, duckdb.Error) as error:
+        except (_Unusable, duckdb.Error, OSError) as error:
             connection.close()
             if built:
                 problem = str(error).splitlines()[0]
@@ -230,8 +230,9 @@ def _load(connection: duckdb.DuckDBPyConnection, store: Path) -> bool:
     build = _build_of(connection, paths.values())
     if build is None:
         return False
+    large = [path for path in paths.values() if path.stat().st_size > _LARGE]
     for table, path in paths.items():
-        kind = "VIEW" if table in _LARGE else "TABLE"
+        kind = "VIEW" if path in large else "TABLE"
         connection.execute(f"CREATE {kind} {table} AS FROM {parquet_scan(path)}")
     if _build_of(connection, paths.values()) != build:
         return False
@@ -239,7 +240,7 @@ def _load(connection: duckdb.DuckDBPyConnection, store: Path) -> bool:
     if version != SCHEMA_VERSION:
         raise _Unusable(f"it has version {version} of the tables, not {SCHEMA_VERSION}")
     connection.execute(VIEWS)
-    connection.execute(f"SET allowed_paths = [{', '.join(sql_text(paths[table].absolute()) for table in _LARGE)}]")
+    connection.execute(f"SET allowed_paths = [{', '.join(sql_text(path.absolute()) for path in large)}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET python_enable_replacements = false")
     connection.execute("SET lock_configuration = true")

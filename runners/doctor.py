@@ -11,6 +11,7 @@ from pathlib import Path
 from benchbrief.compiler.plan import Boundary, Plan
 from benchbrief.runners import tools
 from benchbrief.runners.commands import shell_line
+from benchbrief.runners.fan_out import each_of
 from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.plugins import driver, engine_class
 from benchbrief.runners.seams import Command, Hosts, RunnerError
@@ -38,21 +39,32 @@ class Finding:
 def examine(plan: Plan, config: Path | None = None) -> Iterator[Finding]:
     """Look at every host of a plan: can it be reached, are its tools there, can its directories be written.
 
-    Starts nothing and changes nothing. Yields as it goes, since a host may take its time to answer.
+    Starts nothing and changes nothing. Yields as it goes, in the plan's order: a host may take its time to answer.
     """
     with HostPool(plan, config=config) as hosts:
-        for host_id in plan.hosts:
-            try:
-                hosts[host_id].run(shell_line("true"))
-            except RunnerError as error:
-                yield Finding(host_id, "reachable", False, str(error), error.hint)
-                continue
-            yield Finding(host_id, "reachable", True, plan.hosts[host_id].transport)
-            yield from _strays(plan, hosts, host_id)
-            yield from _tools(plan, hosts, host_id)
-            yield from _directories(plan, hosts, host_id)
-        yield from _servers(plan, hosts)
+        for host_id, found in each_of(plan.hosts, lambda host_id: list(_host(plan, hosts, host_id))):
+            if isinstance(found, RunnerError):
+                yield Finding(host_id, "looked at", False, str(found), found.hint)
+            else:
+                yield from found
+        for key, found in each_of(plan.databases, lambda key: list(_servers(plan, hosts, key))):
+            if isinstance(found, RunnerError):
+                yield Finding(key, f"server for {plan.databases[key].name}", False, str(found), found.hint)
+            else:
+                yield from found
         yield from _meters(plan, hosts)
+
+
+def _host(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
+    try:
+        hosts[host_id].run(shell_line("true"))
+    except RunnerError as error:
+        yield Finding(host_id, "reachable", False, str(error), error.hint)
+        return
+    yield Finding(host_id, "reachable", True, plan.hosts[host_id].transport)
+    yield from _strays(plan, hosts, host_id)
+    yield from _tools(plan, hosts, host_id)
+    yield from _directories(plan, hosts, host_id)
 
 
 def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
@@ -91,37 +103,37 @@ def _directories(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
         yield Finding(host_id, database.path, False, problem, hint)
 
 
-def _servers(plan: Plan, hosts: Hosts) -> Iterator[Finding]:
-    for key, database in plan.databases.items():
-        hardware = plan.hardware[key.partition("@")[2]]
-        if database.server == "embedded":
-            try:
-                detail = tools.find_stand_in(hosts[hardware.hosts[0]])
-            except RunnerError as error:
-                yield Finding(hardware.hosts[0], f"server for {database.name}", False, str(error), error.hint)
-            else:
-                yield Finding(hardware.hosts[0], f"server for {database.name}", True, detail)
-        elif database.start:
-            routers = [database.start.router] if database.topology == "sharded" else []
-            for host_id in hardware.hosts:
-                for name in (database.start.binary, *routers):
-                    what = f"{name.rpartition('/')[2]} for {database.name}"
-                    path = tools.find_program(hosts[host_id], name)
-                    if path:
-                        yield Finding(host_id, what, True, path)
-                    else:
-                        hint = f"install MongoDB there, or mend `binary` ({database.origin})"
-                        yield Finding(host_id, what, False, f"{name} is not there, or can't be run", hint)
-        elif database.server == "attach":
-            engine = engine_class(database.engine)(plan, database, hardware, hosts)
-            try:
-                engine.start()
-                told = engine.describe()
-                engine.stop()
-            except RunnerError as error:
-                yield Finding(hardware.key, f"database {database.name}", False, str(error), error.hint)
-            else:
-                yield Finding(hardware.key, f"database {database.name}", True, told.get("version", "answers"))
+def _servers(plan: Plan, hosts: Hosts, key: str) -> Iterator[Finding]:
+    database = plan.databases[key]
+    hardware = plan.hardware[key.partition("@")[2]]
+    if database.server == "embedded":
+        try:
+            detail = tools.find_stand_in(hosts[hardware.hosts[0]])
+        except RunnerError as error:
+            yield Finding(hardware.hosts[0], f"server for {database.name}", False, str(error), error.hint)
+        else:
+            yield Finding(hardware.hosts[0], f"server for {database.name}", True, detail)
+    elif database.start:
+        routers = [database.start.router] if database.topology == "sharded" else []
+        for host_id in hardware.hosts:
+            for name in (database.start.binary, *routers):
+                what = f"{name.rpartition('/')[2]} for {database.name}"
+                path = tools.find_program(hosts[host_id], name)
+                if path:
+                    yield Finding(host_id, what, True, path)
+                else:
+                    hint = f"install MongoDB there, or mend `binary` ({database.origin})"
+                    yield Finding(host_id, what, False, f"{name} is not there, or can't be run", hint)
+    elif database.server == "attach":
+        engine = engine_class(database.engine)(plan, database, hardware, hosts)
+        try:
+            engine.start()
+            told = engine.describe()
+            engine.stop()
+        except RunnerError as error:
+            yield Finding(hardware.key, f"database {database.name}", False, str(error), error.hint)
+        else:
+            yield Finding(hardware.key, f"database {database.name}", True, told.get("version", "answers"))
 
 
 def _meters(plan: Plan, hosts: Hosts) -> Iterator[Finding]:

@@ -6,10 +6,10 @@ import os
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -35,6 +35,8 @@ from benchbrief.runners.worlds import world_of
 
 _LOOK_EVERY_S = 0.5
 """How often a signal is looked for while lanes run."""
+
+_STACK_BYTES = 1 << 20
 
 _TRY_EVERY_S = 3.0
 """How often a host that is held by another run is tried again."""
@@ -157,12 +159,23 @@ def _run_lanes(run: RunState, hosts: OpenHosts, before: Sequence[j.AnyRecord]) -
     if not found:
         return
     # Lanes that wait for their turn do so in the plan's order, as searches come before what waits for them.
-    with ThreadPoolExecutor(run.world.at_once or len(found), thread_name_prefix="lane") as pool:
+    with _small_stacks(), ThreadPoolExecutor(run.world.at_once or len(found), thread_name_prefix="lane") as pool:
         going = [pool.submit(_run_lane, run, hosts, lane) for lane in found]
         # A signal may be given to another thread than this one, whose wait it then does not end, and this one alone
         # runs its handler.
         while futures.wait(going, _LOOK_EVERY_S).not_done:
             pass
+
+
+@contextmanager
+def _small_stacks() -> Iterator[None]:
+    """Of each thread that is started meanwhile: a fleet has some for each host, and 8 MiB of each is a lot to promise
+    where address space is limited."""
+    before = threading.stack_size(_STACK_BYTES)
+    try:
+        yield
+    finally:
+        threading.stack_size(before)
 
 
 def _run_lane(run: RunState, hosts: OpenHosts, cells: list[Cell]) -> None:

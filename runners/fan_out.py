@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -20,6 +20,13 @@ def fan_out(hosts: Iterable[str], call: Callable[[str], _T], at_once: int = AT_O
 
     Anything else that it raises is raised here, once all have been dealt with.
     """
+    return dict(each_of(hosts, call, at_once))
+
+
+def each_of(
+    hosts: Iterable[str], call: Callable[[str], _T], at_once: int = AT_ONCE
+) -> Iterator[tuple[str, _T | RunnerError]]:
+    """The same, one after another as they come to be known in that order."""
     ids = list(dict.fromkeys(hosts))
 
     def one(host_id: str) -> _T | RunnerError:
@@ -29,6 +36,7 @@ def fan_out(hosts: Iterable[str], call: Callable[[str], _T], at_once: int = AT_O
             return error
 
     if len(ids) <= 1:
-        return {host_id: one(host_id) for host_id in ids}
+        yield from ((host_id, one(host_id)) for host_id in ids)
+        return
     with ThreadPoolExecutor(min(at_once, len(ids)), thread_name_prefix="host") as pool:
-        return dict(zip(ids, pool.map(one, ids), strict=True))
+        yield from zip(ids, pool.map(one, ids), strict=True)

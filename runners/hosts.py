@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from benchbrief.compiler.plan import Host, Plan
+from benchbrief.runners.fan_out import fan_out
 from benchbrief.runners.seams import Command, HostError, RunName
 from benchbrief.runners.transports import RealTransport, open_transport
 
@@ -46,9 +47,9 @@ class HostPool:
 
     def close(self) -> None:
         with self._lock:
-            transports, self._open = list(self._open.values()), {}
-        for transport in transports:
-            transport.close()
+            transports, self._open = self._open, {}
+        # Each waits for its connection's thread to end.
+        fan_out(transports, lambda host_id: transports[host_id].close())
 
     def __enter__(self) -> Self:
         return self

@@ -20,6 +20,7 @@ from benchbrief.runners import journal as j
 from benchbrief.runners.attempt import Attempt, Interrupted, NotWhole
 from benchbrief.runners.cell import CellRun
 from benchbrief.runners.equipment import Equipment
+from benchbrief.runners.fan_out import each_of
 from benchbrief.runners.history import Left
 from benchbrief.runners.offered import shortfall
 from benchbrief.runners.run_state import RunState, one_line
@@ -54,15 +55,19 @@ class Lane:
     def observe(self, cells: Sequence[Cell]) -> None:
         """Collect the facts of each host of the lane, and say where they contradict what the spec declares."""
         plan = self._run.plan
-        for host_id in dict.fromkeys(host for cell in cells for host in cell.locks):
+
+        def look(host_id: str) -> dict[str, str]:
             paths = dict.fromkeys(
                 path for cell in cells if host_id in cell.locks and (path := plan.databases[cell.database].path)
             )
-            try:
-                found = self._run.world.facts(self._hosts[host_id], list(paths))
-            except (HostError, HostFull) as error:
-                self._lost[host_id] = error
+            return self._run.world.facts(self._hosts[host_id], list(paths))
+
+        for host_id, found in each_of((host for cell in cells for host in cell.locks), look):
+            if isinstance(found, HostError | HostFull):
+                self._lost[host_id] = found
                 continue
+            if isinstance(found, RunnerError):
+                raise found
             self._run.journal.write(j.HostFacts(at=time.time(), host=host_id, facts=found))
             for key in dict.fromkeys(cell.hardware for cell in cells):
                 hardware = plan.hardware[key]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,9 @@ from benchbrief.run_output import run_and_tell
 from benchbrief.simulation import simulate_options, simulation
 from benchbrief.spec_options import compile_or_stop, spec_options
 from benchbrief.terminal import ENDS, ExitCode, exit_codes, fail
+
+if TYPE_CHECKING:
+    from benchbrief.runners.journal import Simulated
 
 
 @click.command(
@@ -69,29 +73,42 @@ def command(
     as_json: bool,
 ) -> None:
     """Run SPEC on its hosts, keep every result, and render its brief as PDF and HTML."""
-    from benchbrief.runners.rundir import create_run
     from benchbrief.runners.seams import HostBusy
-    from benchbrief.runners.worlds import world_for
 
-    simulated = simulation(simulate, seed, errors, failing)
-    checked = compile_or_stop(spec, profile, params)
-    if not checked.plan.cells:
-        raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)
-    world_for(simulated).refuse(checked.plan)
     progress = Progress(quiet=quiet)
-    files = {name: Path(name).read_bytes() for name in checked.plan.spec.files}
-    if fresh or simulated:
-        run_dir = create_run(out, checked.plan, files, simulated=simulated)
-    else:
-        with progress.doing("looking at what was measured before"):
-            taken = look_for_earlier(checked.plan, out)
-        run_dir = create_run(out, checked.plan, files, taken.begin)
-        for text in (*taken.notes, *([taken.sentence] if taken.carried else ())):
-            progress.note(text)
-        for text in taken.warnings:
-            progress.warn(text)
+    run_dir = _made(spec, profile, params, out, simulation(simulate, seed, errors, failing), fresh, progress)
     try:
         run_and_tell(run_dir, progress, report=not no_report, as_json=as_json, metrics=metrics, wait=wait)
     except HostBusy:  # nothing was begun
         shutil.rmtree(run_dir, ignore_errors=True)
         raise
+
+
+def _made(
+    spec: Path,
+    profile: str | None,
+    params: dict[str, str],
+    out: Path,
+    simulated: Simulated | None,
+    fresh: bool,
+    progress: Progress,
+) -> Path:
+    """The directory of a new run. What was read of the spec ends here: of a fleet's it is more than the run takes."""
+    from benchbrief.runners.rundir import create_run
+    from benchbrief.runners.worlds import world_for
+
+    checked = compile_or_stop(spec, profile, params)
+    if not checked.plan.cells:
+        raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)
+    world_for(simulated).refuse(checked.plan)
+    files = {name: Path(name).read_bytes() for name in checked.plan.spec.files}
+    if fresh or simulated:
+        return create_run(out, checked.plan, files, simulated=simulated)
+    with progress.doing("looking at what was measured before"):
+        taken = look_for_earlier(checked.plan, out)
+    run_dir = create_run(out, checked.plan, files, taken.begin)
+    for text in (*taken.notes, *([taken.sentence] if taken.carried else ())):
+        progress.note(text)
+    for text in taken.warnings:
+        progress.warn(text)
+    return run_dir

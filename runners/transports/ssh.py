@@ -26,6 +26,7 @@ from paramiko.ssh_exception import NoValidConnectionsError
 from benchbrief.compiler.plan import Host
 from benchbrief.runners import jobs, locks
 from benchbrief.runners.commands import Masking, masked, quote, script
+from benchbrief.runners.fan_out import AT_ONCE
 from benchbrief.runners.jobs import printable
 from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.seams import (
@@ -52,6 +53,9 @@ _UNANSWERED_MS = 10_000
 """A cut network is noticed when this long nothing of what was sent is acknowledged."""
 _IDLE_SHELLS = 4
 """How many shells are kept for later; sshd allows 10 sessions for a connection unless told otherwise."""
+_OPENING = threading.BoundedSemaphore(2 * AT_ONCE)
+"""Connections that are being opened at a time, by all threads: after a network's outage every lane of a fleet opens its
+own again, perhaps through one jump host, whose sshd refuses some of many."""
 _WINDOW = 4 << 20
 """Bytes of a file asked for at a time."""
 _REQUEST = 32 << 10
@@ -356,7 +360,8 @@ class SshTransport:
                 self._connection = None
                 self._idle.clear()
                 try:
-                    self._connection = connect(self.host, self._config)
+                    with _OPENING:
+                        self._connection = connect(self.host, self._config)
                 except HostError as error:
                     if self._was_connected and error.__cause__ is not None and _passing(error.__cause__):
                         raise ConnectionLost(str(error), error.hint) from error
