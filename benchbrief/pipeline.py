@@ -43,6 +43,7 @@ class Finished:
     reports: dict[str, list[Path]] = field(default_factory=dict)
     reused: tuple[CellReused, ...] = ()
     simulated: bool = False
+    plan: Plan | None = None
 
     @property
     def code(self) -> ExitCode:
@@ -101,6 +102,7 @@ def _run_plan(run_dir: Path, progress: Progress, monitor: Monitor, *, report: bo
         dict(outcome.failed),
         reused=tuple(evidence.reused.values()),
         simulated=evidence.simulated is not None,
+        plan=plan,
     )
     del evidence  # the store reads its own, and a fleet's is large
     if outcome.status == "interrupted":

@@ -44,7 +44,7 @@ def run_and_tell(
     if simulation_of(run_dir):
         progress.note(SIMULATED)
     finished = run_plan(run_dir, progress, report=report, metrics=metrics, wait=wait)
-    summary = summed_up(finished, read_evidence(run_dir), report=report)
+    summary = summed_up(finished, read_evidence(run_dir, finished.plan), report=report)
     if as_json:
         click.echo(json.dumps(as_dict(finished, summary), indent=1, ensure_ascii=False))
     else:
