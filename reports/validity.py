@@ -32,11 +32,12 @@ def paragraphs(results: Results) -> Iterable[Item]:
 
 def _transients(results: Results) -> str:
     """How many measured windows begin unsteadily, and the worst of them; "" for none."""
+    # Of those of which the rule does not tell, none is known to begin unsteadily: they are measurements all the same.
     rows = results.store.sql(
-        "SELECT cell_id, transient_s, measured_s FROM cells WHERE status = 'ok' AND transient_s IS NOT NULL "
-        "ORDER BY transient_s / measured_s DESC, cell_id"
+        "SELECT cell_id, transient_s, measured_s FROM cells WHERE status = 'ok' "
+        "ORDER BY transient_s / measured_s DESC NULLS LAST, cell_id"
     ).rows
-    noted = [row for row in rows if row[1] > 0]
+    noted = [row for row in rows if row[1]]
     if not noted:
         return ""
     cell, seconds, window = noted[0]

@@ -23,7 +23,8 @@ class Span:
 def around_window(record: j.Counters, jobs: Sequence[j.JobCollected], window: tuple[float, float]) -> Span:
     """The last reading at or before the window's start, and the first at or after its end.
 
-    Without both, those around the whole measured jobs. `window` and the jobs' times are by their hosts' clocks.
+    Without both, those around the whole measured jobs. `window` and the jobs' times were brought to the
+    controller's clock, by which the readings are.
     """
     began, ended = min(job.started_at for job in jobs), max(job.ended_at for job in jobs)
     least, most = _ahead(record, began, ended)

@@ -59,6 +59,8 @@ class Carried:
                 changes["host"] = self.called.get(record.host, record.host)
                 changes["job"] = self._job(record.job)
                 changes["directory"] = str(self.directory_of(record))
+            if isinstance(record, j.ClockRead):
+                changes["host"] = self.called.get(record.host, record.host)
             if isinstance(record, j.Counters):
                 changes["node"] = self.called.get(record.node, record.node)
             yield record.model_copy(update=changes)

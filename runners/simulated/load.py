@@ -17,7 +17,6 @@ from pydantic import TypeAdapter
 from benchbrief.runners.simulated.distribution import Counts, Latencies, edge
 from benchbrief.runners.simulated.model import DEMANDS, Machine, Network, mixed
 
-FORMAT = "benchbrief-simulation-1"
 SPREAD = 0.02
 """How much repeats differ: the standard deviation of the logarithm of a cell's speed."""
 _JITTER = 0.01

@@ -149,18 +149,6 @@ class Point:
         """The mean latency."""
         return sum(self.residence(self.network.demand))
 
-    @property
-    def cpu_utilisation(self) -> float:
-        """Of a node's processors."""
-        machine = self.network.machine
-        return min(1.0, self.ops_per_s * self.network.demand.cpu_s / (self.network.nodes * machine.cores))
-
-    @property
-    def disk_utilisation(self) -> float:
-        machine, demand = self.network.machine, self.network.demand
-        busy = self.ops_per_s * (demand.reads + demand.writes) * machine.disk_latency
-        return min(1.0, busy / (self.network.nodes * machine.disk_queue))
-
 
 def _residence(service_s: float, servers: float, found: float) -> float:
     """Seidmann's station: a server that is `servers` times as fast, and the rest of the service time as a delay."""

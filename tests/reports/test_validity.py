@@ -28,7 +28,9 @@ def experiment(plan: p.Plan, **more: object) -> p.Plan:
 def test_unsteady_beginnings_are_noticed_first_with_the_worst_of_them(tmp_path: Path) -> None:
     beginnings = {WORLD.cell_id("disk", "rr", 1, 2): 150.0, WORLD.cell_id("disk", "rr", 4, 1): 300.0}
     rows = [
-        row._replace(transient_s=beginnings.get(row.cell_id, 0.0)) if isinstance(row, s.CellRow) else row
+        row._replace(transient_s=beginnings.get(row.cell_id, 0.0 if row.repeat < 3 else None))
+        if isinstance(row, s.CellRow)
+        else row
         for row in WORLD.rows()
     ]
     html = told(WORLD.plan(), rows, tmp_path)

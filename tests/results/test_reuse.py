@@ -16,7 +16,7 @@ from benchbrief.runners import journal as j
 from benchbrief.runners.carry import carry
 from benchbrief.runners.measurement import Operation
 from benchbrief.runners.rundir import create_run
-from tests.results.making import T0, RunMaker, a_cell, a_plan, measurement
+from tests.results.making import MEASUREMENT, T0, RunMaker, a_cell, a_plan, measurement
 
 READ = measurement([Operation("read", 100)])
 PAIR = [a_cell(hardware=hardware, repeat=repeat) for hardware in ("nvme", "ssd") for repeat in (1, 2)]
@@ -224,7 +224,13 @@ def test_hosts_that_are_called_otherwise_now_are_called_so_in_what_is_taken(tmp_
     plan = planned([cell])
     old = RunMaker(tmp_path / "earlier" / "old", plan)
     old.write(j.HostFacts(at=T0, host="load-1", facts={"kernel": "6.1"}))
-    old.ok(cell, {"load-1": READ})
+    old.start(cell)
+    ahead = {"load-1": -3.0, "nvme-1": 50.0}
+    for host, offset in ahead.items():
+        clock = {"cell": cell.id, "attempt": 1, "host": host, "when": "before", "offset_s": offset}
+        old.write(j.ClockRead.model_validate({"at": T0, **clock, "uncertainty_s": 0.01, "booted": 1.0}))
+    old.collect(cell, 1, "measure", "load-1", {"stdout": MEASUREMENT.dump_json(READ), "stderr": b""})
+    old.ended(cell, 1, "ok", ops_per_s=10.0)
     old.end("done")
     names = {"load-1": "me@load-1", "nvme-1": "me@nvme-1"}
     hardware = plan.hardware["nvme"].model_copy(update={"hosts": ("me@nvme-1", "nvme-2")})
@@ -237,6 +243,8 @@ def test_hosts_that_are_called_otherwise_now_are_called_so_in_what_is_taken(tmp_
         }
     )
     later = carried_over(tmp_path, newer, tmp_path / "earlier")
+    (verdict,) = read_evidence(later).verdicts
+    assert {host: verdict.offset(host) for host in names.values()} == {names[host]: by for host, by in ahead.items()}
     records = read_evidence(later).records
     assert {r.host for r in records if isinstance(r, j.JobCollected | j.HostFacts)} == {"me@load-1"}
     rebuild(later)
