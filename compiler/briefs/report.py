@@ -102,7 +102,9 @@ def mistakes(scope: Scope, memory: Memory, *, whole: bool = True) -> tuple[Diagn
         memory.scope, memory.numbers, memory.reports = without_reports, typer.findings, []
     runs = planned_runs(scope)
     before = {id(block): findings for block, findings in memory.reports}
-    memory.reports = [(block, before.get(id(block)) or _wrong_with(block, scope, runs)) for block in scope.reports]
+    memory.reports = [
+        (block, before[id(block)] if id(block) in before else _wrong_with(block, scope, runs)) for block in scope.reports
+    ]
     every = Findings()
     every.include(memory.numbers)
     for _, findings in memory.reports:

@@ -147,13 +147,13 @@ def test_ten_thousand_cells_are_planned_in_a_moment(tmp_path: Path) -> None:
         "  measure = 1 s  repeats = 5, interleaved  probes = [disk every 1 s, cpu every 1 s] }\n",
         encoding="utf-8",
     )
-    start = time.perf_counter()
+    start = time.process_time()
     checked = check(path)
     assert checked.plan is not None
     assert len(checked.plan.cells) == 10_000
     assert explain(checked.plan)
-    # About 0.3 s on an idle machine; the limit leaves room for a busy one.
-    assert time.perf_counter() - start < 3
+    # About half a second of a processor's time: how busy the machine is makes little difference to it.
+    assert time.process_time() - start < 2
 
 
 def test_a_unit_that_doubles_its_powers_is_refused_before_it_is_written_down(tmp_path: Path) -> None:
