@@ -20,8 +20,10 @@ from benchbrief.dsl.source import Span
 _PORT = 27017
 _COUNT = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=1000.0)
 _MOST_CONFIG = 64 << 10
-_ONLY_STARTED = ("binary", "config", "port", "certificate", "ca", "user", "password", "key")
-_TOGETHER = (("certificate", "ca"), ("user", "password", "key"))
+ONLY_STARTED = ("binary", "config", "port", "certificate", "ca", "user", "password", "key")
+"""What only a server that is started may say."""
+TOGETHER = (("certificate", "ca"), ("user", "password", "key"))
+"""Of which all are said, or none."""
 _WORDS = ("standalone", "sharded", "replica_set")
 
 _NOT_OURS = (
@@ -99,12 +101,12 @@ def check_hosts(topology: Topology, span: Span, hardware: str, hosts: int, findi
 def read_start(values: Values, started: bool, reader: Reader) -> plan.ServerStart | None:
     """None for a server that is not started, where what is only for one is reported."""
     if not started:
-        for key in _ONLY_STARTED:
+        for key in ONLY_STARTED:
             if key in values.entry.attributes:
                 span = values.entry.attributes[key].key.span
                 reader.findings.add(structure_errors.OnlyStarted(span, key))
         return None
-    for together in _TOGETHER:
+    for together in TOGETHER:
         said = [key for key in together if values.said(key)]
         missing = [key for key in together if key not in said]
         if said and missing:

@@ -103,7 +103,8 @@ def mistakes(scope: Scope, memory: Memory, *, whole: bool = True) -> tuple[Diagn
     runs = planned_runs(scope)
     before = {id(block): findings for block, findings in memory.reports}
     memory.reports = [
-        (block, before[id(block)] if id(block) in before else _wrong_with(block, scope, runs)) for block in scope.reports
+        (block, _wrong_with(block, scope, runs) if (known := before.get(id(block))) is None else known)
+        for block in scope.reports
     ]
     every = Findings()
     every.include(memory.numbers)

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from hypothesis import strategies as st
 
 from benchbrief.compiler.blocks import schema, shapes
+from benchbrief.compiler.blocks.mongo_servers import ONLY_STARTED, TOGETHER
 from benchbrief.compiler.blocks.workload_tables import PROPORTIONS, YCSB
 
 Words: TypeAlias = tuple[str, ...]
@@ -186,7 +187,8 @@ RAMPS = st.one_of(
 )
 REPEATS = st.sampled_from(["1", "3, interleaved", "2, grouped", "5, random(seed: 7)"])
 DATABASES = {
-    "mongodb": '  engine = mongodb\n  uri = "mongodb://{hosts}/ycsb"\n',
+    "attached": '  engine = mongodb\n  uri = "mongodb://{hosts}/ycsb"\n',
+    "started": '  engine = mongodb\n  server = start\n  path = "/data/db"\n',
     "rocksdb": '  engine = rocksdb\n  path = "/data/db"\n',
 }
 BASES_OF = {
@@ -196,23 +198,39 @@ BASES_OF = {
 FACTS = {"note": shapes.Key(shapes.Fact(), ""), "network": shapes.Key(shapes.Fact(), "")}
 NEEDS_OTHERS = ("scan_length", "write_rate", "record_size", *PROPORTIONS)
 """Attributes of a workload that are right with some of the others, or some benchmarks, only."""
+A_FILE = "config"
+"""The attribute of a database that names a file beside the spec."""
+
+
+@st.composite
+def started(draw: st.DrawFn) -> str:
+    """What only a server that is started may say; of what goes together, all or nothing."""
+    parted = [draw(st.sampled_from([(), together])) for together in TOGETHER]
+    keys = {key: schema.DATABASE.keys[key] for together in parted for key in together}
+    drawn = draw(
+        st.fixed_dictionaries({name: found for name, key in keys.items() if (found := value(key.shape)) is not None})
+    )
+    alone = {key: schema.DATABASE.keys[key] for key in ONLY_STARTED if key not in {*sum(TOGETHER, ()), A_FILE}}
+    return draw(attributes(alone, only="mongodb")) + "".join(f"  {name} = {text}\n" for name, text in drawn.items())
 
 
 @st.composite
 def specs(draw: st.DrawFn) -> str:
     """A spec without errors: hardware, a database, workloads, an experiment, metrics and a report."""
-    engine, only = draw(st.sampled_from([("mongodb", "ycsb"), ("rocksdb", "db_bench")]))
+    kind = draw(st.sampled_from(list(DATABASES)))
+    engine, only = ("rocksdb", "db_bench") if kind == "rocksdb" else ("mongodb", "ycsb")
     parts = []
     for group in ("alpha", "beta"):
-        hosts = 1 if engine == "rocksdb" else draw(st.integers(1, 3))
+        hosts = draw(st.integers(1, 3)) if kind == "attached" else 1
         ssh = draw(attributes(schema.SSH.keys, without=("jump",)))
         facts = draw(attributes(FACTS))
         parts.append(f'hardware {group} {{\n  hosts = "{group}-[1-{hosts}].lab"\n{facts}  ssh {{\n{ssh}  }}\n}}\n')
     if engine == "mongodb":
         parts.append('client load { hosts = "load.lab"  tool = ycsb("/opt/ycsb") }\n')
-    keys = draw(attributes(schema.DATABASE.keys, ("engine", "uri", "server", "path"), engine))
+    keys = draw(attributes(schema.DATABASE.keys, ("engine", "uri", "server", "path", *ONLY_STARTED), engine))
+    keys += draw(started()) if kind == "started" else ""
     options = f"  options {{\n{draw(attributes(schema.ROCKSDB_OPTIONS))}  }}\n" if engine == "rocksdb" else ""
-    parts.append(f"database store {{\n{DATABASES[engine]}{keys}{options}}}\n")
+    parts.append(f"database store {{\n{DATABASES[kind]}{keys}{options}}}\n")
     workloads = [f"w{number}" for number in range(draw(st.integers(1, 3)))]
     for name in workloads:
         keys = draw(attributes(schema.WORKLOAD.keys, NEEDS_OTHERS, only))
