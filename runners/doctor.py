@@ -127,7 +127,7 @@ def _servers(plan: Plan, hosts: Hosts, key: str) -> Iterator[Finding]:
     elif database.server == "attach":
         engine = engine_class(database.engine)(plan, database, hardware, hosts)
         try:
-            engine.start()
+            engine.look()
             told = engine.describe()
             engine.stop()
         except RunnerError as error:

@@ -111,8 +111,7 @@ def _database(plan: Plan, carried: Sequence[Carried], pool: HostPool, key: str) 
     try:
         engine = engine_class(database.engine)(plan, database, plan.hardware[mine[0].cell.hardware], pool)
         try:
-            if database.server == "attach":
-                engine.start()
+            engine.look()
             # What is not started can't be asked.
             now = {} if database.server in ("embedded", "start") else engine.describe()
             build = engine.build()

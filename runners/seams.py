@@ -503,6 +503,13 @@ class Engine(Protocol):
         """Reach the server, or start the embedded one; idempotent. Raises ServerFailed."""
         ...
 
+    def look(self) -> None:
+        """Reach a server that runs already, to be described, and change nothing: no declared command is run.
+
+        What has to be started is not reached. Raises ServerFailed. `stop` lets it go again, without a command too.
+        """
+        ...
+
     def describe(self) -> dict[str, str]:
         """Facts for the disclosure: `server`, `version`, `topology`, `stand_in` (a sentence, when it is one), ..."""
         ...

@@ -65,8 +65,9 @@ def _run(hook: Hook, name: str, host_id: str, database: Database, hosts: Hosts, 
 
 
 def _kept(running: RunningJob, folder: Path | None) -> JobOutput:
-    """Its output, in a folder for each time that it is run."""
-    if folder is None:
-        with tempfile.TemporaryDirectory() as unread:
-            return running.collect(Path(unread))
-    return running.collect(next(path for number in count(1) if not (path := folder / str(number)).exists()))
+    """Its output, in a folder for each time that it is run. Nothing of it stays on its host."""
+    with tempfile.TemporaryDirectory() as unread:
+        free = (path for number in count(1) if folder and not (path := folder / str(number)).exists())
+        output = running.collect(next(free) if folder else Path(unread))
+    running.discard()
+    return output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -13,6 +14,9 @@ from benchbrief.runners.seams import RunnerError, ServerFailed
 if TYPE_CHECKING:
     from pymongo import MongoClient
     from pymongo.collection import Collection
+
+Address = tuple[str, int]
+"""Host and port."""
 
 _SELECT_TIMEOUT_MS = 10_000
 _SOCKET_TIMEOUT_MS = 600_000
@@ -36,14 +40,20 @@ class Connection:
         database: Database,
         last_words: Callable[[], str] = lambda: "",
         select_timeout_ms: int | None = None,
+        *,
+        tunnel: Address | None = None,
+        to: Address | None = None,
     ) -> None:
         """Connects. `last_words` are those of the server's process, where it is ours.
+
+        A `tunnel` is an address of this machine that leads `to` the server, which is the one to be told of.
 
         Raises RunnerError, too, for a uri that can't be read.
         """
         self._select_timeout_ms = select_timeout_ms or _SELECT_TIMEOUT_MS
         self._database = database
         self._last_words = last_words
+        self._tunnel, self._to = tunnel, to
         self._client = self._connected(uri)
         self._beside = ExitStack()
 
@@ -83,7 +93,7 @@ class Connection:
             yield
         except OperationFailure as error:
             raise Refused(
-                f"the server of database {self._database.name} refuses: {_short(error)}",
+                f"the server of database {self._database.name} refuses: {self._short(error)}",
                 "are the credentials right, and allowed to drop and count collections?",
                 error.code,
             ) from None
@@ -91,7 +101,7 @@ class Connection:
             words = self._last_words()
             said = f"; its last words: {words}" if words else ""
             raise ServerFailed(
-                f"the server of database {self._database.name} can't be reached: {_short(error)}{said}",
+                f"the server of database {self._database.name} can't be reached: {self._short(error)}{said}",
                 "is it running, and the address right?",
             ) from None
 
@@ -129,7 +139,10 @@ class Connection:
                 raise
         return client
 
-
-def _short(error: Exception) -> str:
-    """The first sentence: pymongo appends its whole view of the cluster."""
-    return str(error).split(", Timeout:")[0].split(", full error:")[0][:300]
+    def _short(self, error: Exception) -> str:
+        """The first sentence: pymongo appends its whole view of the cluster."""
+        text = str(error).split(", Timeout:")[0].split(", full error:")[0]
+        if self._tunnel and self._to:
+            tunnel, to = (f"{host}:{port}" for host, port in (self._tunnel, self._to))
+            text = re.sub(rf"(?<![\w.]){re.escape(tunnel)}(?!\d)", lambda _: to, text)
+        return text[:300]

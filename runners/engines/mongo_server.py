@@ -24,7 +24,7 @@ _TAKE_OVER = """\
 program=$1 bind=$2 data=$3
 mkdir -p -- "$data" || exit 1
 old=$(cat -- "$data/server.pid" 2>/dev/null)
-ours() { [ -n "$old" ] && tr '\\0' '\\n' <"/proc/$old/cmdline" 2>/dev/null | grep -qxF -- "$data"; }
+ours() { [ -n "$old" ] && tr '\\0' '\\n' 2>/dev/null <"/proc/$old/cmdline" | grep -qxF -- "$data"; }
 if ours; then
     kill "$old"
     tries=0

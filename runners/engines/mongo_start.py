@@ -48,7 +48,7 @@ _WRONG_LOGIN, _NOT_ALLOWED, _INITIALIZED = 18, 13, 23
 
 # A server is known by its number, and by having its directory in its environment: a number may be another's by now.
 _OURS = """\
-ours() { [ -n "$pid" ] && tr '\\0' '\\n' <"/proc/$pid/environ" 2>/dev/null | grep -qxF -- "BENCHBRIEF_SERVER=$data"; }
+ours() { [ -n "$pid" ] && tr '\\0' '\\n' 2>/dev/null <"/proc/$pid/environ" | grep -qxF -- "BENCHBRIEF_SERVER=$data"; }
 """
 
 _RUN = """\
@@ -397,7 +397,14 @@ class StartedCluster:
                 options += ["tls=true", f"tlsCAFile={self._ca}", "tlsAllowInvalidHostnames=true"]
             uri = f"mongodb://{self._login if login else ''}{host}:{port}/?{'&'.join(options)}"
             running = self._running.get(member.name)
-            connection = Connection(uri, self._database, running.last_words if running else str, _SELECT_MS)
+            connection = Connection(
+                uri,
+                self._database,
+                running.last_words if running else str,
+                _SELECT_MS,
+                tunnel=(host, port),
+                to=(member.address, member.port),
+            )
             connection.also_close(opened.pop_all())
             return connection
 
@@ -421,8 +428,8 @@ class StartedCluster:
 
 
 def _collect(job: RunningJob, folder: Path | None) -> None:
-    if folder is None:
-        with tempfile.TemporaryDirectory() as unread:
-            job.collect(Path(unread))
-        return
-    job.collect(next(path for number in count(1) if not (path := folder / str(number)).exists()))
+    """Keep what an ended job printed, and leave nothing of it on its host. Raises RunnerError."""
+    with tempfile.TemporaryDirectory() as unread:
+        free = (path for number in count(1) if folder and not (path := folder / str(number)).exists())
+        job.collect(next(free) if folder else Path(unread))
+    job.discard()

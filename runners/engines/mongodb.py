@@ -18,7 +18,7 @@ from benchbrief.compiler.plan import Cell, Database, Hardware, Plan
 from benchbrief.runners import tools
 from benchbrief.runners.engines import directories, mongo_server, mongo_uri
 from benchbrief.runners.engines.hooks import run_hooks
-from benchbrief.runners.engines.mongo_client import Connection
+from benchbrief.runners.engines.mongo_client import Address, Connection
 from benchbrief.runners.engines.mongo_cluster import check_declared, part, wait_caught_up, writable
 from benchbrief.runners.engines.mongo_data import Data
 from benchbrief.runners.engines.mongo_facts import counters_of, facts_of, status_of
@@ -74,6 +74,18 @@ class MongoDB:
             self._leave()
             raise
         return Endpoint(uri=self._uri)
+
+    def look(self) -> None:
+        if self._database.server != "attach" or self._connection is not None:
+            return
+        try:
+            found = mongo_uri.parse(mongo_uri.resolved(self._database.uri, self._database).value)
+            self._data = found.database
+            self._connect(found)
+            check_declared(self._database, self._started())
+        except BaseException:
+            self._leave()
+            raise
 
     def describe(self) -> dict[str, str]:
         facts = facts_of(self._started(), self._data_set())
@@ -297,7 +309,7 @@ class MongoDB:
             for name, port in uri.hosts:
                 address = self._open.enter_context(self._hosts[self._host].forward(name, port))
                 try:
-                    connection = self._connected(uri.direct(*address).text)
+                    connection = self._connected(uri.direct(*address).text, address, (name, port))
                     hello = connection.hello()
                 except ServerFailed as error:
                     told = str(error)
@@ -326,8 +338,9 @@ class MongoDB:
                 f"({self._database.origin})",
             ) from error
 
-    def _connected(self, uri: str) -> Connection:
-        return Connection(uri, self._database, self._embedded.last_words if self._embedded else str)
+    def _connected(self, uri: str, tunnel: Address | None = None, to: Address | None = None) -> Connection:
+        words = self._embedded.last_words if self._embedded else str
+        return Connection(uri, self._database, words, tunnel=tunnel, to=to)
 
     def _started(self) -> Connection:
         if self._connection is None:

@@ -97,6 +97,9 @@ class RocksDB:
             self._opened = True
         return Endpoint(path=path)
 
+    def look(self) -> None:
+        """There is no server."""
+
     def describe(self) -> dict[str, str]:
         facts = {"server": "none: RocksDB is a library in db_bench's process", "path": self._path()}
         version = self._version()

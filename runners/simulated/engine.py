@@ -31,6 +31,9 @@ class SimulatedEngine:
     def start(self) -> Endpoint:
         return Endpoint(path=self._database.path)
 
+    def look(self) -> None:
+        """There is no server."""
+
     def describe(self) -> dict[str, str]:
         return {"server": f"none: {self._database.engine} is simulated", "version": "simulated"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import ssl
 from collections.abc import Callable, Iterator
@@ -19,10 +20,14 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from benchbrief.compiler.plan import Database, Reference
+from benchbrief.compiler.plan import Database, Hook, Reference
+from benchbrief.runners.carry import Carried
+from benchbrief.runners.doctor import examine
 from benchbrief.runners.engines.mongodb import MongoDB
 from benchbrief.runners.hosts import HostPool
-from benchbrief.runners.seams import CellContext, Endpoint, LoadShort, RunnerError, ServerFailed
+from benchbrief.runners.journal import EngineFacts
+from benchbrief.runners.recheck import recheck
+from benchbrief.runners.seams import CellContext, Endpoint, LoadShort, RunName, RunnerError, ServerFailed
 from tests.support import cells
 from tests.support.mongo import running_stand_in
 from tests.support.mongo_peer import HELLO, scripted_mongod
@@ -40,9 +45,11 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     monkeypatch.setenv("BENCHBRIEF_TOOLS", str(tools_dir()))
     started: list[MongoDB] = []
 
-    def made(database: Database, records: int = 3) -> tuple[MongoDB, CellContext]:
+    def made(database: Database, records: int = 3, owner: str = "anyone") -> tuple[MongoDB, CellContext]:
         context = cells.context(cells.ycsb("a", records), database)
-        engine = MongoDB(context.plan, database, context.hardware, HostPool(context.plan))
+        engine = MongoDB(
+            context.plan, database, context.hardware, HostPool(context.plan, run_name=RunName(owner=owner))
+        )
         started.append(engine)
         return engine, context
 
@@ -148,7 +155,7 @@ def test_data_on_disk_outlive_the_server(make: Make, tmp_path: Path) -> None:
 def test_a_server_left_behind_by_a_killed_controller_is_replaced(make: Make, tmp_path: Path) -> None:
     """The orphan keeps the data locked; it is known by its number and its data directory."""
     built_tool("mongo-stand-in")
-    orphaned, _ = make(cells.embedded(tmp_path / "data"))
+    orphaned, _ = make(cells.embedded(tmp_path / "data"), owner="another")
     fill(orphaned.start(), 3)
     orphan = int((tmp_path / "data/server.pid").read_text())
     engine, _ = make(cells.embedded(tmp_path / "data"))
@@ -206,6 +213,18 @@ def test_the_embedded_server_of_another_host_is_reached_through_ssh(
         assert engine.holds(made.cell)
 
 
+def test_a_server_behind_another_host_is_told_of_by_its_own_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchbrief.runners.engines.mongo_client._SELECT_TIMEOUT_MS", 300)
+    with (
+        engine_of_another_host(cells.attached("mongodb://127.0.0.1:1/ycsb"), tmp_path, monkeypatch) as (engine, _),
+        pytest.raises(ServerFailed, match=r"can't be reached: 127\.0\.0\.1:1: ") as caught,
+    ):
+        engine.start()
+    assert len(re.findall(r"127\.0\.0\.1:\d+", str(caught.value))) == 1
+
+
 def test_with_tls_a_server_is_connected_to_by_the_name_of_its_certificate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,6 +280,30 @@ def test_an_attached_server_is_left_running(make: Make, server: str) -> None:
     engine.stop()
     with client(endpoint) as connection:
         assert connection["shop"]["usertable"].count_documents({}) == 3
+
+
+def test_looking_at_what_is_measured_runs_none_of_its_commands(make: Make, server: str, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    hooks = tuple(
+        Hook(when=when, line=f"echo {when} >>'{log}'", timeout_s=20.0, origin=cells.ORIGIN)
+        for when in ("prepare", "teardown")
+    )
+    database = cells.attached(f"mongodb://{server}/shop").model_copy(update={"hooks": hooks})
+    engine, context = make(database)
+    engine.look()
+    facts = engine.describe()
+    engine.stop()
+    (found,) = [each for each in examine(context.plan) if each.what == "database mongo"]
+    assert (found.ok, found.detail) == (True, facts["version"])
+    measured = EngineFacts(at=0.0, database="mongo@box", facts={**facts, "version": "0.1"})
+    cell = context.cell
+    earlier = Carried(cell, cell, tmp_path, "run", cell.id, 0.0, 1, 1, (), (measured,), {})
+    assert f"version is {facts['version']}, and was 0.1" in recheck(context.plan, [earlier]).changed[cell.id]
+    assert not log.exists()
+    engine.start()
+    engine.stop()
+    assert log.read_text() == "prepare\nteardown\n"
+    assert not list(tmp_path.glob("benchbrief-*")), "nothing of the commands stays on their host"
 
 
 def test_a_uri_without_a_database_names_ycsb_for_every_client(make: Make, server: str) -> None:
