@@ -19,10 +19,10 @@ import os
 import sys
 import time
 import zoneinfo
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from benchbrief.runners.samplers.blocks import block, fail, head, number
 
@@ -30,7 +30,16 @@ _LOOK_S = 0.5
 _MOST_SECONDS = 1e11
 """More than this since the epoch are milliseconds, and a thousand times more microseconds."""
 
-Row = tuple[float, tuple[float | None, ...]]
+_MOST_BAD = 1000
+"""Lines after one another that can't be read; what is wrong with more of them is told of none."""
+
+
+class Row(NamedTuple):
+    """`problem` says why a line gave no watts; its time is then between those of the lines around it."""
+
+    at: float
+    watts: tuple[float | None, ...]
+    problem: str = ""
 
 
 _NOT_YET = 3
@@ -46,13 +55,20 @@ class NotYet(Exception):
 
 
 def take(settings: dict[str, Any]) -> list[Row]:
-    """The rows of the window in order, with one before it and one after. Raises Unreadable, NotYet, OSError."""
+    """The rows of the window in order, with one before it and one after.
+
+    A line that can't be read is a row without watts inside the window, and nothing outside of it. Raises Unreadable,
+    NotYet, OSError.
+    """
     since, until = settings["since"], settings["until"]
     rows: dict[float, Row] = {}
     before: Row | None = None
     after: Row | None = None
     for row in _all(settings):
-        if until is None:
+        if row.problem:
+            if until is not None and since <= row.at <= until:
+                rows.setdefault(row.at, row)
+        elif until is None:
             before = row if before is None or row[0] >= before[0] else before
         elif since <= row[0] <= until:
             rows[row[0]] = row
@@ -84,15 +100,31 @@ def _rows(file: TextIO, path: str, settings: dict[str, Any]) -> Iterator[Row]:
         raise Unreadable(f"{path} has no column `{lost[0]}`: it has {known}")
     at, *columns = (names.index(name) for name in wanted)
     clock = _Clock(settings["zone"], settings["format"])
+    bad: list[str] = []
+    last: float | None = None
     for line, cells in enumerate(csv.reader(_whole_lines(file), delimiter=delimiter), start=2):
         if len(cells) <= max(at, *columns):
             continue  # a line that is being written, or an empty one
         try:
             moment = clock.read(cells[at].strip())
         except ValueError as error:
-            raise Unreadable(f"{path}:{line}: {error}") from None
-        watts = (_watts(cells[column], delimiter, settings["scale"]) for column in columns)
-        yield moment, tuple(watts)
+            if len(bad) < _MOST_BAD:
+                bad.append(f"{path}:{line}: {error}")
+            continue
+        yield from _between(last, moment, columns, bad)
+        bad, last = [], moment
+        yield Row(moment, tuple(_watts(cells[column], delimiter, settings["scale"]) for column in columns))
+    if bad and last is None:
+        raise Unreadable(bad[0])
+    if last is not None:
+        yield from _between(last, last, columns, bad)
+
+
+def _between(last: float | None, moment: float, columns: Sequence[int], bad: Sequence[str]) -> Iterator[Row]:
+    """A row for each line that can't be read between two that can, evenly spaced."""
+    start = moment if last is None else last
+    for place, problem in enumerate(bad, start=1):
+        yield Row(start + (moment - start) * place / (len(bad) + 1), (None,) * len(columns), problem)
 
 
 def _whole_lines(file: TextIO) -> Iterator[str]:
@@ -151,8 +183,10 @@ def main() -> int:
         fail(problem)
         return code
     head("meter csv")
-    for at, watts in rows:
-        block(at, watts)
+    for row in rows:
+        block(row.at, row.watts)
+        if row.problem:
+            fail(row.problem)
     return 0
 
 

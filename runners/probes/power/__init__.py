@@ -26,7 +26,7 @@ from benchbrief.runners.commands import quote
 from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes import Reading, last_words, moments, readings, recent, sampling_job
 from benchbrief.runners.probes.power import ipmi, rapl, snmp
-from benchbrief.runners.probes.power.complaints import complaint
+from benchbrief.runners.probes.power.complaints import ENDED, complaint
 from benchbrief.runners.probes.power.points import ANSWER_S, Point, Reader, given, points, secret
 from benchbrief.runners.seams import (
     BadOutput,
@@ -117,7 +117,9 @@ def _together(reads: Sequence[str]) -> str:
 
 
 def _command(found: tuple[Point, ...], node: Node) -> Reader:
-    reads = (f"timeout {ANSWER_S} sh -c {quote(given(each.meter, 'command'))} </dev/null" for each in found)
+    """What it prints may end without a newline; how it ended is told where that was not well."""
+    ran = "</dev/null; c=$?; echo; [ $c = 0 ] || echo code $c"
+    reads = (f"timeout {ANSWER_S} sh -c {quote(given(each.meter, 'command'))} {ran}" for each in found)
     return Reader("echo meter command", tuple(reads), {"BENCH_HOST": node.host.name})
 
 
@@ -219,7 +221,7 @@ def _any(reading: Reading) -> Iterator[float]:
 
 def _printed(reading: Reading) -> float | None:
     """The one number that a command printed, with or without its unit."""
-    text = " ".join(line for line in reading.lines if line.strip()).strip()
+    text = " ".join(line for line in reading.lines if line.strip() and not ENDED.fullmatch(line)).strip()
     match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?(?:[eE][+-]?\d{1,2})?)(?:\s*W(?:atts?)?)?", text)
     watts = float(match[1]) if match else math.nan
     return watts if math.isfinite(watts) else None

@@ -13,6 +13,9 @@ _NOISE = ("IANA PEN registry", "Created directory: ")
 _TOOLS = {"ipmi": ("ipmitool", "ipmitool"), "snmp": ("snmpget", "snmp")}
 """What a kind of meter is asked by: the program, and the Debian package that has it."""
 
+ENDED = re.compile(r"code (\d{1,3})")
+"""A line after what a command printed that did not end well."""
+
 _HINTS: tuple[tuple[str, str, str], ...] = (
     (
         "ipmi",
@@ -70,11 +73,13 @@ def complaint(node: Node, output: JobOutput, ended: bool) -> RunnerError:
 def _told(output: JobOutput) -> str:
     """The last thing that a meter told, of what it printed when it took itself for successful."""
     errors = [line for line in _lines(output.stderr) if not any(noise in line for noise in _NOISE)]
-    said = [line for line in _lines(output.stdout) if not re.match(r"= |\.$|@ |meter |x [0-9]", line)]
+    stdout = _lines(output.stdout)
+    codes = [match[1] for line in stdout if (match := ENDED.fullmatch(line))]
+    said = [line for line in stdout if not re.match(r"= |\.$|@ |meter |x [0-9]", line) and not ENDED.fullmatch(line)]
     reading = next((line for line in said if line.lstrip().startswith("Sensor Reading")), "")
     streams = ([reading], errors, said)
     told = next((line.strip() for stream in streams for line in reversed(stream) if line.strip()), "")
-    return told[:300] or f"it printed nothing, and ended with code {output.exit_code}"
+    return told[:300] or f"it printed nothing, and ended with code {codes[-1] if codes else output.exit_code}"
 
 
 def _lines(path: Path) -> list[str]:

@@ -97,6 +97,22 @@ def test_a_row_without_a_number_is_a_gap(here: Transport, tmp_path: Path) -> Non
     assert Power().gaps(PROBE, output, WINDOW).startswith("1 of 11 readings of power of local failed")
 
 
+def test_a_line_that_is_none_of_the_log_s_is_a_gap_in_the_window_and_nothing_outside_of_it(
+    here: Transport, tmp_path: Path
+) -> None:
+    """A logger that was started anew writes its header again."""
+    again = (-2, 4, 12)
+    path = log(
+        tmp_path / "meter.csv", lambda at: f"{at},50" + ("\ntime,watts\ntime,watts" if at - NOW in again else "")
+    )
+    output = taken(by_csv(path), here, tmp_path / "kept")
+    assert values(output) == [(float(at), 50.0) for at in range(11)]
+    told = Power().gaps(PROBE, output, WINDOW)
+    assert told.startswith("2 of 13 readings of power of local failed: ")
+    assert f"{path}:13: `time` is not a time of ISO 8601" in told
+    assert try_meter(by_csv(path), here) == 50
+
+
 def test_a_log_that_covers_nothing_of_the_window_gives_no_samples(here: Transport, tmp_path: Path) -> None:
     path = log(tmp_path / "meter.csv", lambda at: f"{at},50", start=-20, end=-2)
     output = taken(by_csv(path), here, tmp_path / "kept")
