@@ -16,6 +16,7 @@ from pathlib import Path
 import benchbrief
 from benchbrief.compiler.plan import Cell, Plan
 from benchbrief.runners import journal as j
+from benchbrief.runners.aliases import refuse_aliases
 from benchbrief.runners.history import attempts_of, finished_cells, records_of, tools_of, warm_of
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.journal_io import JOURNAL, Journal, Listener, read_journal
@@ -55,8 +56,9 @@ def execute(
     """Run every cell of the plan that the journal does not yet call good; `monitor` looks at its jobs meanwhile.
 
     Set `stopping` to end early: running jobs are stopped, and the run can be resumed. A host that another run holds is
-    waited for when there is a `wait`, which is told so. Raises HostBusy when there is none; RunnerError when another
-    process drives the run, or when it can't be run as planned; DiskFull when the journal can't even be begun.
+    waited for when there is a `wait`, which is told so. Raises HostBusy when there is none; OneMachine for two names of
+    one host; RunnerError when another process drives the run, or when it can't be run as planned; DiskFull when the
+    journal can't even be begun.
     """
     world = world_of(run_dir, records_of(run_dir))
     world.refuse(plan)
@@ -82,6 +84,7 @@ def execute(
                     return Outcome("interrupted", "stopped while waiting for its hosts", ())
                 raise
             try:
+                refuse_aliases(plan, [cell for cell in plan.cells if cell.id not in done], hosts, held)
                 journal.write(
                     j.RunStarted(
                         at=time.time(),

@@ -345,6 +345,15 @@ with_root claim
 """
 )
 
+# What the owner's claim tells people.
+CLAIMED = (
+    ROOT
+    + """\
+[ -e "$root/claim" ] && { read -r holder; read -r about; } <"$root/claim" && [ "$holder" = "$owner" ] || exit 0
+printf '%s\\n' "$about"
+"""
+)
+
 # One line for each claim and each job: kind, owner, seconds without a sign of life, when it began, its state, about.
 LIST = (
     ROOT

@@ -31,7 +31,7 @@ def claim(host: JobHost, void_after_s: float = VOID_AFTER_S) -> str:
     script = scripts.with_values(
         scripts.CLAIM,
         owner=host.run_name.owner,
-        about=json.dumps(asdict(host.run_name)),
+        about=json.dumps(asdict(host.run_name) | {"host": where}),
         stale=f"{void_after_s:.0f}",
         grace=f"{STOP_GRACE_S:.0f}",
         token=new_word(),
@@ -50,6 +50,12 @@ def claim(host: JobHost, void_after_s: float = VOID_AFTER_S) -> str:
         return ""
     jobs = f"; its jobs that still ran, {told[2]}, were ended" if told[2] != "0" else ""
     return f"{where} was held by {named(about(told[0]))}, which gave no sign of life for {told[1]} s: taken over{jobs}"
+
+
+def claimed_as(host: JobHost) -> str:
+    """See `seams.Transport.claimed_as`. Raises HostError."""
+    script = scripts.with_values(scripts.CLAIMED, owner=host.run_name.owner)
+    return str(about(persistently(host, lambda: sh(host, script)).stdout).get("host") or "")
 
 
 def claim_all(hosts: Hosts, ids: Iterable[str], busy: Callable[[HostBusy], None]) -> tuple[list[str], list[str]]:

@@ -134,6 +134,10 @@ class HostBusy(HostError):
     """Another run holds the host."""
 
 
+class OneMachine(HostError):
+    """Two names of a plan lead to one machine, on which two cells would be measured at the same time."""
+
+
 class ConnectionLost(HostError):
     """The connection to a host broke. What was running there as a job still runs."""
 
@@ -460,6 +464,10 @@ class Transport(Protocol):
         A claim whose run has given no sign of life for long is taken over, and its jobs are ended: the sentence that
         says so, else "".
         """
+        ...
+
+    def claimed_as(self) -> str:
+        """By which host's id the run last claimed what this name leads to; "" when the run does not hold it."""
         ...
 
     def release(self, *, keep_jobs: bool = False) -> int:

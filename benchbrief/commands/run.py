@@ -73,13 +73,13 @@ def command(
     as_json: bool,
 ) -> None:
     """Run SPEC on its hosts, keep every result, and render its brief as PDF and HTML."""
-    from benchbrief.runners.seams import HostBusy
+    from benchbrief.runners.seams import HostBusy, OneMachine
 
     progress = Progress(quiet=quiet)
     run_dir = _made(spec, profile, params, out, simulation(simulate, seed, errors, failing), fresh, progress)
     try:
         run_and_tell(run_dir, progress, report=not no_report, as_json=as_json, metrics=metrics, wait=wait)
-    except HostBusy:  # nothing was begun
+    except (HostBusy, OneMachine):  # nothing was begun
         shutil.rmtree(run_dir, ignore_errors=True)
         raise
 

@@ -123,6 +123,9 @@ class SimulatedTransport:
     def claim(self) -> str:
         return ""
 
+    def claimed_as(self) -> str:
+        return self.host.id
+
     def release(self, *, keep_jobs: bool = False) -> int:
         del keep_jobs
         return 0

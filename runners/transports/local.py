@@ -83,6 +83,9 @@ class LocalTransport:
     def claim(self) -> str:
         return locks.claim(self)
 
+    def claimed_as(self) -> str:
+        return locks.claimed_as(self)
+
     def release(self, *, keep_jobs: bool = False) -> int:
         return jobs.end_leftovers(self, release=True, keep=keep_jobs)
 

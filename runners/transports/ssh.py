@@ -195,6 +195,9 @@ class SshTransport:
     def claim(self) -> str:
         return locks.claim(self)
 
+    def claimed_as(self) -> str:
+        return locks.claimed_as(self)
+
     def release(self, *, keep_jobs: bool = False) -> int:
         return jobs.end_leftovers(self, release=True, keep=keep_jobs)
 

@@ -137,6 +137,22 @@ def test_a_host_that_goes_away_in_the_middle_spoils_no_other_cell(bench: Bench) 
         assert record["status"] == "ok" or record["reason"].startswith("box: ")
 
 
+def test_one_machine_under_two_names_is_refused_before_anything_is_measured_on_it_twice_at_once(bench: Bench) -> None:
+    system_tool("sshd")
+    hardware = 'hardware one { hosts = local  kind = "one" }\nhardware other { hosts = "box"  kind = "other" }'
+    bench.spec(rocks(hardware, ["one", "other"]))
+    with sshd(config=f"SetEnv TMPDIR={bench.tmp}") as server:
+        bench.env["HOME"] = str(server.home)
+        ended = bench("run", "brief.bench")
+        assert ended.code == 2, ended.text
+        assert "local (brief.bench:1:1) and box (brief.bench:2:1) are one machine under two names" in ended.err
+        assert "help: write local in both places" in ended.err
+        assert bench.run_dirs() == []
+        assert list(bench.tmp.glob("benchbrief-*")) == [], "its claim is gone"
+        bench.spec(rocks(hardware, ["other"]))
+        assert bench("run", "brief.bench", "--no-report").code == 0, "one of the names alone is no matter"
+
+
 def _vanish(server: Sshd) -> None:
     """End the server, and then its connections, so that nobody connects again."""
     connections = server.sessions()

@@ -1,0 +1,36 @@
+"""One machine under two names: refused before the first cell, where its cells would be measured at the same time.
+
+A claim (`runners/locks.py`) lies where all names of a machine lead to, and says by which of them it was written last: a
+name that finds another one in its own claim is of the same machine. Hosts whose state lies in places apart are apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchbrief.compiler.plan import Cell, Plan
+from benchbrief.runners.fan_out import fan_out
+from benchbrief.runners.seams import Hosts, OneMachine
+from benchbrief.runners.sharing import lanes
+
+
+def refuse_aliases(plan: Plan, cells: Sequence[Cell], hosts: Hosts, held: Sequence[str]) -> None:
+    """Raises OneMachine for two names of one machine whose cells may run side by side. `held` are claimed by now."""
+    lane_of = {host: number for number, lane in enumerate(lanes(cells)) for cell in lane for host in cell.locks}
+    if len({lane_of[host] for host in held if host in lane_of}) < 2:
+        return
+    names = fan_out(held, lambda host_id: hosts[host_id].claimed_as())
+    for host, name in names.items():
+        if isinstance(name, str) and name != host and name in held and lane_of.get(host) != lane_of.get(name):
+            first, second = sorted((host, name), key=list(plan.hosts).index)
+            raise OneMachine(
+                f"{first} ({_where(plan, first)}) and {second} ({_where(plan, second)}) are one machine under two "
+                "names: their cells would be measured at the same time, and disturb each other",
+                f"write {first} in both places",
+            )
+
+
+def _where(plan: Plan, host: str) -> str:
+    users = [each.origin for each in plan.hardware.values() if host in each.hosts]
+    users += [each.origin for each in plan.clients.values() if host in each.hosts]
+    return str(users[0]) if users else "no line of the spec"
