@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.compile import Checked, check
+from benchbrief.compiler.compile import Examined, check, examine
 from benchbrief.dsl import ast
 from benchbrief.dsl.diagnostics import Suggestion
 from benchbrief.dsl.parse import parse
@@ -50,7 +50,10 @@ def nodes(root: object) -> Iterator[object]:
 
 
 def words(text: str) -> Iterator[re.Match[str]]:
-    """Every word of the language and of the spec: not of its comments and texts, but of the holes in them."""
+    """Every word of the language and of the spec: not of its comments and texts, but of the holes in them.
+
+    Of those that say the same in the same kind of place, the first one: the others are mended alike.
+    """
     tree = parse(Source("spec", text))
     hidden: set[int] = set()
     for string in [node for node in nodes(tree) if isinstance(node, ast.String)]:
@@ -59,7 +62,31 @@ def words(text: str) -> Iterator[re.Match[str]]:
         hidden.difference_update(range(hole.expr.span.start, hole.expr.span.end))
     for comment in re.finditer(r"#.*", text):
         hidden.update(range(*comment.span()))
-    yield from (word for word in re.finditer(r"(?<![\w.])[A-Za-z_]\w+", text) if word.start() not in hidden)
+    known = places(tree)
+    met: set[tuple[object, ...]] = set()
+    for word in re.finditer(r"(?<![\w.])[A-Za-z_]\w+", text):
+        place = (word[0], *known.get(word.start(), ()))
+        if word.start() not in hidden and place not in met:
+            met.add(place)
+            yield word
+
+
+def places(tree: ast.File) -> dict[int, tuple[str, ...]]:
+    """Where each name of the tree begins, and what it is in: the kind of block, and of node."""
+    found: dict[int, tuple[str, ...]] = {}
+    stack: list[tuple[object, tuple[str, ...]]] = [(tree, ())]
+    while stack:
+        node, place = stack.pop()
+        if isinstance(node, tuple):
+            stack.extend((each, place) for each in node)
+        elif isinstance(node, ast.Name):
+            found[node.span.start] = place
+        elif is_dataclass(node) and not isinstance(node, Span | Source):
+            block = node.keyword.text if isinstance(node, ast.Block) else place[0] if place else ""
+            stack.extend(
+                (getattr(node, field.name), (block, type(node).__name__, field.name)) for field in fields(node)
+            )
+    return found
 
 
 def swapped(word: str) -> str:
@@ -104,7 +131,7 @@ def test_each_word_with_a_slip_in_it_gets_the_right_one_suggested_and_nothing_el
         tried += 1
         wrong = text[: word.start()] + slip + text[word.end() :]
         spec.write_text(wrong, encoding="utf-8")
-        checked = check(spec)
+        checked = examine(spec)
         mended = text in suggested_texts(checked, wrong)
         where = f"line {text.count(chr(10), 0, word.start()) + 1}: {word[0]} as {slip}"
         # A name misspelt where it is declared is right there: its uses are to follow it.
@@ -117,9 +144,9 @@ def test_each_word_with_a_slip_in_it_gets_the_right_one_suggested_and_nothing_el
     assert tried > 90
 
 
-def suggested_texts(checked: Checked, text: str) -> set[str]:
+def suggested_texts(checked: Examined, text: str) -> set[str]:
     return {edited(text, each.suggestion) for each in checked.diagnostics if each.suggestion}
 
 
-def follows(checked: Checked, slip: str) -> bool:
+def follows(checked: Examined, slip: str) -> bool:
     return any(each.suggestion and slip in each.suggestion.replacement for each in checked.diagnostics)
