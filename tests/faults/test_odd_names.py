@@ -13,7 +13,7 @@ from tests.support.sshd import sshd
 from tests.support.tools import system_tool
 
 ODD = {
-    "quotes": "it's \\\"quoted\\\"  twice; touch $OWNED & touch $OWNED | touch $OWNED #",
+    "quotes": 'it\'s \\"quoted\\"  twice; touch $OWNED & touch $OWNED | touch $OWNED #',
     "substitution": "$(touch $OWNED) `touch $OWNED` ${{HOME}} größe 容量 \\\\ %s %n",
     "globs": "* ? [a-z] ~ !! -rf",
 }
