@@ -103,6 +103,11 @@ ours() {
 """
 )
 
+# `forget` takes the secrets out of the files that the job in the working directory was given.
+_FORGET = """\
+forget() { [ ! -e forget ] || . ./forget; }
+"""
+
 # --- the job itself ---
 
 # `exec 9>&-` keeps the lock out of the job, so that it tells of this script alone. Descriptor 8 is the root's lock,
@@ -113,6 +118,7 @@ ours() {
 # job, and counts on when this script was killed.
 RUN = (
     _BORN
+    + _FORGET
     + """\
 umask 077
 exec 9>lock
@@ -127,6 +133,7 @@ exec >/dev/null 2>&1
 exec 8<&-
 export BENCHBRIEF_JOB="$PWD"
 ended() {
+    forget
     moment >end
     head -c 65536 /dev/zero >room && rm room && echo "$1" >rc.tmp && mv rc.tmp rc
     kill -KILL -$$
@@ -185,6 +192,7 @@ begin() {
     mkdir -- "$d" && mkdir -- "$d/work" && cd -- "$d/work" || failed
     write_files
     cd .. || failed
+    [ -z "$forget" ] || printf %s "$forget" >forget || failed
     printf '%s\\n' "$about" >about && printf %s "$env" >env || failed
     { echo "old_umask=$old_umask"; printf %s "$run"; } >run || failed
     said=$(setsid -f sh ./run 2>&1 </dev/null)
@@ -224,6 +232,7 @@ case $rc in ''|unattended) echo killed;; *) echo ended;; esac
 # Prints what became of it: nothing, when it had ended before.
 STOP = (
     _OURS
+    + _FORGET
     + """\
 stop() {
     cd -- "$1" 2>/dev/null || return 0
@@ -231,6 +240,7 @@ stop() {
     if flock -n -s lock true; then
         # It has ended; or its script alone was killed, and the rest of the group was not.
         [ -e rc ] || ! ours || kill -KILL "-$pid"
+        forget
         return 0
     fi
     : >stopping
@@ -238,6 +248,7 @@ stop() {
     flock -w "$grace" -s lock true && [ -e rc ] && { echo stopped; return 0; }
     kill -KILL "-$pid"
     flock -w "$grace" -s lock true || { echo immortal; return 0; }
+    forget
     date +%s.%N >end
     head -c 65536 /dev/zero >room && rm room && echo stopped >rc
     echo stopped

@@ -19,6 +19,7 @@ A job outlives the connection that started it. It lives on its host in a directo
             unattended      there when it ends itself, as its controller has given no sign of life for so many seconds
             end rc          the same at the end; exit code (or `stopped`, `unattended`); written last, and only when the
                             disk has room
+            forget          shell lines that take the secrets out of the files it was given, when it has ended
             work/           the job's working directory, with its files
 
 A directory without `pid` is a job that never began. No decision is taken by the host's clock, which may be stepped.
@@ -44,7 +45,7 @@ from typing import Protocol, TypeVar
 
 from benchbrief.compiler.plan import Host
 from benchbrief.runners import job_scripts as scripts
-from benchbrief.runners.commands import Masking, exec_line, exports, masked, plain, quote, secrets_of
+from benchbrief.runners.commands import MASK, Masking, exec_line, exports, masked, plain, quote, secrets_of
 from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.patience import persistently
 from benchbrief.runners.seams import (
@@ -59,6 +60,7 @@ from benchbrief.runners.seams import (
     JobState,
     RunName,
     RunnerError,
+    Secret,
 )
 
 _SLICE_S = 60.0
@@ -176,6 +178,7 @@ def _start_script(host: JobHost, job: Job) -> str:
         about=_about(host.run_name, job),
         env=exports(command),
         run=run,
+        forget="".join(map(_forget_line, job.files)),
     )
 
 
@@ -217,6 +220,15 @@ def _write_line(file: File) -> str:
     folder = _inside(str(PurePosixPath(file.name).parent))
     content = quote("".join(map(plain, file.content)))
     return f"mkdir -p -- {folder} && printf %s {content} >{name} || failed"
+
+
+def _forget_line(file: File) -> str:
+    """Writes a file anew without its secrets: what a job left may lie on its host until somebody comes back for it."""
+    if not any(isinstance(word, Secret) for word in file.content):
+        return ""
+    name = _inside(f"work/{file.name}")
+    kept = "".join(MASK if isinstance(word, Secret) else word for word in file.content)
+    return f"[ ! -e {name} ] || printf %s {quote(kept)} >{name}\n"
 
 
 def _inside(name: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchbrief.runners.seams import Command, HostError, Job, RunName, Transport
+from benchbrief.runners.seams import Command, File, HostError, Job, RunName, Secret, Transport
 from benchbrief.runners.transports import open_transport
 from tests.support.waiting import until
 
@@ -161,6 +162,18 @@ def test_a_job_whose_controller_is_gone_ends_itself_with_its_grandchildren(
         with pytest.raises(HostError, match=r"test stopped itself: no sign of its controller for 0\.4 s"):
             attached.collect(tmp_path / "kept")
         attached.discard()
+
+
+def test_a_job_that_ends_without_a_controller_leaves_no_secret_behind(transport: Transport, state_root: Path) -> None:
+    files = (File("conf/login", ("password=", Secret("hunter2"))), File("plain", ("1",)))
+    with controller(transport) as first:
+        first.start(replace(job("cat conf/login; echo; sleep 60", "k", unattended_s=0.4), files=files))
+        until((directory(state_root) / "work/conf/login").exists)
+    until((directory(state_root) / "rc").exists, 15)
+    assert (directory(state_root) / "work/conf/login").read_text() == "password=***"
+    assert (directory(state_root) / "work/plain").read_text() == "1"
+    with controller(transport) as second:
+        second.start(job("true", "k")).discard()
 
 
 def test_a_job_with_a_controller_goes_on_past_its_unattended_time(transport: Transport, tmp_path: Path) -> None:

@@ -193,6 +193,7 @@ def test_secrets_are_in_no_process_list_file_or_output(transport: Transport, tmp
     running.stop()
     output = running.collect(tmp_path / "kept")
     (mine,) = job_directories(state_root)
+    left = (mine / "work/settings").read_text()
     about = [(mine / name).read_text() for name in ("about", "run")]
     assert "PW=***" in about[0]
     running.discard()
@@ -201,6 +202,7 @@ def test_secrets_are_in_no_process_list_file_or_output(transport: Transport, tmp
     for text in texts:
         assert "sw0rdfish" not in text
         assert "hunter2" not in text
+    assert left == "uri=***\n", "it stays without its secrets"
     assert output.stdout.read_text() == "pw ***\n"
     assert (output.directory / "copy").read_text() == "uri=***\n"
     assert (output.directory / "command.txt").read_text().startswith("PW=*** sh -c ")
