@@ -168,10 +168,11 @@ class Process:
                 self.call(member["host"], command)
 
     def do_replsetgetstatus(self, command: Document, session: Session) -> Document:
-        """The secondaries are $PEER_LAG_S behind at first, and catch up ten times as fast as time passes."""
+        """The secondaries are as many seconds behind as the file $PEER_LAG says, where there is one."""
         config = self.state["set"]
         now = datetime.now(UTC)
-        behind = max(0.0, float(os.environ.get("PEER_LAG_S", "0")) - 10 * (time.time() - self.began))
+        lag = Path(os.environ.get("PEER_LAG", os.devnull))
+        behind = float(lag.read_text() or 0) if lag.exists() else 0.0
         members = [
             {
                 "name": member["host"],

@@ -10,7 +10,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import pymongo
 import pytest
 
 from benchbrief.compiler.plan import Auth, Database, Host, Reference, ServerStart, Tls
+from benchbrief.runners.engines.mongo_cluster import lagging
 from benchbrief.runners.engines.mongodb import MongoDB
 from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.seams import CellContext, Endpoint, RunnerError, Secret, ServerFailed, ToolMissing
@@ -74,13 +75,13 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
             pool.close()
 
 
-def programs(folder: Path, *, lag_s: float = 0.0) -> str:
-    """`mongod` with `mongos` beside it, both scripted; the path of the first."""
+def programs(folder: Path) -> str:
+    """`mongod` with `mongos` beside it, both scripted; the path of the first. `lag` says how far secondaries are."""
     (folder / "bin").mkdir(exist_ok=True)
     for name in ("mongod", "mongos"):
         program = folder / "bin" / name
         program.write_text(
-            f"#!/bin/sh\nexport PYTHONPATH='{ROOT}' PEER_LAG_S={lag_s}\n"
+            f"#!/bin/sh\nexport PYTHONPATH='{ROOT}' PEER_LAG='{folder / 'lag'}'\n"
             f"exec '{sys.executable}' -m tests.support.mongod_process {name} \"$@\"\n"
         )
         program.chmod(0o755)
@@ -205,14 +206,25 @@ def test_a_scripted_server_with_tls_is_reached_by_all_who_trust_its_certificate(
 def test_a_measurement_waits_for_scripted_secondaries_to_catch_up(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    binary = programs(tmp_path, lag_s=40.0)
-    engine, context = make(started(binary, tmp_path, "replica_set(rs0)", max_lag_s=2.0), hosts=2)
+    lag = tmp_path / "lag"
+    lag.write_text("40")
+    engine, context = make(started(programs(tmp_path), tmp_path, "replica_set(rs0)", max_lag_s=2.0), hosts=2)
     engine.start()
     monkeypatch.setattr("benchbrief.runners.engines.mongo_cluster._CAUGHT_UP_TIMEOUT_S", 0.2)
     with pytest.raises(ServerFailed, match=r"has not caught up within 0 s: 127\.0\.0\.1:\d+ lags \d+ s behind"):
         engine.settle(context.cell)
     monkeypatch.setattr("benchbrief.runners.engines.mongo_cluster._CAUGHT_UP_TIMEOUT_S", 60.0)
+    looks: list[int] = []
+
+    def look(status: Mapping[str, Any], max_lag_s: float) -> list[str]:
+        found = lagging(status, max_lag_s)
+        looks.append(len(found))
+        lag.write_text("1")
+        return found
+
+    monkeypatch.setattr("benchbrief.runners.engines.mongo_cluster.lagging", look)
     assert engine.settle(context.cell) == ()
+    assert looks == [1, 0], "it was waited for"
 
 
 def test_a_scripted_server_that_dies_is_told_by_its_name(make: Make, tmp_path: Path) -> None:
