@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Protocol, runtime_checkable
 
@@ -79,22 +79,25 @@ def _recorded(
     folder = attempt.run_dir / directory
     began, over = attempt.began("measure"), threading.Event()
     started, mode = (time.time(), "w") if began is None else (began, "a")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if mode == "a":
-            _end_whole(folder / "stdout")
-        with (folder / "stdout").open(mode) as out, (folder / "stderr").open(mode) as err:
-            reader = _Reader(probe.every_s, kind, ask, out, err, over)
-            reader.start()
-            try:
-                yield
-            finally:
-                over.set()
-                reader.join(_LAST_ANSWER_S)
-            if reader.failed is not None:
-                raise reader.failed
-    except OSError as error:
-        raise DiskFull(f"{folder} can't be written: {os.strerror(error.errno or 0)}", "free some space") from error
+    with ExitStack() as files:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if mode == "a":
+                _end_whole(folder / "stdout")
+            out, err = (_opened(files, folder / name, mode) for name in ("stdout", "stderr"))
+        except OSError as error:
+            raise _cannot_write(folder, error) from error
+        reader = _Reader(probe.every_s, kind, ask, out, err, over)
+        reader.start()
+        try:
+            yield
+        finally:
+            over.set()
+            reader.join(_LAST_ANSWER_S)
+        if reader.failed is None and reader.is_alive():
+            reader.tell(f"no answer within {_LAST_ANSWER_S:.0f} s")
+        if reader.failed is not None:
+            raise _cannot_write(folder, reader.failed) from reader.failed
     attempt.journal.write(
         j.JobCollected(
             at=time.time(),
@@ -110,6 +113,22 @@ def _recorded(
             files=digests(folder),
         )
     )
+
+
+def _opened(files: ExitStack, path: Path, mode: str) -> IO[str]:
+    """What could not be written is known by then: it is flushed each time."""
+    file = path.open(mode)
+
+    def close() -> None:
+        with suppress(OSError):
+            file.close()
+
+    files.callback(close)
+    return file
+
+
+def _cannot_write(folder: Path, error: OSError) -> DiskFull:
+    return DiskFull(f"{folder} can't be written: {os.strerror(error.errno or 0)}", "free some space")
 
 
 class _Reader(threading.Thread):
@@ -139,14 +158,28 @@ class _Reader(threading.Thread):
                     return
         except OSError as error:
             self.failed = error
-        except ValueError:
-            pass  # the files were closed: this answer came too late to be kept
 
     def _read(self) -> None:
         try:
-            status = self._ask()
+            reading = self._kind.reading(self._ask())
         except RunnerError as error:
-            print(f"{time.time():.3f} {error}", file=self._err, flush=True)
+            self.tell(str(error))
+            return
+        except Exception as error:  # what a server tells may be odd in any way: it is a gap, and the next may be good
+            self.tell(f"its answer can't be read: {error!r}")
             return
         up = time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
-        print(f"= {time.time():.6f} {up:.2f}\n{self._kind.reading(status)}\n.", file=self._out, flush=True)
+        self._print(f"= {time.time():.6f} {up:.2f}\n{reading}\n.", self._out)
+
+    def tell(self, problem: str) -> None:
+        """Of a gap."""
+        try:
+            self._print(f"{time.time():.3f} {' '.join(problem.split())}", self._err)
+        except OSError as error:
+            self.failed = error
+
+    @staticmethod
+    def _print(text: str, file: IO[str]) -> None:
+        if not file.closed:  # else this answer came too late to be kept
+            with suppress(ValueError):
+                print(text, file=file, flush=True)
