@@ -72,8 +72,11 @@ def execute(
         attempts = attempts_of(before)
         whole = bool(plan.cells) and finished_cells(run_dir) >= {cell.id for cell in plan.cells}
         if resumed and whole and isinstance(before[-1], j.RunEnded):
-            # A whole run stays as it ended: there is nothing to add to its journal.
-            return Outcome("done", f"all {len(plan.cells)} cells were done before", ())
+            # A whole run stays as it ended: nothing is added to its journal, unless that calls it another thing.
+            outcome = Outcome("done", f"all {len(plan.cells)} cells were done before", ())
+            if before[-1].status != outcome.status:
+                journal.write(j.RunEnded(at=time.time(), status=outcome.status, message=outcome.message))
+            return outcome
         done, stop = finished_cells(run_dir), stopping or threading.Event()
         with world.hosts(plan, run_name(run_dir)) as hosts:
             needed = dict.fromkeys(host for cell in plan.cells if cell.id not in done for host in cell.locks)
@@ -111,12 +114,12 @@ def execute(
                 run.skipped = sum(isinstance(record, j.CellSkipped) for record in before)
                 _run_lanes(run, hosts, before)
                 # What could not be fetched for want of space here is left for when there is some.
-                keep = any(isinstance(error, DiskFull) for error in run.fatal)
+                keep = run.keep_jobs or any(isinstance(error, DiskFull) for error in run.fatal)
             except BaseException:
                 release_all(hosts, held, keep_jobs=True)
                 raise
             # An interrupted run may have left something where all cells are done.
-            _leave(run, hosts, [*held, *(plan.hosts if resumed else ())], keep)
+            _leave(run, hosts, [*held, *run.claimed, *(plan.hosts if resumed else ())], keep)
         outcome = run.outcome()
         try:
             journal.write(j.RunEnded(at=time.time(), status=outcome.status, message=outcome.message))
@@ -151,9 +154,15 @@ def _leave(run: RunState, hosts: OpenHosts, held: Iterable[str], keep_jobs: bool
 
 def _run_lanes(run: RunState, hosts: OpenHosts, before: Sequence[j.AnyRecord]) -> None:
     try:
+        run.world.require_power(run.plan, hosts)
+    except RunnerError as error:
+        # What an earlier controller left goes on, for the resumption that finds its meter.
+        run.keep_jobs = True
+        run.stop_all(error)
+        return
+    try:
         if run.resumed:
             run.left = take_over(run, hosts, before)
-        run.world.require_power(run.plan, hosts)
     except RunnerError as error:
         run.stop_all(error)
         return

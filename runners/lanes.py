@@ -49,31 +49,35 @@ class Lane:
         self._hosts = hosts
         self._equipment = Equipment(run, hosts)
         self._lost: dict[str, RunnerError] = {}
+        self._cells: Sequence[Cell] = ()
         self._warm: tuple[Cell, int] | None = None
         """The last cell that was run, with its attempt: what is to cool down before the next one."""
 
     def observe(self, cells: Sequence[Cell]) -> None:
         """Collect the facts of each host of the lane, and say where they contradict what the spec declares."""
-        plan = self._run.plan
-
-        def look(host_id: str) -> dict[str, str]:
-            paths = dict.fromkeys(
-                path for cell in cells if host_id in cell.locks and (path := plan.databases[cell.database].path)
-            )
-            return self._run.world.facts(self._hosts[host_id], list(paths))
-
-        for host_id, found in each_of((host for cell in cells for host in cell.locks), look):
+        self._cells = cells
+        for host_id, found in each_of((host for cell in cells for host in cell.locks), self._look):
             if isinstance(found, HostError | HostFull):
                 self._lost[host_id] = found
                 continue
             if isinstance(found, RunnerError):
                 raise found
-            self._run.journal.write(j.HostFacts(at=time.time(), host=host_id, facts=found))
-            for key in dict.fromkeys(cell.hardware for cell in cells):
-                hardware = plan.hardware[key]
-                if host_id in hardware.hosts:
-                    for text in facts.contradictions(hardware, found):
-                        self.remark("warning", f"{hardware.label} on {host_id}: {text}", str(hardware.origin))
+            self._disclose(host_id, found)
+
+    def _look(self, host_id: str) -> dict[str, str]:
+        databases = self._run.plan.databases
+        paths = dict.fromkeys(
+            path for cell in self._cells if host_id in cell.locks and (path := databases[cell.database].path)
+        )
+        return self._run.world.facts(self._hosts[host_id], list(paths))
+
+    def _disclose(self, host_id: str, found: dict[str, str]) -> None:
+        self._run.journal.write(j.HostFacts(at=time.time(), host=host_id, facts=found))
+        for key in dict.fromkeys(cell.hardware for cell in self._cells):
+            hardware = self._run.plan.hardware[key]
+            if host_id in hardware.hosts:
+                for text in facts.contradictions(hardware, found):
+                    self.remark("warning", f"{hardware.label} on {host_id}: {text}", str(hardware.origin))
 
     def remark(
         self, severity: Literal["info", "warning"], text: str, origin: str = "", cell: str | None = None
@@ -177,6 +181,7 @@ class Lane:
         run.repeats.skipped(cell)
         run.searches.skipped(cell)
         with run.lock:
+            run.judged.add(cell.id)
             run.skipped += 1
 
     def remember_warm(self, cells: Sequence[Cell]) -> None:
@@ -261,6 +266,8 @@ class Lane:
     def _ended(self, cell: Cell, verdict: j.CellEnded) -> None:
         self._run.journal.write(verdict)
         if not verdict.retried:
+            with self._run.lock:
+                self._run.judged.add(cell.id)
             self._run.repeats.ended(cell, verdict)
             self._run.searches.ended(cell, verdict)
 
@@ -310,9 +317,31 @@ class Lane:
         )
 
     def _refuse_lost_hosts(self, cell: Cell) -> None:
+        """Raises the error of a host that is lost, and was looked for again: it may be back."""
         for host_id in cell.locks:
             if host_id in self._lost:
-                raise self._lost[host_id]
+                self._look_again(host_id)
+
+    def _look_again(self, host_id: str) -> None:
+        """Have a host back as it was at the start: held, observed, and with nothing of an attempt that was lost on it.
+
+        Raises HostError or HostFull when it is still away, or can't be had.
+        """
+        if not self._hosts.reachable(host_id):
+            raise self._lost[host_id]
+        host = self._hosts[host_id]
+        try:
+            taken_over = host.claim()
+            with self._run.lock:
+                self._run.claimed.append(host_id)
+            self._equipment.stop_engine()
+            host.end_leftovers()
+            self._disclose(host_id, self._look(host_id))
+        except (HostError, HostFull) as error:
+            self._lost[host_id] = error
+            raise
+        del self._lost[host_id]
+        self.remark("info", f"{host_id} can be reached again" + (f"; {taken_over}" if taken_over else ""))
 
     def close(self) -> None:
         self._equipment.stop_engine()

@@ -11,6 +11,7 @@ own, takes no turns with any other, and decides for itself.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -92,7 +93,7 @@ class _Group:
 
 
 class RepeatsUntil:
-    """The repeats of a run that may end early, shared by its lanes; those of one group are in one lane.
+    """The repeats of a run that may end early, shared by its lanes; those of one group are in one lane of the plan.
 
     `records` is the journal so far, in which the cells of `done` are good or not needed; `tell` writes to it.
     """
@@ -101,6 +102,8 @@ class RepeatsUntil:
         self, plan: Plan, records: Iterable[j.AnyRecord], done: set[str], tell: Callable[[j.AnyRecord], None]
     ) -> None:
         self._tell = tell
+        self._lock = threading.Lock()
+        """A resumption has lanes of the cells left, so that those of one group may be in several."""
         self._groups: dict[tuple[object, ...], _Group] = {}
         self._of: dict[str, tuple[_Group, _Repeats]] = {}
         self._sort(plan)
@@ -136,27 +139,31 @@ class RepeatsUntil:
         if cell.id not in self._of:
             return ""
         group, repeats = self._of[cell.id]
-        if group.end is None or cell.id in [each.id for each in repeats.cells[: group.end]]:
-            return ""
-        return group.reason()
+        with self._lock:
+            if group.end is None or cell.id in [each.id for each in repeats.cells[: group.end]]:
+                return ""
+            return group.reason()
 
     def skipped(self, cell: Cell) -> None:
         """Take note of a cell that is not run, be it for a search that is over."""
         if cell.id in self._of:
-            self._of[cell.id][1].skipped.add(cell.id)
+            with self._lock:
+                self._of[cell.id][1].skipped.add(cell.id)
 
     def ended(self, cell: Cell, verdict: j.CellEnded) -> None:
         """Take note of how a cell ended for good; call it once the verdict is in the journal."""
         if cell.id not in self._of:
             return
         group, repeats = self._of[cell.id]
-        repeats.verdicts[cell.id] = verdict
-        group.decide()
-        if group.end is None and not group.told:
-            for text in group.unconfident() if self._all_ended(group) else ():
-                group.told = True
-                origin = str(group.experiment.origin)
-                self._tell(j.Remark(at=time.time(), severity="warning", text=text, origin=origin))
+        with self._lock:
+            repeats.verdicts[cell.id] = verdict
+            group.decide()
+            over = group.end is None and not group.told and self._all_ended(group)
+            texts = tuple(group.unconfident()) if over else ()
+            group.told = group.told or bool(texts)
+        for text in texts:
+            origin = str(group.experiment.origin)
+            self._tell(j.Remark(at=time.time(), severity="warning", text=text, origin=origin))
 
     @staticmethod
     def _all_ended(group: _Group) -> bool:

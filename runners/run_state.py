@@ -68,6 +68,12 @@ class RunState:
     failed: list[tuple[str, str]] = field(default_factory=list)
     fatal: list[RunnerError] = field(default_factory=list)
     begun: set[str] = field(default_factory=set)
+    judged: set[str] = field(default_factory=set)
+    """Cells that have their last verdict by this execution, or were not needed."""
+    claimed: list[str] = field(default_factory=list)
+    """Hosts that were away at first, or for a time, and were claimed when they were back."""
+    keep_jobs: bool = False
+    """Whether what runs on the hosts is to be left as it is, since nothing was looked at or begun."""
     halted_by: str = ""
     """The cell whose failure is to be the last thing that happens, by its experiment's `on_failure = stop`."""
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -90,7 +96,7 @@ class RunState:
         failed = tuple(self.failed)
         if self.fatal:
             return Outcome("interrupted", one_line(self.fatal[0]), failed)
-        if self.stopping.is_set():
+        if self.stopping.is_set() and any(cell.id not in self.done | self.judged for cell in self.plan.cells):
             return Outcome("interrupted", "stopped before every cell was run", failed)
         if self.halted_by:
             left = len(self.plan.cells) - len(self.done | self.begun)

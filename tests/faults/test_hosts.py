@@ -18,6 +18,7 @@ from tests.faults.specs import rocks
 from tests.support.bench import Bench, fresh_bench
 from tests.support.sshd import Sshd, sshd
 from tests.support.tools import system_tool
+from tests.support.waiting import until
 
 REASONS = {
     "refuses": ("connection refused by 127.0.0.1 port", "Is sshd running there?"),
@@ -119,20 +120,25 @@ def test_doctor_says_the_same_of_every_host(faulty: FaultyRun) -> None:
         assert REASONS[name][0] in done.out
 
 
-def test_a_host_that_goes_away_in_the_middle_spoils_no_other_cell(bench: Bench) -> None:
+def test_a_host_that_goes_away_spoils_no_other_cell_and_its_own_only_until_it_is_back(bench: Bench) -> None:
     system_tool("sshd")
     hardware = 'hardware good { hosts = local  kind = "good" }\nhardware bad { hosts = "box"  kind = "bad" }'
-    bench.spec(rocks(hardware, ["good", "bad"]).replace("[1]", "[1, 2, 3]").replace("1 s", "2 s  unattended = 10 s"))
-    with sshd() as server:
+    more = "2 s  unattended = 10 s  cool_down = 3 s"
+    bench.spec(rocks(hardware, ["good", "bad"]).replace("[1]", "[1, 2, 3, 4]").replace("1 s", more))
+    with sshd(config=f"SetEnv BENCHBRIEF_TEST={bench.mark}") as server:
         bench.env["HOME"] = str(server.home)
         with bench.started("run", "brief.bench") as run:
             run.until_it_says("e/bad/load/threads=1")
             _vanish(server)
+            run.until_it_says("e/bad/load/threads=3", 60)
+            server.start_again()
             ended = run.wait(90)
     assert ended.code == 3, ended.text
     status = {cell: verdict for cell, (verdict, _) in bench.verdicts().items()}
-    assert [status[f"e/good/load/threads={n}/r1"] for n in (1, 2, 3)] == ["ok"] * 3
-    assert [status[f"e/bad/load/threads={n}/r1"] for n in (1, 2, 3)] == ["ok", "failed", "failed"]
+    assert [status[f"e/good/load/threads={n}/r1"] for n in (1, 2, 3, 4)] == ["ok"] * 4
+    assert [status[f"e/bad/load/threads={n}/r1"] for n in (1, 2, 3, 4)] == ["ok", "failed", "failed", "ok"]
+    assert "box can be reached again" in ended.err
+    assert bench.strays() == {}
     for record in bench.journal("cell_ended"):
         assert record["status"] == "ok" or record["reason"].startswith("box: ")
 
@@ -151,6 +157,20 @@ def test_one_machine_under_two_names_is_refused_before_anything_is_measured_on_i
         assert list(bench.tmp.glob("benchbrief-*")) == [], "its claim is gone"
         bench.spec(rocks(hardware, ["other"]))
         assert bench("run", "brief.bench", "--no-report").code == 0, "one of the names alone is no matter"
+
+
+def test_a_server_that_is_restarted_in_the_middle_of_a_measurement_costs_nothing(bench: Bench) -> None:
+    system_tool("sshd")
+    bench.spec(rocks('hardware there { hosts = "box"  kind = "there" }', ["there"]).replace("1 s", "4 s"))
+    with sshd(config=f"SetEnv BENCHBRIEF_TEST={bench.mark}") as server:
+        bench.env["HOME"] = str(server.home)
+        with bench.started("run", "brief.bench", "--no-report") as run:
+            until(lambda: any("--benchmarks" in line for line in bench.strays().values()), 30)
+            _vanish(server)
+            server.start_again()
+            ended = run.wait(60)
+    assert ended.code == 0, ended.text
+    assert list(bench.verdicts().values()) == [("ok", 1)]
 
 
 def _vanish(server: Sshd) -> None:

@@ -103,6 +103,11 @@ class Sshd:
         self.process.kill()
         self.process.wait(10)
 
+    def start_again(self) -> None:
+        """After `stop`: the same server, on the same port."""
+        self.process = _begun(system_tool("sshd"), self.directory)
+        _wait_for_banner(self)
+
     def cut_connections(self) -> int:
         """Kill the server's side of every connection, and say how many processes that were."""
         pids = self.sessions()
@@ -110,6 +115,13 @@ class Sshd:
             with contextlib.suppress(ProcessLookupError):  # it ended with its parent
                 os.kill(pid, signal.SIGKILL)
         return len(pids)
+
+
+def _begun(program: str, directory: Path) -> subprocess.Popen[bytes]:
+    with (directory / "log").open("ab") as log:
+        return subprocess.Popen(
+            [program, "-D", "-e", "-f", str(directory / "sshd_config")], stdin=subprocess.DEVNULL, stderr=log
+        )
 
 
 @contextmanager
@@ -146,11 +158,7 @@ def sshd(*, user: str | None = None, config: str = "") -> Iterator[Sshd]:
             "KbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\nPermitRootLogin yes\n"
             "Subsystem sftp internal-sftp\nMaxSessions 100\nMaxStartups 200:30:400\n" + config + "\n"
         )
-        with (directory / "log").open("wb") as log:
-            process = subprocess.Popen(
-                [program, "-D", "-e", "-f", str(directory / "sshd_config")], stdin=subprocess.DEVNULL, stderr=log
-            )
-        server = Sshd(directory, port, user, process)
+        server = Sshd(directory, port, user, _begun(program, directory))
         server.write_config()
         server.write_known_hosts()
         _wait_for_banner(server)

@@ -1,0 +1,45 @@
+"""How a run ends that is asked to stop when there is nothing left to be stopped."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+from benchbrief.runners import journal as j
+from benchbrief.runners.executor import execute
+from benchbrief.runners.journal_io import JOURNAL, Journal, read_journal
+from benchbrief.runners.rundir import create_run
+from tests.support.plans import compile_spec
+
+SPEC = """
+hardware box { hosts = "box.lab" }
+database rocks { engine = rocksdb  path = "/data" }
+workload w from db_bench.fillrandom
+experiment e { hardware = box  workloads = w  threads = [1, 2]  measure = 1 min }
+"""
+
+
+def test_a_signal_after_the_last_verdict_leaves_a_run_that_is_done(tmp_path: Path) -> None:
+    (tmp_path / "a.bench").write_text(SPEC)
+    plan = compile_spec(tmp_path / "a.bench")
+    run_dir = create_run(tmp_path / "out", plan, {}, simulated=j.Simulated())
+    stopping = threading.Event()
+
+    def listen(record: j.AnyRecord) -> None:
+        if isinstance(record, j.CellEnded) and record.cell == plan.cells[-1].id:
+            stopping.set()
+
+    assert execute(plan, "", run_dir, listener=listen, stopping=stopping).status == "done"
+
+    # An earlier version called such a run interrupted, for ever.
+    journal = Journal(run_dir, lambda _: None)
+    journal.write(j.RunEnded(at=time.time(), status="interrupted", message="stopped before every cell was run"))
+    journal.close()
+    assert execute(plan, "", run_dir).status == "done"
+    last = read_journal(run_dir / JOURNAL)[-1]
+    assert isinstance(last, j.RunEnded)
+    assert last.status == "done"
+    records = len(read_journal(run_dir / JOURNAL))
+    assert execute(plan, "", run_dir).status == "done"
+    assert len(read_journal(run_dir / JOURNAL)) == records
