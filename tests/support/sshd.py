@@ -117,7 +117,7 @@ class Sshd:
         return len(pids)
 
 
-def _begun(program: str, directory: Path) -> subprocess.Popen[bytes]:
+def _begun(program: Path, directory: Path) -> subprocess.Popen[bytes]:
     with (directory / "log").open("ab") as log:
         return subprocess.Popen(
             [program, "-D", "-e", "-f", str(directory / "sshd_config")], stdin=subprocess.DEVNULL, stderr=log
