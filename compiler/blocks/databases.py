@@ -111,7 +111,8 @@ def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
         if not values.said("path"):
             _require_path(entry, reader)
     reset = read_reset(values, "drop_and_load" if engine == "mongodb" else "after_writes", reader)
-    if reset.how == "snapshot" and server in ("attach", "embedded"):
+    doubtful = values.said("server") and values.text("server") is None  # a misspelt one may be any
+    if reset.how == "snapshot" and server in ("attach", "embedded") and not doubtful:
         reader.findings.add(structure_errors.NoSnapshot(values.span("reset"), entry.name, server))
     if engine == "rocksdb":
         _check_flags(entry.one("options"), reader)
@@ -124,7 +125,7 @@ def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
         label=entry.label,
         engine=engine,
         server=server,
-        start=read_start(values, server == "start", reader) if engine == "mongodb" else None,
+        start=read_start(values, server == "start", reader) if engine == "mongodb" and not doubtful else None,
         uri=uri,
         path=values.string("path"),
         topology=read_topology(values, reader),
@@ -249,7 +250,7 @@ def fill(spec: DatabaseSpec, unit: HardwareUnit, table: Mapping[str, plan.Host],
     if spec.uri and uri:
         _check_uri(spec.uri, uri, reader)
         check_uri_options(spec.uri, uri, spec.option_places, reader)
-    if spec.start:
+    if spec.start and (spec.topology.text or "topology" not in spec.places):  # a misspelt one may be any
         place = spec.places.get("topology", spec.span)
         check_hosts(spec.topology, place, unit.hardware.key, len(unit.hardware.hosts), reader.findings)
     lag = {"max_lag_s": spec.max_lag} if spec.max_lag is not None else {}

@@ -257,7 +257,7 @@ class Reader:
             why = "a spec goes into version control"
             self.findings.add(value_errors.SecretInTheOpen(expr.span, key, why, shape.example))
         else:
-            self._wrong(expr, key, shape.wanted)
+            self._wrong(expr, key, shape.wanted, ["secret" if shape.secret else "env"])
         return None
 
     def _fact(self, key: str, expr: ast.Expr, shape: Fact) -> Value | None:

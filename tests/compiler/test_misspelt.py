@@ -18,14 +18,15 @@ from benchbrief.dsl.parse import parse
 from benchbrief.dsl.source import Source, Span
 
 FOLDER = Path(__file__).parent / "misspelt"
-SPECS = ["documents.bench", "embedded.bench"]
+SPECS = ["documents.bench", "embedded.bench", "started.bench"]
 
 FREE = {
     "network": "a fact that one hardware alone declares may have any name",
     "MONGO_USER": "a variable of the environment may have any name",
     "MONGO_PASSWORD": "a variable of the environment may have any name",
+    "MONGO_KEY": "a variable of the environment may have any name",
     **dict.fromkeys(("plain", "cached"), "a variant that is only named by `.variants` may have any name"),
-    **dict.fromkeys(("offered", "rocks", "smoke", "brief"), "what nothing refers to may have any name"),
+    **dict.fromkeys(("offered", "found", "rocks", "smoke", "brief"), "what nothing refers to may have any name"),
     **dict.fromkeys(("tail", "written", "cost", "peak", "cpu_time", "sum_of"), "a metric that nothing refers to"),
 }
 """Words that may be misspelt without a suggestion, and why."""
