@@ -32,6 +32,7 @@ from benchbrief.runners.seams import (
     Endpoint,
     Engine,
     JobOutput,
+    KnowsWhy,
     OutlivesController,
     Restores,
     RunnerError,
@@ -142,6 +143,12 @@ class CellRun:
             self.engine().healthy()
         except ServerFailed as failure:
             raise ServerFailed(f"{failure}; {error}", failure.hint) from error
+        engine, why = self.engine(), ""
+        if isinstance(engine, KnowsWhy):
+            with suppress(RunnerError):  # then it is not known
+                why = engine.why_failed()
+        if why:
+            raise BadOutput(f"{why}: {error}", error.hint) from error
 
     def _prepare(self) -> None:
         hardware = self._plan.hardware[self._cell.hardware]

@@ -159,10 +159,10 @@ def _processors(said: _Said) -> dict[str, str]:
 def _memory(said: _Said) -> dict[str, str]:
     total, swap = said.number("MemTotal:"), said.number("SwapTotal:")
     limits = [int(text) for text in said.all("limit") if re.fullmatch(r"\d{1,18}", text)]
-    facts = {"memory": _size(total * 1024)} if total else {}
+    facts = {"memory": size_text(total * 1024)} if total else {}
     if total and limits and min(limits) < total * 1024:
-        facts["memory_limit"] = _size(min(limits))
-    return facts | ({"swap": _size(swap * 1024)} if swap else {})
+        facts["memory_limit"] = size_text(min(limits))
+    return facts | ({"swap": size_text(swap * 1024)} if swap else {})
 
 
 def _disks(said: _Said) -> dict[str, str]:
@@ -177,7 +177,7 @@ def _disks(said: _Said) -> dict[str, str]:
             continue
         turns = {"0": "not rotating", "1": "rotating"}.get(said.one(f"rotating {name}"), "")
         facts[f"disk {name}"] = ", ".join(
-            filter(None, [_size((said.number(f"sectors {name}") or 0) * 512), said.one(f"model {name}"), turns])
+            filter(None, [size_text((said.number(f"sectors {name}") or 0) * 512), said.one(f"model {name}"), turns])
         )
     return facts
 
@@ -213,7 +213,7 @@ def _paths(said: _Said, paths: Sequence[str]) -> dict[str, str]:
         name = real.get(str(index), "").removeprefix("/dev/")
         facts[f"disks of {path}"] = " ".join(_lowest(name, _below(said))) if name in said.all("block") else ""
         facts[f"mount of {path}"] = mount
-        facts[f"free space of {path}"] = _size(free * 1024)
+        facts[f"free space of {path}"] = size_text(free * 1024)
         types.add(mounted.get(mount, ""))
     return facts | ({"filesystem": types.pop()} if len(types) == 1 else {})
 
@@ -236,7 +236,8 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
 
-def _size(size: float) -> str:
+def size_text(size: float) -> str:
+    """So many bytes, for people."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if size < 1024:
             return f"{size:.1f} {unit}" if unit != "B" else f"{size:.0f} B"

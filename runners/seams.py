@@ -401,6 +401,15 @@ class Settles(Protocol):
         ...
 
 
+@runtime_checkable
+class KnowsWhy(Protocol):
+    """An engine that may know why a load generator has failed though the system under test seems well."""
+
+    def why_failed(self) -> str:
+        """In a few words; "" when it does not know. Raises RunnerError."""
+        ...
+
+
 class RunningJob(Protocol):
     """A job started on a host."""
 

@@ -15,6 +15,7 @@ from benchbrief.compiler.plan import Cell, Database, Hardware, Plan
 from benchbrief.runners import tools
 from benchbrief.runners.engines import directories
 from benchbrief.runners.engines.hooks import run_hooks
+from benchbrief.runners.facts import size_text
 from benchbrief.runners.plugins import driver
 from benchbrief.runners.seams import (
     Command,
@@ -32,6 +33,9 @@ _ROOM_FACTOR = 1.25
 """A load writes each record about once (to sorted files; its log is off); the rest is for indexes and compactions."""
 _ROOM_SPARE = 64 << 20
 _REMOVE_TIMEOUT_S = 600.0
+_FULL, _FULL_SHARE, _FULL_AT_MOST = 1 << 20, 0.01, 64 << 20
+"""With fewer free bytes (or that share of all, up to so many), a file system is full: what RocksDB could not write
+whole, it removes again."""
 
 # Every script gets the directory as $1 and leaves with 0, or says why not on standard output and leaves with 1.
 # The marker's words are the data set, RocksDB's identity of the database, and how many cells wrote to it since.
@@ -46,7 +50,7 @@ cd -- "$1/$4" && [ -f CURRENT ] && [ -f IDENTITY ] || exit 1
 [ "$(cat -- "$2")" = "$3 $(cat IDENTITY)" ] && echo 0
 """
 
-_FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4 }'"
+_FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4, $2 }'"
 
 # The marker is renamed into place: it names a data set either fully or not at all.
 _REMEMBER = """\
@@ -59,6 +63,15 @@ _DESCRIBE = """\
 if [ -f "$1/CURRENT" ]; then du -sk --exclude=BENCHBRIEF.snapshot -- "$1" | cut -f 1; else echo empty; fi
 [ -z "$2" ] || sha256sum -- "$2" | cut -d ' ' -f 1
 """
+
+
+def room_for(plan: Plan, cell: Cell) -> int:
+    """How many bytes a cell's load needs, about."""
+    properties = plan.workloads[cell.workload].properties
+    record = float(properties.get("key_size", 0)) + float(properties.get("value_size", 0))
+    records = cell.dataset.records if cell.dataset else float(properties.get("records", 0))
+    copies = 2 if plan.databases[cell.database].reset == "snapshot" else 1
+    return copies * int(records * record * _ROOM_FACTOR) + _ROOM_SPARE
 
 
 class RocksDB:
@@ -233,18 +246,28 @@ class RocksDB:
         return path
 
     def _require_room(self, cell: Cell) -> None:
-        properties = self._plan.workloads[cell.workload].properties
-        record = float(properties.get("key_size", 0)) + float(properties.get("value_size", 0))
-        records = cell.dataset.records if cell.dataset else float(properties.get("records", 0))
-        copies = 2 if self._database.reset == "snapshot" else 1
-        needed = copies * int(records * record * _ROOM_FACTOR) + _ROOM_SPARE
-        free = self._run(_FREE).stdout.strip()
-        if free.isdigit() and int(free) * 1024 < needed:
+        needed = room_for(self._plan, cell)
+        free, _ = self._room()
+        if free is not None and free < needed:
             raise RunnerError(
-                f"the load needs about {needed / 1e9:.1f} GB in {self._path()} on {self._host}, "
-                f"and {int(free) * 1024 / 1e9:.1f} GB are free",
+                f"the load needs about {size_text(needed)} in {self._path()} on {self._host}, "
+                f"and {size_text(free)} are free",
                 "make room, name another `path`, or declare fewer `records`",
             )
+
+    def why_failed(self) -> str:
+        """See `seams.KnowsWhy`."""
+        free, size = self._room()
+        if free is None or size is None or free >= max(_FULL, min(_FULL_AT_MOST, _FULL_SHARE * size)):
+            return ""
+        return f"no space left in {self._path()} on {self._host}, where {size_text(free)} of {size_text(size)} are free"
+
+    def _room(self) -> tuple[int | None, int | None]:
+        """Bytes that are free where the data lie, and in all; None where that can't be known."""
+        said = self._run(_FREE).stdout.split()
+        if len(said) != 2 or not all(word.isdigit() for word in said):
+            return None, None
+        return int(said[0]) * 1024, int(said[1]) * 1024
 
     def _version(self) -> str:
         """RocksDB's version is that of the db_bench it is linked into; "" when that is not found."""

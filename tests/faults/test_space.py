@@ -23,7 +23,7 @@ def test_a_database_that_fills_its_disk_fails_its_cell_alone(bench: Bench, small
     bench.spec(rocks(variants("bad", "good"), ["here.bad", "here.good"]).replace("records = 2k", "records = 100k"))
     run = FaultyRun(bench, bench("run", "brief.bench"))
     run.fails_only("/bad/")
-    run.says_why("/bad/", "db_bench", "No space left on device")
+    run.says_why("/bad/", "db_bench", "no space left in", "/bad on local, where", "of 3.0 MiB are free")
 
 
 def test_a_load_that_does_not_fit_is_not_begun(bench: Bench, small_disk: Mount) -> None:
@@ -33,7 +33,7 @@ def test_a_load_that_does_not_fit_is_not_begun(bench: Bench, small_disk: Mount) 
     bench.spec(rocks(variants("bad", "good"), ["here.bad", "here.good"], benchmark="readrandom", tool=tool))
     run = FaultyRun(bench, bench("run", "brief.bench"))
     run.fails_only("/bad/")
-    run.says_why("/bad/", "the load needs about", "/bad on local", "make room, name another `path`")
+    run.says_why("/bad/", "the load needs about 64.", "MiB in", "/bad on local", "make room, name another `path`")
 
 
 def test_a_host_without_room_for_the_jobs_outputs_fails_its_cells(bench: Bench, small_disk: Mount) -> None:
