@@ -22,7 +22,9 @@ from benchbrief.runners.probes import longest_step
 from benchbrief.runners.seams import RunnerError
 
 _TOLD = 0.95
-"""Where less of the window was sampled than this, it is told, and there is no energy."""
+"""Where less of the window was sampled than this, it is told, and where more of it lies in gaps, there is no energy."""
+_FEWEST = 3
+"""Readings of power that an energy takes: of fewer, it would be what was drawn at one moment, held for all."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Coverage:
-    """`share` of the window was sampled; `longest_s` is the longest stretch of it that was not."""
+    """`share` of the window was sampled; `longest_s` is its longest stretch without a reading, 0 where none lacks."""
 
     share: float
     longest_s: float
@@ -77,21 +79,23 @@ def sampled(
             found.samples += [
                 SampleRow(run_id, cell_id, s.measure, s.node, s.device, s.time, s.value, s.unit) for s in samples
             ]
-            covered = coverage([sample.time for sample in samples], probe.every_s, seconds)
+            every_s = max(probe.every_s, _interval(samples)) if evidence.simulated else probe.every_s
+            covered = coverage([sample.time for sample in samples], every_s, seconds)
             row = CoverageRow(run_id, cell_id, probe.name, host, covered.share, covered.longest_s)
             found.coverage.append(row)
             if not samples:
                 without.append(host)
-            elif covered.share < _TOLD:
+            elif _is_patchy(covered, every_s, seconds):
                 _tell(found.gaps, f"{PROBE}{probe.name}:{host}", _patchy(probe, host, covered))
             if probe.name == "power" and samples:
-                joules = energy([(sample.time, sample.value) for sample in samples], probe.every_s, seconds)
+                joules = energy([(sample.time, sample.value) for sample in samples], every_s, seconds)
                 found.samples.append(
                     SampleRow(run_id, cell_id, "energy", samples[0].node, "", samples[0].time, joules, "J")
                 )
                 units["energy"] = "J"
                 if joules is None:
-                    known = f"its power was sampled for {covered.share:.0%} of the window"
+                    count = f"{len(samples)} reading{'s' if len(samples) != 1 else ''}"
+                    known = f"its power was sampled for {covered.share:.0%} of the window, by {count}"
                     text = f"the energy of {host} is not known: {known}"
                     _tell(found.gaps, f"{PROBE}energy:{host}", text)
         found.samples += [
@@ -105,13 +109,29 @@ def sampled(
 def coverage(times: Sequence[float], every_s: float, seconds: float) -> Coverage:
     """Of a window of so many seconds, by readings at these times from its start.
 
-    A reading stands for the time to the next one, and the first and the last for the ends of the window, unless that is
-    longer than `longest_step`.
+    The least of two: the readings against those due between the first and the last, and the window without the
+    stretches that no reading stands for. A single reading stands for one interval.
     """
-    if not times or seconds <= 0:
+    found = sorted(set(times))
+    if not found or seconds <= 0:
         return Coverage(0.0, max(seconds, 0.0))
-    missed = [b - a for a, b in pairwise([0.0, *sorted(set(times)), seconds]) if b - a > longest_step(every_s)]
-    return Coverage(max(0.0, 1 - sum(missed) / seconds), max(missed, default=0.0))
+    due = 1 + round((found[-1] - found[0]) / every_s) if len(found) > 1 else seconds / every_s
+    share = min(_spanned(found, every_s, seconds), len(found) / due)
+    longest = max(b - a for a, b in pairwise([0.0, *found, seconds]))
+    return Coverage(min(share, 1.0), longest if share < 1 else 0.0)
+
+
+def _spanned(times: Sequence[float], every_s: float, seconds: float) -> float:
+    """The share of the window without gaps: a reading stands for the time to the next one, and the first and the last
+    for the ends of the window, unless that is longer than `longest_step`."""
+    gaps = (b - a for a, b in pairwise([0.0, *times, seconds]))
+    return max(0.0, 1 - sum(gap for gap in gaps if gap > longest_step(every_s)) / seconds)
+
+
+def _is_patchy(covered: Coverage, every_s: float, seconds: float) -> bool:
+    """In a short window one reading that was late is more than 5 % of it, and nothing to tell of."""
+    missed = (1 - covered.share) * seconds
+    return covered.share < _TOLD and (missed > longest_step(every_s) or covered.longest_s > longest_step(every_s))
 
 
 def energy(watts: Sequence[tuple[float, float]], every_s: float, seconds: float) -> float | None:
@@ -119,9 +139,9 @@ def energy(watts: Sequence[tuple[float, float]], every_s: float, seconds: float)
 
     The trapezoid rule between readings; before the first and after the last, their values are held, since what is
     outside of the window may be another load. Where a little was missed, that has the mean of the rest; None when more
-    than 5 % was.
+    than 5 % was, or when there are fewer than three readings.
     """
-    if coverage([time for time, _ in watts], every_s, seconds).share < _TOLD:
+    if len(watts) < _FEWEST or _spanned([time for time, _ in watts], every_s, seconds) < _TOLD:
         return None
     ends = [(0.0, watts[0][1]), *watts, (seconds, watts[-1][1])]
     steps = [(b[0] - a[0], (a[1] + b[1]) / 2) for a, b in pairwise(ends) if b[0] - a[0] <= longest_step(every_s)]
@@ -154,6 +174,12 @@ def _samples(
     elif some_failed:
         gaps[of] = Gap("warning", some_failed)
     return samples
+
+
+def _interval(samples: Sequence[Sample]) -> float:
+    """How often a simulated host was sampled: less often than asked for, where it is simulated for long."""
+    times = sorted({sample.time for sample in samples})
+    return min((b - a for a, b in pairwise(times)), default=0.0)
 
 
 def _tell(gaps: dict[str, Gap], of: str, text: str) -> None:

@@ -49,18 +49,28 @@ def test_over_too_long_a_gap_there_is_no_energy() -> None:
     assert energy([(50.0, 100.0)], 1.0, 100.0) is None
 
 
+def test_of_fewer_than_three_readings_there_is_no_energy() -> None:
+    assert energy([(10.0, 100.0)], 10.0, 20.0) is None
+    assert energy([(5.0, 100.0), (15.0, 100.0)], 10.0, 20.0) is None
+    assert energy([(1.0, 100.0), (10.0, 100.0), (19.0, 100.0)], 10.0, 20.0) == pytest.approx(2000)
+
+
 @pytest.mark.parametrize(
     ("times", "every_s", "expected"),
     [
         ([], 1.0, Coverage(0.0, 10.0)),
         ([0.9, 1.9, 2.9, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 9.9], 1.0, Coverage(1.0, 0.0)),
-        ([0.5, 2.9, 5.3, 7.7], 1.0, Coverage(1.0, 0.0)),  # no two are 2.5 intervals apart
+        ([1.0, 3.0, 5.0, 7.0, 9.0], 1.0, Coverage(5 / 9, 2.0)),  # every second one is missing
+        ([0.5, 2.9, 5.3, 7.7], 1.0, Coverage(0.5, 2.4)),
+        ([0.5, 1.5, 3.2, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5], 1.0, Coverage(1.0, 0.0)),  # one was late
+        ([0.5, 1.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5], 1.0, Coverage(0.9, 2.0)),
+        ([5.0], 5.0, Coverage(0.5, 5.0)),  # one of two
         ([0.5, 1.5, 6.5, 7.5, 8.5, 9.5], 1.0, Coverage(0.5, 5.0)),
         ([6.0, 7.0, 8.0, 9.0], 1.0, Coverage(0.4, 6.0)),  # began late
         ([1.0, 2.0], 1.0, Coverage(0.2, 8.0)),  # ended early
     ],
 )
-def test_coverage_is_the_share_of_the_window_without_its_gaps(
+def test_coverage_is_of_the_readings_that_were_due_and_of_the_window_without_its_gaps(
     times: list[float], every_s: float, expected: Coverage
 ) -> None:
     found = coverage(times, every_s, 10.0)

@@ -82,6 +82,14 @@ def test_every_start_of_the_run_is_marked(run_dir: Path) -> None:
     assert rows(run_dir, "SELECT simulated FROM runs") == [(True,)]
 
 
+def test_a_host_that_is_simulated_for_long_is_sampled_less_often_without_a_gap(run_dir: Path) -> None:
+    assert rows(run_dir, "SELECT min(share), max(longest_gap_s) FROM coverage") == [(1.0, 0.0)]
+    assert rows(run_dir, "SELECT count(*) FROM notes WHERE text LIKE '%was sampled for%'") == [(0,)]
+    assert rows(run_dir, "SELECT count(*) > 0, count(value) = count(*) FROM samples WHERE measure = 'energy'") == [
+        (True, True)
+    ]
+
+
 def test_littles_law_holds_for_every_closed_loop(run_dir: Path) -> None:
     """Operations in the system on average: throughput times mean latency, over all load generators."""
     found = rows(
