@@ -20,6 +20,7 @@ from urllib.parse import quote as percent_encode
 from benchbrief.compiler.plan import Database, Dataset, Hardware, Reference, ServerStart
 from benchbrief.runners import tools
 from benchbrief.runners.engines import directories
+from benchbrief.runners.engines.addresses import address_of
 from benchbrief.runners.engines.mongo_client import Connection, Refused
 from benchbrief.runners.engines.mongo_cluster import writable
 from benchbrief.runners.engines.mongo_layout import CONFIG_FILE, KEY_FILE, Layout, Member, layout, words
@@ -102,7 +103,8 @@ class StartedCluster:
         self._hardware = hardware
         self._hosts = hosts
         self.keep: Path | None = None
-        self.layout: Layout = layout(database, [hosts[id_].host for id_ in hardware.hosts], start.port)
+        named = [hosts[id_].host.model_copy(update={"name": address_of(hosts[id_])}) for id_ in hardware.hosts]
+        self.layout: Layout = layout(database, named, start.port)
         self._running: dict[str, _Running] = {}
         self._open = ExitStack()
         self._login = self._credentials()

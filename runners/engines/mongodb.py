@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal
 from benchbrief.compiler.plan import Cell, Database, Hardware, Plan
 from benchbrief.runners import tools
 from benchbrief.runners.engines import directories, mongo_server, mongo_uri
+from benchbrief.runners.engines.addresses import address_of
 from benchbrief.runners.engines.hooks import run_hooks
 from benchbrief.runners.engines.mongo_client import Address, Connection
 from benchbrief.runners.engines.mongo_cluster import check_declared, part, wait_caught_up, writable
@@ -294,7 +295,7 @@ class MongoDB:
         clients = {host for cell in self._plan.cells if cell.database in keys for host in cell.load_hosts}
         if clients <= {self._host}:
             return "127.0.0.1"
-        return self._hosts[self._host].host.name
+        return address_of(self._hosts[self._host])
 
     def _primary(self, uri: mongo_uri.MongoUri) -> Connection:
         """A connection to the one server that takes writes. Where there is none just now, an election may be going on.

@@ -182,9 +182,12 @@ def test_a_data_directory_that_can_t_be_used_is_told_with_the_server_s_words(mak
 
 @contextmanager
 def engine_of_another_host(
-    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    database: Database,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    load_hosts: tuple[str, ...] = ("local",),
 ) -> Iterator[tuple[MongoDB, CellContext]]:
-    """The one host of the plan, under test and load generator, is reached through SSH."""
+    """The one host of the plan, under test and load generator, is reached through SSH, by a name of ~/.ssh/config."""
     system_tool("sshd")
     monkeypatch.setenv("BENCHBRIEF_TOOLS", str(tools_dir()))
     with sshd(config=f"SetEnv TMPDIR={tmp_path}") as remote:
@@ -193,9 +196,11 @@ def engine_of_another_host(
         remote.write_config()
         remote.write_known_hosts()
         made = cells.context(cells.ycsb("a", 3), database)
-        plan = made.plan.model_copy(update={"hosts": {"local": remote.host.model_copy(update={"id": "local"})}})
-        with HostPool(plan) as hosts:
-            engine = MongoDB(plan, made.database, made.hardware, hosts)
+        cell = made.cell.model_copy(update={"load_hosts": load_hosts})
+        hosts = {"local": remote.host.model_copy(update={"id": "local"})}
+        plan = made.plan.model_copy(update={"hosts": hosts, "cells": (cell,)})
+        with HostPool(plan) as pool:
+            engine = MongoDB(plan, made.database, made.hardware, pool)
             try:
                 yield engine, made
             finally:
@@ -211,6 +216,17 @@ def test_the_embedded_server_of_another_host_is_reached_through_ssh(
         fill(endpoint, 3)
         engine.loaded(made.cell, 3)
         assert engine.holds(made.cell)
+
+
+def test_the_embedded_server_of_a_host_with_a_name_for_ssh_alone_listens_where_others_reach_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built_tool("mongo-stand-in")
+    with engine_of_another_host(cells.embedded(), tmp_path, monkeypatch, ("elsewhere",)) as (engine, _):
+        endpoint = engine.start()
+        assert endpoint.uri
+        assert endpoint.uri.value.startswith("mongodb://127.0.0.1:")
+        fill(endpoint, 3)
 
 
 def test_a_server_behind_another_host_is_told_of_by_its_own_address(
