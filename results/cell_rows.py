@@ -179,6 +179,8 @@ def _note_rows(
             notes["warning", f"server counters of {record.node}: {record.problem}"] = str(cell.origin)
     for text in _clock_notes(verdict):
         notes["info", text] = str(cell.origin)
+    for text in _unread_clocks(verdict) if measured.sources else ():
+        notes["warning", text] = str(cell.origin)
     for remark in evidence.remarks.get(cell.id, ()):
         notes[remark.severity, remark.text] = remark.origin
     for measurement in measured.sources.values():
@@ -198,6 +200,16 @@ def _clock_notes(verdict: Verdict) -> Iterator[str]:
                 f"the clock of {clock.host} was {_roughly(abs(clock.offset_s))} {way} the controller's: "
                 "times are brought to the controller's clock"
             )
+
+
+def _unread_clocks(verdict: Verdict) -> Iterator[str]:
+    """Of the hosts whose times count, where the clocks of others were read."""
+    cell = verdict.cell
+    known = {clock.host for clock in verdict.clocks if clock.when == "before"}
+    sampled = (host for probe in cell.probes if probe.on == "node" for host in probe.hosts)
+    for host in dict.fromkeys((*cell.load_hosts, *sampled)):
+        if known and host not in known:
+            yield f"the clock of {host} could not be read: its times are taken for the controller's"
 
 
 def _roughly(seconds: float) -> str:

@@ -436,6 +436,21 @@ def test_samples_and_windows_of_hosts_whose_clocks_differ_are_brought_together(t
     ]
 
 
+def test_a_clock_that_could_not_be_read_is_told(tmp_path: Path) -> None:
+    probes = (Probe(name="gauge", every_s=1, hosts=("nvme-1",), origin=HERE),)
+    cell = a_cell(probes=probes)
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    clock = {"cell": cell.id, "attempt": 1, "host": "load-1", "when": "before", "offset_s": 0.0}
+    run.start(cell)
+    run.write(j.ClockRead.model_validate({"at": run.now, **clock, "uncertainty_s": 0.01, "booted": None}))
+    run.collect(cell, 1, "measure", "load-1", {"stdout": MEASUREMENT.dump_json(measurement([READ])), "stderr": b""})
+    run.ended(cell, 1, "ok", ops_per_s=10.0)
+    with open_store(run.run_dir) as store:
+        notes = rows(store, "SELECT severity, text FROM notes WHERE text LIKE 'the clock of%'")
+    told = "the clock of nvme-1 could not be read: its times are taken for the controller's"
+    assert notes == [("warning", told)]
+
+
 def test_a_damaged_probe_output_costs_its_samples_and_not_the_throughput(tmp_path: Path) -> None:
     cell = a_cell(probes=(GAUGE,))
     run = RunMaker(tmp_path / "run", a_plan([cell]))
