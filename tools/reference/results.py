@@ -52,7 +52,7 @@ def _tables() -> Iterator[str]:
         )
 
 
-_TYPES = {int: "BIGINT", float: "DOUBLE", str: "VARCHAR", datetime: "TIMESTAMP"}
+_TYPES = {int: "BIGINT", float: "DOUBLE", str: "VARCHAR", bool: "BOOLEAN", datetime: "TIMESTAMP"}
 
 
 def _type(annotation: object) -> str:
