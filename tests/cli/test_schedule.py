@@ -133,6 +133,10 @@ def test_a_confident_run_stands_for_the_same_rule_again_and_not_for_another(benc
     reused = (second / "journal.jsonl").read_text()
     assert (reused.count('"cell_reused"'), reused.count('"cell_skipped"')) == (3, 2)
     spec.write_text(spec.read_text().replace("50 %", "49 %"))
-    assert bench("run", "brief.bench", "--no-report").code == 0
+    with bench.started("run", "brief.bench", "--no-report") as run:
+        run.until_it_says("[1/5]")
+        run.signal(signal.SIGINT)
+        run.wait(30)
     third = (bench.run_dirs()[-1] / "journal.jsonl").read_text()
+    assert '"cell_started"' in third
     assert '"cell_reused"' not in third
