@@ -21,6 +21,10 @@ _NOT_KNOWN = (
     "whether the secondaries had caught up is not known: the login may not ask for the state of the replica set "
     "(the role clusterMonitor would allow it)"
 )
+SHARDS_NOT_KNOWN = (
+    "whether the secondaries of the shards had caught up is not known: a router does not tell, and the shards of a "
+    "cluster that is attached to are not asked"
+)
 
 
 @dataclass(frozen=True)

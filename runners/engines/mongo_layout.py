@@ -86,6 +86,23 @@ def layout(database: Database, hosts: Sequence[Host], port: int) -> Layout:
     return Layout(((member("mongod", "data", hosts[0]),),), ())
 
 
+def unguarded(start: ServerStart, made: Layout) -> tuple[str, ...]:
+    """What is to be told of servers that let everybody in who reaches them: one sentence, or none."""
+    servers = [*made.routers, *(member for members in made.sets for member in members)]
+    open_at = sorted({each.address for each in servers if not _near(each)})
+    if start.auth or not open_at:
+        return ()
+    text = (
+        f"the MongoDB servers were started without access control, and listened at {', '.join(open_at)}: who could "
+        "reach them could read and change all of it (`user` and `password` of the database would prevent that)"
+    )
+    return (text,)
+
+
+def _near(member: Member) -> bool:
+    return member.address in ("127.0.0.1", "localhost")
+
+
 def words(start: ServerStart, member: Member, directory: str, config: Sequence[Member], sharded: bool) -> list[str]:
     """The arguments of a server; its files are in its working directory."""
     return list(_words(start, member, directory, config, sharded))
@@ -100,8 +117,12 @@ def _words(
         yield from ("--configdb", f"{_CONFIG_SET}/{','.join(each.where for each in config)}")
     else:
         yield from ("--dbpath", directory)
-    near = member.address in ("127.0.0.1", "localhost")
-    yield from ("--port", str(member.port), "--bind_ip", "127.0.0.1" if near else f"127.0.0.1,{member.address}")
+    yield from (
+        "--port",
+        str(member.port),
+        "--bind_ip",
+        "127.0.0.1" if _near(member) else f"127.0.0.1,{member.address}",
+    )
     if member.replica_set:
         yield from ("--replSet", member.replica_set)
     if member.role == "config":

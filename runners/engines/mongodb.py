@@ -20,9 +20,10 @@ from benchbrief.runners.engines import directories, mongo_server, mongo_uri
 from benchbrief.runners.engines.addresses import address_of
 from benchbrief.runners.engines.hooks import run_hooks
 from benchbrief.runners.engines.mongo_client import Address, Connection
-from benchbrief.runners.engines.mongo_cluster import check_declared, part, wait_caught_up, writable
+from benchbrief.runners.engines.mongo_cluster import SHARDS_NOT_KNOWN, check_declared, part, wait_caught_up, writable
 from benchbrief.runners.engines.mongo_data import Data
 from benchbrief.runners.engines.mongo_facts import counters_of, facts_of, status_of
+from benchbrief.runners.engines.mongo_layout import unguarded
 from benchbrief.runners.engines.mongo_start import StartedCluster
 from benchbrief.runners.seams import Endpoint, Hosts, Secret, ServerFailed
 
@@ -170,6 +171,10 @@ class MongoDB:
                     told += wait_caught_up(self._database, [primary])
                 finally:
                     primary.close()
+            if self._database.start:
+                told += unguarded(self._database.start, self._cluster.layout)
+        elif part(self._started().hello()).topology == "sharded":
+            told += (SHARDS_NOT_KNOWN,)
         else:
             told += wait_caught_up(self._database, [self._started()])
         return tuple(dict.fromkeys(told))

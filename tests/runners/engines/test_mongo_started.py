@@ -19,6 +19,7 @@ import pytest
 
 from benchbrief.compiler.plan import Auth, Database, Host, Reference, ServerStart, Tls
 from benchbrief.runners.engines.mongo_cluster import lagging
+from benchbrief.runners.engines.mongo_layout import layout, unguarded
 from benchbrief.runners.engines.mongodb import MongoDB
 from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.seams import CellContext, Endpoint, RunnerError, Secret, ServerFailed, ToolMissing
@@ -176,6 +177,17 @@ def test_a_scripted_replica_set_with_access_control_is_started_on_three_hosts_an
     kept = "".join(path.read_text() for path in (tmp_path / "kept").rglob("*") if path.is_file())
     for secret in (PASSWORD, KEY):
         assert secret not in shown.decode() + kept
+
+
+def test_servers_without_access_control_that_others_can_reach_are_told_of() -> None:
+    start = ServerStart(binary="mongod", router="mongos", port=27017)
+    database = cells.attached("", "replica_set(rs0)")
+    far = [Host(id=name, transport="ssh", name=name) for name in ("db1", "db2")]
+    near = [Host(id="here", transport="local", name="127.0.0.1")]
+    (told,) = unguarded(start, layout(database, far, 27017))
+    assert "without access control, and listened at db1, db2" in told
+    assert unguarded(start, layout(database, near, 27017)) == ()
+    assert unguarded(start.model_copy(update={"auth": AUTH}), layout(database, far, 27017)) == ()
 
 
 def test_a_scripted_cluster_spreads_the_data_over_its_shards(make: Make, tmp_path: Path) -> None:

@@ -426,9 +426,11 @@ def test_a_scripted_replica_set_without_a_primary_is_a_failed_server(
 def test_a_scripted_router_is_a_sharded_cluster(make: Make) -> None:
     answers = {"isMaster": {**HELLO, "msg": "isdbgrid"}, "serverStatus": STATUS, "buildInfo": {"version": "7.0.5"}}
     with scripted_mongod(answers) as (_, port):
-        engine, _ = make(cells.attached(f"mongodb://127.0.0.1:{port}/ycsb", topology="sharded"))
+        engine, context = make(cells.attached(f"mongodb://127.0.0.1:{port}/ycsb", topology="sharded"))
         engine.start()
         assert engine.describe()["topology"] == "sharded"
+        (told,) = engine.settle(context.cell)
+        assert "whether the secondaries of the shards had caught up is not known" in told
         engine.stop()
 
 
