@@ -98,9 +98,25 @@ def _note_rows(evidence: Evidence) -> Iterator[NoteRow]:
     if evidence.starts and evidence.starts[0].plan_sha256 != evidence.plan_sha256:
         text = "plan.json was changed after the run began: the numbers may belong to other cells than it says"
         yield NoteRow(run_id, None, "error", text, "plan.json")
+    if text := _later_attempts(evidence.verdicts):
+        yield NoteRow(run_id, None, "info", text, "journal.jsonl")
     for cell in evidence.strangers():
         text = f"the journal has a cell that is not in the plan, and was left out: {cell}"
         yield NoteRow(run_id, None, "error", text, "journal.jsonl")
+
+
+_NAMED = 10
+"""More cells than these are told by their number."""
+
+
+def _later_attempts(verdicts: Sequence[Verdict]) -> str:
+    """Which cells are good by another attempt than their first, also after `bench resume`; "" for none."""
+    later = [(v.cell.id, v.attempt) for v in verdicts if v.status == "ok" and v.attempt and v.attempt > 1]
+    if not later:
+        return ""
+    named = ", ".join(f"{cell} (attempt {attempt})" for cell, attempt in later[:_NAMED])
+    more = f", and {len(later) - _NAMED} more" if len(later) > _NAMED else ""
+    return f"earlier attempts failed, or were interrupted, of measurements that are good now: {named}{more}"
 
 
 def _fact_rows(evidence: Evidence) -> Iterator[FactRow]:

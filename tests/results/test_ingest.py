@@ -436,6 +436,19 @@ def test_samples_and_windows_of_hosts_whose_clocks_differ_are_brought_together(t
     ]
 
 
+def test_cells_that_took_more_than_one_attempt_are_named(tmp_path: Path) -> None:
+    cells = [a_cell(repeat=repeat) for repeat in (1, 2)]
+    run = RunMaker(tmp_path / "run", a_plan(cells))
+    run.ok(cells[0], {"load-1": measurement([READ])})
+    run.failed(cells[1], "no such device")
+    run.failed(cells[1], "no such device")
+    run.ok(cells[1], {"load-1": measurement([READ])})
+    with open_store(run.run_dir) as store:
+        notes = rows(store, "SELECT cell_id, severity, text FROM notes")
+    told = "earlier attempts failed, or were interrupted, of measurements that are good now"
+    assert notes == [(None, "info", f"{told}: {cells[1].id} (attempt 3)")]
+
+
 def test_a_clock_that_could_not_be_read_is_told(tmp_path: Path) -> None:
     probes = (Probe(name="gauge", every_s=1, hosts=("nvme-1",), origin=HERE),)
     cell = a_cell(probes=probes)
