@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from benchbrief.runners.live import Reading
 
 _EVERY_S = 5.0
+_FIRST_S = 0.2
 
 Labels = Mapping[str, str]
 
@@ -157,7 +158,8 @@ def _cell_labels(cell: Cell) -> dict[str, str]:
 class MetricsFile:
     """Keeps a file up to date while it is entered, replaced as a whole each time; nothing when there is none to keep.
 
-    The last contents stay: they tell how the run ended.
+    It is left as it is until the run has begun here: who is refused a run that another process drives must not write
+    over that one's file. The last contents stay: they tell how the run ended.
     """
 
     def __init__(self, path: Path | None, progress: Progress, readings: Callable[[], Sequence[Reading]]) -> None:
@@ -170,7 +172,7 @@ class MetricsFile:
     def __enter__(self) -> Self:
         if self._path is not None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._write(self._path, "running")
+            self._temporary(self._path).touch()  # a place that can't be written is told before anything runs
             self._thread.start()
         return self
 
@@ -182,22 +184,30 @@ class MetricsFile:
             self._thread.join()
             with suppress(OSError):
                 self._write(self._path, "interrupted")
+            with suppress(OSError):
+                self._temporary(self._path).unlink(missing_ok=True)
+
+    def _begun(self) -> bool:
+        return self._progress.view is not None and bool(self._progress.view.run_id)
 
     def _keep(self) -> None:
-        while self._path is not None and not self._over.wait(_EVERY_S):
+        while self._path is not None and not self._over.wait(_EVERY_S if self._begun() else _FIRST_S):
             with suppress(OSError):  # who reads it sees that it grows old; the run is not to suffer
                 self._write(self._path, "running")
 
     def _write(self, path: Path, unless_ended: str) -> None:
         """Raises OSError."""
         view = self._progress.view
-        if view is None:
-            contents = "# EOF\n"
-        else:
-            state = view.end.status if view.end is not None else unless_ended
-            contents = text(view, self._readings(), state, time.time())
-        # The collector reads *.prom alone, so it never sees this name.
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        if view is None or not self._begun():
+            return
+        state = view.end.status if view.end is not None else unless_ended
+        contents = text(view, self._readings(), state, time.time())
+        temporary = self._temporary(path)
         temporary.write_text(contents, encoding="utf-8")
         temporary.chmod(0o644)
         temporary.replace(path)
+
+    @staticmethod
+    def _temporary(path: Path) -> Path:
+        """The collector reads *.prom alone, so it never sees this name."""
+        return path.with_name(f".{path.name}.{os.getpid()}")

@@ -13,6 +13,7 @@ from benchbrief.compiler import plan as p
 from benchbrief.reports import disclosure as d
 from benchbrief.reports import prose, repeatability, validity
 from benchbrief.reports.axes import text_width
+from benchbrief.reports.cautions import Cautions
 from benchbrief.reports.charts import draw
 from benchbrief.reports.expectations import judged, told
 from benchbrief.reports.facts import contradictions, fact_groups
@@ -22,6 +23,7 @@ from benchbrief.reports.source import Key, Results, Store
 from benchbrief.reports.systems import stand_ins
 from benchbrief.reports.values import (
     Scale,
+    automatic,
     decimals_for,
     fixed,
     formatted,
@@ -92,6 +94,7 @@ class _Builder:
         self.results = results
         self.report = report
         self.words = results.words
+        self.cautions = Cautions(results)
         self.figures = self.tables = self.sections = self.footnotes = 0
         self.pending: dict[str, Note] = {}
 
@@ -141,7 +144,7 @@ class _Builder:
         """The number of a footnote with this text under the block in hand."""
         if text not in self.pending:
             self.footnotes += 1
-            self.pending[text] = Note(self.footnotes, Markup(escape(text)))  # noqa: S704  # escaped here
+            self.pending[text] = Note(self.footnotes, text)
         return self.pending[text].number
 
     def tell_boundaries(self, queries: Iterable[p.Query]) -> None:
@@ -149,6 +152,14 @@ class _Builder:
         if any(map(d.is_of_power, queries)):
             for text in d.cpu_packages_only(self.results):
                 self.note(text)
+
+    def numbered(self, texts: Iterable[str]) -> tuple[int, ...]:
+        return tuple(self.note(text) for text in dict.fromkeys(texts))
+
+    def tell_cautions(self, queries: Iterable[p.Query]) -> None:
+        """Footnotes for all that a drawing, or a worked example, is made of."""
+        queries = list(queries)
+        self.numbered(text for query in queries for text in (*self.cautions.of(query), *self.cautions.at(query)))
 
     def notes(self) -> tuple[Note, ...]:
         found, self.pending = tuple(self.pending.values()), {}
@@ -260,10 +271,12 @@ class _Builder:
                 html = _reference(self.words["missing"], self.note(self.results.why_missing(line.query, **where)))
             else:
                 shown = formatted(value, line.format, unit) if line.format else fixed(scale(value), decimals)
-                html = Markup(escape(shown))  # noqa: S704  # escaped here
+                if value and not line.format and not re.search("[1-9]", shown):
+                    shown = automatic(scale(value))  # beside far larger ones: small, and not nothing
+                html = _reference(shown, *self.numbered(self.cautions.at(line.query, **where)))
             found.append(Cell(html, True, self.cells([line.query], **where)))
         shown_unit = "" if line.format.endswith("%") else scale.unit
-        return Head(label, shown_unit), tuple(found)
+        return Head(label, shown_unit, notes=self.numbered(self.cautions.of(line.query))), tuple(found)
 
     def callout(self, element: p.CalloutElement) -> CalloutView:
         table = self.table(element.table, numbered=False) if element.table else None
@@ -299,6 +312,7 @@ class _Builder:
         note = self.optional_prose(element.note)
         queries = [q for s in element.series for q in (s.query, s.x_query) if q]
         self.tell_boundaries(queries)
+        self.tell_cautions(queries)
         return FigureView(
             self.figures,
             element.title,
@@ -321,6 +335,7 @@ class _Builder:
         numbers = _operators(element.text.format(*amounts))
         result = self.amount(element.result)
         queries = [*(term.query for term in element.terms), element.result]
+        self.tell_cautions(queries)
         steps = (words, numbers, result)
         cells, sources = self.cells(queries), tuple(_sources(queries))
         return FormulaView(element.name, element.for_label, steps, self.notes(), cells, sources)
@@ -371,8 +386,9 @@ def _operators(text: str) -> str:
     return text
 
 
-def _reference(text: str, number: int) -> Markup:
-    html = f'{escape(text)}<sup><a href="#note-{number}">{number}</a></sup>'
+def _reference(text: str, *numbers: int) -> Markup:
+    links = ",".join(f'<a href="#note-{number}">{number}</a>' for number in numbers)
+    html = f"{escape(text)}<sup>{links}</sup>" if links else escape(text)
     return Markup(html)  # noqa: S704  # escaped above
 
 

@@ -48,7 +48,12 @@ def _environment() -> Environment:
 
 
 def ticked(text: str) -> Markup:
-    """A sentence of ours, in which words of a spec or of a command stand in backticks: those become code."""
+    """A sentence of ours, in which words of a spec or of a command stand in backticks: those become code.
+
+    What is HTML already, a note of the spec's author, is left as it is.
+    """
+    if isinstance(text, Markup):
+        return text
     return Markup("").join(
         Markup("<code>{}</code>").format(part) if index % 2 else part
         for index, part in enumerate(re.split(r"`([^`\n]+)`", text))

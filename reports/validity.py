@@ -11,19 +11,29 @@ from benchbrief.reports.source import CellRow, Results
 from benchbrief.reports.values import NBSP, quantity
 from benchbrief.reports.view import Item, Notice
 from benchbrief.reports.words import counted
+from benchbrief.results.coverage import patchy
 from benchbrief.results.statistics import t_interval
 
 
 def notice(results: Results) -> Iterable[Notice]:
-    """That measurements begin with a transient, where they do: the means are others without it."""
+    """What has to be known before any number: transients, offered loads not reached, probes that sampled too little."""
     if text := _transients(results):
         yield Notice(results.words["notice_transient"], text, "warning")
+    _, short = _offered(results)
+    if short:
+        yield Notice(results.words["notice_short"], short, "warning")
+    if texts := list(_sampled(results)):
+        yield Notice(results.words["notice_sampled"], " ".join(texts), "warning")
 
 
 def paragraphs(results: Results) -> Iterable[Item]:
     if text := _transients(results):
         yield Item("", text, emphasis=True)
-    yield from _offered(results)
+    reached, short = _offered(results)
+    if reached or short:
+        yield Item("", reached or short, emphasis=bool(short))
+    for text in _sampled(results):
+        yield Item("", text, emphasis=True)
     yield from _service_only(results)
     for experiment in results.plan.experiments.values():
         if experiment.confident:
@@ -57,7 +67,14 @@ class _Point(NamedTuple):
         return self.achieved / self.offered
 
 
-def _offered(results: Results) -> Iterable[Item]:
+def _sampled(results: Results) -> Iterable[str]:
+    for found in patchy(results.store):
+        holes = {**found._asdict(), "share": _percent(found.share, 0)}
+        yield results.words["v_unsampled" if found.without else "v_sampled"].format(**holes)
+
+
+def _offered(results: Results) -> tuple[str, str]:
+    """That all offered loads were reached, or that some were not; neither where none was offered."""
     rows = results.store.sql(
         "SELECT cell_id, ops_per_s FROM throughput WHERE phase IS NULL AND operation = 'all' AND ops_per_s IS NOT NULL"
     ).rows
@@ -66,10 +83,9 @@ def _offered(results: Results) -> Iterable[Item]:
     points = sorted((_Point(cell, cell.target or 0.0, rates[cell.cell_id]) for cell in known), key=lambda at: at.share)
     short = [point for point in points if point.share < KEEPS_UP]
     if not points:
-        return
+        return "", ""
     if not short:
-        yield Item("", counted(results.words, "v_offered", len(points)))
-        return
+        return counted(results.words, "v_offered", len(points)), ""
     least = short[0]
     text = counted(
         results.words,
@@ -81,7 +97,7 @@ def _offered(results: Results) -> Iterable[Item]:
         offered=quantity(least.offered, "ops/s"),
         cell=least.cell.cell_id,
     )
-    yield Item("", text, emphasis=True)
+    return "", text
 
 
 def _service_only(results: Results) -> Iterable[Item]:

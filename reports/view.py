@@ -16,7 +16,7 @@ class Note:
     """A footnote, shown under the block that refers to it."""
 
     number: int
-    text: Markup
+    text: str
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class Head:
     label: str
     unit: str = ""
     numeric: bool = True
+    notes: tuple[int, ...] = ()
+    """The numbers of the footnotes on all of its values."""
 
 
 @dataclass(frozen=True)

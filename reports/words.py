@@ -68,6 +68,19 @@ _EN = {
     "notice_spread_body": "At {wide} of {n} points the throughput of the repeats has a coefficient of variation above "
     "{limit}; the highest is {cv} ({point}: {repeats} repeats, from {low} to {high}). "
     "Differences between points that are no larger than that may be noise.",
+    "notice_short": "Offered load not reached",
+    "notice_sampled": "Probes that sampled too little",
+    "v_sampled": "{probe} was sampled for less than 95 % of the measured window in {cells} of {of} measurements, "
+    "for {share} at the least ({cell}); means are over what was sampled.",
+    "v_unsampled": "{probe} was not sampled at all in {without} of {of} measurements ({cell}); what needs it is "
+    "missing there.",
+    # footnotes on numbers
+    "c_intended": "Latency at an offered load is intended latency: it is counted from when an operation was due, and "
+    "so has the time in it that the operation waited for its turn.",
+    "c_service": "Latency at an offered load is service time here: it is counted from when an operation was sent, and "
+    "leaves out how long it waited for its turn (closed loop, coordinated omission).",
+    "c_short": "Less than 95 % of the offered load was achieved.",
+    "c_sampled": "{probe} was sampled for {share} of the measured window.",
     # axes and dimensions
     "at_threads_one": "1 thread",
     "at_threads": "{n} threads",
@@ -309,8 +322,9 @@ _EN = {
     "v_service_only": "{tool} has no intended latency: its latencies at an offered load are as measured by a closed "
     "loop, from when an operation was sent, and leave out how long it waited for its turn (coordinated omission).",
     "v_confident": "“{label}” repeated each point until the 95 % confidence interval of the mean throughput was within "
-    "±{within} ({fewest} to {most} times). An interval that ends its own repeats is a little too narrow: it covers "
-    "the mean somewhat less often than in 95 % of all cases.",
+    "±{within} ({fewest} to {most} times). An interval that ends its own repeats is too narrow: where points ended "
+    "after few repeats, simulated ones covered the mean in 57 % to 67 % of cases, not in 95 %. Take no difference "
+    "between such points for real that is not several times as wide; a fixed number of repeats has no such fault.",
     "v_unconfident": " {wide} points stayed wider, the widest ±{widest}.",
     "d_point": "{workload} on {hardware}, {load}",
     "d_spread_one": "One point was measured more than once. Coefficient of variation of its throughput: {cv} "
@@ -416,6 +430,20 @@ _JA = {
     "expect_more": "ほか {n} 件",
     "notice_differs": "申告値と観測値の相違",
     "notice_differs_body": "{facts}。観測値を正とします。テスト構成を参照してください。",
+    "notice_short": "目標負荷に達していません",
+    "notice_sampled": "採取が不足しています",
+    "v_sampled": "{of} 件の測定のうち {cells} 件で、{probe} の採取は測定時間の 95 % 未満でした。"
+    "最小は {share}（{cell}）です。"
+    "平均は採取した部分の値です。",
+    "v_unsampled": "{of} 件の測定のうち {without} 件で、{probe} を採取できませんでした（{cell}）。"
+    "それを必要とする値はありません。",
+    "c_intended": "目標負荷でのレイテンシーは意図レイテンシーです。"
+    "要求の予定時刻から数え、順番を待った時間を含みます。",
+    "c_service": "目標負荷でのレイテンシーは、ここではサービス時間です。"
+    "要求の送信時から数え、順番を待った時間を含みません"
+    "（クローズドループ、coordinated omission）。",
+    "c_short": "達成は目標負荷の 95 % 未満です。",
+    "c_sampled": "{probe} の採取は測定時間の {share} です。",
     "at_threads": "{n} スレッド",
     "at_phase": "フェーズ {n}",
     "at_repeat": "反復 {n}",
@@ -645,8 +673,9 @@ _JA = {
     "v_service_only": "{tool} には意図レイテンシーがありません。目標負荷でのレイテンシーはクローズドループでの"
     "測定値で、要求の送信時から数え、順番を待った時間を含みません（coordinated omission）。",
     "v_confident": "「{label}」では、スループット平均の 95 % 信頼区間が ±{within} 以内になるまで各点を"
-    "反復しました（{fewest}〜{most} 回）。反復を自ら終わらせた区間はわずかに狭く、"
-    "平均を含む割合は 95 % を少し下回ります。",
+    "反復しました（{fewest}〜{most} 回）。反復を自ら終わらせた区間は狭すぎます。少ない反復で終わった点では、"
+    "シミュレーションで平均を含んだ割合は 95 % ではなく 57〜67 % でした。その数倍に満たない差を実際の差と"
+    "みなさないでください。反復回数を固定すれば、この問題はありません。",
     "v_unconfident": "{wide} 点はそれより広いままで、最大は ±{widest} です。",
     "d_point": "{hardware} の {workload}、{load}",
     "d_spread": "{n} 点を複数回測定しました。反復間のスループットの変動係数：中央値 {median}、最大 {cv}"

@@ -167,7 +167,9 @@ def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, Measured]], planned
                 of_repeat = found.setdefault((op.phase, op.operation, op.kind), {}).setdefault(cell.repeat, {})
                 of_repeat[source] = op
     cell = repeats[0][0]
+    from_due = {operation for _, operation, kind in found if kind == "intended"}
     for (phase, operation, kind), by_repeat in found.items():
+        reported = kind == "intended" or operation not in from_due
         distributions: list[tuple[int | None, str | None, list[Operation]]] = []
         for repeat, by_source in by_repeat.items():
             if len(by_source) > 1:
@@ -200,4 +202,5 @@ def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, Measured]], planned
                     statistic.origin,
                     len(ops),
                     statistic.reason,
+                    reported,
                 )

@@ -21,7 +21,7 @@ from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes import longest_step
 from benchbrief.runners.seams import RunnerError
 
-_TOLD = 0.95
+TOLD = 0.95
 """Where less of the window was sampled than this, it is told, and where more of it lies in gaps, there is no energy."""
 _FEWEST = 3
 """Readings of power that an energy takes: of fewer, it would be what was drawn at one moment, held for all."""
@@ -131,7 +131,7 @@ def _spanned(times: Sequence[float], every_s: float, seconds: float) -> float:
 def _is_patchy(covered: Coverage, every_s: float, seconds: float) -> bool:
     """In a short window one reading that was late is more than 5 % of it, and nothing to tell of."""
     missed = (1 - covered.share) * seconds
-    return covered.share < _TOLD and (missed > longest_step(every_s) or covered.longest_s > longest_step(every_s))
+    return covered.share < TOLD and (missed > longest_step(every_s) or covered.longest_s > longest_step(every_s))
 
 
 def energy(watts: Sequence[tuple[float, float]], every_s: float, seconds: float) -> float | None:
@@ -141,7 +141,7 @@ def energy(watts: Sequence[tuple[float, float]], every_s: float, seconds: float)
     outside of the window may be another load. Where a little was missed, that has the mean of the rest; None when more
     than 5 % was, or when there are fewer than three readings.
     """
-    if len(watts) < _FEWEST or _spanned([time for time, _ in watts], every_s, seconds) < _TOLD:
+    if len(watts) < _FEWEST or _spanned([time for time, _ in watts], every_s, seconds) < TOLD:
         return None
     ends = [(0.0, watts[0][1]), *watts, (seconds, watts[-1][1])]
     steps = [(b[0] - a[0], (a[1] + b[1]) / 2) for a, b in pairwise(ends) if b[0] - a[0] <= longest_step(every_s)]

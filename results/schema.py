@@ -9,7 +9,7 @@ plan uses, have one row for each combination of their dimensions, for cells with
     measure.throughput  experiment, hardware, workload, threads, target, phase, repeat, operation, value
                         [ops/s]; phase NULL is the whole measured window; operation 'all' is the total
     measure.latency     experiment, hardware, workload, threads, target, phase, repeat, operation, kind, statistic,
-                        value [s]; repeat NULL is merged over repeats; phase NULL is the whole window
+                        value [s], reported; repeat NULL is merged over repeats; phase NULL is the whole window
     measure.errors      experiment, hardware, workload, threads, target, phase, repeat, value
                         [share of operations, 0..1]
     measure.sample      measure, experiment, hardware, workload, threads, target, repeat, node, time, value
@@ -29,7 +29,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """Raised with every change of a table or a view: a store of another version is built again."""
 
 
@@ -140,7 +140,8 @@ class LatencyRow(NamedTuple):
 
     `statistic`: mean, min, max, p50, p75, p90, p95, p99, p99.9, p99.99. `sources`: distributions behind it.
     `origin`: histogram; printed (a percentile as the tool printed it, which can't be merged); tool (its own mean, min
-    and max; a merged mean is weighted by count).
+    and max; a merged mean is weighted by count). `reported`: what `latency` means in a spec; of an operation that has
+    both kinds at an offered load, that is the intended one, which counts from when an operation was due.
     """
 
     run_id: str
@@ -159,6 +160,7 @@ class LatencyRow(NamedTuple):
     origin: str
     sources: int
     reason: str | None
+    reported: bool = True
 
 
 class SampleRow(NamedTuple):
@@ -323,7 +325,8 @@ FROM main.throughput JOIN main.cells USING (run_id, cell_id)
 WHERE status = 'ok';
 
 CREATE VIEW measure.latency AS
-SELECT experiment, hardware, workload, threads, target, phase, repeat, operation, kind, statistic, value_s AS value
+SELECT experiment, hardware, workload, threads, target, phase, repeat, operation, kind, statistic, value_s AS value,
+       reported
 FROM main.latency
 WHERE source IS NULL;
 

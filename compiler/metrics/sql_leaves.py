@@ -45,7 +45,7 @@ def _counted(measure: Measure, runs: Runs) -> str:
     elif kind.view == "throughput":
         conditions.append("m.operation = 'all'")
     if kind.view == "latency":
-        conditions += [f"m.statistic = {key_literal(kind.statistic)}", "m.kind = 'service'"]
+        conditions += [f"m.statistic = {key_literal(kind.statistic)}", "m.reported"]
     if kind.view != "latency" or "repeat" in measure.dims or "repeat" in fixed:
         match.append("repeat")
     else:

@@ -15,11 +15,15 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pyte
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+from benchbrief.openmetrics import MetricsFile
+from benchbrief.progress import Progress
+from benchbrief.terminal import ExitCode, Stop
 from tests.cli.specs import ONE_FOLDER
 from tests.support import wrapped
 from tests.support.bench import PROGRAM, Bench
@@ -202,6 +206,15 @@ def test_the_columns_of_status_stand_whatever_the_names_of_cells_are(bench: Benc
         assert shown.process.wait(30) == 0
         until(lambda: len(shown.lines()) == 3, 10)
         assert all("…" in line and line.endswith("/r1") for line in shown.lines()[1:])
+
+
+def test_a_run_that_does_not_begin_here_leaves_the_file_of_its_numbers_as_it_is(tmp_path: Path) -> None:
+    kept = tmp_path / "bench.prom"
+    kept.write_text("# EOF\n")
+    with pytest.raises(Stop), MetricsFile(kept, Progress(quiet=True), list):
+        raise Stop(ExitCode.CELL_FAILED)
+    assert kept.read_text() == "# EOF\n"
+    assert list(tmp_path.iterdir()) == [kept]
 
 
 def test_openmetrics_is_a_format_of_its_own(bench: Bench) -> None:

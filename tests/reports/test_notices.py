@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from markupsafe import Markup
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports.build import build
@@ -48,6 +49,7 @@ def test_an_unmet_expectation_is_told_with_its_condition_and_its_value() -> None
 def test_words_in_backticks_become_code_and_nothing_else_becomes_markup() -> None:
     assert ticked("say `bench <run>` & more") == "say <code>bench &lt;run&gt;</code> &amp; more"
     assert ticked("a lone ` stays") == "a lone ` stays"
+    assert ticked(Markup("Tom&#x27;s <em>own</em>")) == "Tom&#x27;s <em>own</em>"
 
 
 @pytest.mark.parametrize(

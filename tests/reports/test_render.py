@@ -415,7 +415,7 @@ def test_repeats_give_an_interval_only_where_a_figure_asks_for_it(tmp_path: Path
         more = {"band": True, "repeats": each} if band else {}
         element = w.figure("F", w.series("line", w.throughput("threads"), "Throughput", "threads", **more), by=by)
         html.append(page(world, w.report("R", element), tmp_path))
-    assert "95 % confidence interval" in html[0]
+    assert "95 % confidence interval (Student&#39;s t)" in html[0]
     assert "Each point was measured once, so no confidence interval" in html[1]
     assert "confidence" not in html[2]
     assert "1,040" in html[2]  # the mean of 1000, 1040 and 1080

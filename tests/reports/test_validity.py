@@ -84,7 +84,7 @@ def test_the_rule_that_ended_the_repeats_is_told_and_where_it_was_not_fulfilled(
         rule = f"until the 95 % confidence interval of the mean throughput is within ±{100 * within:g} %"
         assert f"repeats: 3 to 3 at each point, {rule}" in html
         assert "30 s of cooling down after each measurement" in html
-        sentence = "it covers the mean somewhat less often than in 95 % of all cases."
+        sentence = "a fixed number of repeats has no such fault."
         assert f"{sentence}{more}" in html
         assert ("stayed wider" in html) == bool(more)
         assert "反復" in told(plan, WORLD.rows(), tmp_path, "ja")
@@ -99,3 +99,67 @@ def test_a_search_tells_the_points_that_it_measured_beside_its_knee(tmp_path: Pa
     ]
     found = s.SearchRow(w.RUN, "ramp", "disk", "rr", "threads", "p99", 0.1, 0.03, 1.0, None)
     assert "threads = 1 on Disk, Reads (measured at 1, 2)" in told(plan, [*rows, found], tmp_path)
+
+
+def footnoted(columns: tuple[p.Query, ...], rows: list[tuple[object, ...]], plan: p.Plan, folder: Path) -> str:
+    lines = tuple(p.Line(label=f"Line {at}", query=query) for at, query in enumerate(columns))
+    table = p.TableElement(title="T", dim="threads", dim_label="Threads", keys=w.keys([1, 2, 4]), lines=lines)
+    plan = plan.model_copy(update={"reports": (w.report("Brief", table),)})
+    html = render(plan, w.make_store(rows), "brief", folder, html_only=True).html.read_text("utf-8")
+    return html.replace("\u00a0", " ")
+
+
+SOURCE = (
+    "SELECT c.threads, any_value(m.value) AS value\nFROM measure.cells AS c\nLEFT JOIN measure.{} GROUP BY c.threads"
+)
+P99 = w.query(SOURCE.format("latency AS m ON m.threads = c.threads AND m.reported"), ("threads",), "s", "p99")
+RATE = w.query(SOURCE.format("throughput AS m ON m.threads = c.threads"), ("threads",), "ops/s", "throughput")
+POWER = w.query(
+    SOURCE.format("sample AS s ON s.measure = 'power' LEFT JOIN measure.throughput AS m ON m.threads = c.threads"),
+    ("threads",),
+    "W",
+    "power",
+)
+
+
+def test_a_latency_at_an_offered_load_says_from_when_it_is_counted(tmp_path: Path) -> None:
+    plan, rows = offering(1000.0)
+    service, intended = "is service time here", "is intended latency"
+    assert service in footnoted((P99,), rows, plan, tmp_path)
+    from_due = [row._replace(kind="intended") for row in rows if isinstance(row, s.OperationRow)]
+    html = footnoted((P99, RATE), [*rows, *from_due], plan, tmp_path)
+    assert intended in html
+    assert service not in html
+    assert html.count('<a href="#note-') == 1, "at the head of the latency's column, and of no other"
+    html = footnoted((P99,), WORLD.rows(), WORLD.plan(), tmp_path)
+    assert service not in html, "no load was offered"
+
+
+def test_a_load_that_was_not_reached_is_told_first_and_at_each_number(tmp_path: Path) -> None:
+    plan, rows = offering(2000.0)
+    html = footnoted((RATE,), rows, plan, tmp_path)
+    assert html.index("Offered load not reached") < html.index("<table")
+    assert "In 9 of 9 measurements less than 95 % of the offered load was achieved" in html
+    assert html.count('<a href="#note-1">1</a>') == 3
+    plan, rows = offering(1000.0)
+    assert "not reached" not in footnoted((RATE,), rows, plan, tmp_path)
+
+
+def test_a_window_that_was_sampled_in_part_is_told_first_and_at_its_number(tmp_path: Path) -> None:
+    shares = {1: 1.0, 2: 0.43, 4: 0.8}
+    sampled: list[tuple[object, ...]] = [
+        s.CoverageRow(w.RUN, cell.id, "power", "local", shares[cell.threads or 0], 3.0) for cell in WORLD.plan().cells
+    ]
+    sampled += [s.NoteRow(w.RUN, cell.id, "warning", "a gap", "probe:power:local") for cell in WORLD.plan().cells]
+    html = footnoted((POWER, RATE), [*WORLD.rows(), *sampled], WORLD.plan(), tmp_path)
+    told_first = (
+        "power was sampled for less than 95 % of the measured window in 6 of 9 measurements, for 43 % at the least "
+        "(ramp/disk/rr/threads=2/1)"
+    )
+    assert html.index("Probes that sampled too little") < html.index(told_first) < html.index("<table")
+    assert html.count("power was sampled for 43 % of the measured window.") == 1
+    assert html.count("power was sampled for 80 % of the measured window.") == 1, "each share is a footnote of its own"
+    assert html.count('<a href="#note-') == 2
+    none = [row._replace(share=0.0) for row in sampled if isinstance(row, s.CoverageRow)]
+    html = footnoted((RATE,), [*WORLD.rows(), *none], WORLD.plan(), tmp_path)
+    assert "power was not sampled at all in 9 of 9 measurements (ramp/disk/rr/threads=1/1)" in html

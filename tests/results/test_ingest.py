@@ -650,10 +650,11 @@ def test_intended_and_service_latencies_are_kept_apart_and_counted_once(tmp_path
     )
     with one_cell_run(tmp_path, measurement([READ, intended])) as store:
         assert rows(
-            store, "SELECT kind, value FROM measure.latency WHERE statistic = 'mean' AND repeat = 1 ORDER BY ALL"
+            store,
+            "SELECT kind, value, reported FROM measure.latency WHERE statistic = 'mean' AND repeat = 1 ORDER BY ALL",
         ) == [
-            ("intended", 0.5),
-            ("service", 0.002),
+            ("intended", 0.5, True),
+            ("service", 0.002, False),
         ]
         assert rows(store, "SELECT value FROM measure.throughput WHERE operation = 'read'") == [(10.0,)]
 

@@ -31,7 +31,8 @@ CREATE TABLE measure.throughput (
     phase BIGINT, repeat BIGINT, operation VARCHAR, value DOUBLE);
 CREATE TABLE measure.latency (
     experiment VARCHAR, hardware VARCHAR, workload VARCHAR, threads BIGINT, target DOUBLE,
-    phase BIGINT, repeat BIGINT, operation VARCHAR, kind VARCHAR, statistic VARCHAR, value DOUBLE);
+    phase BIGINT, repeat BIGINT, operation VARCHAR, kind VARCHAR, statistic VARCHAR, value DOUBLE,
+    reported BOOLEAN);
 CREATE TABLE measure.errors (
     experiment VARCHAR, hardware VARCHAR, workload VARCHAR, threads BIGINT, target DOUBLE,
     phase BIGINT, repeat BIGINT, value DOUBLE);
@@ -84,10 +85,20 @@ class Measured:
             "cells": [tuple(cell) for cell in self.cells],
             "throughput": [(*cell[:5], ph, cell[5], op, v) for (cell, ph, op), v in self.throughput.items()],
             "latency": [
-                *((*cell[:5], ph, cell[5], op, "service", stat, v) for (cell, ph, op, stat), v in self.latency.items()),
-                *((*cell[:5], ph, None, op, "service", stat, v) for (cell, ph, op, stat), v in self.merged.items()),
-                # What was meant is not what was measured: it must never be mixed in.
-                *((*cell[:5], ph, None, op, "intended", stat, 1e9) for (cell, ph, op, stat) in self.merged),
+                *(
+                    (*cell[:5], ph, cell[5], op, _reported(cell), stat, v, True)
+                    for (cell, ph, op, stat), v in self.latency.items()
+                ),
+                *(
+                    (*cell[:5], ph, None, op, _reported(cell), stat, v, True)
+                    for (cell, ph, op, stat), v in self.merged.items()
+                ),
+                # The other latency of an offered load, counted from when operations were sent, is never mixed in.
+                *(
+                    (*cell[:5], ph, None, op, "service", stat, 1e9, False)
+                    for (cell, ph, op, stat) in self.merged
+                    if cell[4] is not None
+                ),
             ],
             "errors": [(*cell[:5], ph, cell[5], v) for (cell, ph), v in self.errors.items()],
             "sample": [(m, *cell, node, time, v) for (m, cell, node, time), v in self.sample.items()],
@@ -99,6 +110,10 @@ class Measured:
                 connection.execute(f"INSERT INTO measure.{table} SELECT * FROM arrow")  # noqa: S608  # a fixed name
             del arrow  # DuckDB found it by its name
         return connection
+
+
+def _reported(cell: Cell) -> str:
+    return "service" if cell[4] is None else "intended"
 
 
 def cells_of(scope: Scope) -> list[Cell]:

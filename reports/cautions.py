@@ -1,0 +1,64 @@
+"""What is to be known of a number shown: which latency it is, a load not reached, a window sampled in part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from benchbrief.compiler.offered import KEEPS_UP
+from benchbrief.compiler.plan import Query
+from benchbrief.reports.source import CellRow, Key, Results
+from benchbrief.reports.values import NBSP
+from benchbrief.results.coverage import shares
+from benchbrief.results.sampled import TOLD
+
+_LOADED = re.compile(r"\bmeasure\.(throughput|latency|errors|sample)\b")
+_SAMPLED = re.compile(r"\bs\.measure = '([a-z_]+)")
+_PROBES = {"energy": "power"}
+
+
+class Cautions:
+    """Reads what it needs of the store once; `of` and `at` then tell of single numbers."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        rows = results.store.sql("SELECT DISTINCT cell_id FROM operations WHERE kind = 'intended'").rows
+        self._from_due = {str(cell) for (cell,) in rows}
+        rates = results.store.sql(
+            "SELECT cell_id, ops_per_s FROM throughput "
+            "WHERE phase IS NULL AND operation = 'all' AND ops_per_s IS NOT NULL"
+        ).rows
+        achieved = {str(cell): float(rate) for cell, rate in rates}
+        self._short = {
+            cell.cell_id
+            for cell in results.cells
+            if cell.target and achieved.get(cell.cell_id, cell.target) < KEEPS_UP * cell.target
+        }
+        self._shares = shares(results.store)
+
+    def of(self, query: Query, **where: Key) -> Iterator[str]:
+        """What holds of all values of a query: how its latency at an offered load is counted."""
+        if "measure.latency" not in query.sql:
+            return
+        words = self._results.words
+        offered = [cell for cell in self._measured(query, **where) if cell.target is not None]
+        from_due = [cell for cell in offered if cell.cell_id in self._from_due and "m.reported" in query.sql]
+        if from_due:
+            yield words["c_intended"]
+        if len(from_due) < len(offered):
+            yield words["c_service"]
+
+    def at(self, query: Query, **where: Key) -> Iterator[str]:
+        """What holds of the values where the dims have these values."""
+        words, cells = self._results.words, self._measured(query, **where)
+        if _LOADED.search(query.sql) and any(cell.cell_id in self._short for cell in cells):
+            yield words["c_short"]
+        for measure in dict.fromkeys(_SAMPLED.findall(query.sql)):
+            probe = _PROBES.get(measure, measure)
+            known = [self._shares[probe, cell.cell_id] for cell in cells if (probe, cell.cell_id) in self._shares]
+            if known and 0 < min(known) < TOLD:
+                share = f"{100 * min(known):.0f}{NBSP}%"
+                yield words["c_sampled"].format(probe=probe, share=share)
+
+    def _measured(self, query: Query, **where: Key) -> list[CellRow]:
+        return [cell for cell in self._results.cells_behind(query, **where) if cell.status == "ok"]

@@ -1,0 +1,53 @@
+"""How much of the measured windows the probes sampled: where it is little, a mean is that of a part of the window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+from benchbrief.results.sampled import TOLD
+
+
+class _Store(Protocol):
+    def sql(self, text: str) -> Any: ...
+
+
+class Patchy(NamedTuple):
+    """A probe that sampled too little: in `cells` of `of` measured cells, in `without` of them nothing at all.
+
+    `share` is the least that was sampled, in `cell`; of several hosts, that of the one with the least counts.
+    """
+
+    probe: str
+    cells: int
+    of: int
+    without: int
+    share: float
+    cell: str
+
+
+def shares(store: _Store) -> dict[tuple[str, str], float]:
+    """The share of the window by probe and cell, of those that were measured; all of it where no note tells of a gap,
+    as a reading that was a little late is none."""
+    rows: Sequence[Sequence[Any]] = store.sql(
+        "SELECT probe, cell_id, min(CASE WHEN share = 0 OR told.origin IS NOT NULL THEN share ELSE 1.0 END) AS least "
+        "FROM coverage JOIN cells USING (run_id, cell_id) "
+        "LEFT JOIN (SELECT DISTINCT cell_id AS of_cell, origin FROM notes WHERE severity <> 'info') AS told "
+        "ON of_cell = cell_id AND told.origin = concat('probe:', probe, ':', node) "
+        "WHERE status = 'ok' GROUP BY probe, cell_id ORDER BY probe, least, cell_id"
+    ).rows
+    return {(str(probe), str(cell)): float(share) for probe, cell, share in rows}
+
+
+def patchy(store: _Store) -> list[Patchy]:
+    """The probes that sampled less than 95 % of the measured window of some cell, by name."""
+    by_probe: dict[str, list[tuple[float, str]]] = {}
+    for (probe, cell), share in shares(store).items():
+        by_probe.setdefault(probe, []).append((share, cell))
+    found = []
+    for probe, known in by_probe.items():
+        little = [share for share, _ in known if share < TOLD]
+        if little:
+            share, cell = known[0]
+            found.append(Patchy(probe, len(little), len(known), little.count(0.0), share, cell))
+    return found
