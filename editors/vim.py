@@ -93,8 +93,8 @@ def _rules() -> list[str]:
         _match("benchInUnit", rf"%(1/)?{unit}%(%(/|\*){unit})*", "contained"),
         "",
         '" texts',
-        "syntax match benchFormat /:[^{}\"]*\\ze}/ contained",
-        'syntax region benchGroup start=/[[(]/ end=/[])]/ contained transparent oneline contains=@benchExpression',
+        'syntax match benchFormat /:[^{}"]*\\ze}/ contained',
+        "syntax region benchGroup start=/[[(]/ end=/[])]/ contained transparent oneline contains=@benchExpression",
         f"syntax cluster benchExpression contains={','.join(_IN_EXPRESSIONS)}",
         "syntax cluster benchHoled contains=@benchExpression,benchFormat",
         "syntax region benchHole matchgroup=benchBrace start=/{/ end=/}/ contained contains=@benchHoled",
@@ -141,7 +141,7 @@ _LINKS = {
 
 def text() -> str:
     lines = [
-        '" Highlighting of benchbrief\'s specs (.bench).',
+        "\" Highlighting of benchbrief's specs (.bench).",
         '" Written by `python -m editors` from editors/vim.py: change that.',
         'if exists("b:current_syntax")',
         "  finish",

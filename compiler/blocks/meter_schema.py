@@ -84,9 +84,7 @@ METERS: dict[str, MeterSchema] = {
         {
             **_bmc_login(required=True),
             "chassis": Key(Text(), "The chassis that is read.", default="the only one"),
-            "control": Key(
-                Text(), "Which of its power controls is read, by name.", default="the only one"
-            ),
+            "control": Key(Text(), "Which of its power controls is read, by name.", default="the only one"),
             "auth": Key(
                 Word(("basic", "session")),
                 "How it logs in: with every request, or once, with a session that is ended afterwards.",
@@ -102,9 +100,7 @@ METERS: dict[str, MeterSchema] = {
                 "The BMC's own certificate (of several BMCs, a list), in place of one signed by an authority.",
                 default="a certificate that is signed",
             ),
-            "verify": Key(
-                Flag(), "`false` takes any certificate: anyone may get the password.", default="true"
-            ),
+            "verify": Key(Flag(), "`false` takes any certificate: anyone may get the password.", default="true"),
             **_SHARED,
         },
         parts=("chassis",),

@@ -94,6 +94,7 @@ class Values:
         value = self.found.get(key)
         return value if isinstance(value, tuple) else ()
 
+
 _MOST_FACTORS = 64  # of one unit in another: `s*s*s` has three
 
 

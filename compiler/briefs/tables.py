@@ -100,9 +100,7 @@ def _table(typer: Typer, block: ast.Block, body: Body, place: Place) -> plan.Tab
     columns, column_options, columns_known = split_options(typer, body.values("columns"), ("label", "format"))
     transposed = _dimension(rows) is None and _dimension(columns) is not None
     along, across = (columns, rows) if transposed else (rows, columns)
-    along_options, across_options = (
-        (column_options, row_options) if transposed else (row_options, column_options)
-    )
+    along_options, across_options = (column_options, row_options) if transposed else (row_options, column_options)
     dim = _dimension(along)
     if dim is None:
         if len(along) == 1 and isinstance(along[0], ast.Name) and along[0].text not in typer.metrics:

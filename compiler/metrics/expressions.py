@@ -34,9 +34,7 @@ _NOTHING: Demanded = frozenset()
 class Typer:
     """Types the expressions of one spec."""
 
-    def __init__(
-        self, scope: Scope, findings: Findings, runs: Runs | None = None, *, planning: bool = True
-    ) -> None:
+    def __init__(self, scope: Scope, findings: Findings, runs: Runs | None = None, *, planning: bool = True) -> None:
         """`runs` are those planned, where they are known already; what is found in them is shared."""
         self.scope = scope
         self.planning = planning
@@ -276,9 +274,7 @@ class Typer:
                 spans = (metric.expr.left.span, metric.expr.right.span)
                 parts = tuple((span, unit_of(side)) for span, side in zip(spans, sides, strict=True) if side)
             self.findings.add(
-                wrong.WrongUnit(
-                    metric.expr.span, metric.name.text, metric.unit.text, actual, metric.unit.span, parts
-                )
+                wrong.WrongUnit(metric.expr.span, metric.name.text, metric.unit.text, actual, metric.unit.span, parts)
             )
             return None
         return Typed(typed.term, unit)
