@@ -144,7 +144,7 @@ def test_another_data_set_a_reset_and_a_database_made_anew_are_not_reused(tmp_pa
 def test_a_load_without_room_is_refused_before_it_begins(tmp_path: Path) -> None:
     engine, context = opened(tmp_path / "db", records=10**15)
     engine.start()
-    with pytest.raises(RunnerError, match=r"the load needs about \d+\.\d GB .*, and \d+\.\d GB are free"):
+    with pytest.raises(RunnerError, match=r"the load needs about \d+\.\d+ TiB in .*, and \d+\.\d+ [KMGT]iB are free"):
         engine.reset(context.cell)
 
 
