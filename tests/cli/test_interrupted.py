@@ -96,6 +96,29 @@ def test_what_a_killed_controller_left_running_is_attached_to(slow_bench: Bench)
     assert any(note["text"].startswith("the controller was away in the measure step, from ") for note in notes)
 
 
+def test_a_resumption_whose_meter_is_missing_leaves_what_runs_to_the_next_one(slow_bench: Bench) -> None:
+    bench = slow_bench
+    text = (bench.folder / "brief.bench").read_text(encoding="utf-8")
+    meter = bench.folder / "meter"
+    metered = text.replace("hosts = local", f'hosts = local  power = command("cat {meter}")')
+    bench.spec(metered.replace("cpu every 1 s", "power every 1 s"))
+    meter.write_text("40\n")
+    with bench.started("run", "brief.bench") as run:
+        wait_for_the_second_cell(bench, run)
+        run.process.kill()
+        run.process.wait(10)
+        meter.unlink()
+        failed = bench("resume")
+        assert f"cat: {meter}" in failed.text
+        assert any("--threads=2" in line for line in bench.strays().values()), "its measurement goes on"
+        meter.write_text("40\n")
+        (bench.folder / "hurry").touch()
+        resumed = bench("resume")
+        assert resumed.code == 0, resumed.text
+        assert bench.strays() == {}
+    assert cells(bench) == [(FIRST, "ok", 1), (SECOND, "ok", 1), (THIRD, "ok", 1)]
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 def test_a_controller_asked_to_end_stops_its_tools(slow_bench: Bench, number: signal.Signals) -> None:
     with slow_bench.started("run", "brief.bench") as run:
