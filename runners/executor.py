@@ -39,6 +39,9 @@ _LOOK_EVERY_S = 0.5
 
 _STACK_BYTES = 1 << 20
 
+_NAMED = 5
+"""More hosts than these are counted only."""
+
 _TRY_EVERY_S = 3.0
 """How often a host that is held by another run is tried again."""
 
@@ -104,6 +107,10 @@ def execute(
                 )
                 for text in taken_over:
                     journal.write(j.Remark(at=time.time(), severity="info", text=text))
+                away = [host_id for host_id in needed if host_id not in held]
+                if away:
+                    text = _foretold(away, [cell for cell in plan.cells if cell.id not in done])
+                    journal.write(j.Remark(at=time.time(), severity="warning", text=text))
                 reused = sum(isinstance(record, j.CellReused) for record in before)
                 searches = Searches(plan, before, done, journal.write)
                 repeats = RepeatsUntil(plan, before, done, journal.write)
@@ -128,6 +135,16 @@ def execute(
         return outcome
     finally:
         journal.close()
+
+
+def _foretold(away: Sequence[str], cells: Sequence[Cell]) -> str:
+    """What is to be expected of hosts that could not be claimed, in time to end the run and mend them."""
+    named = ", ".join(away[:_NAMED]) + (f" and {len(away) - _NAMED} more" if len(away) > _NAMED else "")
+    theirs = sum(not set(away).isdisjoint(cell.locks) for cell in cells)
+    return (
+        f"{named} can't be reached, or claimed: {theirs} of {len(cells)} cells fail for it, unless that is mended by "
+        "their turn; the others are run (`bench doctor` says more)"
+    )
 
 
 def _try_again(stop: threading.Event, wait: Callable[[str], None] | None, said: set[str], busy: HostBusy) -> None:
