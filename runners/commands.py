@@ -138,3 +138,8 @@ def _passwords(secret: str) -> Iterator[str]:
         return
     if password and len(password) >= _SHORTEST_PART:
         yield password
+
+
+def printable(text: str) -> str:
+    """Text from a host without the characters that would drive a terminal."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)

@@ -15,7 +15,7 @@ from benchbrief.runners.fan_out import each_of
 from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.plugins import driver, engine_class
 from benchbrief.runners.seams import Command, Hosts, RunnerError
-from benchbrief.runners.strays import strays
+from benchbrief.runners.strays import places, strays
 from benchbrief.runners.supported import try_meters
 
 _FREE = """\
@@ -47,6 +47,8 @@ def examine(plan: Plan, config: Path | None = None) -> Iterator[Finding]:
                 yield Finding(host_id, "looked at", False, str(found), found.hint)
             else:
                 yield from found
+        for host_id in places(plan)[len(plan.hosts) :]:
+            yield from _strays(plan, hosts, host_id)
         for key, found in each_of(plan.databases, lambda key: list(_servers(plan, hosts, key))):
             if isinstance(found, RunnerError):
                 yield Finding(key, f"server for {plan.databases[key].name}", False, str(found), found.hint)
@@ -69,7 +71,12 @@ def _host(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
 
 def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
     """Jobs and claims on the host that no living run looks after."""
-    for stray in strays(hosts[host_id], socket.gethostname()):
+    try:
+        found = strays(hosts[host_id], socket.gethostname())
+    except RunnerError as error:
+        yield Finding(host_id, "stray", False, str(error), error.hint)
+        return
+    for stray in found:
         end = shlex.quote(stray.folder) if stray.folder else f"--strays {shlex.quote(plan.spec.name)}"
         yield Finding(host_id, "stray", False, stray.what, f"end it with: bench stop {end}")
 

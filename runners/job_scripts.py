@@ -64,6 +64,18 @@ sign() {
 }
 """
 
+# `keep_claim` where the run has claimed the host: nothing when the claim is ours; one that went away with the root is
+# made again, and another run's ends the script.
+_KEEP_CLAIM = """\
+keep_claim() {
+    holder= about_holder= void= since=
+    [ -e "$root/claim" ] && { read -r holder; read -r about_holder; read -r void; read -r since; } <"$root/claim"
+    [ "$holder" != "$owner" ] || return 0
+    if [ -n "$holder" ]; then printf 'held\\n%s\\n%s\\n' "$about_holder" "$since"; exit 1; fi
+    printf '%s\\n%s\\n' "$claimed" "$(date +%s)" >"$root/claim.new" && mv -- "$root/claim.new" "$root/claim"
+}
+"""
+
 # `quiet OWNER` prints for how many seconds an owner has given no sign of life; of an earlier boot, or without one,
 # for as long as the host is up.
 _QUIET = """\
@@ -173,6 +185,7 @@ START = (
     + _LOCKED
     + _TIDY
     + _SIGN
+    + _KEEP_CLAIM
     + """\
 old_umask=$(umask)
 umask 077
@@ -185,6 +198,7 @@ failed() {
     exit 1
 }
 begin() {
+    [ -z "$claimed" ] || keep_claim || failed
     sign
     if [ -s "$d/pid" ]; then echo "started $d"; exit 0; fi
     rm -rf -- "$d"
@@ -211,8 +225,13 @@ ALIVE = (
     ROOT
     + _LOCKED
     + _SIGN
+    + _KEEP_CLAIM
     + """\
-beat() { [ -e "$root/$owner.alive" ] && sign; exit 0; }
+beat() {
+    [ -z "$claimed" ] || ! [ -e "$root/claim" ] || keep_claim
+    [ -e "$root/$owner.alive" ] && sign
+    exit 0
+}
 with_root beat
 """
 )
@@ -293,7 +312,8 @@ end_jobs() {
 """
 )
 
-# With `release`, the owner's claim goes too; with `keep`, its jobs stay; `kept` are directories that stay.
+# With `release`, the owner's claim goes too, unless jobs of it are left; with `keep`, its jobs stay; `kept` are
+# directories that stay.
 END_LEFTOVERS = (
     ROOT
     + _LOCKED
@@ -303,6 +323,7 @@ END_LEFTOVERS = (
 [ -n "$keep" ] || end_jobs "$owner"
 remove() {
     [ -n "$keep" ] || for d in "$root/$owner"-*; do is_kept "$d" || rm -rf -- "$d"; done
+    for left in "$root/$owner"-*; do [ -e "$left" ] && release=; done
     holder=
     [ -e "$root/claim" ] && read -r holder <"$root/claim"
     [ -z "$release" ] || [ "$holder" != "$owner" ] || rm -f -- "$root/claim"
@@ -347,7 +368,7 @@ claim() {
         since=
     fi
     sign
-    printf '%s\\n%s\\n%s\\n%s\\n' "$owner" "$about" "$stale" "${since:-$(date +%s)}" >"$root/claim.new" &&
+    printf '%s\\n%s\\n' "$claimed" "${since:-$(date +%s)}" >"$root/claim.new" &&
         mv -- "$root/claim.new" "$root/claim" || { echo full; rm -f -- "$root/claim.new"; tidy; exit 1; }
     if [ -n "$holder" ]; then printf 'taken\\n%s\\n%s\\n%s\\n' "$about_holder" "$silent" "$ended"; else echo free; fi
     exit 0

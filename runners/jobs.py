@@ -36,7 +36,7 @@ import re
 import stat
 import threading
 import uuid
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from functools import partial
@@ -45,7 +45,18 @@ from typing import Protocol, TypeVar
 
 from benchbrief.compiler.plan import Host
 from benchbrief.runners import job_scripts as scripts
-from benchbrief.runners.commands import MASK, Masking, exec_line, exports, masked, plain, quote, secrets_of
+from benchbrief.runners.commands import (
+    MASK,
+    Masking,
+    exec_line,
+    exports,
+    masked,
+    plain,
+    printable,
+    quote,
+    secrets_of,
+)
+from benchbrief.runners.holders import about, busy
 from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.patience import persistently
 from benchbrief.runners.seams import (
@@ -65,6 +76,9 @@ from benchbrief.runners.seams import (
 
 _SLICE_S = 60.0
 """A wait on the host ends at least this often, so that nothing is left behind when its controller dies."""
+_ODD_WAIT_S = 1.0
+_ODD_WAITS = 20
+"""So often in a row, and so far apart, a wait that went wrong on the host is made again."""
 STOP_GRACE_S = 5.0
 _WATCH_EVERY_S = 5.0
 """How often, at most, a job looks for a sign of life of its controller."""
@@ -90,14 +104,24 @@ def entry(name: str, mode: int, size: int) -> Entry:
     return Entry(name, size if stat.S_ISREG(mode) else None, stat.S_ISDIR(mode))
 
 
+@dataclass(frozen=True)
+class Claim:
+    """Our claim of a host, as its file has it but for since when; `attended` ends its signs of life."""
+
+    text: str
+    attended: Callable[[], None]
+
+
 class JobHost(Protocol):
     """What jobs need of a transport. Each may raise ConnectionLost, and connects again when called again.
 
-    `run_name` is whose jobs they are, so that a run that is resumed knows its own.
+    `run_name` is whose jobs they are, so that a run that is resumed knows its own; `claimed` is there from when the
+    run has claimed the host until it lets it go, even when the claim was taken away meanwhile.
     """
 
     host: Host
     run_name: RunName
+    claimed: Claim | None
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed: ...
 
@@ -120,7 +144,7 @@ def start(host: JobHost, job: Job) -> DetachedJob:
     """Start a job, once, even when the connection breaks while it is started, or the controller is another one by now.
 
     A job with a key that is there already, running, ended or killed, is attached to: nothing is started. Raises
-    HostFull or HostError.
+    HostBusy when another run has taken the host over from us; HostFull, HostError.
     """
     for pattern in job.collect:
         _inside(pattern)
@@ -128,6 +152,7 @@ def start(host: JobHost, job: Job) -> DetachedJob:
             raise RunnerError(f"job {job.name!r} may not collect a file named {pattern!r}", "Name it otherwise.")
     text = _start_script(host, job)
     done = persistently(host, lambda: sh(host, text, 60))
+    _refuse_taken(host, done)
     verdict, _, path = done.stdout.strip().partition(" ")
     said = Masking(secrets_of(job)).text(printable(done.stderr.strip()[-300:]))
     where = host.host.id
@@ -156,6 +181,13 @@ def start(host: JobHost, job: Job) -> DetachedJob:
     )
 
 
+def _refuse_taken(host: JobHost, done: Completed) -> None:
+    """Raises HostBusy when the host says that its claim is no longer ours."""
+    verdict, *told = done.stdout.splitlines() or [""]
+    if verdict == "held" and len(told) == 2:
+        raise busy(host.host.id, about(told[0]), told[1])
+
+
 def _start_script(host: JobHost, job: Job) -> str:
     command = job.command
     watched = math.isfinite(job.unattended_s)
@@ -174,6 +206,7 @@ def _start_script(host: JobHost, job: Job) -> str:
         owner=host.run_name.owner,
         id=_directory_name(host, job.key),
         token=new_word(),
+        claimed=host.claimed.text if host.claimed else "",
         cwd=command.cwd or "",
         about=_about(host.run_name, job),
         env=exports(command),
@@ -200,9 +233,10 @@ def new_word() -> str:
 
 
 def tell_alive(host: JobHost) -> None:
-    """Change the sign of life of the jobs' controller on a host, when there are jobs. Raises HostError."""
-    owner = host.run_name.owner
-    sh(host, scripts.with_values(scripts.ALIVE, owner=owner, token=new_word()), 15)
+    """Change the sign of life of the jobs' controller on a host, when there are jobs. Raises HostBusy, HostError."""
+    claimed = host.claimed.text if host.claimed else ""
+    script = scripts.with_values(scripts.ALIVE, owner=host.run_name.owner, token=new_word(), claimed=claimed)
+    _refuse_taken(host, sh(host, script, 15))
 
 
 def find(host: JobHost, key: str) -> JobState | None:
@@ -245,8 +279,12 @@ def end_leftovers(
     """Stop and remove an owner's jobs, the host's own unless named; how many were still running.
 
     What they have not yet told is lost: the cell that they belong to is to be run again. Jobs with the keys of `kept`
-    are left alone. With `release`, the owner's claim of the host is given up too; with `keep`, that alone.
+    are left alone. With `release`, the owner's claim of the host is given up too, unless jobs are left there; with
+    `keep`, that alone.
     """
+    if release and not owner and host.claimed is not None:
+        host.claimed.attended()
+        host.claimed = None
     script = scripts.with_values(
         scripts.END_LEFTOVERS,
         owner=owner or host.run_name.owner,
@@ -293,14 +331,23 @@ class DetachedJob:
         return True
 
     def _watch(self) -> None:
+        where = self._host.host.id
         script = scripts.with_values(scripts.WAIT, d=self._directory, slice=f"{_SLICE_S:.0f}")
         # As long as the job may go on alone, its host is waited for; one that says nothing of it is not.
         patience_s = self._job.unattended_s if math.isfinite(self._job.unattended_s) else 0.0
         try:
-            while persistently(self._host, partial(self._slice, script), patience_s, self._lose_touch) != 0:
-                pass
+            odd = 0
+            while code := persistently(self._host, partial(self._slice, script), patience_s, self._lose_touch):
+                # 1: the slice is over. Any other code comes at once, and may come for ever.
+                odd = 0 if code == 1 else odd + 1
+                if odd > _ODD_WAITS:
+                    raise HostError(f"{where}: can't wait for {self._job.name}: flock ends with code {code}")
+                if odd:
+                    threading.Event().wait(_ODD_WAIT_S)
         except RunnerError as error:
             self._lost = error
+        except Exception as error:  # who waits would wait for ever
+            self._lost = HostError(f"{where}: can't wait for {self._job.name}: {error!r}")
         self._ended.set()
 
     def _slice(self, script: str) -> int:
@@ -493,8 +540,3 @@ def _span(start: str, end: str) -> tuple[float | None, float | None]:
         by_boot = started + float(second[2]) - float(first[2])
         ended = by_boot if abs(by_boot - ended) > _CLOCK_SET_S else ended
     return started, ended
-
-
-def printable(text: str) -> str:
-    """Text from a host without the characters that would drive a terminal."""
-    return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)

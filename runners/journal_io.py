@@ -6,6 +6,7 @@ import errno
 import fcntl
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -18,6 +19,8 @@ from benchbrief.runners.seams import DiskFull, RunnerError
 
 JOURNAL = "journal.jsonl"
 _BLOCK = 1 << 16
+_LOCK_S = 0.5
+_LOCK_AGAIN_S = 0.01
 Listener = Callable[[AnyRecord], None]
 
 
@@ -34,13 +37,11 @@ class Journal:
         self._flushing = threading.Lock()
         self._listener = listener
         self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not _locked(self._fd):
             os.close(self._fd)
             raise RunnerError(
                 f"{run_dir} is being run by another process", "wait for it, or look at it with `bench status`"
-            ) from None
+            )
         self._size = self._flushed = self._drop_torn_tail()
         self._lost = 0
 
@@ -103,6 +104,20 @@ class Journal:
 
     def close(self) -> None:
         os.close(self._fd)
+
+
+def _locked(fd: int) -> bool:
+    """Get the exclusive lock; who just looks whether it is held, by `is_being_written`, holds it for a moment."""
+    until = time.monotonic() + _LOCK_S
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(_LOCK_AGAIN_S)
+        else:
+            return True
 
 
 def is_being_written(run_dir: Path) -> bool:

@@ -1,7 +1,8 @@
 """Telling hosts that the controller of their jobs is alive, so that what runs there does not end itself.
 
-A few threads, whatever the number of hosts, change each host's sign of life (`runners/jobs.py`) well before the
-shortest `unattended_s` of its jobs is over. A host that can't be reached is tried again at its next turn.
+A bounded number of threads change each host's sign of life (`runners/jobs.py`) well before the shortest
+`unattended_s` of its jobs is over. A host that can't be told is tried again at its next turn; once its jobs have ended
+themselves for that, less and less often. Hosts that answer go before those that do not, and have threads to themselves.
 """
 
 from __future__ import annotations
@@ -10,14 +11,13 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 
-from benchbrief.runners.seams import RunnerError
-
-_AT_ONCE = 4
-"""Hosts told at the same time: one that does not answer must not keep the others from being told."""
+_AT_ONCE = 32
+"""Hosts told at the same time: one that does not answer holds its thread for as long as a time-out."""
+_FAILING_AT_ONCE = 8
+"""Of these, the hosts whose last turn failed."""
 _TIMES = 6
 """How often a host is told within the time after which its jobs would end themselves."""
 _AT_LEAST_EVERY_S = 60.0
@@ -31,10 +31,20 @@ class _Kept:
     holds: dict[int, float] = field(default_factory=dict)
     due: float = math.inf
     busy: bool = False
+    failing: bool = False
+    told: float = field(default_factory=time.monotonic)
+    """When it was last told, or first to be kept."""
 
     @property
     def every_s(self) -> float:
         return min(_AT_LEAST_EVERY_S, min(self.holds.values()) / _TIMES)
+
+    def pause_s(self) -> float:
+        """How long to its next turn. One that was away for longer than its jobs wait is tried ever more rarely."""
+        away_s = time.monotonic() - self.told
+        if self.failing and away_s > min(self.holds.values()):
+            return max(self.every_s, min(_AT_LEAST_EVERY_S, away_s / 2))
+        return self.every_s
 
 
 class Keeper:
@@ -49,7 +59,7 @@ class Keeper:
     def keep(self, host: object, tell: Callable[[], None], unattended_s: float) -> Callable[[], None]:
         """Call `tell` again and again for this host, until what is returned is called, or the host is forgotten.
 
-        The first call is left to whoever starts what waits for the sign. A failure of `tell` is passed over.
+        The first call is left to whoever starts what waits for the sign. Whatever `tell` raises, it is called again.
         """
         if not math.isfinite(unattended_s):
             return lambda: None
@@ -81,12 +91,17 @@ class Keeper:
 
     def _work(self) -> None:
         while (kept := self._next()) is not None:
-            with suppress(RunnerError):
+            try:
                 kept.tell()
+                failed = False
+            except Exception:  # a thread that died of it would leave its host, and others, untold
+                failed = True
             with self._changed:
-                kept.busy = False
+                kept.busy, kept.failing = False, failed
+                if not failed:
+                    kept.told = time.monotonic()
                 if kept.holds:
-                    kept.due = time.monotonic() + kept.every_s
+                    kept.due = time.monotonic() + kept.pause_s()
                 self._changed.notify_all()
 
     def _next(self) -> _Kept | None:
@@ -96,10 +111,13 @@ class Keeper:
                 if self._threads > min(_AT_ONCE, len(self._hosts)):
                     self._threads -= 1
                     return None
-                idle = [kept for kept in self._hosts.values() if not kept.busy]
-                first = min(idle, key=lambda kept: kept.due, default=None)
-                left = first.due - time.monotonic() if first else None
-                if first is not None and left is not None and left <= 0:
+                hosts = self._hosts.values()
+                full = sum(kept.busy and kept.failing for kept in hosts) >= _FAILING_AT_ONCE
+                idle = [kept for kept in hosts if not kept.busy and not (kept.failing and full)]
+                now = time.monotonic()
+                first = min(idle, key=lambda kept: (kept.due > now, kept.failing, kept.due), default=None)
+                left = min(kept.due for kept in idle) - now if idle else None
+                if first is not None and first.due <= now:
                     first.busy = True
                     return first
                 self._changed.wait(left)

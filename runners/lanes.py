@@ -29,6 +29,7 @@ from benchbrief.runners.seams import (
     BadOutput,
     Command,
     DiskFull,
+    HostBusy,
     HostError,
     HostFull,
     Job,
@@ -56,13 +57,17 @@ class Lane:
     def observe(self, cells: Sequence[Cell]) -> None:
         """Collect the facts of each host of the lane, and say where they contradict what the spec declares."""
         self._cells = cells
-        for host_id, found in each_of((host for cell in cells for host in cell.locks), self._look):
+        for host_id, found in each_of((host for cell in cells for host in cell.locks), self._claim_and_look):
             if isinstance(found, HostError | HostFull):
                 self._lost[host_id] = found
                 continue
             if isinstance(found, RunnerError):
                 raise found
             self._disclose(host_id, found)
+
+    def _claim_and_look(self, host_id: str) -> dict[str, str]:
+        self._claim(host_id)
+        return self._look(host_id)
 
     def _look(self, host_id: str) -> dict[str, str]:
         databases = self._run.plan.databases
@@ -78,6 +83,15 @@ class Lane:
             if host_id in hardware.hosts:
                 for text in facts.contradictions(hardware, found):
                     self.remark("warning", f"{hardware.label} on {host_id}: {text}", str(hardware.origin))
+
+    def _claim(self, host_id: str) -> None:
+        """Hold a host for the run, before anything is done there; nothing new when it is held. Raises RunnerError."""
+        said = self._hosts[host_id].claim()
+        with self._run.lock:
+            if host_id not in self._run.claimed:
+                self._run.claimed.append(host_id)
+        if said:
+            self.remark("info", said)
 
     def remark(
         self, severity: Literal["info", "warning"], text: str, origin: str = "", cell: str | None = None
@@ -219,6 +233,9 @@ class Lane:
                 if left is None:
                     run.searches.refuse_undecided(cell)
                     self._refuse_lost_hosts(cell)
+                    # Again: of a controller that was cut off for long, another run may have taken its hosts over.
+                    for host_id in cell.locks:
+                        self._claim(host_id)
                 measurement = CellRun(
                     attempt=Attempt(
                         plan=run.plan,
@@ -295,7 +312,8 @@ class Lane:
     def _may_go_well(self, cell: Cell, error: RunnerError) -> bool:
         """Whether another attempt is worth its time: a wrong definition or a missing tool stays what it is."""
         lost = any(host in self._lost for host in cell.locks)
-        return isinstance(error, BadOutput | LoadShort | ServerFailed | HostError) and not lost
+        of_a_kind = isinstance(error, BadOutput | LoadShort | ServerFailed | HostError)
+        return of_a_kind and not isinstance(error, HostBusy) and not lost
 
     def _failed(self, cell: Cell, attempt: int, error: RunnerError, *, again: bool = False) -> None:
         """The verdict on a failed attempt; not the last one of its cell when it is tried `again`."""

@@ -8,15 +8,15 @@ change of its clock moves; the host's restart does not void it at once, since it
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from functools import partial
-from typing import Any
 
 from benchbrief.runners import job_scripts as scripts
+from benchbrief.runners.commands import printable
 from benchbrief.runners.fan_out import fan_out
-from benchbrief.runners.jobs import STOP_GRACE_S, JobHost, new_word, printable, sh, tell_alive
+from benchbrief.runners.holders import about, busy, named
+from benchbrief.runners.jobs import STOP_GRACE_S, Claim, JobHost, new_word, sh, tell_alive
 from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.patience import persistently
 from benchbrief.runners.seams import HostBusy, HostError, HostFull, Hosts
@@ -28,24 +28,26 @@ VOID_AFTER_S = 600.0
 def claim(host: JobHost, void_after_s: float = VOID_AFTER_S) -> str:
     """See `seams.Transport.claim`. Raises HostBusy, HostFull, HostError."""
     where = host.host.id
+    told_people = json.dumps(asdict(host.run_name) | {"host": where})
+    text = f"{host.run_name.owner}\n{told_people}\n{void_after_s:.0f}"
     script = scripts.with_values(
         scripts.CLAIM,
         owner=host.run_name.owner,
-        about=json.dumps(asdict(host.run_name) | {"host": where}),
-        stale=f"{void_after_s:.0f}",
+        claimed=text,
         grace=f"{STOP_GRACE_S:.0f}",
         token=new_word(),
     )
     done = persistently(host, lambda: sh(host, script, 120))
     verdict, *told = done.stdout.splitlines() or [""]
     if verdict == "held" and len(told) == 3:
-        raise _busy(where, about(told[0]), told[1])
+        raise busy(where, about(told[0]), told[1])
     if verdict == "full":
         raise HostFull(f"no space left on {where} to claim it", f"Make room on {where}.")
     if verdict not in ("free", "taken"):
         said = printable((done.stdout + done.stderr).strip()[-300:])
         raise HostError(f"{where}: can't be claimed: {said or 'the shell said nothing'}", "See `bench doctor SPEC`.")
-    KEEPER.keep(host, partial(tell_alive, host), void_after_s)
+    if host.claimed is None:
+        host.claimed = Claim(text, KEEPER.keep(host, partial(tell_alive, host), void_after_s))
     if verdict == "free" or len(told) != 3:
         return ""
     jobs = f"; its jobs that still ran, {told[2]}, were ended" if told[2] != "0" else ""
@@ -58,11 +60,12 @@ def claimed_as(host: JobHost) -> str:
     return str(about(persistently(host, lambda: sh(host, script)).stdout).get("host") or "")
 
 
-def claim_all(hosts: Hosts, ids: Iterable[str], busy: Callable[[HostBusy], None]) -> tuple[list[str], list[str]]:
+def claim_all(hosts: Hosts, ids: Iterable[str], again: Callable[[HostBusy], None]) -> tuple[list[str], list[str]]:
     """Claim all of these hosts, or none; which are held now, and what was taken over, in sentences.
 
-    When one is held by another run, those already claimed are let go, and `busy` is called: it raises the error, or
-    returns when it is time to try again. A host that can't be reached, or is full, is passed over.
+    When one is held by another run, those already claimed are let go, but for those where jobs of ours are left, and
+    `again` is called: it raises the error, or returns when it is time to try again. A host that can't be claimed for
+    another reason is passed over: it has to be claimed before it is used (`runners/lanes.py`).
     """
     wanted = list(ids)
     said: list[str] = []
@@ -74,43 +77,14 @@ def claim_all(hosts: Hosts, ids: Iterable[str], busy: Callable[[HostBusy], None]
         if held is None:
             return claimed, said
         fan_out(claimed, lambda host_id: hosts[host_id].release(keep_jobs=True))
-        busy(held)
+        again(held)
 
 
 def release_all(hosts: Hosts, ids: Iterable[str], *, keep_jobs: bool = False) -> tuple[int, dict[str, Exception]]:
-    """Let all of these hosts go: how many jobs still ran, and which hosts could not be cleaned, with the reason."""
+    """Let all of these hosts go, but for those where jobs are kept.
+
+    How many jobs still ran, and which hosts could not be cleaned, with the reason.
+    """
     results = fan_out(ids, lambda host_id: hosts[host_id].release(keep_jobs=keep_jobs))
     ended = sum(result for result in results.values() if isinstance(result, int))
     return ended, {host_id: result for host_id, result in results.items() if isinstance(result, Exception)}
-
-
-def about(text: str) -> dict[str, Any]:
-    """What a claim or a job says of itself: never trusted, empty where it can't be read."""
-    try:
-        told = json.loads(text)
-    except ValueError:
-        return {}
-    return told if isinstance(told, dict) else {}
-
-
-def named(told: dict[str, Any]) -> str:
-    """The run and its controller, for people."""
-    run, controller, pid = (printable(str(told.get(key) or "?"))[:200] for key in ("run", "controller", "pid"))
-    return f"run {run} of process {pid} on {controller}"
-
-
-def at(since: str) -> str:
-    """Epoch seconds of a host, the first word of what it says, as a date here."""
-    try:
-        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(float(since.split(maxsplit=1)[0])))
-    except (IndexError, ValueError, OverflowError, OSError):
-        return "?"
-
-
-def _busy(where: str, told: dict[str, Any], since: str) -> HostBusy:
-    run = printable(str(told.get("folder") or told.get("run") or "RUN"))
-    return HostBusy(
-        f"{where} is held by {named(told)} since {at(since)}",
-        f"wait for it with --wait, or end it on {printable(str(told.get('controller') or 'its controller'))} with "
-        f"`bench stop {run}`",
-    )

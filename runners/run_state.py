@@ -71,7 +71,7 @@ class RunState:
     judged: set[str] = field(default_factory=set)
     """Cells that have their last verdict by this execution, or were not needed."""
     claimed: list[str] = field(default_factory=list)
-    """Hosts that were away at first, or for a time, and were claimed when they were back."""
+    """Hosts that were claimed by a lane, be it anew; changed under the lock."""
     keep_jobs: bool = False
     """Whether what runs on the hosts is to be left as it is, since nothing was looked at or begun."""
     halted_by: str = ""

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from benchbrief.compiler.plan import Plan
 from benchbrief.runners import job_scripts as scripts
+from benchbrief.runners.commands import printable
 from benchbrief.runners.fan_out import fan_out
-from benchbrief.runners.hosts import HostPool
-from benchbrief.runners.jobs import JobHost, end_leftovers, printable, sh
+from benchbrief.runners.holders import about, at, named
+from benchbrief.runners.hosts import CONTROLLER, HostPool
+from benchbrief.runners.jobs import JobHost, end_leftovers, sh
 from benchbrief.runners.journal_io import is_being_written
-from benchbrief.runners.locks import VOID_AFTER_S, about, at, named
+from benchbrief.runners.locks import VOID_AFTER_S
 from benchbrief.runners.patience import persistently
 
 _MOST = 1000
@@ -36,7 +38,10 @@ class Stray:
 
 
 def end_strays(plan: Plan, config: Path | None = None) -> tuple[list[Stray], dict[str, Exception]]:
-    """End and remove the strays on all hosts of a plan: what they were, and the hosts where it could not be done."""
+    """End and remove the strays on all hosts of a plan, and on this machine.
+
+    What they were, and the hosts where it could not be done.
+    """
     controller = socket.gethostname()
     with HostPool(plan, config) as hosts:
 
@@ -47,9 +52,15 @@ def end_strays(plan: Plan, config: Path | None = None) -> tuple[list[Stray], dic
                 end_leftovers(host, owner=owner, release=True)
             return found
 
-        results = fan_out(plan.hosts, end)
+        results = fan_out(places(plan), end)
     ended = [stray for result in results.values() if not isinstance(result, Exception) for stray in result]
     return ended, {host_id: result for host_id, result in results.items() if isinstance(result, Exception)}
+
+
+def places(plan: Plan) -> list[str]:
+    """The hosts of a plan, and the controller, where meters and samplers run."""
+    here = any(host.transport == "local" for host in plan.hosts.values())
+    return [*plan.hosts, *([] if here else [CONTROLLER.id])]
 
 
 def strays(host: JobHost, controller: str) -> list[Stray]:

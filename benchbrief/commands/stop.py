@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,7 +97,7 @@ def _end_strays(spec: Path, profile: str | None, params: dict[str, str], *, as_j
             click.echo(printable(f"{each.host}: ended {each.what}"))
         if not ended and not unclean:
             click.echo("no strays")
-        _tell_unclean(unclean, f"bench stop --strays {spec}")
+        _tell_unclean(unclean, f"bench stop --strays {shlex.quote(str(spec))}")
     if unclean:
         raise Stop(ExitCode.CELL_FAILED)
 

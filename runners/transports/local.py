@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import selectors
 import signal
@@ -20,6 +21,7 @@ from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.seams import (
     Command,
     Completed,
+    ConnectionLost,
     HostError,
     HostFull,
     Job,
@@ -32,6 +34,8 @@ from benchbrief.runners.seams import (
 from benchbrief.runners.transports.output import LimitedText
 
 _PIECE = 1 << 20
+_PASSING = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
+"""Why no process can be started now, though one may be soon."""
 
 
 class LocalTransport:
@@ -40,19 +44,11 @@ class LocalTransport:
     def __init__(self, host: Host, run_name: RunName | None = None) -> None:
         self.host = host
         self.run_name = run_name or RunName()
+        self.claimed: jobs.Claim | None = None
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
         started = time.monotonic()
-        with _nameless_file() as source:
-            source.write(script(command, stdin).encode("utf-8", "surrogateescape"))
-            source.seek(0)
-            process = subprocess.Popen(
-                ["sh"],
-                stdin=source,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,  # a Ctrl-C is for us: what runs is ended in order
-            )
+        process = self._shell(script(command, stdin))
         try:
             out, err = _read_both(process, started + timeout_s)
             code = process.wait(max(0.0, started + timeout_s - time.monotonic()))
@@ -70,6 +66,25 @@ class LocalTransport:
                     pipe.close()
         masking = Masking([word for word in command.env.values() if isinstance(word, Secret)])
         return Completed(code, masking.text(out), masking.text(err), time.monotonic() - started)
+
+    def _shell(self, text: str) -> subprocess.Popen[bytes]:
+        """A shell that runs this. Raises HostError, ConnectionLost when it may go well later."""
+        try:
+            with _nameless_file() as source:
+                source.write(text.encode("utf-8", "surrogateescape"))
+                source.seek(0)
+                return subprocess.Popen(
+                    ["sh"],
+                    stdin=source,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,  # a Ctrl-C is for us: what runs is ended in order
+                )
+        except OSError as error:
+            what = f"{self.host.id}: can't run `sh`: {error.strerror}"
+            if error.errno in _PASSING:
+                raise ConnectionLost(what, "Too many processes or open files, or too little memory.") from error
+            raise HostError(what, "Is it in the PATH?") from error
 
     def start(self, job: Job) -> RunningJob:
         return jobs.start(self, job)

@@ -25,9 +25,8 @@ from paramiko.ssh_exception import NoValidConnectionsError
 
 from benchbrief.compiler.plan import Host
 from benchbrief.runners import jobs, locks
-from benchbrief.runners.commands import Masking, masked, quote, script
+from benchbrief.runners.commands import Masking, masked, printable, quote, script
 from benchbrief.runners.fan_out import AT_ONCE
-from benchbrief.runners.jobs import printable
 from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.seams import (
     Command,
@@ -159,6 +158,7 @@ class SshTransport:
     def __init__(self, host: Host, config: Path | None = None, run_name: RunName | None = None) -> None:
         self.host = host
         self.run_name = run_name or RunName()
+        self.claimed: jobs.Claim | None = None
         self._config = config
         self._connection: fabric.Connection | None = None
         self._was_connected = False

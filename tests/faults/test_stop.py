@@ -126,3 +126,22 @@ def test_a_host_that_can_not_be_reached_is_named_and_cleaned_later(bench: Bench,
         (far.home / ".ssh" / "config").write_text(config)
         assert bench("stop", bench.run_dir.name).code == 0
         assert left(far) == []
+
+
+def test_a_run_whose_host_was_taken_over_meanwhile_does_nothing_more_there(bench: Bench, far: Sshd) -> None:
+    tool = wrapped.db_bench(bench.folder / "slower", '*--num=*) set -- "$@" --duration=2;;')
+    bench.spec(SPEC.replace("threads = [1]", "threads = [1, 2]"), TOOL=f'db_bench("{tool}")')
+    with bench.started("run", "brief.bench") as run:
+        until(lambda: tools(far), 60)
+        (claim,) = (far.directory / "tmp").glob("benchbrief-*/claim")
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        up = Path("/proc/uptime").read_text().split()[0]
+        (claim.parent / "another.alive").write_text(f"word {boot} {up}\n")
+        claim.write_text('another\n{"run": "second", "controller": "lab-2", "pid": 7}\n600\n1700000000\n')
+        ended = run.wait(60)
+    assert ended.code == 3, ended.text
+    verdicts = bench.journal("cell_ended")
+    assert len(verdicts) == 2, "it was not tried again"
+    assert verdicts[-1]["reason"].startswith("box is held by run second of process 7 on lab-2")
+    assert len({record["cell"] for record in bench.journal("job_collected")}) <= 1
+    assert claim.read_text().startswith("another\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -156,3 +157,13 @@ def test_records_are_read_by_their_place_one_at_a_time(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[: places[2].at + 3])
     with pytest.raises(RunnerError, match="was changed while it was read"):
         list(records_at(places))
+
+
+def test_a_look_whether_a_run_goes_on_keeps_nobody_from_going_on_with_it(tmp_path: Path) -> None:
+    Journal(tmp_path).close()
+    looking = os.open(tmp_path / JOURNAL, os.O_RDONLY)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    over = threading.Timer(0.1, os.close, [looking])
+    over.start()
+    Journal(tmp_path).close()
+    over.join()

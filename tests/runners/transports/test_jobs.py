@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.plan import Host
+from benchbrief.runners import jobs
 from benchbrief.runners.seams import (
     Command,
+    Completed,
     DiskFull,
     File,
     HostError,
@@ -85,6 +87,31 @@ def test_a_job_adds_little_time_of_its_own(transport: Transport, tmp_path: Path)
         finished(transport.start(job("sleep 0.2")), tmp_path / str(attempt))
         times.append(time.monotonic() - started - 0.2)
     assert min(times) < (0.2 if transport.host.transport == "local" else 0.3)
+
+
+@pytest.mark.parametrize("fault", [ValueError("not of ours"), Completed(127, "", "flock: not found", 0.0)])
+def test_waiting_says_so_when_it_goes_wrong_and_does_not_wait_for_ever(
+    transport: Transport, monkeypatch: pytest.MonkeyPatch, fault: Exception | Completed
+) -> None:
+    calls = 0
+
+    def go_wrong(*_: object, **__: object) -> Completed:
+        nonlocal calls
+        calls += 1
+        if isinstance(fault, Completed):
+            return fault
+        raise fault
+
+    monkeypatch.setattr(jobs, "_ODD_WAIT_S", 0.01)
+    running = transport.start(job("sleep 30"))
+    with monkeypatch.context() as patched:
+        patched.setattr(transport, "run", go_wrong)
+        with pytest.raises(HostError, match=r"can't wait for test: (ValueError|flock ends with code 127)"):
+            running.wait(10)
+    assert calls <= 30
+    running.stop()
+    assert running.wait(10), "it can be waited for again"
+    running.discard()
 
 
 def test_waiting_ends_in_time_and_says_that_the_job_goes_on(transport: Transport, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -10,10 +12,15 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners import locks
+from benchbrief.runners.hosts import CONTROLLER
+from benchbrief.runners.jobs import tell_alive
+from benchbrief.runners.journal_io import Journal
 from benchbrief.runners.locks import claim_all
 from benchbrief.runners.seams import Command, HostBusy, HostError, Job, RunName, Transport
-from benchbrief.runners.strays import strays
-from benchbrief.runners.transports import open_transport
+from benchbrief.runners.strays import end_strays, strays
+from benchbrief.runners.transports import RealTransport, open_transport
+from tests.support.plans import compile_spec
+from tests.support.sshd import Sshd
 from tests.support.waiting import until
 
 ODD = "a 'run'; $(touch hacked)\n\"-rf *"
@@ -24,7 +31,7 @@ def sleeper(key: str) -> Job:
 
 
 @contextmanager
-def run(transport: Transport, owner: str, name: str = "first") -> Iterator[Transport]:
+def run(transport: Transport, owner: str, name: str = "first") -> Iterator[RealTransport]:
     named = RunName(owner, name, f"/runs/{name}", "lab-1", 4711)
     with closing(open_transport(transport.host, run_name=named)) as opened:
         yield opened
@@ -131,6 +138,73 @@ def test_release_leaves_nothing_or_the_jobs_when_they_are_to_be_kept(transport: 
         assert first.release() == 0
 
 
+def test_a_claim_stays_for_as_long_as_jobs_are_kept(transport: Transport, state_root: Path) -> None:
+    with run(transport, "one") as first, run(transport, "two") as second:
+        first.claim()
+        first.start(sleeper("k"))
+        first.release(keep_jobs=True)
+        with pytest.raises(HostBusy):
+            second.claim()
+        first.claim()
+        first.release()
+        second.claim()
+        second.release()
+        second.claim()
+        second.release(keep_jobs=True)
+    assert not state_root.exists(), "without jobs, nothing keeps the claim"
+
+
+def test_a_run_whose_claim_was_taken_away_starts_nothing_beside_the_new_holder(
+    transport: Transport, state_root: Path
+) -> None:
+    with run(transport, "cut-off") as cut_off, run(transport, "two", "second") as second:
+        cut_off.claim()
+        claim = (state_root / "claim").read_text()
+        assert claim.startswith("cut-off\n")
+        (state_root / "claim").unlink()
+        second.claim()
+        with pytest.raises(HostBusy, match="is held by run second of process 4711"):
+            cut_off.start(sleeper("k"))
+        with pytest.raises(HostBusy):
+            tell_alive(cut_off)
+        assert cut_off.find("k") is None
+        assert not list(state_root.glob("cut-off-*"))
+        cut_off.release()
+        assert (state_root / "claim").exists(), "another run's claim is left alone"
+        second.release()
+
+
+def test_a_claim_that_went_away_with_its_directory_is_made_again_by_the_next_job(
+    transport: Transport, state_root: Path
+) -> None:
+    with run(transport, "one") as first, run(transport, "two") as second:
+        first.claim()
+        shutil.rmtree(state_root)
+        first.start(sleeper("k"))
+        with pytest.raises(HostBusy, match="is held by run first"):
+            second.claim()
+        first.release()
+    assert not state_root.exists()
+
+
+def test_a_holder_of_this_machine_that_is_gone_is_said_to_be(transport: Transport, tmp_path: Path) -> None:
+    folder = tmp_path / "a run; rm *"
+    folder.mkdir()
+    named = RunName("killed", "killed", str(folder), socket.gethostname(), 4711)
+    journal = Journal(folder)
+    with closing(open_transport(transport.host, run_name=named)) as killed, run(transport, "two") as second:
+        killed.claim()
+        with pytest.raises(HostBusy) as alive:
+            second.claim()
+        assert "--wait" in alive.value.hint
+        journal.close()
+        with pytest.raises(HostBusy, match=r"; that process is gone$") as dead:
+            second.claim()
+        assert f"`bench stop '{folder}'`" in dead.value.hint
+        assert f"`bench resume '{folder}'`" in dead.value.hint
+        killed.release()
+
+
 def test_a_run_of_any_name_can_hold_a_host(transport: Transport) -> None:
     with run(transport, "odd", ODD) as first, run(transport, "two") as second:
         first.claim()
@@ -160,8 +234,6 @@ class Both(Mapping[str, Transport]):
 
 def test_all_hosts_are_claimed_or_none(transport: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    from benchbrief.runners.hosts import CONTROLLER
-
     with run(transport, "one") as first, run(transport, "two") as second:
         elsewhere = open_transport(CONTROLLER, run_name=RunName("two"))
         first.claim()
@@ -191,8 +263,6 @@ def test_strays_are_the_jobs_and_claims_of_runs_that_no_process_drives(transport
     with closing(open_transport(transport.host, run_name=named)) as killed:
         killed.claim()
         killed.start(sleeper("cell/1/measure/here"))
-        from benchbrief.runners.journal_io import Journal
-
         journal = Journal(folder)
         assert strays(killed, "lab-1") == []
         journal.close()
@@ -204,3 +274,25 @@ def test_strays_are_the_jobs_and_claims_of_runs_that_no_process_drives(transport
         assert {each.folder for each in found} == {str(folder)}
         assert strays(killed, "lab-2") == [], "another controller's run gave signs of life a moment ago"
         killed.release()
+
+
+def test_strays_are_looked_for_on_the_controller_too(
+    server: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    spec = tmp_path / "brief.bench"
+    spec.write_text(
+        f'hardware there {{ hosts = "{server.host.name}" }}\n'
+        'database rocks { engine = rocksdb  path = "/data" }\nworkload w from db_bench.fillrandom\n'
+        "experiment e { hardware = there  workloads = w  threads = 1  measure = 1 s }\n",
+        encoding="utf-8",
+    )
+    folder = tmp_path / "killed"
+    folder.mkdir()
+    named = RunName("meters", "killed", str(folder), socket.gethostname(), 4711)
+    with closing(open_transport(CONTROLLER, run_name=named)) as killed:
+        killed.start(sleeper("cell/1/measure/power"))
+    ended, unclean = end_strays(compile_spec(spec))
+    assert unclean == {}
+    assert [(each.host, each.owner) for each in ended] == [("local", "meters")]
+    assert not list(tmp_path.glob("benchbrief-*"))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 from benchbrief.compiler.plan import Host
-from benchbrief.runners.seams import Command, HostError, Secret, Transport
+from benchbrief.runners.seams import Command, ConnectionLost, HostError, Secret, Transport
 from benchbrief.runners.transports import open_transport
 from tests.support.waiting import until
 
@@ -48,6 +50,22 @@ def test_a_system_without_files_in_memory_runs_commands_too(monkeypatch: pytest.
     monkeypatch.delattr(os, "memfd_create")
     local = open_transport(Host(id="local", transport="local", name="local"))
     assert local.run(Command(("cat",)), stdin="in").stdout == "in"
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"), [(errno.EAGAIN, ConnectionLost), (errno.EMFILE, ConnectionLost), (errno.ENOENT, HostError)]
+)
+def test_a_machine_that_can_start_no_process_is_a_failure_of_the_host(
+    monkeypatch: pytest.MonkeyPatch, number: int, kind: type[HostError]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    local = open_transport(Host(id="local", transport="local", name="local"))
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    with pytest.raises(kind, match=os.strerror(number)) as refused:
+        local.run(Command(("true",)))
+    assert type(refused.value) is kind, "one that may pass is tried again"
 
 
 def test_one_command_leaves_nothing_behind_for_the_next(transport: Transport) -> None:
