@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,8 @@ def test_an_example_gives_a_report_in_which_nothing_is_missing(path: Path, tmp_p
     for report in plan.reports:
         html = render(plan, store, report.name, tmp_path, html_only=True).html.read_text("utf-8")
         assert report.title.split("&")[0] in html
-        assert 'id="note-' not in html
+        notes = re.findall(r'id="note-\d+"><sup>\d+</sup> ([^<]*)', html)
+        assert all("at an offered load" in note for note in notes), notes
         assert "{" not in html.split("</style>")[1]
 
 
