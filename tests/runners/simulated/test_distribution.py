@@ -35,7 +35,8 @@ def test_the_mean_of_the_buckets_is_that_of_the_distribution(
     first: float, second: float, fixed: float, lag: float
 ) -> None:
     latencies = Latencies(first, second, fixed, lag, 3 * lag)
-    assert h.mean(histogram(latencies, 10**8)) == pytest.approx(latencies.mean_s, rel=0.03)
+    # A bucket says no more than that its latencies are between its edges.
+    assert h.mean(histogram(latencies, 10**8)) == pytest.approx(latencies.mean_s, rel=max(0.03, (WIDTH - 1) / 2))
 
 
 @pytest.mark.parametrize("percent", [10, 50, 90, 99, 99.9])
