@@ -48,7 +48,8 @@ def screen(
 def _head(view: RunView, now: float, columns: int, marks: Marks) -> Any:
     from rich.text import Text
 
-    parts = [f"{view.finished}/{view.total} cells"]
+    parts = ["SIMULATED"] if view.simulated else []
+    parts.append(f"{view.finished}/{view.total} cells")
     parts += [f"{count} {state}" for state in ("failed", "skipped") if (count := view.counts[state])]
     left = view.remaining_s(now)
     parts.append(f"{duration(view.elapsed_s(now))} gone" + (f", about {duration(left)} left" if left else ""))

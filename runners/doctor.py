@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchbrief.compiler.plan import Boundary, Plan
 from benchbrief.runners import tools
@@ -64,6 +65,11 @@ def _host(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
         yield Finding(host_id, "reachable", False, str(error), error.hint)
         return
     yield Finding(host_id, "reachable", True, plan.hosts[host_id].transport)
+    try:
+        with TemporaryDirectory() as folder:
+            hosts[host_id].get("/proc/version", Path(folder, "version"))
+    except RunnerError as error:
+        yield Finding(host_id, "files", False, str(error), error.hint)
     yield from _strays(plan, hosts, host_id)
     yield from _tools(plan, hosts, host_id)
     yield from _directories(plan, hosts, host_id)

@@ -13,7 +13,7 @@ from benchbrief.compiler.plan import Cell, StepKind
 from benchbrief.runners.attempt import Attempt, Interrupted, NotWhole, StepJob
 from benchbrief.runners.live_jobs import watch_load
 from benchbrief.runners.probing import sampled
-from benchbrief.runners.seams import BadOutput, Command, Job, JobOutput, RunnerError, RunningJob
+from benchbrief.runners.seams import BadOutput, Command, ConnectionLost, Job, JobOutput, RunnerError, RunningJob
 from benchbrief.runners.world import World
 
 _READY_S = 60.0
@@ -79,16 +79,26 @@ def _wait(attempt: Attempt, jobs: Mapping[str, Job], running: Mapping[str, Runni
         while not each.wait(_SLICE_S):
             if attempt.stopping.is_set():
                 raise Interrupted
-            if each.out_of_touch:  # it may have ended long ago
+            late = time.monotonic() > deadline
+            said = _last_words(each) if late and not each.out_of_touch else None
+            if said is None and (late or each.out_of_touch):  # it may have ended long ago
                 if host_id not in lost:
                     attempt.remark(f"{host_id} was out of reach during {step}, while its job went on")
                 lost.add(host_id)
-            elif time.monotonic() > deadline:
+            elif said is not None:
                 raise BadOutput(
                     f"{step} on {host_id} did not end within {jobs[host_id].timeout_s:.0f} s; its last words: "
-                    f"{each.tail(300).strip() or '(none)'}",
+                    f"{said.strip() or '(none)'}",
                     "see the kept output, or give it more time (`timeout` of the experiment)",
                 )
+
+
+def _last_words(job: RunningJob) -> str | None:
+    """None when its host can't be reached: whoever waits for the job is about to notice that too."""
+    try:
+        return job.tail(300)
+    except ConnectionLost:
+        return None
 
 
 def _start_together(attempt: Attempt, jobs: Mapping[str, Job], running: dict[str, RunningJob], step: StepKind) -> None:

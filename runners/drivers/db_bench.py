@@ -85,7 +85,7 @@ class DbBench:
         return Job("load", _command(context, flags), timeout_s(context.cell, "load"))
 
     def check_load(self, context: CellContext, output: JobOutput) -> int:
-        found = _read(output)
+        found = _read(context, output)
         require_exit(output, "db_bench")
         headline = found.headline(_LOAD)
         if headline is None or found.errors:
@@ -121,7 +121,7 @@ class DbBench:
         return Job("measure", _command(context, flags), timeout_s(context.cell, "measure"), collect=(_REPORT,))
 
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
-        found = _read(output)
+        found = _read(context, output)
         benchmark = context.workload.benchmark
         headline = _proven(context, output, found)
         blocks = [block for block in found.blocks if block.operation not in ("compress", "uncompress")]
@@ -292,8 +292,9 @@ def _command(context: CellContext, flags: Mapping[str, str]) -> Command:
     return Command((context.tool_path, *(f"--{name}={value}" for name, value in flags.items())))
 
 
-def _read(output: JobOutput) -> text.Output:
-    return text.read(lines(output.stdout, history.PRINTED_BYTES), lines(output.stderr))
+def _read(context: CellContext, output: JobOutput) -> text.Output:
+    stdout = lines(output.stdout, history.PRINTED_BYTES) if _database_probe(context) else lines(output.stdout)
+    return text.read(stdout, lines(output.stderr))
 
 
 def _proven(context: CellContext, output: JobOutput, found: text.Output) -> text.Headline:

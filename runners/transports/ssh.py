@@ -55,6 +55,7 @@ _IDLE_SHELLS = 4
 _OPENING = threading.BoundedSemaphore(2 * AT_ONCE)
 """Connections that are being opened at a time, by all threads: after a network's outage every lane of a fleet opens its
 own again, perhaps through one jump host, whose sshd refuses some of many."""
+_SFTP_HINT = "Outputs are fetched by SFTP: put `Subsystem sftp internal-sftp` into its sshd_config."
 _WINDOW = 4 << 20
 """Bytes of a file asked for at a time."""
 _REQUEST = 32 << 10
@@ -323,7 +324,11 @@ class SshTransport:
                 try:
                     session = paramiko.SFTPClient.from_transport(transport)
                 except paramiko.ChannelException as error:
-                    raise HostError(f"{self.host.id}: no SFTP: {error.text}", "Enable its sftp subsystem.") from error
+                    raise HostError(f"{self.host.id}: no SFTP: {error.text}", _SFTP_HINT) from error
+                except (paramiko.SSHException, EOFError) as error:
+                    # A server without the subsystem closes the channel; what else is asked of it still works then.
+                    transport.open_session(timeout=_CONNECT_S).close()
+                    raise HostError(f"{self.host.id}: the SSH server has no SFTP", _SFTP_HINT) from error
                 if session is None:
                     raise EOFError("no SFTP session")
                 self._sftp_session = transport, session

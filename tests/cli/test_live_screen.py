@@ -70,6 +70,12 @@ def test_a_small_run_shows_each_cell_with_its_numbers_and_each_host_with_its_pro
     assert narrow[1:3] == ["  ramp/group/workload/threads=0/r1", "    measure  12 s of about 30 s  15,203 ops…"]
 
 
+def test_a_simulated_run_says_so_on_the_screen() -> None:
+    view, readings = going_on(2)
+    view.simulated = True
+    assert "SIMULATED" in screen(view, readings, NOW, (80, 24), UNICODE).plain.split("\n")[0]
+
+
 def test_many_hosts_are_told_of_in_one_line() -> None:
     view, readings = going_on(1000)
     lines = screen(view, readings, NOW, (100, 24), UNICODE).plain.split("\n")

@@ -522,3 +522,22 @@ def exchange_nothing(address: tuple[str, int]) -> bytes:
             return sock.recv(1)
         except ConnectionResetError:
             return b""
+
+
+def test_a_server_without_sftp_is_told_as_such_and_at_once(
+    monkeypatch: pytest.MonkeyPatch, opened: list[Transport], tmp_path: Path
+) -> None:
+    with sshd() as server:
+        config = server.directory / "sshd_config"
+        config.write_text(config.read_text().replace("Subsystem sftp internal-sftp\n", ""))
+        server.change_host_key()  # it reads its configuration anew
+        server.write_known_hosts()
+        monkeypatch.setenv("HOME", str(server.home))
+        transport = open_transport(server.host)
+        opened.append(transport)
+        assert transport.run(Command(("true",))).exit_code == 0
+        with pytest.raises(HostError, match="box: the SSH server has no SFTP") as told:
+            transport.get("/proc/version", tmp_path / "version")
+        assert not isinstance(told.value, ConnectionLost)
+        assert "Subsystem sftp" in told.value.hint
+        assert transport.run(Command(("true",))).exit_code == 0
