@@ -32,7 +32,8 @@ def test_lanes_that_report_while_the_display_is_redrawn_never_wait_for_each_othe
             while chunk := os.read(ours, 65536):
                 read.extend(chunk)
 
-    threading.Thread(target=drain, daemon=True).start()
+    reader = threading.Thread(target=drain, daemon=True)
+    reader.start()
     with os.fdopen(theirs, "w", buffering=1) as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
         progress = Progress()
@@ -50,4 +51,6 @@ def test_lanes_that_report_while_the_display_is_redrawn_never_wait_for_each_othe
             for thread in lanes:
                 thread.join(timeout=30)
             assert not any(thread.is_alive() for thread in lanes)
+    reader.join(timeout=30)  # a character may lie across two reads: all of it, then the text
+    assert not reader.is_alive()
     assert f"remark {REMARKS - 1}" in read.decode()
