@@ -23,7 +23,7 @@ FORMATS = ["text", "json", "sarif", "github"]
 \b
 Examples:
   bench check brief.bench
-  bench check examples/*.bench --json
+  bench check examples/*/*.bench --json
   bench check brief.bench --profile smoke
   bench check specs/*.bench --format sarif > bench.sarif
   bench check specs/*.bench --format github

@@ -156,7 +156,7 @@ def test_init_says_where_it_can_not_write(bench: Bench) -> None:
 
 
 def test_the_examples_are_right(bench: Bench) -> None:
-    specs = sorted((REPOSITORY / "examples").glob("*.bench"))
+    specs = sorted((REPOSITORY / "examples").rglob("*.bench"))
     done = bench("check", *specs)
     assert done.code == 0, done.err
     assert done.out.count(": ok, ") == len(specs) > 0

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tests.support import generated_specs
 
 ROOT = Path(__file__).parents[2]
-SPECS = [*sorted((ROOT / "examples").glob("*.bench")), *sorted((ROOT / "tests" / "compiler").rglob("*.bench"))]
+SPECS = [*sorted((ROOT / "examples").rglob("*.bench")), *sorted((ROOT / "tests" / "compiler").rglob("*.bench"))]
 SECONDS, MEBIBYTES = 2, 300
 PIECES = [
     b"\0", b"\xff", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\r", b'"', b'"""', b"{", b"}", b"[" * 100, b"]", b"(" * 5000,

@@ -14,7 +14,7 @@ from benchbrief.dsl.parse import parse
 from benchbrief.dsl.source import Source
 
 ROOT = Path(__file__).parents[2]
-SPECS = [*sorted((ROOT / "examples").glob("*.bench")), *sorted((ROOT / "tests" / "compiler").rglob("*.bench"))]
+SPECS = [*sorted((ROOT / "examples").rglob("*.bench")), *sorted((ROOT / "tests" / "compiler").rglob("*.bench"))]
 SPEC = """\
 hardware box { hosts = local  variant one { path = "/a"  price = 1 USD }  variant two { path = "/b"  price = 2 USD } }
 database rocks { engine = rocksdb  path = "{path}" }

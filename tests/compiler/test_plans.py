@@ -13,7 +13,7 @@ from tests.compiler.specs import check_fixture
 
 FOLDER = Path(__file__).parent / "plans"
 FIXTURES = sorted(FOLDER.glob("*.bench"))
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.bench"))
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.bench"))
 QUICKSTART = next(path for path in EXAMPLES if path.stem == "quickstart")
 
 

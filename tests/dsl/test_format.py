@@ -22,7 +22,7 @@ from tests.support.generated_specs import specs, texts
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAIRS = sorted(Path(__file__).with_name("format").glob("*.in"))
 FOLDERS = ("examples", "benchbrief", "tests")
-OURS = [*(REPOSITORY / "examples").glob("*.bench"), REPOSITORY / "benchbrief" / "data" / "starter.bench"]
+OURS = [*(REPOSITORY / "examples").rglob("*.bench"), REPOSITORY / "benchbrief" / "data" / "starter.bench"]
 
 
 def read(path: Path) -> Source | None:

@@ -16,7 +16,7 @@ from benchbrief.dsl.stop import INNER_BLOCKS
 from tests.dsl.trees import series, shown, tree, value, walk
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SPECS = sorted([*(REPOSITORY / "examples").glob("*.bench"), *Path(__file__).with_name("specs").glob("*.bench")])
+SPECS = sorted([*(REPOSITORY / "examples").rglob("*.bench"), *Path(__file__).with_name("specs").glob("*.bench")])
 
 QUANTITIES = {
     "96": "96",

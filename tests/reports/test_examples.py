@@ -13,7 +13,7 @@ from tests.reports.generated import rows_for
 from tests.reports.world import make_store
 from tests.support.plans import compile_spec
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.bench"))
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.bench"))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
