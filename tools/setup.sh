@@ -16,6 +16,7 @@ Usage: tools/setup.sh [PART]...
   ycsb      .tools/ycsb/: YCSB 0.17.0 with its MongoDB binding, in the layout of YCSB's release
   go-ycsb   .tools/go-ycsb/: go-ycsb 1.0.1 with its MongoDB binding
   tools     the last three
+  verapdf   .tools/verapdf/: veraPDF, which the tests hold the PDF briefs to PDF/UA-1 with
   vscode    .tools/vscode/: the VS Code extension, as benchbrief.vsix, and its tests
   peers     .tools/peers/: Ansible and pyinfra, which benchmarks compare benchbrief with (not part of `all`)
 
@@ -130,13 +131,14 @@ system() {
 
 declare -A folder=(
     [python]=.venv [stand-in]=.tools/mongo-stand-in [ycsb]=.tools/ycsb [go-ycsb]=.tools/go-ycsb
-    [vscode]=.tools/vscode [peers]=.tools/peers
+    [verapdf]=.tools/verapdf [vscode]=.tools/vscode [peers]=.tools/peers
 )
 declare -A sources=(
     [python]="requirements-dev.txt pyproject.toml"
     [stand-in]=tools/mongo-stand-in
     [ycsb]=tools/ycsb
     [go-ycsb]=tools/go-ycsb
+    [verapdf]=tools/verapdf
     [vscode]=editors/vscode
     [peers]=benchmarks/peers
 )
@@ -175,6 +177,16 @@ make_ycsb() {
     cp .tools/build/ycsb/core/*.jar "$new/lib/"
     cp .tools/build/ycsb/*.jar .tools/build/ycsb/binding/*.jar "$new/mongodb-binding/lib/"
     replace .tools/ycsb
+}
+
+make_verapdf() {
+    maven verapdf
+    local new
+    new=$(empty_folder .tools/verapdf.new)
+    mkdir "$new/lib"
+    cp -r tools/verapdf/bin "$new/"
+    cp .tools/build/verapdf/*.jar .tools/build/verapdf/dependency/*.jar "$new/lib/"
+    replace .tools/verapdf
 }
 
 make_go-ycsb() {
@@ -249,9 +261,11 @@ make_parts() {
         tail -n 20 "$logs/$part.log" >&2
         say "could not make ${folder[$part]}; the whole log is $logs/$part.log" >&2
         [ "$part" != go-ycsb ] || say "all but specs and tests that use go-ycsb works without it" >&2
+        [ "$part" != verapdf ] || say "all but the tests of PDF/UA works without it" >&2
         [ "$part" != vscode ] || say "all but the tests of the VS Code extension works without it" >&2
     done
     left=${failed/ go-ycsb/}
+    left=${left/ verapdf/}
     [ -z "${left/ vscode/}" ] || fail "once that is mended: tools/setup.sh$failed"
 }
 
@@ -266,7 +280,7 @@ main() {
                 ;;
             all)
                 packages=$run_packages$test_packages
-                parts+=(python stand-in ycsb go-ycsb vscode)
+                parts+=(python stand-in ycsb go-ycsb verapdf vscode)
                 ;;
             demo)
                 packages=$run_packages
@@ -274,7 +288,7 @@ main() {
                 ;;
             system) packages=$run_packages$test_packages ;;
             tools) parts+=(stand-in ycsb go-ycsb) ;;
-            python | stand-in | ycsb | go-ycsb | vscode | peers) parts+=("$word") ;;
+            python | stand-in | ycsb | go-ycsb | verapdf | vscode | peers) parts+=("$word") ;;
             *) fail "there is no part '$word'; try tools/setup.sh --help" ;;
         esac
     done
