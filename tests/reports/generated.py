@@ -23,12 +23,13 @@ def rows_for(plan: Plan) -> Iterator[tuple[Any, ...]]:
     yield s.RunRow(RUN, plan.spec.name, plan.spec.profile, 1, "0.1.0", at, at, "done", None)
     for cell in plan.cells:
         yield from _cell(cell, at)
-    for cell in {(c.experiment, c.hardware, c.workload, c.threads, c.target): c for c in plan.cells}.values():
+    points = {(c.experiment, c.hardware, c.workload, c.threads, c.target): c for c in plan.cells}.values()
+    for cell, phase in ((cell, phase) for cell in points for phase in _phases(cell)):
         for operation in OPERATIONS:
             for rank, statistic in enumerate(STATISTICS, 1):
-                value = 0.0001 * rank * _threads(cell) ** 0.5 * _wobble(cell, operation)
+                value = 0.0001 * rank * _threads(cell) ** 0.5 * _wobble(cell, operation) / _warmth(phase)
                 yield s.LatencyRow(
-                    RUN, cell.experiment, cell.hardware, cell.workload, _threads(cell), cell.target, None, None, None,
+                    RUN, cell.experiment, cell.hardware, cell.workload, _threads(cell), cell.target, phase, None, None,
                     operation, "service", statistic, value, "histogram", cell.repeat, None,
                 )  # fmt: skip
 
@@ -40,15 +41,25 @@ def _cell(cell: Cell, at: datetime) -> Iterator[tuple[Any, ...]]:
         str(cell.origin),
     )  # fmt: skip
     rate = 9000.0 * _threads(cell) / (1 + _threads(cell) / 40) * _wobble(cell, "ops")
-    for phase in (None, *range(1, cell.phases + 1)) if cell.phases > 1 else (None,):
+    for phase in _phases(cell):
         for operation in ("all", *OPERATIONS):
             yield s.ThroughputRow(
-                RUN, cell.id, phase, operation, rate * (1 + 0.1 * (phase or 0)), 1000, 0, cell.measure_s, None
+                RUN, cell.id, phase, operation, rate * _warmth(phase), 1000, 0, cell.measure_s, None
             )
     for measure, unit in SAMPLED.items():
         for second in range(3):
             value = {"B/s": 4e7, "share": 0.4, "cores": 1.4, "W": 130.0}[unit] * _wobble(cell, measure)
             yield s.SampleRow(RUN, cell.id, measure, cell.locks[0], "d0", float(second), value, unit)
+
+
+def _phases(cell: Cell) -> tuple[int | None, ...]:
+    """The whole of the measurement, and each of its phases."""
+    return (None, *range(1, cell.phases + 1)) if cell.phases > 1 else (None,)
+
+
+def _warmth(phase: int | None) -> float:
+    """A cache fills in the first phase, and all is level from then on."""
+    return 0.6 if phase == 1 else 1 + 0.01 * (phase or 0)
 
 
 def _threads(cell: Cell) -> int:
