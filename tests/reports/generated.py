@@ -24,7 +24,7 @@ def rows_for(plan: Plan) -> Iterator[tuple[Any, ...]]:
     for cell in plan.cells:
         yield from _cell(cell, at)
     points = {(c.experiment, c.hardware, c.workload, c.threads, c.target): c for c in plan.cells}.values()
-    for cell, phase in ((cell, phase) for cell in points for phase in _phases(cell)):
+    for cell, phase in ((point, phase) for point in points for phase in _phases(point)):
         for operation in OPERATIONS:
             for rank, statistic in enumerate(STATISTICS, 1):
                 value = 0.0001 * rank * _threads(cell) ** 0.5 * _wobble(cell, operation) / _warmth(phase)
@@ -43,9 +43,7 @@ def _cell(cell: Cell, at: datetime) -> Iterator[tuple[Any, ...]]:
     rate = 9000.0 * _threads(cell) / (1 + _threads(cell) / 40) * _wobble(cell, "ops")
     for phase in _phases(cell):
         for operation in ("all", *OPERATIONS):
-            yield s.ThroughputRow(
-                RUN, cell.id, phase, operation, rate * _warmth(phase), 1000, 0, cell.measure_s, None
-            )
+            yield s.ThroughputRow(RUN, cell.id, phase, operation, rate * _warmth(phase), 1000, 0, cell.measure_s, None)
     for measure, unit in SAMPLED.items():
         for second in range(3):
             value = {"B/s": 4e7, "share": 0.4, "cores": 1.4, "W": 130.0}[unit] * _wobble(cell, measure)
