@@ -52,7 +52,7 @@ from benchbrief.reports.view import (
     TableView,
     TextView,
 )
-from benchbrief.reports.words import counted
+from benchbrief.reports.words import Words, counted
 
 FULL, HALF = (657, 240), (317, 212)  # pixels of 1/96 inch: the page's text width, and half of it less the gap
 FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
@@ -64,7 +64,7 @@ def build(
     plan: p.Plan,
     store: Store,
     report: p.Report,
-    words: Mapping[str, str],
+    words: Words,
     reports_from: Mapping[str, str] | None = None,
 ) -> ReportView:
     """The view of one report of the plan over the results in the store; `reports_from` as for `disclosure`."""

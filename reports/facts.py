@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from benchbrief.compiler.plan import Fact, Hardware, Quantity
 from benchbrief.reports.source import Results
 from benchbrief.reports.view import FactGroup, FactLine
+from benchbrief.reports.words import Words
 
 _UNTOLD = frozenset({"block_devices"})  # for checks, and of no use to a reader
 _ORDER = (
@@ -73,14 +74,14 @@ def contradictions(hardware: Hardware, results: Results) -> list[str]:
     ]
 
 
-def fact_name(name: str, words: Mapping[str, str]) -> str:
+def fact_name(name: str, words: Words) -> str:
     """`memory_limit` -> "Memory limit", in the report's language where it has a word for it."""
     stem, of, place = name.partition(" of ")
     known = words.get(f"fact_{stem.replace(' ', '_')}") or re.sub("_+", " ", stem[:1].upper() + stem[1:])
     return words["fact_of"].format(fact=known, place=place) if of else known
 
 
-def fact_text(fact: Fact, words: Mapping[str, str]) -> str:
+def fact_text(fact: Fact, words: Words) -> str:
     if isinstance(fact, Quantity):
         return fact.text
     if isinstance(fact, bool):

@@ -13,7 +13,7 @@ from benchbrief.reports.layout import Chart, Point, Trace, XAxis, XKind
 from benchbrief.reports.signs import may_be_negative
 from benchbrief.reports.source import Key, Results
 from benchbrief.reports.values import Scale, automatic, decimals_for, fixed, scale_for, unit_text, with_unit
-from benchbrief.reports.words import counted
+from benchbrief.reports.words import Words, counted
 from benchbrief.results.statistics import t_interval
 
 UNIT_OF_DIM = {"target": "ops/s", "time": "s"}
@@ -39,7 +39,7 @@ class _Remarks:
     points: int = 0
     reasons: dict[str, None] = field(default_factory=dict)
 
-    def texts(self, words: Mapping[str, str]) -> tuple[str, ...]:
+    def texts(self, words: Words) -> tuple[str, ...]:
         if not self.missing:
             return tuple(self.notes)
         reasons = words["semicolon"].join(self.reasons)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from benchbrief.compiler.plan import Query
 from benchbrief.reports.provenance import fixed_keys
-from benchbrief.reports.words import counted
+from benchbrief.reports.words import Words, counted
 
 _NUMBERED = ("threads", "target", "phase", "repeat")
 _MEASURE = re.compile(r"([a-z]+(?:\.[a-z0-9_]+)?)(?:\[([a-z_, ]+)\])?(?=,|$)")
 
 
-def readable(label: str, words: Mapping[str, str]) -> str:
+def readable(label: str, words: Words) -> str:
     """A label that begins with a measure as the spec writes it; any other stays as it is."""
     match = _MEASURE.match(label)
     if match is None:
@@ -38,7 +37,7 @@ def readable(label: str, words: Mapping[str, str]) -> str:
     return text + label[match.end() :]
 
 
-def line_label(label: str, query: Query, words: Mapping[str, str]) -> str:
+def line_label(label: str, query: Query, words: Words) -> str:
     """The head of a table's line; one that is only a number of threads, or of a phase, says so: "4 threads"."""
     for fixed in fixed_keys(query.sql):
         for dim in _NUMBERED:
@@ -48,5 +47,5 @@ def line_label(label: str, query: Query, words: Mapping[str, str]) -> str:
     return readable(label, words)
 
 
-def _operation(names: str, words: Mapping[str, str]) -> str:
+def _operation(names: str, words: Words) -> str:
     return ", ".join(words.get(f"operation_{name}", name) for name in re.findall("[a-z_]+", names))

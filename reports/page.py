@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Literal
@@ -13,6 +12,7 @@ from markupsafe import Markup
 
 from benchbrief.reports.view import FigureView, ReportView
 from benchbrief.reports.watermark import marked
+from benchbrief.reports.words import Words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TEMPLATES = ("technical_brief", "blog", "white_paper")
 
 
-def to_html(view: ReportView, template: str, words: Mapping[str, str], medium: Literal["screen", "paper"]) -> str:
+def to_html(view: ReportView, template: str, words: Words, medium: Literal["screen", "paper"]) -> str:
     """The page in one of TEMPLATES.
 
     On paper, charts are images: that keeps their text selectable and gives them alternative texts.

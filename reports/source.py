@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from benchbrief.compiler.plan import Plan, Query
 from benchbrief.reports.provenance import fixed_keys
 from benchbrief.reports.values import number
+from benchbrief.reports.words import Words
 
 Key = str | float
 """A value of a dimension: whole numbers of the store and of the plan compare as floats."""
@@ -67,7 +68,7 @@ class Search(NamedTuple):
 class Results:
     """The results of one run, as the report reads them."""
 
-    def __init__(self, plan: Plan, store: Store, words: Mapping[str, str]) -> None:
+    def __init__(self, plan: Plan, store: Store, words: Words) -> None:
         self.plan = plan
         self.store = store
         self.words = words

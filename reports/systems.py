@@ -10,6 +10,7 @@ from benchbrief.reports.facts import fact_name
 from benchbrief.reports.source import Results
 from benchbrief.reports.values import bytes_text
 from benchbrief.reports.view import Item
+from benchbrief.reports.words import Words
 
 _BYTES = frozenset(
     [
@@ -93,7 +94,7 @@ class _Told:
             [t for t in self.after if t not in shared.after],
         )
 
-    def text(self, words: Mapping[str, str]) -> str:
+    def text(self, words: Words) -> str:
         options = [f"{words['d_options']} {', '.join(self.options)}"] if self.options else []
         return words["semicolon"].join([*self.before, *options, *self.after])
 

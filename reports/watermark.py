@@ -6,9 +6,9 @@ sheet gets at it: a template can neither forget it nor take it away.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from markupsafe import Markup, escape
+
+from benchbrief.reports.words import Words
 
 _PLACE = (
     "position:fixed;top:38%;left:-10%;width:120%;z-index:2147483647;display:block;visibility:visible;opacity:1;"
@@ -18,7 +18,7 @@ _PLACE = (
 _LARGE, _SMALL = "display:block;font-size:58pt", "display:block;font-size:22pt;letter-spacing:0.08em"
 
 
-def marked(page: str, words: Mapping[str, str]) -> str:
+def marked(page: str, words: Words) -> str:
     """The page with the mark across it (on paper across each sheet), and with it in its title."""
     lines = (
         Markup('<span style="{}">{}</span>').format(_important(style), words[key])

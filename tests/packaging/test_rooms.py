@@ -34,6 +34,7 @@ ONLY = {
 # The one place of each third-party library: a module, or a folder that is all about it.
 HOMES = {
     "altair": "reports/charts.py",
+    "babel": "reports/locales.py",
     "bson": "runners/engines/mongo_client.py",
     "click": "benchbrief/",
     "duckdb": "results/",

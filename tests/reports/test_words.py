@@ -3,46 +3,63 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from string import Formatter
 
 import pytest
+from babel import Locale
 
 import benchbrief.reports
-from benchbrief.reports.words import CATALOGUES
+from benchbrief.reports.words import CATALOGUES, Entry, Words, counted
 
 ROOM = Path(next(iter(benchbrief.reports.__path__)))
 
 
+def holes(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+def forms(entry: Entry) -> Mapping[str, str]:
+    return {"other": entry} if isinstance(entry, str) else entry
+
+
 @pytest.mark.parametrize("language", CATALOGUES)
 def test_every_language_has_the_same_words_with_the_same_holes(language: str) -> None:
-    def holes(text: str) -> set[str]:
-        return {name for _, name, _, _ in Formatter().parse(text) if name}
-
-    english = {k: v for k, v in CATALOGUES["en"].items() if not k.endswith("_one")}
-    other = {k: v for k, v in CATALOGUES[language].items() if not k.endswith("_one")}
+    english, other = CATALOGUES["en"], CATALOGUES[language]
     assert set(other) == set(english)
     assert {k: holes(v) for k, v in other.items()} == {k: holes(v) for k, v in english.items()}
 
 
 @pytest.mark.parametrize("language", CATALOGUES)
-def test_a_sentence_for_one_thing_has_no_hole_that_the_one_for_several_lacks(language: str) -> None:
-    catalogue = CATALOGUES[language]
-    for key in (k for k in catalogue if k.endswith("_one")):
-        one = {name for _, name, _, _ in Formatter().parse(catalogue[key]) if name}
-        assert one <= {name for _, name, _, _ in Formatter().parse(catalogue[key.removesuffix("_one")]) if name}
+def test_a_form_for_some_numbers_has_no_hole_that_the_form_for_all_others_lacks(language: str) -> None:
+    for entry in CATALOGUES[language].entries.values():
+        found = forms(entry)
+        assert all(holes(text) <= holes(found["other"]) for text in found.values())
+
+
+@pytest.mark.parametrize("language", CATALOGUES)
+def test_a_word_has_forms_for_the_plural_categories_of_its_language_and_for_single_numbers_only(language: str) -> None:
+    categories = Locale.parse(language).plural_form.tags | {"other"}
+    for entry in CATALOGUES[language].entries.values():
+        assert all(name in categories or re.fullmatch(r"=\d+", name) for name in forms(entry))
+
+
+def test_a_sentence_takes_the_form_for_its_number_by_the_rules_of_its_language() -> None:
+    texts = {"=0": "none", "one": "{n} plik", "few": "{n} pliki", "many": "{n} plików", "other": "{n} pliku"}
+    polish = Words("pl", {"files": texts, "page": "strona"})
+    found = [counted(polish, "files", n) for n in (0, 1, 2, 5, 22, 1.5)]
+    assert found == ["none", "1 plik", "2 pliki", "5 plików", "22 pliki", "1.5 pliku"]
+    assert counted(polish, "page", 2) == polish["page"] == "strona"
 
 
 def test_every_word_that_a_template_or_module_names_exists_and_none_is_left_over() -> None:
     named = set()
     for path in [*ROOM.glob("*.py"), *ROOM.glob("templates/**/*.j2")]:
-        if path.name != "words.py":
-            source = path.read_text()
-            named |= set(re.findall(r"\bw\.([a-z_]+)", source)) | set(re.findall(r'words\["([a-z_]+)"\]', source))
+        source = path.read_text()
+        named |= set(re.findall(r"\bw\.([a-z_]+)", source)) | set(re.findall(r'words\["([a-z_]+)"\]', source))
     assert named <= set(CATALOGUES["en"])
-    every_source = "".join(
-        p.read_text() for p in [*ROOM.glob("*.py"), *ROOM.glob("templates/**/*.j2")] if p.name != "words.py"
-    )
+    every_source = "".join(p.read_text() for p in [*ROOM.glob("*.py"), *ROOM.glob("templates/**/*.j2")])
     families = (
         "fact_",
         "status_",
@@ -64,6 +81,6 @@ def test_every_word_that_a_template_or_module_names_exists_and_none_is_left_over
     left = {
         w
         for w in CATALOGUES["en"]
-        if w.removesuffix("_one") not in every_source and not w.startswith((*families, *of_measures)) and w not in dims
+        if w not in every_source and not w.startswith((*families, *of_measures)) and w not in dims
     }
     assert left == set()
