@@ -4,60 +4,62 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from importlib.resources import files
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from markupsafe import Markup
 
+from benchbrief.reports.templating import environment, rendered
 from benchbrief.reports.view import FigureView, ReportView
 from benchbrief.reports.watermark import marked
 from benchbrief.reports.words import Words
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2.sandbox import SandboxedEnvironment
 
-TEMPLATES = ("technical_brief", "blog", "white_paper")
+KICKERS: Mapping[str, str] = {
+    "technical_brief": "kicker",
+    "blog": "kicker_blog",
+    "white_paper": "kicker_white_paper",
+}
+"""The layouts, each with the words above its title."""
+TEMPLATES = tuple(KICKERS)
+Medium = Literal["screen", "paper"]
+Parts = Mapping[str, tuple[str, str]]
+"""A user's parts of a layout by name: the path that messages call it by, and its text."""
 
 
-def to_html(view: ReportView, template: str, words: Words, medium: Literal["screen", "paper"]) -> str:
-    """The page in one of TEMPLATES.
+def to_html(
+    view: ReportView,
+    template: str,
+    words: Words,
+    medium: Medium,
+    *,
+    parts: Parts | None = None,
+    query: Callable[[str], Any] | None = None,
+) -> str:
+    """The page in one of TEMPLATES. Raises ReportError for what is wrong in a user's parts.
 
     On paper, charts are images: that keeps their text selectable and gives them alternative texts.
     """
-    picture = _as_image if medium == "paper" else _inline
-    page = _environment().get_template(f"{template}/brief.html.j2")
-    made = page.render(report=view, w=words, medium=medium, picture=picture)
-    return marked(made, words) if view.simulated else made
+    context: dict[str, Any] = {
+        "report": view,
+        "w": words,
+        "kicker": words[KICKERS[template]],
+        "medium": medium,
+        "picture": _as_image if medium == "paper" else _inline,
+        "query": query,
+    }
+    made = environment(parts) if parts else _ours()
+    paths = tuple(path for path, _ in parts.values()) if parts else ()
+    page = rendered(f"{template}/brief.html.j2", made, paths, context)
+    return marked(page, words) if view.simulated else page
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    root = files("benchbrief.reports") / "templates"
-
-    def load(name: str) -> str:
-        return root.joinpath(*name.split("/")).read_text("utf-8")
-
-    environment = Environment(
-        loader=FunctionLoader(load), undefined=StrictUndefined, autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["ticked"] = ticked
-    return environment
-
-
-def ticked(text: str) -> Markup:
-    """A sentence of ours, in which words of a spec or of a command stand in backticks: those become code.
-
-    What is HTML already, a note of the spec's author, is left as it is.
-    """
-    if isinstance(text, Markup):
-        return text
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part) if index % 2 else part
-        for index, part in enumerate(re.split(r"`([^`\n]+)`", text))
-    )
+def _ours() -> SandboxedEnvironment:
+    return environment({})
 
 
 def _as_image(figure: FigureView) -> Markup:
