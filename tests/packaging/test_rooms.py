@@ -27,7 +27,7 @@ ONLY = {
     },
     ("results", "compiler"): {"benchbrief.compiler.plan"},
     ("reports", "compiler"): {"benchbrief.compiler.plan", "benchbrief.compiler.offered"},
-    ("reports", "dsl"): set[str](),
+    ("reports", "dsl"): {"benchbrief.dsl.suggest"},
     ("reports", "runners"): set[str](),
 }
 

@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports.build import build
-from benchbrief.reports.page import ticked
 from benchbrief.reports.signs import may_be_negative
+from benchbrief.reports.templating import ticked
 from benchbrief.reports.words import CATALOGUES
 from tests.reports import world as w
 from tests.support.plans import compile_spec
