@@ -42,7 +42,7 @@ PermitRootLogin yes
 Subsystem sftp internal-sftp
 MaxSessions 100
 MaxStartups 200:30:400
-SetEnv TMPDIR={directory}/tmp.{number}
+SetEnv TMPDIR={directory}/tmp.{number} HOME={directory}/account.{number}
 """
 
 
@@ -156,8 +156,9 @@ def _host(stack: ExitStack, directory: Path, number: int, prefix: str, subnet: s
         port = free_port()
     config = directory / f"sshd_config.{number}"
     config.write_text(_CONFIG.format(address=address, port=port, directory=directory, number=number))
-    (directory / f"tmp.{number}").mkdir()
-    (directory / f"tmp.{number}").chmod(0o1777)
+    for own in ("tmp", "account"):  # a home of its own: no start-up files of who runs this
+        (directory / f"{own}.{number}").mkdir()
+        (directory / f"{own}.{number}").chmod(0o1777)
     with (directory / f"log.{number}").open("wb") as log:
         process = subprocess.Popen(
             [*into, system_tool("sshd"), "-D", "-e", "-f", str(config)], stdin=subprocess.DEVNULL, stderr=log

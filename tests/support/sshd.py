@@ -128,7 +128,8 @@ def _begun(program: Path, directory: Path) -> subprocess.Popen[bytes]:
 def sshd(*, user: str | None = None, config: str = "") -> Iterator[Sshd]:
     """Run a server that lets `user` in (who runs the tests, unless said otherwise). `config` is more of sshd_config.
 
-    Its TMPDIR is its own, unless `config` sets it: as on hosts apart, jobs and claims of one are not seen on another.
+    Its TMPDIR and HOME are its own, unless `config` sets TMPDIR: as on hosts apart, jobs and claims of one are not seen
+    on another, and the start-up files of who runs the tests, slow ones perhaps, are not those of the host's account.
     """
     program = system_tool("sshd")
     user = user or getpass.getuser()
@@ -146,8 +147,11 @@ def sshd(*, user: str | None = None, config: str = "") -> Iterator[Sshd]:
         scratch = directory / "tmp"
         scratch.mkdir()
         scratch.chmod(0o1777)
+        account = directory / "account"
+        account.mkdir()
+        account.chmod(0o1777)
         if "TMPDIR=" not in config:  # of several SetEnv lines, the first alone counts
-            own = f"SetEnv TMPDIR={scratch}"
+            own = f"SetEnv TMPDIR={scratch} HOME={account}"
             config = config.replace("SetEnv", own, 1) if "SetEnv" in config else f"{config}\n{own}"
         if os.getuid() == 0:
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
