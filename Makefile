@@ -12,8 +12,9 @@ demo:  ## set up what is needed, run examples/quickstart.bench, and write its br
 	@tools/setup.sh demo
 	.venv/bin/bench run examples/quickstart.bench
 
+# Tests wait more than they compute: for servers to start, measurements to end. Two processes a core keep it busy.
 test: setup lint  ## set up, lint, and run the whole test suite (PYTEST="-k name" for a part)
-	.venv/bin/pytest -n 2 $(PYTEST)
+	.venv/bin/pytest -n 4 --dist worksteal $(PYTEST)
 
 lint:  ## ruff and mypy
 	@tools/setup.sh python

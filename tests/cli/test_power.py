@@ -8,11 +8,12 @@ import time
 import pytest
 
 from benchbrief.terminal import ExitCode
+from tests.support import wrapped
 from tests.support.bench import Bench
 
 SPEC = """
 hardware box "Box" { hosts = local  power = @METER@ }
-database rocks { engine = rocksdb  path = "@DATA@" }
+database rocks { engine = rocksdb  path = "@DATA@"  tool = @TOOL@ }
 workload rr from db_bench.readrandom { records = 20k }
 experiment e { hardware = box  workloads = rr  threads = [1, 2]  measure = 3 s  probes = [power every 0.5 s] }
 metric efficiency "Efficiency" in ops/s/W = throughput / power
@@ -23,6 +24,11 @@ profile without { power = none }
 profile other { power = command("echo 80") }
 """
 QUICK = SPEC.replace("threads = [1, 2]  measure = 3 s", "threads = 1  measure = 2 s")
+
+
+@pytest.fixture(autouse=True)
+def quick_loads(bench: Bench) -> None:
+    bench.tool = f'db_bench("{wrapped.db_bench(bench.folder / "tool")}")'
 
 
 def test_power_of_the_measured_window_goes_into_metrics(bench: Bench) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from benchbrief.runners.clock import read_clock
 from benchbrief.runners.transports import open_transport
+from tests.support import wrapped
 from tests.support.bench import Bench
 from tests.support.sshd import sshd
 from tests.support.tools import system_tool
@@ -25,7 +26,7 @@ esac
 """
 SPEC = """\
 hardware box { hosts = "box" }
-database rocks { engine = rocksdb  path = "@DATA@/clock"  options { compression = "none" } }
+database rocks { engine = rocksdb  path = "@DATA@/clock"  tool = @TOOL@  options { compression = "none" } }
 workload read from db_bench.readrandom { records = 10k }
 experiment e { hardware = box  workloads = [read]  threads = [1]  measure = 4 s  probes = [cpu every 0.25 s] }
 """
@@ -69,7 +70,7 @@ def test_the_offset_of_a_clock_is_known_to_half_a_round_trip(lying: Path, monkey
 
 @pytest.mark.timeout(120)
 def test_samples_stay_in_place_when_a_wrong_clock_is_set_during_the_measurement(bench: Bench, lying: Path) -> None:
-    bench.spec(SPEC)
+    bench.spec(SPEC, TOOL=f'db_bench("{wrapped.db_bench(bench.folder / "tool")}")')
     with sshd(config=server_config(lying, bench.tmp)) as server:
         bench.env["HOME"] = str(server.home)
         setting = threading.Thread(target=set_clock_while_sampled, args=(bench.tmp, lying / "ahead"))

@@ -5,6 +5,7 @@ import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -96,16 +97,25 @@ def python_files(*folders: str) -> Iterator[Path]:
         yield from sorted((REPOSITORY / folder).rglob("*.py"))
 
 
-def imports(*folders: str) -> Iterator[Import]:
-    for path in python_files(*folders):
+@cache
+def imports(folder: str) -> tuple[Import, ...]:
+    found = []
+    for path in python_files(folder):
         file = path.relative_to(REPOSITORY).as_posix()
-        for node in ast.walk(ast.parse(path.read_text(), file)):
+        for node in statements(ast.parse(path.read_text(), file)):
             if isinstance(node, ast.Import):
-                for alias in node.names:
-                    yield Import(file, node.lineno, alias.name, None, 0)
+                found += [Import(file, node.lineno, alias.name, None, 0) for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
-                for alias in node.names:
-                    yield Import(file, node.lineno, node.module or "", alias.name, node.level)
+                found += [Import(file, node.lineno, node.module or "", alias.name, node.level) for alias in node.names]
+    return tuple(found)
+
+
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Those that are nested too. Expressions hold no import, and are most of a tree."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield child
+            yield from statements(child)
 
 
 def room_of(target: str) -> str:
@@ -122,23 +132,28 @@ def rooms_taken(found: Import) -> set[str]:
     return rooms - {"benchbrief"} or rooms
 
 
-OURS = [found for found in imports(*ROOMS) if found.top == "benchbrief"]
-THIRD_PARTY = [
-    found
-    for found in imports(*ROOMS)
-    if found.level == 0 and found.top != "benchbrief" and found.top not in sys.stdlib_module_names
-]
+def ours() -> list[Import]:
+    return [found for room in ROOMS for found in imports(room) if found.top == "benchbrief"]
+
+
+def third_party() -> list[Import]:
+    return [
+        found
+        for room in ROOMS
+        for found in imports(room)
+        if found.level == 0 and found.top != "benchbrief" and found.top not in sys.stdlib_module_names
+    ]
 
 
 def test_the_rules_see_the_imports() -> None:
-    assert {found.file.split("/")[0] for found in OURS} >= {"compiler", "runners", "benchbrief"}
-    assert {found.top for found in THIRD_PARTY} >= {"pydantic", "click"}
+    assert {found.file.split("/")[0] for found in ours()} >= {"compiler", "runners", "benchbrief"}
+    assert {found.top for found in third_party()} >= {"pydantic", "click"}
 
 
 def test_each_room_imports_only_to_its_left() -> None:
     wrong = [
         str(found)
-        for found in OURS
+        for found in ours()
         for taken in rooms_taken(found)
         if ROOMS.index(taken) > ROOMS.index(found.file.split("/")[0])
     ]
@@ -149,7 +164,7 @@ def test_each_room_imports_only_to_its_left() -> None:
 def test_a_room_takes_from_another_only_what_is_meant_for_it(room: str, taken: str) -> None:
     wrong = [
         str(found)
-        for found in OURS
+        for found in ours()
         if found.file.startswith(f"{room}/") and rooms_taken(found) == {taken} and not found.targets & ONLY[room, taken]
     ]
     assert wrong == []
@@ -158,14 +173,15 @@ def test_a_room_takes_from_another_only_what_is_meant_for_it(room: str, taken: s
 def test_rooms_are_imported_by_their_installed_names() -> None:
     """`import dsl` works in a clone and nowhere else; relative imports hide which room they reach."""
     folders = [*ROOMS, "tests", "tools", "benchmarks", "examples"]
-    wrong = [str(found) for found in imports(*folders) if found.level > 0 or found.top in ROOMS[:-1]]
+    found_there = [found for folder in folders for found in imports(folder)]
+    wrong = [str(found) for found in found_there if found.level > 0 or found.top in ROOMS[:-1]]
     assert wrong == []
 
 
 def test_each_library_is_imported_in_one_place() -> None:
     wrong = [
         str(found)
-        for found in THIRD_PARTY
+        for found in third_party()
         if found.top not in EVERYWHERE
         and not found.file.startswith(HOMES.get(found.top, f"({found.top} is not in HOMES)"))
     ]
@@ -174,7 +190,7 @@ def test_each_library_is_imported_in_one_place() -> None:
 
 def test_each_library_is_a_declared_dependency() -> None:
     declared = {requirement.split(">=")[0] for requirement in PYPROJECT["project"]["dependencies"]}
-    used = {DISTRIBUTIONS.get(found.top, found.top) for found in THIRD_PARTY}
+    used = {DISTRIBUTIONS.get(found.top, found.top) for found in third_party()}
     assert used - declared == set()
 
 
