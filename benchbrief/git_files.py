@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 from dataclasses import dataclass
@@ -45,6 +46,12 @@ class GitFiles:
     def is_file(self, path: Path) -> bool:
         place = self._place(path)
         return place is not None and _git(self.root, "cat-file", "-t", place).stdout.strip() == b"blob"
+
+    def sha256(self, path: Path) -> str | None:
+        """Of a file as the revision has it; None when it has none."""
+        place = self._place(path)
+        found = _git(self.root, "cat-file", "blob", place) if place else None
+        return hashlib.sha256(found.stdout).hexdigest() if found is not None and found.returncode == 0 else None
 
     def tree(self, path: Path, name: str) -> ast.File:
         """Messages say the revision as git does: `HEAD~1:brief.bench`."""

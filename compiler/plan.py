@@ -422,10 +422,14 @@ class Query(Node):
 
 
 class Metric(Node):
+    """`repeats` has the same values for each repeat (a further dim), where there are several: comparisons are made of
+    them. None, too, where a value is of all repeats together."""
+
     name: str
     label: str
     better: Literal["higher", "lower"] | None
     query: Query
+    repeats: Query | None = None
     origin: Origin
 
 

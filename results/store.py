@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from benchbrief.compiler.plan import Query
+from benchbrief.results import functions
 from benchbrief.results.ask import Table, ask, ask_in_batches
 from benchbrief.results.build import BUILD, STORE, parquet_scan, rebuild, sql_text
 from benchbrief.results.errors import ResultsError
@@ -59,6 +60,7 @@ class Store:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, run_dir: Path) -> None:
         self._connection = connection
+        self._has_functions = False
         self.run_dir = run_dir
         self._ranks = self._order_of_names()
         self.simulated = any(simulated for (simulated,) in self._rows("SELECT simulated FROM runs"))
@@ -94,6 +96,9 @@ class Store:
 
     def sql(self, text: str) -> Table:
         """The answer to one SELECT (or DESCRIBE, SHOW, SUMMARIZE, EXPLAIN). Raises ResultsError for anything else."""
+        if functions.PREFIX in text and not self._has_functions:
+            functions.register(self._connection)
+            self._has_functions = True
         return ask(self._connection, text)
 
     def batches(self, text: str) -> AbstractContextManager[pa.RecordBatchReader]:

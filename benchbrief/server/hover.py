@@ -114,7 +114,7 @@ def _of_word(text: str, token: Token) -> Iterator[str]:
         yield from _of_member(word, member.text if member else "")
         return
     if follows.startswith("(") and word in glossary.FUNCTIONS:
-        yield f"`{word}(... over ...)`: {glossary.FUNCTIONS[word][1]}"
+        yield f"`{word}({'...' if word == 'p_value' else '... over ...'})`: {glossary.FUNCTIONS[word][1]}"
         return
     yield from _of_plain(cursor, word, follows)
 

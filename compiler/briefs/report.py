@@ -127,11 +127,13 @@ def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
     typed = typer.metric(name)
     if typed is None or not typer.is_complete(typed, metric.expr):
         return None
+    repeated = typer.by_repeat(name)
     return plan.Metric(
         name=name,
         label=_label(typer, metric.label) or name,
         better="higher" if metric.better == "higher" else "lower" if metric.better == "lower" else None,
         query=query(typer, typed.term, typed.unit, text_of(metric.expr)),
+        repeats=query(typer, repeated.term, repeated.unit, text_of(metric.expr)) if repeated else None,
         origin=origin(metric.span),
     )
 

@@ -1,4 +1,4 @@
-"""What is read off a whole curve: `knee`, `saturation`, `time_to_steady`, and the condition `steady`.
+"""What is read off a whole curve: `knee`, `saturation`, `usl`, `time_to_steady`, and the condition `steady`.
 
 Each says what it can't know as missing. How they are computed is in `compiler/metrics/sql_curves.py`.
 """
@@ -39,12 +39,22 @@ if TYPE_CHECKING:
 CURVES: Mapping[str, tuple[Dimension, ...]] = {
     "knee": ("threads", "target"),
     "saturation": ("target",),
+    "usl": ("threads",),
     "time_to_steady": ("phase",),
 }
 """The functions, and along which dimensions each of them reads a curve."""
 
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "saturation": ("target",),
+    "usl": ("lambda", "sigma", "kappa", "lambda_se", "sigma_se", "kappa_se", "r2", "peak", "peak_load"),
+}
+"""What stands behind a dot: `usl(throughput over threads).peak`."""
+
 FEWEST_POINTS = 3
 """Of a curve with a knee: one before it, one at it, one behind it."""
+
+FEWEST_LOADS = 4
+"""Of a curve that the Universal Scalability Law is fitted to: one more than the law has parameters."""
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {"saturation": ("at",)}
 
@@ -56,6 +66,9 @@ _ABSENT = {
     "knee": "no knee shows within the measured points",
     "saturation": "no saturation was reached within the offered loads",
     "steady": "no steady state was reached within the measured phases",
+    "usl": "the Universal Scalability Law does not fit the measured points, or has no such value for them",
+    "list": "it takes two repeats",
+    "sd": "it takes two values",
 }
 
 
@@ -70,8 +83,8 @@ def _unreached(term: Term) -> Iterator[str]:
         case Steady():
             yield "steady"
         case Reduction():
-            if term.function in _ABSENT:
-                yield term.function
+            if (word := term.function.partition(".")[0]) in _ABSENT:
+                yield word
             yield from _unreached(term.operand)
             if term.when is not None:
                 yield from _unreached(term.when)
@@ -121,9 +134,22 @@ def beside(when: Term, operand: Term) -> Term:
             return when
 
 
-def curve(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
-    """A call of one of `CURVES`; None when a mistake was reported."""
+def field_of(typer: Typer, expr: ast.Attr, call: ast.Call, demanded: Demanded) -> Typed | None:
+    """One of the numbers that a curve gives: `usl(throughput over threads).peak`; None when a mistake was reported."""
+    function, name = call.function.text, expr.field
+    if name.text not in FIELDS.get(function, ()):
+        typer.findings.add(wrong.UnknownField(name.span, function, name.text, FIELDS.get(function, ())))
+        return None
+    return curve(typer, call, demanded, name.text)
+
+
+def curve(typer: Typer, expr: ast.Call, demanded: Demanded, field: str = "") -> Typed | None:
+    """A call of one of `CURVES`, of which a `field` may be wanted; None when a mistake was reported."""
     function = expr.function.text
+    if function == "usl" and not field:
+        usage = f"say which: `{text_of(expr)}.peak`, or another of {', '.join(FIELDS[function])}"
+        typer.findings.add(wrong.BadReduction(expr.span, function, "gives several numbers", usage))
+        return None
     dim = _along(typer, expr)
     at = _at(typer, expr) if dim is not None else None
     if dim is None or at is None:
@@ -142,16 +168,27 @@ def curve(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
         typer.findings.add(wrong.DimensionAbsent(expr.over[0].span, text_of(inner), dim, term.dims))
         return None
     if function == "knee":
-        points = len(offered_keys(term, dim))
-        if points < FEWEST_POINTS:
-            typer.findings.add(wrong.TooFewPoints(expr.over[0].span, dim, FEWEST_POINTS, points))
+        _enough(typer, expr, term, dim, FEWEST_POINTS)
         return Typed(Reduction("knee", term, (dim,), None))
+    if function == "usl":
+        _enough(typer, expr, term, dim, FEWEST_LOADS)
+        display = operand.display if field in ("lambda", "lambda_se", "peak") else None
+        return Typed(Reduction(f"usl.{field}", term, (dim,), None), display)
     if not isinstance(term, Measure) or term.kind.name != "throughput":
         why = "compares `throughput` with the offered load, and nothing else"
         usage = "write `saturation(throughput over target)`, or `max(... over target)`"
         typer.findings.add(wrong.BadReduction(inner.span, function, why, usage))
         return None
+    if field:
+        return Typed(Reduction(f"saturation.{field}", term, (dim,), None, at))
     return Typed(Reduction("saturation", term, (dim,), None, at), operand.display)
+
+
+def _enough(typer: Typer, expr: ast.Call, term: Term, dim: Dimension, fewest: int) -> None:
+    points = len(offered_keys(term, dim))
+    if points < fewest:
+        what = {"knee": "a knee", "usl": "the Universal Scalability Law"}[expr.function.text]
+        typer.findings.add(wrong.TooFewPoints(expr.over[0].span, what, dim, fewest, points))
 
 
 def _along(typer: Typer, expr: ast.Call) -> Dimension | None:

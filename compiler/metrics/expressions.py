@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from benchbrief.compiler.blocks.value_errors import NotFinite, UnknownUnit
 from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.metrics import metric_errors as wrong
+from benchbrief.compiler.metrics.curves import field_of
 from benchbrief.compiler.metrics.indexing import index
 from benchbrief.compiler.metrics.lookups import look_up, look_up_dotted, taken
 from benchbrief.compiler.metrics.measures import Key
-from benchbrief.compiler.metrics.reductions import holds_percentiles, reduction
+from benchbrief.compiler.metrics.reductions import reduction
+from benchbrief.compiler.metrics.repeated import holds_percentiles
 from benchbrief.compiler.metrics.runs import Runs, planned_runs
 from benchbrief.compiler.metrics.terms import Measure, Number, Operation, Term, leaves, offered_keys, without_points
 from benchbrief.compiler.metrics.typed import Demanded, Typed, mention, text_of, unit_of
@@ -108,6 +110,17 @@ class Typer:
             self._typed_metrics[key] = typed and self._in_declared_unit(metric, typed, demanded)
         return self._typed_metrics[key]
 
+    def by_repeat(self, name: str) -> Typed | None:
+        """A metric for each repeat, where there are several and it has a value for each. Reports nothing."""
+        findings, known = self.findings, self._typed_metrics
+        self.findings, self._typed_metrics = Findings(), dict(known)
+        try:
+            typed = self.metric(name, frozenset({"repeat"}))
+        finally:
+            self.findings, self._typed_metrics = findings, known
+        several = typed is not None and "repeat" in typed.term.dims and len(offered_keys(typed.term, "repeat")) > 1
+        return typed if several else None
+
     def is_complete(self, typed: Typed, expr: ast.Expr, where: str = "") -> bool:
         """Whether the term can be computed as it is: each latency says of which operation, and something is planned.
 
@@ -156,6 +169,8 @@ class Typer:
                 return self._quantity(expr)
             case ast.Name():
                 return look_up(self, expr, demanded)
+            case ast.Attr(base=ast.Call() as call):
+                return field_of(self, expr, call, demanded)
             case ast.Attr():
                 return look_up_dotted(self, expr, demanded)
             case ast.Index():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from benchbrief.compiler.blocks.ramps import GAIN, LATENCY, RISE
 from benchbrief.compiler.blocks.repeats import FEWEST
-from benchbrief.compiler.metrics.curves import FEWEST_POINTS
+from benchbrief.compiler.metrics.curves import FEWEST_LOADS, FEWEST_POINTS
 from benchbrief.compiler.metrics.measures import KINDS
 from benchbrief.compiler.offered import KEEPS_UP
 from benchbrief.compiler.plan import Boundary, Dimension
@@ -128,13 +128,29 @@ FUNCTIONS: Mapping[str, tuple[str, str]] = {
         "range(${1:throughput} over ${2:threads})",
         'The lowest and the highest value, "28 to 37"; by itself in a hole of a text.',
     ),
+    "cv": (
+        "cv(${1:throughput} over ${2:repeat})",
+        "The coefficient of variation: the sample's standard deviation as a share of the mean.",
+    ),
+    "ci": (
+        "ci(${1:throughput} over repeat)",
+        "Half the width of the 95 % confidence interval of the mean over repeats (Student's t).",
+    ),
+    "p_value": (
+        "p_value(${1:throughput[one]}, ${2:throughput[other]})",
+        "How likely so large a difference between their repeats is if the two are the same.",
+    ),
     "knee": (
         "knee(${1:throughput} over ${2:threads})",
         "The point of the ramp at which more load starts to bring less.",
     ),
     "saturation": (
         "saturation(${1:throughput} over ${2:target})",
-        "The throughput beyond which the system keeps up with the offered load no longer.",
+        "The throughput beyond which the system keeps up with the offered load no longer; `.target`: that load.",
+    ),
+    "usl": (
+        "usl(${1:throughput} over ${2:threads}).${3:peak}",
+        "What the Universal Scalability Law says of the ramp: `.peak`, `.sigma`, `.kappa` and more.",
     ),
     "time_to_steady": (
         "time_to_steady(${1:throughput} over ${2:phase})",
@@ -210,7 +226,32 @@ RULES: Mapping[str, str] = {
         "the nominal capacity of R. Jain, *The Art of Computer Systems Performance Analysis* (1991). A system"
         f" keeps up when the throughput of all operations at the highest target is at least {KEEPS_UP:.0%} of "
         "what is offered; `at:` gives another share. A dip in the middle of the ramp is no saturation. "
-        "Missing when the system keeps up to the end."
+        "Missing when the system keeps up to the end. `saturation(...).target` is the highest offered load that it "
+        "kept up with: what it can be given."
+    ),
+    "usl": (
+        "The Universal Scalability Law, X(N) = λN / (1 + σ(N - 1) + κN(N - 1)), by N. J. Gunther, *Guerrilla Capacity "
+        "Planning* (2007), fitted by least squares to the points of a ramp. `.lambda` is the throughput of one thread, "
+        "`.sigma` the contention, `.kappa` the cost of coherency, each with its standard error (`.lambda_se`, "
+        "`.sigma_se`, `.kappa_se`); `.peak` the highest throughput that it predicts, `.peak_load` the threads of it, "
+        f"`.r2` the share of the variance that it explains. It takes {FEWEST_LOADS} points; Gunther asks for six. "
+        "Missing where it explains less than 90 %, as it then means nothing, and `.peak` where there is none."
+    ),
+    "cv": (
+        "The standard deviation of the sample as a share of its mean. Of percentiles, it is that of the repeats' own: "
+        "`cv(latency.p99[read] over repeat)` says how far the p99 of one repeat tells that of the next."
+    ),
+    "ci": (
+        "Student's t: the mean lies within ± this of the measured one with a confidence of 95 %. It takes two repeats, "
+        "as whatever lies within one measurement depends on each other."
+    ),
+    "p_value": (
+        "Of Welch's t test on the repeats of both sides, whose variances may differ; of percentiles with five repeats "
+        "or more on each side, of the rank test of Mann and Whitney, as percentiles are skewed, and have outliers; "
+        "with fewer, of Welch's test on their logarithms. "
+        "Below 5 %, it is usual to speak of a difference; above, of noise. Of twenty comparisons without a "
+        "difference, one falls below 5 %: `bench compare` corrects for that, this does not. Missing with fewer than "
+        "two repeats."
     ),
     "knee": (
         'Kneedle (V. Satopaa and others, *Finding a "Kneedle" in a Haystack*, 2011) on the measured points: '

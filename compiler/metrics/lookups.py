@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 FUNCTIONS = (
     *("max", "min", "mean", "sum", "median", "first", "last", "count"),
-    *("knee", "saturation", "time_to_steady"),
+    *("cv", "ci", "p_value"),
+    *("knee", "saturation", "usl", "time_to_steady"),
 )
 """What reduces a dimension. `range` gives two numbers, and stands in a report's texts only."""
 
 
-_ALONG: Mapping[str, Dimension] = {"saturation": "target", "time_to_steady": "phase"}
+_ALONG: Mapping[str, Dimension] = {"saturation": "target", "time_to_steady": "phase", "ci": "repeat", "cv": "repeat"}
 
 
 def taken(name: str) -> str:
@@ -143,8 +144,9 @@ def _explain(typer: Typer, name: ast.Name) -> None:
     elif any(word in hw.texts for hw in scope.hardware):
         what, instead = "a declared text", f"in prose, write `{{{scope.hardware[0].key}.{word}}}`"
     elif word in FUNCTIONS:
-        dim = _ALONG.get(word, "threads")
-        what, instead = "a function", f"say of what, as in `{word}(throughput over {dim})`"
+        sample = f"{word}(throughput over {_ALONG.get(word, 'threads')})"
+        sample = {"usl": f"{sample}.peak", "p_value": "p_value(throughput[one], throughput[other])"}.get(word, sample)
+        what, instead = "a function", f"say of what, as in `{sample}`"
     elif any(word in hw.facts for hw in scope.hardware):
         what, instead = "declared in units of different kinds", "declare it in one kind for all hardware"
     if what:

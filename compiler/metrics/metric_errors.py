@@ -345,6 +345,24 @@ class UnknownArgument(Misspelt):
     when_none = "it takes an expression and the dimension after `over`, and no more"
 
 
+class UnknownField(Misspelt):
+    code = "E0750"
+    says = "`{kind}` gives no `{word}`"
+    otherwise = "it gives {all_known}"
+    when_none = "it gives one number: leave out what is behind the dot"
+
+
+@dataclass(frozen=True)
+class FewRepeats(CompileProblem):
+    """A statistic over repeats of what is measured once."""
+
+    code = "W0720"
+    severity: ClassVar[Severity] = "warning"
+    says = "`{function}` takes two repeats at least, so this will be missing: there is one"
+    hint = "say `repeats = 3` or more in the experiment"
+    function: str
+
+
 @dataclass(frozen=True)
 class NeedsPhases(CompileProblem):
     """A steady state asked for where no experiment is measured in enough phases."""
@@ -408,12 +426,13 @@ class BareShare(CompileProblem):
 
 @dataclass(frozen=True)
 class TooFewPoints(CompileProblem):
-    """A knee of ramps that are too short to show one."""
+    """What is read off ramps that are too short to show it."""
 
     code = "W0706"
     severity: ClassVar[Severity] = "warning"
-    says = "a knee takes {fewest} points at least, so this will be missing: `{dim}` has {points}"
+    says = "{what} takes {fewest} points at least, so this will be missing: `{dim}` has {points}"
     hint = "measure more points"
+    what: str
     dim: str
     fewest: int
     points: int

@@ -9,7 +9,8 @@ from benchbrief.compiler.metrics.curves import CURVES, beside, curve
 from benchbrief.compiler.metrics.indexing import yet_to_be_found
 from benchbrief.compiler.metrics.lookups import FUNCTIONS
 from benchbrief.compiler.metrics.measures import DIMENSIONS, ORDERED, SAMPLED
-from benchbrief.compiler.metrics.terms import Measure, Operation, Reduction, Term, along
+from benchbrief.compiler.metrics.repeated import SPREADS, holds_percentiles, p_value, spread
+from benchbrief.compiler.metrics.terms import Reduction, Term, along
 from benchbrief.compiler.metrics.typed import Demanded, Typed, text_of
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.units import DIMENSIONLESS
@@ -23,6 +24,8 @@ def reduction(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
     function = expr.function.text
     if function in CURVES:
         return curve(typer, expr, demanded)
+    if function == "p_value":
+        return p_value(typer, expr, demanded)
     if function == "range":
         advice = "use `min` and `max`; `range` stands by itself in a hole, as in `{range(gain over threads):.0f}`"
         typer.findings.add(wrong.BadReduction(expr.span, function, "gives two numbers", advice))
@@ -89,6 +92,8 @@ def _reduced(
         return None
     if function in ("mean", "sum", "median") and holds_percentiles(term):
         typer.findings.add(wrong.MeanOfPercentiles(expr.span, function, over, ratios=term.unit == DIMENSIONLESS))
+    if function in SPREADS:
+        return spread(typer, expr, operand, over, when)
     display = operand.display if function != "count" else None
     sampled, planned = [d for d in over if d in SAMPLED], [d for d in over if d not in SAMPLED]
     if not sampled or not planned:
@@ -102,16 +107,3 @@ def _reduced(
         return None
     within = Reduction(function, term, tuple(sampled), None)
     return Typed(Reduction("sum" if function == "count" else function, within, tuple(planned), None), display)
-
-
-def holds_percentiles(term: Term) -> bool:
-    """Whether its values are percentiles, or are computed from some."""
-    match term:
-        case Measure():
-            return term.kind.is_percentile
-        case Operation():
-            return any(holds_percentiles(operand) for operand in term.operands)
-        case Reduction(function="max" | "min" | "first" | "last" | "median"):
-            return holds_percentiles(term.operand)
-        case _:
-            return False

@@ -113,7 +113,9 @@ class _Tables:
                 return sql_curves.onset(term, self._table(term.operand))
             case "knee":
                 return sql_curves.knee(term, self._table(term.operand))
-            case "saturation":
+            case function if function.startswith("usl."):
+                return sql_curves.usl(term, self._table(term.operand))
+            case "saturation" | "saturation.target":
                 both = [("value", term.operand), ("total", total_throughput(term.operand))]
                 return sql_curves.saturation(term, f"(\n{indent(self._select(term.operand.dims, both))}\n)")
         guarded = not SAMPLED.intersection(term.over)
@@ -173,6 +175,9 @@ class _Tables:
         match term:
             case Number():
                 return number_literal(term.value)
+            case Operation(operator=operator) if operator in _CALLS:
+                arguments = ", ".join(self._scalar(operand, values, where) for operand in term.operands)
+                return _CALLS[operator].format(arguments)
             case AxisValue():
                 return f"CAST({(where or {})[term.dim]} AS DOUBLE)"
             case Operation():
@@ -195,6 +200,12 @@ class _Tables:
         return f"{left} {_SQL_OPERATORS.get(term.operator, term.operator)} {right}"
 
 
+_CALLS = {
+    "half_width": "bench_half_width({})",
+    "p_value": "bench_p_value({}, false)",
+    "p_value of percentiles": "bench_p_value({}, true)",
+}
+"""Functions of the store: see `results/functions.py`."""
 _SQL_OPERATORS = {"==": "=", "!=": "<>", "and": "AND", "or": "OR"}
 _BINDS = {
     "or": 1,
@@ -229,6 +240,10 @@ def _aggregate(function: str, over: Dims) -> str:
             return "CAST(count(value) AS DOUBLE)"
         case "mean":
             return "avg(value)"
+        case "sd":
+            return "stddev_samp(value)"
+        case "list":
+            return f"list(value ORDER BY {over[0]})"
         case "first" | "last":
             present = " FILTER (WHERE value IS NOT NULL)" if SAMPLED.intersection(over) else ""
             return f"{function}(value ORDER BY {over[0]}){present}"

@@ -91,12 +91,25 @@ def saturation(term: Reduction, source: str) -> str:
 
     The system keeps up with an offered load when its total throughput reaches the share `at` of it. At the end of the
     ramp it must not, so that a dip in the middle is no saturation. The highest throughput on such a ramp is a system's
-    nominal capacity in R. Jain, "The Art of Computer Systems Performance Analysis" (1991). `source` has the operand's
+    nominal capacity in R. Jain, "The Art of Computer Systems Performance Analysis" (1991). `saturation.target` is the
+    highest load that it kept up with. `source` has the operand's
     `value`, and the `total` throughput, which judges.
     """
     ratio = number_literal(term.at if term.at is not None else 1.0)
     beyond = f"last(total ORDER BY target) < {ratio} * max(target)"
-    value = f"CASE WHEN NOT bool_or(value IS NULL OR total IS NULL) AND {beyond} THEN max(value) END"
+    kept = f"max(target) FILTER (WHERE total >= {ratio} * target)"
+    found = kept if term.function == "saturation.target" else "max(value)"
+    value = f"CASE WHEN NOT bool_or(value IS NULL OR total IS NULL) AND {beyond} THEN {found} END"
+    return _grouped(term.dims, value, source)
+
+
+def usl(term: Reduction, source: str) -> str:
+    """A number of the Universal Scalability Law fitted to the curve, by a function of the store
+    (`results/functions.py`); NULL with a missing point."""
+    (axis,) = term.over
+    field = term.function.partition(".")[2].replace("lambda", "ideal")
+    points = f"list(CAST({axis} AS DOUBLE) ORDER BY {axis}), list(value ORDER BY {axis})"
+    value = f"CASE WHEN NOT bool_or(value IS NULL) THEN bench_usl({points}, '{field}') END"
     return _grouped(term.dims, value, source)
 
 

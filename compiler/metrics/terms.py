@@ -157,8 +157,9 @@ class Steady:
 class Reduction:
     """`function` of the operand over some of its dimensions, at the points where `when` holds.
 
-    What is read off a curve (`curves.py`) goes over one dimension: `knee`; `saturation`, with its ratio in
-    `at`; and `onset`, the first phase at which the operand, a truth value, holds.
+    What is read off a curve (`curves.py`) goes over one dimension: `knee`; `saturation` and `saturation.target`, with
+    their ratio in `at`; `usl.peak` and its like; and `onset`, the first phase at which the operand, a truth value,
+    holds. `list` keeps the values apart, for what is computed of all of them (`repeated.py`).
     """
 
     function: str
@@ -172,7 +173,9 @@ class Reduction:
         match self.function:
             case "count" | "onset":
                 return DIMENSIONLESS
-            case "knee":
+            case "usl.sigma" | "usl.kappa" | "usl.sigma_se" | "usl.kappa_se" | "usl.r2":
+                return DIMENSIONLESS
+            case "knee" | "saturation.target" | "usl.peak_load":
                 return parse_unit(AXIS_UNITS[self.over[0]]).dimension
             case _:
                 return self.operand.unit

@@ -33,7 +33,7 @@ ONLY = {
 }
 
 # The one place of each third-party library: a module, or a folder that is all about it.
-HOMES = {
+HOMES: dict[str, str | tuple[str, ...]] = {
     "altair": "reports/charts.py",
     "babel": "reports/locales.py",
     "bson": "runners/engines/mongo_client.py",
@@ -53,7 +53,7 @@ HOMES = {
     "pygls": "benchbrief/server/",
     "pymongo": "runners/engines/mongo_client.py",
     "rich": "benchbrief/",
-    "scipy": "runners/confidence.py",
+    "scipy": ("runners/confidence.py", "results/significance.py", "results/scalability.py"),
     "urllib3": "runners/samplers/redfish.py",
     "vl_convert": "reports/charts.py",
     "weasyprint": "reports/pdf.py",

@@ -68,6 +68,8 @@ def _example(name: str) -> str:
 def _along(name: str) -> str:
     if name in ("first", "last"):
         return "one of " + code(*(dim for dim in DIMENSIONS if dim in ORDERED))
+    if name in ("ci", "p_value"):
+        return code("repeat")
     return " or ".join(map(code, CURVES[name])) if name in CURVES else "any dimensions"
 
 
@@ -76,4 +78,4 @@ def _arguments(name: str) -> str:
         # A search is called `knee` too, and has arguments of its own.
         named = {word: glossary.ARGUMENTS[name][word] for word in CURVE_ARGUMENTS.get(name, ())}
         return " ".join(f"`{word}:` {doc}" for word, doc in named.items()) or "–"
-    return "–" if name == "range" else "`when` a condition holds"
+    return "–" if name in ("range", "ci", "p_value") else "`when` a condition holds"

@@ -1,0 +1,95 @@
+"""The contenders of `bench compare`, as a user names them: `last`, `last~1`, RUN, RUN:hardware, rev:HEAD~3."""
+
+from __future__ import annotations
+
+import re
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchbrief.dsl.suggest import did_you_mean
+from benchbrief.terminal import fail
+
+if TYPE_CHECKING:
+    from benchbrief.results.comparison import Contender
+
+_LAST = re.compile(r"last(?:~(\d+))?$")
+_REVISION = "rev:"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """`hardware` is "" for all of a run's."""
+
+    text: str
+    run_dir: Path
+    hardware: str = ""
+
+
+def resolve(text: str, out: Path) -> Reference:
+    """Raises RunnerError, or Stop when the run has no such hardware."""
+    name, colon, hardware = text.rpartition(":")
+    if not colon or name == _REVISION[:-1] or Path(text).is_dir():
+        name, hardware = text, ""
+    return Reference(text, _run(name or "last", out), hardware)
+
+
+def _run(name: str, out: Path) -> Path:
+    from benchbrief.results.errors import ResultsError
+    from benchbrief.results.runs import find_run, last_run, list_real_runs
+
+    if name.startswith(_REVISION):
+        return _of_revision(name.removeprefix(_REVISION), out)
+    if (found := _LAST.match(name)) is None:
+        return find_run(out, name)
+    back = int(found[1] or 0)
+    if back == 0:
+        return last_run(out)
+    runs = list_real_runs(out)
+    if back >= len(runs):
+        hint = "`bench status --all` lists them; simulated ones do not count"
+        raise ResultsError(f"{out} has no run {name}: {len(runs)} were measured", hint)
+    return runs[-1 - back]
+
+
+def _of_revision(revision: str, out: Path) -> Path:
+    """The last run whose spec was, byte for byte, that of a git revision. Raises RunnerError."""
+    from benchbrief.git_files import GitFiles
+    from benchbrief.results.errors import ResultsError
+    from benchbrief.results.runs import list_real_runs
+    from benchbrief.runners.rundir import load_plan
+    from benchbrief.runners.seams import RunnerError
+
+    for run_dir in reversed(list_real_runs(out)):
+        try:
+            spec = load_plan(run_dir).spec
+        except RunnerError:  # of another version
+            continue
+        if not Path(spec.name).resolve().parent.is_dir():
+            continue
+        files = GitFiles.at(revision, Path(spec.name))
+        if all(files.sha256(Path(name)) == digest for name, digest in spec.files.items()):
+            return run_dir
+    hint = f"check {revision} out and run its spec; or name a run, `bench status --all` lists them"
+    raise ResultsError(f"no run in {out} measured the spec of {revision}", hint)
+
+
+def contender(reference: Reference, opened: ExitStack) -> Contender:
+    """Its results, open for as long as `opened` is. Raises RunnerError, or Stop."""
+    from benchbrief.results.comparison import Contender
+    from benchbrief.results.store import fresh_store
+    from benchbrief.runners.rundir import load_plan
+
+    plan = load_plan(reference.run_dir)
+    hardware = None
+    if reference.hardware:
+        names = {name: key for key, group in plan.hardware.items() for name in (key, group.group)}
+        names.update({key: key for key in plan.hardware})
+        hardware = names.get(reference.hardware)
+        if hardware is None:
+            guess = did_you_mean(reference.hardware, names)
+            hint = f"did you mean `{guess}`?" if guess else f"it has {', '.join(plan.hardware)}"
+            raise fail(f"run {reference.run_dir.name} has no hardware {reference.hardware}", hint)
+    store = opened.enter_context(fresh_store(reference.run_dir))
+    return Contender(reference.text, plan, store, hardware)

@@ -1,0 +1,98 @@
+"""What repeats say: `cv` and `ci`, how far they lie apart, and `p_value`, whether two sets of them differ.
+
+The values of the repeats stay apart for it, percentiles too: these are never averaged into a number that is shown. How
+they are computed is in `results/significance.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchbrief.compiler.metrics import metric_errors as wrong
+from benchbrief.compiler.metrics.measures import SAMPLED
+from benchbrief.compiler.metrics.terms import Dims, Measure, Operation, Reduction, Term, along, offered_keys
+from benchbrief.compiler.metrics.typed import Demanded, Typed, text_of
+from benchbrief.compiler.plan import Dimension
+from benchbrief.compiler.units import DIMENSIONLESS
+from benchbrief.dsl import ast
+from benchbrief.dsl.source import Span
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.metrics.expressions import Typer
+
+SPREADS = ("cv", "ci")
+
+
+def spread(typer: Typer, expr: ast.Call, operand: Typed, over: Dims, when: Term | None) -> Typed | None:
+    """`cv` or `ci` of an operand that has the dimensions `over`; None when a mistake was reported."""
+    function, inner, term = expr.function.text, text_of(expr.arguments[0].value), operand.term
+    why = usage = ""
+    if function == "ci" and over != ("repeat",):
+        why, usage = "is of repeats, which alone are independent of each other", f"write `ci({inner} over repeat)`"
+    elif function == "ci" and when is not None:
+        why, usage = "is of all repeats, and takes no condition", f"write `ci({inner} over repeat)`"
+    elif SAMPLED.intersection(over) and not SAMPLED.issuperset(over):
+        sampled = ", ".join(dim for dim in over if dim in SAMPLED)
+        why, usage = "can't go over samples and planned points at once", f"reduce first: `mean(... over {sampled})`"
+    if why:
+        typer.findings.add(wrong.BadReduction(expr.span, function, why, usage))
+        return None
+    _repeated(typer, expr.function.span, function, term, over)
+    if function == "ci":
+        return Typed(Operation("half_width", (Reduction("list", term, over, None),), term.unit), operand.display)
+    parts = (Reduction("sd", term, over, when), Reduction("mean", term, over, when))
+    return Typed(Operation("/", parts, DIMENSIONLESS))
+
+
+def p_value(typer: Typer, expr: ast.Call, demanded: Demanded) -> Typed | None:
+    """`p_value(throughput[a], throughput[b])`, over their repeats; None when a mistake was reported."""
+    usage = "write `p_value(throughput[one], throughput[other])`"
+    why = ""
+    if len(expr.arguments) != 2 or any(argument.key is not None for argument in expr.arguments):
+        why = "takes two expressions"
+    elif expr.over:
+        why = "goes over the repeats by itself"
+    elif expr.when is not None:
+        why = "is of all repeats, and takes no condition"
+    if why:
+        typer.findings.add(wrong.BadReduction(expr.span, "p_value", why, usage))
+        return None
+    sides = [typer.number(argument.value, demanded | {"repeat"}) for argument in expr.arguments]
+    left, right = sides
+    if left is None or right is None:
+        return None
+    if left.term.unit != right.term.unit:
+        units = " with one ".join(wrong.unit_words(side.term.unit or DIMENSIONLESS) for side in (left, right))
+        why = f"compares what is of one kind, not a number {units}"
+        typer.findings.add(wrong.BadReduction(expr.span, "p_value", why, usage))
+        return None
+    lists = []
+    repeat: tuple[Dimension, ...] = ("repeat",)
+    for side, argument in zip((left, right), expr.arguments, strict=True):
+        term = along(side.term, repeat)
+        if "repeat" not in term.dims:
+            typer.findings.add(wrong.DimensionAbsent(argument.span, text_of(argument.value), "repeat", term.dims))
+            return None
+        _repeated(typer, argument.span, "p_value", term, repeat)
+        lists.append(Reduction("list", term, repeat, None))
+    percentiles = any(holds_percentiles(side.term) for side in (left, right))
+    operator = "p_value of percentiles" if percentiles else "p_value"
+    return Typed(Operation(operator, tuple(lists), DIMENSIONLESS))
+
+
+def _repeated(typer: Typer, span: Span, function: str, term: Term, over: Dims) -> None:
+    if over == ("repeat",) and len(offered_keys(term, "repeat")) < 2:
+        typer.findings.add(wrong.FewRepeats(span, function))
+
+
+def holds_percentiles(term: Term) -> bool:
+    """Whether its values are percentiles, or are computed from some."""
+    match term:
+        case Measure():
+            return term.kind.is_percentile
+        case Operation():
+            return any(holds_percentiles(operand) for operand in term.operands)
+        case Reduction(function="max" | "min" | "first" | "last" | "median"):
+            return holds_percentiles(term.operand)
+        case _:
+            return False

@@ -1,0 +1,315 @@
+"""Two contenders, point by point: what each measured, the ratio, and whether the difference is more than noise.
+
+A contender is a run, or one hardware of a run. Its repeats are what is compared, at the same points: by experiment,
+workload and load (and by hardware, where whole runs are compared). The statistics are in `results/significance.py`.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from benchbrief.compiler.plan import Plan, Query
+from benchbrief.results.significance import Ratio, holm, p_value, ratio_of_means, ratio_of_percentiles
+from benchbrief.results.store import Key, Store
+from benchbrief.runners.confidence import t_interval
+
+SIGNIFICANT = 0.05
+Better = Literal["higher", "lower"] | None
+Verdict = Literal["better", "worse", "differs", "within noise", "within threshold", "same measurement", "unknown"]
+Point = tuple[tuple[str, Key], ...]
+"""The dimensions of a point with their keys, in the order of the results."""
+
+_POINT = ("experiment", "hardware", "workload", "threads", "target")
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A finished run, or with `hardware` that part of it. `label` is what the user calls it."""
+
+    label: str
+    plan: Plan
+    store: Store
+    hardware: str | None = None
+
+
+@dataclass(frozen=True)
+class Values:
+    """What was measured at a point, in the quantity's unit: `value` over all repeats, and each repeat's own.
+
+    A percentile's `value` is of the merged histograms of all repeats. Where there is none, `reason` says why.
+    """
+
+    value: float | None
+    repeats: tuple[float, ...]
+    percentile: bool
+    reason: str = ""
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % confidence interval of the mean; of percentiles, the lowest and the highest of the repeats."""
+        if len(self.repeats) < 2:
+            return None
+        if self.percentile:
+            return min(self.repeats), max(self.repeats)
+        low, high = t_interval(len(self.repeats), statistics.fmean(self.repeats), statistics.stdev(self.repeats))
+        return None if low is None or high is None else (low, high)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is compared: a measure or a metric. `points` has what each contender measured, the first one first."""
+
+    name: str
+    unit: str
+    better: Better
+    points: Mapping[Point, tuple[Values | None, Values | None]]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One quantity at one point. `ratio` is the second contender's value by the first's.
+
+    `p` is the probability of so large a difference if there is none, `p_holm` the same corrected for the number of
+    comparisons; both are None where one side has fewer than two repeats, or nothing.
+    """
+
+    quantity: str
+    unit: str
+    better: Better
+    point: Point
+    first: Values | None
+    second: Values | None
+    ratio: float | None
+    interval: tuple[float, float] | None
+    p: float | None
+    p_holm: float | None
+    verdict: Verdict
+    reason: str = ""
+
+    @property
+    def key(self) -> str:
+        """`experiment/hardware/workload/threads=4`, as cells are called."""
+        return "/".join(
+            str(key) if isinstance(key, str) else f"{dim}={key:g}" for dim, key in self.point if key is not None
+        )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All comparisons, and the points that one contender alone has."""
+
+    comparisons: tuple[Comparison, ...]
+    only_first: tuple[str, ...] = ()
+    only_second: tuple[str, ...] = ()
+
+    @property
+    def worse(self) -> tuple[Comparison, ...]:
+        return tuple(each for each in self.comparisons if each.verdict == "worse")
+
+
+def compare(found: Iterable[Quantity], threshold: float = 0.0) -> Outcome:
+    """Judge all points of these quantities together; `threshold` is the least change, as a share, that counts."""
+    rows = [_compared(quantity, point, *sides) for quantity in found for point, sides in quantity.points.items()]
+    both = [row for row in rows if row.first is not None and row.second is not None]
+    keys: dict[bool, dict[str, None]] = {True: {}, False: {}}
+    for row in rows:
+        if (row.first is None) != (row.second is None):
+            keys[row.second is None].setdefault(row.key)
+    tested = [row for row in both if row.p is not None]
+    corrected = dict(zip(map(id, tested), holm([row.p for row in tested if row.p is not None]), strict=True))
+    judged = [_judged(replace(row, p_holm=corrected.get(id(row))), threshold) for row in both]
+    seen = {row.key for row in both}
+    only = {side: tuple(key for key in named if key not in seen) for side, named in keys.items()}
+    return Outcome(tuple(judged), only[True], only[False])
+
+
+def _compared(quantity: Quantity, point: Point, first: Values | None, second: Values | None) -> Comparison:
+    ratio = interval = p = None
+    if first is not None and second is not None and first.value is not None and second.value is not None:
+        ratio = second.value / first.value if first.value else None
+        between: Ratio | None = None
+        if first.repeats and second.repeats:
+            of = ratio_of_percentiles if first.percentile else ratio_of_means
+            between = of(first.repeats, second.repeats)
+        if between is not None and between.low is not None and between.high is not None:
+            interval = (between.low, between.high)
+        p = p_value(first.repeats, second.repeats, percentile=first.percentile)
+    return Comparison(
+        quantity.name, quantity.unit, quantity.better, point, first, second, ratio, interval, p, None, "unknown"
+    )
+
+
+def _judged(row: Comparison, threshold: float) -> Comparison:
+    first, second = row.first, row.second
+    if first is None or second is None or first.value is None or second.value is None:
+        missing = " and ".join(
+            f"{which}: {side.reason if side else 'not measured'}"
+            for which, side in (("first", first), ("second", second))
+            if side is None or side.value is None
+        )
+        return replace(row, reason=f"missing ({missing})")
+    if first.repeats and first.repeats == second.repeats:
+        return replace(row, verdict="same measurement", reason="one took its results from the other")
+    if row.p_holm is None:
+        fewest = min(len(first.repeats), len(second.repeats))
+        return replace(row, reason=f"too few repeats: {max(fewest, 1)}, and a test takes 2")
+    if row.p_holm >= SIGNIFICANT:
+        return replace(row, verdict="within noise")
+    if row.ratio is not None and abs(row.ratio - 1) < threshold:
+        return replace(row, verdict="within threshold")
+    if row.better is None:
+        return replace(row, verdict="differs")
+    rises = second.value > first.value
+    return replace(row, verdict="better" if rises == (row.better == "higher") else "worse")
+
+
+# --- what is compared ---
+
+
+@dataclass
+class _Gathered:
+    """The values of one contender by point, with those of the repeats beside them."""
+
+    values: dict[Point, tuple[float | None, str]] = field(default_factory=dict)
+    repeats: dict[Point, list[float]] = field(default_factory=dict)
+
+    def at(self, point: Point, *, percentile: bool) -> Values | None:
+        if point not in self.values:
+            return None
+        value, reason = self.values[point]
+        return Values(value, tuple(self.repeats.get(point, ())), percentile, reason)
+
+
+def quantities(first: Contender, second: Contender) -> Iterator[Quantity]:
+    """All that both contenders have: throughput, the percentiles and the mean of latency by operation, the share of
+    errors, and each metric of the specs that has a value for each repeat."""
+    sides = (first, second)
+    yield _quantity("throughput", "ops/s", "higher", [_throughput(side) for side in sides])
+    latencies = [_latencies(side) for side in sides]
+    for name in dict.fromkeys(name for each in latencies for name in each):
+        percentile = name.startswith("latency.p")
+        gathered = [each.get(name, _Gathered()) for each in latencies]
+        yield _quantity(name, "s", "lower", gathered, percentile=percentile)
+    errors = [_errors(side) for side in sides]
+    if any(value for each in errors for value, _ in each.values.values()):
+        yield _quantity("errors", "share", "lower", errors)
+    metrics = [{metric.name: metric for metric in side.plan.metrics if metric.repeats} for side in sides]
+    for name in metrics[0]:
+        if name not in metrics[1]:
+            continue
+        ones = [each[name] for each in metrics]
+        if ones[0].query.unit != ones[1].query.unit or any(
+            side.hardware is not None and "hardware" not in one.query.dims
+            for side, one in zip(sides, ones, strict=True)
+        ):
+            continue  # of another kind now; or it compares the hardware itself
+        gathered = [_metric(side, one.query, one.repeats) for side, one in zip(sides, ones, strict=True)]
+        percentile = all("measure.latency" in one.query.sql and "statistic = 'p" in one.query.sql for one in ones)
+        yield _quantity(name, ones[0].query.unit, ones[1].better, gathered, percentile=percentile)
+
+
+def _quantity(
+    name: str, unit: str, better: Better, gathered: Sequence[_Gathered], *, percentile: bool = False
+) -> Quantity:
+    first, second = gathered
+    points = dict.fromkeys((*first.values, *second.values))
+    return Quantity(
+        name,
+        unit,
+        better,
+        {point: (first.at(point, percentile=percentile), second.at(point, percentile=percentile)) for point in points},
+    )
+
+
+def _point(side: Contender, keys: Mapping[str, Key]) -> Point:
+    """Of one hardware, that is what differs, and no part of the point; an offered load says more than its threads."""
+    left_out = {"hardware"} if side.hardware is not None else set()
+    if keys.get("target") is not None:
+        left_out.add("threads")
+    return tuple((dim, key) for dim, key in keys.items() if dim not in left_out)
+
+
+def _of(side: Contender) -> str:
+    quoted = (side.hardware or "").replace("'", "''")
+    return f"c.hardware = '{quoted}'" if side.hardware is not None else "true"
+
+
+_CELLS = "c.experiment, c.hardware, c.workload, c.threads, c.target"
+_MATCH = (
+    "m.experiment = c.experiment AND m.hardware = c.hardware AND m.workload = c.workload "
+    "AND m.threads IS NOT DISTINCT FROM c.threads AND m.target IS NOT DISTINCT FROM c.target"
+)
+
+
+def _counted(side: Contender, view: str, condition: str) -> _Gathered:
+    """A value of each cell, by point: every planned cell has a row, and one that is missing leaves the point so."""
+    found = _Gathered()
+    rows = side.store.sql(
+        f"SELECT {_CELLS}, m.value FROM measure.cells AS c LEFT JOIN measure.{view} AS m "  # noqa: S608  # ours
+        f"ON {_MATCH} AND m.repeat = c.repeat AND m.phase IS NULL AND {condition} WHERE {_of(side)} ORDER BY ALL"
+    ).rows
+    missing = set()
+    for *keys, value in rows:
+        point = _point(side, dict(zip(_POINT, keys, strict=True)))
+        found.repeats.setdefault(point, [])
+        if value is None:
+            missing.add(point)
+        else:
+            found.repeats[point].append(value)
+    for point, values in found.repeats.items():
+        if point in missing or not values:
+            found.values[point] = (None, "a cell has no result")
+        else:
+            found.values[point] = (statistics.fmean(values), "")
+    return found
+
+
+def _throughput(side: Contender) -> _Gathered:
+    return _counted(side, "throughput", "m.operation = 'all'")
+
+
+def _errors(side: Contender) -> _Gathered:
+    return _counted(side, "errors", "true")
+
+
+def _latencies(side: Contender) -> dict[str, _Gathered]:
+    """By `latency.p99[read]`; merged over the repeats, and of each repeat."""
+    rows = side.store.sql(
+        "SELECT c.experiment, c.hardware, c.workload, c.threads, c.target, c.operation, c.statistic, c.repeat, c.value "  # noqa: S608  # ours
+        "FROM measure.latency AS c WHERE c.reported AND c.phase IS NULL AND c.statistic NOT IN ('min', 'max') "
+        f"AND {_of(side)} ORDER BY ALL"
+    ).rows
+    found: dict[str, _Gathered] = {}
+    for *keys, operation, statistic, repeat, value in rows:
+        name = f"latency.{statistic.replace('.', '')}[{operation}]"
+        point = _point(side, dict(zip(_POINT, keys, strict=True)))
+        gathered = found.setdefault(name, _Gathered())
+        if repeat is None:
+            gathered.values[point] = (value, "" if value is not None else "not told by the tool")
+        elif value is not None:
+            gathered.repeats.setdefault(point, []).append(value)
+    return found
+
+
+def _metric(side: Contender, query: Query, repeats: Query | None) -> _Gathered:
+    found = _Gathered()
+    for row in side.store.query(query):
+        keys: dict[str, Key] = dict(zip(query.dims, row.keys, strict=True))
+        if side.hardware is None or keys.get("hardware") == side.hardware:
+            found.values[_point(side, keys)] = (row.value, row.reason or "")
+    for row in side.store.query(repeats) if repeats else ():
+        keys = dict(zip(repeats.dims, row.keys, strict=True)) if repeats else {}
+        if side.hardware is not None and keys.get("hardware") != side.hardware:
+            continue
+        keys.pop("repeat", None)
+        if row.value is not None:
+            found.repeats.setdefault(_point(side, keys), []).append(row.value)
+    return found
+
+
+def by_default(names: Iterable[str]) -> list[str]:
+    """Of all quantities, those that are told when none is asked for: of latencies the 99th percentile alone."""
+    return [name for name in names if not name.startswith("latency.") or name.startswith("latency.p99[")]

@@ -1,0 +1,68 @@
+"""What differs between two contenders besides their numbers: spec, settings, hosts, tools and servers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from benchbrief.results.comparison import Contender
+
+_PASSING = ("free space of ",)
+"""Beginnings of the names of facts that change from hour to hour, and explain nothing."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """`what` has `first` on one side and `second` on the other; "" where a side has no such thing."""
+
+    what: str
+    first: str
+    second: str
+
+
+def differences(first: Contender, second: Contender) -> list[Difference]:
+    """The spec's before those of hosts, servers and tools. Raises RunnerError."""
+    return [*_of_specs(first, second), *_of_facts(first, second)]
+
+
+def _of_specs(first: Contender, second: Contender) -> Iterator[Difference]:
+    one, other = first.plan.spec, second.plan.spec
+    if one.name != other.name:
+        yield Difference("spec", one.name, other.name)
+    if one.profile != other.profile:
+        yield Difference("profile", one.profile or "none", other.profile or "none")
+    for name in dict.fromkeys((*one.params, *other.params)):
+        if one.params.get(name) != other.params.get(name):
+            yield Difference(f"param {name}", one.params.get(name, ""), other.params.get(name, ""))
+    if set(one.files.values()) != set(other.files.values()):
+        ours = {name: digest[:12] for name, digest in one.files.items()}
+        theirs = {name: digest[:12] for name, digest in other.files.items()}
+        for name in dict.fromkeys((*ours, *theirs)):
+            if ours.get(name) != theirs.get(name):
+                yield Difference(f"text of {name}", ours.get(name, ""), theirs.get(name, ""))
+
+
+def _of_facts(first: Contender, second: Contender) -> Iterator[Difference]:
+    ours, theirs = _facts(first), _facts(second)
+    for key in dict.fromkeys((*ours, *theirs)):
+        one, other = ours.get(key, {}), theirs.get(key, {})
+        if one.keys() != other.keys():
+            yield Difference(key, ", ".join(one), ", ".join(other))
+
+
+def _facts(side: Contender) -> dict[str, dict[str, None]]:
+    """Each fact's values over the hosts that are compared; of a whole run, by its hardware."""
+    quoted = (side.hardware or "").replace("'", "''")
+    # What belongs to no hardware is the clients'.
+    condition = f"hardware = '{quoted}' OR hardware IS NULL" if side.hardware is not None else "true"
+    rows = side.store.sql(
+        f"SELECT kind, hardware, name, value FROM facts WHERE {condition} ORDER BY kind, hardware, name, value"  # noqa: S608  # ours
+    ).rows
+    found: dict[str, dict[str, None]] = {}
+    for kind, hardware, name, value in rows:
+        if name.startswith(_PASSING) or name.endswith(".path"):
+            continue
+        whose = "load generator" if hardware is None and kind == "host" else "" if kind == "hardware" else kind
+        of = f" of {hardware}" if side.hardware is None and hardware is not None else ""
+        found.setdefault(" ".join(word for word in (whose, f"{name}{of}") if word), {}).setdefault(value)
+    return found

@@ -1,0 +1,89 @@
+"""The Universal Scalability Law, fitted to a ramp of load.
+
+N. J. Gunther, "Guerrilla Capacity Planning" (2007), chapter 4: X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)),
+with N the load (threads), lambda the throughput of one, sigma the share of the work that is done one after another
+(contention), and kappa what it costs to keep each two of them coherent. With kappa above 0, throughput has a peak at
+N* = sqrt((1 - sigma) / kappa).
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+FEWEST_POINTS = 4
+"""One more than there are parameters; Gunther asks for half a dozen for a fit to rely on."""
+LEAST_R2 = 0.9
+_NO_PEAK = 1e-9
+"""A coherency below this has its peak at some thirty thousand threads: none, for all that was measured."""
+
+
+@dataclass(frozen=True)
+class Usl:
+    """The fitted law with standard errors (`_se`): lambda in the unit of the throughput, sigma and kappa as shares.
+
+    `r2` is the share of the throughput's variance that the law explains. `peak` is the highest throughput that it
+    predicts, `peak_load` the load of it: None where throughput rises for ever, or falls from the first thread on.
+    """
+
+    ideal: float
+    sigma: float
+    kappa: float
+    ideal_se: float
+    sigma_se: float
+    kappa_se: float
+    r2: float
+    peak: float | None
+    peak_load: float | None
+
+    def at(self, load: float) -> float:
+        return _law(load, self.ideal, self.sigma, self.kappa)
+
+
+@dataclass(frozen=True)
+class NoFit:
+    """Why there is no law to speak of."""
+
+    reason: str
+
+
+def fit_usl(loads: Sequence[float], rates: Sequence[float]) -> Usl | NoFit:
+    """By non-linear least squares, with sigma from 0 to 1 and kappa not below 0, which have no meaning elsewhere."""
+    if len(set(loads)) < FEWEST_POINTS:
+        return NoFit(f"the law takes {FEWEST_POINTS} loads, and there are {len(set(loads))}")
+    if min(loads) <= 0 or min(rates) <= 0:
+        return NoFit("the law is of loads and throughputs above 0")
+    if max(rates) == min(rates):
+        return NoFit("the throughput is the same at all loads")
+    from scipy.optimize import curve_fit
+
+    scale = max(rates)  # all three parameters near 1, whatever the unit
+    start = (max(rate / load for load, rate in zip(loads, rates, strict=True)) / scale, 0.05, 1e-4)
+    try:
+        found, covariance = curve_fit(
+            _law,  # type: ignore[arg-type]  # arithmetic takes arrays too
+            list(loads),
+            [rate / scale for rate in rates],
+            p0=start,
+            bounds=((0.0, 0.0, 0.0), (math.inf, 1.0, math.inf)),
+            x_scale=(start[0], 0.1, 1e-3),
+            max_nfev=5000,
+        )
+    except RuntimeError:
+        return NoFit("the fit does not come to an end")
+    ideal, sigma, kappa = float(found[0]) * scale, float(found[1]), float(found[2])
+    errors = [math.sqrt(covariance[i][i]) for i in range(3)]
+    left = sum((rate - _law(load, ideal, sigma, kappa)) ** 2 for load, rate in zip(loads, rates, strict=True))
+    r2 = 1 - left / (statistics.pvariance(rates) * len(rates))
+    if not r2 >= LEAST_R2:
+        explained = f"the law explains {max(r2, 0.0):.0%} of the throughput's variance"
+        return NoFit(f"{explained}, and {LEAST_R2:.0%} is asked for")
+    at = math.sqrt((1 - sigma) / kappa) if kappa > _NO_PEAK else None
+    peak = _law(at, ideal, sigma, kappa) if at is not None and at >= 1 else None
+    return Usl(ideal, sigma, kappa, errors[0] * scale, errors[1], errors[2], r2, peak, at if peak is not None else None)
+
+
+def _law(load: float, ideal: float, sigma: float, kappa: float) -> float:
+    return ideal * load / (1 + sigma * (load - 1) + kappa * load * (load - 1))

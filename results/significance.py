@@ -1,0 +1,138 @@
+"""Whether two sets of repeats differ: intervals of ratios, tests, and the correction for many of them.
+
+A repeat is one observation: what lies within a measurement (its operations, its seconds) depends on each other, so that
+only repeats say how far another measurement might lie.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+LEVEL = 0.95
+FEWEST_RANKED = 5
+"""Of each side. Fewer than 4 can't reach 5 % at all by their ranks, and 4 only where no value of one side is among the
+other's."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio of means with its confidence interval. A side of the interval is None where it has no bound: the divisor
+    is not told from 0."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+def degrees_of_freedom(a: Sequence[float], b: Sequence[float]) -> float:
+    """Of a difference of means with variances of their own: B. L. Welch, "The generalization of Student's problem when
+    several different population variances are involved", Biometrika 34 (1947). Infinite when nothing varies."""
+    parts = [(statistics.variance(each) / len(each), len(each)) for each in (a, b)]
+    spread = sum(part for part, _ in parts)
+    below = sum(part * part / (n - 1) for part, n in parts)
+    return spread * spread / below if below > 0 else math.inf
+
+
+def welch(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """The two-sided p-value of Welch's t test that both have the same mean; None with fewer than two values."""
+    if min(len(a), len(b)) < 2:
+        return None
+    from scipy.special import stdtr  # Student's t, without the second that scipy.stats takes to import
+
+    difference = statistics.fmean(b) - statistics.fmean(a)
+    error = math.sqrt(statistics.variance(a) / len(a) + statistics.variance(b) / len(b))
+    if error == 0:
+        return 1.0 if difference == 0 else 0.0
+    return float(2 * stdtr(degrees_of_freedom(a, b), -abs(difference) / error))
+
+
+def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """The two-sided p-value of the rank test of H. B. Mann and D. R. Whitney, "On a Test of Whether one of Two Random
+    Variables is Stochastically Larger than the Other" (1947): exact without ties. None with an empty side."""
+    if not a or not b:
+        return None
+    from scipy.stats import mannwhitneyu
+
+    return float(mannwhitneyu(a, b, alternative="two-sided").pvalue)
+
+
+def p_value(a: Sequence[float], b: Sequence[float], *, percentile: bool = False) -> float | None:
+    """How likely so large a difference is when both are the same, by Welch's test. None with fewer than two values.
+
+    The repeats of a percentile are skewed and have outliers: their ranks are tested where there are enough of them, and
+    their logarithms otherwise.
+    """
+    if not percentile or min(len(a), len(b)) < 2:
+        return welch(a, b)
+    if min(len(a), len(b)) >= FEWEST_RANKED:
+        return mann_whitney(a, b)
+    return welch(_logs(a), _logs(b)) if min(*a, *b) > 0 else welch(a, b)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """The p-values adjusted so that one false alarm among all is as unlikely as it was for each: S. Holm, "A Simple
+    Sequentially Rejective Multiple Test Procedure" (1979)."""
+    adjusted = [0.0] * len(p_values)
+    highest = 0.0
+    for place, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[index]))
+        adjusted[index] = highest
+    return adjusted
+
+
+def ratio_of_means(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> Ratio | None:
+    """b's mean by a's, with Fieller's interval: E. C. Fieller, "Some Problems in Interval Estimation" (1954).
+
+    The two are independent, with variances of their own and Welch's degrees of freedom, so that the interval leaves 1
+    out exactly where Welch's test is significant. None where a's mean is 0; no interval with fewer than two values.
+    """
+    below, above = statistics.fmean(a), statistics.fmean(b)
+    if below == 0:
+        return None
+    value = above / below
+    if min(len(a), len(b)) < 2:
+        return Ratio(value, None, None)
+    from scipy.special import stdtrit
+
+    freedom = degrees_of_freedom(a, b)
+    if math.isinf(freedom):
+        return Ratio(value, value, value)
+    t2 = float(stdtrit(freedom, (1 + level) / 2)) ** 2
+    # Those ratios r for which above - r * below is within t standard errors of 0: a quadratic in r.
+    square = below * below - t2 * statistics.variance(a) / len(a)
+    constant = above * above - t2 * statistics.variance(b) / len(b)
+    root = (below * above) ** 2 - square * constant
+    if square <= 0 or root < 0:
+        return Ratio(value, None, None)
+    ends = ((below * above - math.sqrt(root)) / square, (below * above + math.sqrt(root)) / square)
+    return Ratio(value, *ends)
+
+
+def ratio_of_percentiles(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> Ratio | None:
+    """How many times a's typical repeat is b's: the difference of the means of their logarithms, with Welch's interval.
+
+    None with fewer than two values, and where one is not above 0.
+    """
+    if min(len(a), len(b)) < 2 or min(*a, *b) <= 0:
+        return None
+    from scipy.special import stdtrit
+
+    below, above = _logs(a), _logs(b)
+    middle = statistics.fmean(above) - statistics.fmean(below)
+    freedom = degrees_of_freedom(below, above)
+    error = math.sqrt(statistics.variance(below) / len(a) + statistics.variance(above) / len(b))
+    half = 0.0 if math.isinf(freedom) else float(stdtrit(freedom, (1 + level) / 2)) * error
+    return Ratio(math.exp(middle), math.exp(middle - half), math.exp(middle + half))
+
+
+def _logs(values: Sequence[float]) -> list[float]:
+    return [math.log(value) for value in values]
+
+
+def coefficient_of_variation(values: Sequence[float]) -> float | None:
+    """The sample's standard deviation as a share of its mean; None with fewer than two values, or a mean of 0."""
+    mean = statistics.fmean(values) if values else 0.0
+    return statistics.stdev(values) / abs(mean) if len(values) > 1 and mean else None
