@@ -28,6 +28,7 @@ COMMANDS = {
     "watch": "Follow a run of another shell until it ends.",
     "report": "Render a run's brief again, as PDF and HTML.",
     "query": "Ask the results in SQL.",
+    "import": "Bring in results that were measured elsewhere, with their source.",
     "rebuild": "Build a run's tables again from its journal and raw outputs.",
     "doctor": "Say what is missing here and on a spec's hosts, and how to get it.",
     "lsp": "Serve an editor (Language Server Protocol).",

@@ -66,7 +66,8 @@ def families(view: RunView, readings: Sequence[Reading], state: str, now: float)
     from benchbrief.results.runs import RUN_STATES
     from benchbrief.runners.live import load_of, measures_of
 
-    run = {"run": view.run_id, **({"simulated": "true"} if view.simulated else {})}
+    marks = {"simulated": view.simulated, "imported": view.imported}
+    run = {"run": view.run_id, **{mark: "true" for mark, holds in marks.items() if holds}}
     yield Family(
         "benchbrief_run_state",
         "gauge",

@@ -43,6 +43,7 @@ class RunView:
         self.running: dict[str, CellView] = {}
         self.run_id = ""
         self.simulated = False
+        self.imported = False
         self.began: float | None = None
         self.end: j.RunEnded | None = None
         self.last_at: float | None = None
@@ -71,6 +72,7 @@ class RunView:
     def _on_run_started(self, record: j.RunStarted) -> None:
         self.began, self.run_id, self.end = record.at, record.run_id, None
         self.simulated = record.simulated is not None
+        self.imported = record.imported is not None
         for cell_id, cell in list(self.running.items()):  # what was going on when an earlier controller ended
             self._become(cell_id, "waiting" if cell.state == "running" else cell.state)
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports import disclosure as d
-from benchbrief.reports import prose, repeatability, validity
+from benchbrief.reports import imported, prose, repeatability, validity
 from benchbrief.reports.axes import text_width
 from benchbrief.reports.cautions import Cautions
 from benchbrief.reports.charts import draw
@@ -80,6 +80,7 @@ def build(
         run_id=str(d.run_row(results)["run_id"] or ""),
         version=version("benchbrief"),
         simulated=bool(d.run_row(results)["simulated"]),
+        imported=imported.is_imported(results),
         notices=tuple(_notices(results)),
         blocks=blocks,
         legal=builder.legal(),
@@ -420,11 +421,12 @@ def _notices(results: Results) -> Iterable[Notice]:
     words = results.words
     if d.run_row(results)["simulated"]:
         yield Notice(words["notice_simulated"], words["notice_simulated_body"], "error")
+    yield from imported.notices(results)
     for sentence, labels in stand_ins(results).items():
         text = words["notice_stand_in_body"].format(databases=", ".join(labels), sentence=_sentence(sentence))
         yield Notice(words["notice_stand_in"], text, "error")
     bad = results.bad_cells
-    if bad:
+    if bad and not imported.is_imported(results):
         cells = [f"{c.cell_id} ({c.reason or words['no_reason']})" for c in bad[:_NOTICED_CELLS]]
         if len(bad) > _NOTICED_CELLS:
             cells.append(words["notice_and_more"].format(n=len(bad) - _NOTICED_CELLS))

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 from benchbrief.compiler import plan as p
-from benchbrief.reports import validity
+from benchbrief.reports import imported, validity
 from benchbrief.reports.expectations import judged, told
 from benchbrief.reports.facts import fact_name
 from benchbrief.reports.repeatability import paragraph
@@ -29,6 +29,7 @@ def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str
     words = results.words
     made = [
         DisclosureGroup(words["d_run"], tuple(_run(results, reports_from or {}))),
+        DisclosureGroup(words["d_published"], tuple(imported.published_items(results))),
         DisclosureGroup(words["d_systems"], tuple(systems(results))),
         DisclosureGroup(words["d_load"], tuple(_tools(results))),
         DisclosureGroup(words["d_settings"], tuple(_settings(results))),
@@ -99,6 +100,7 @@ def _run(results: Results, reports_from: Mapping[str, str]) -> Iterable[Item]:
     yield Item(words["d_run_id"], str(run["run_id"] or ""))
     if run["simulated"]:
         yield Item(words["notice_simulated"], words["d_simulated"], emphasis=True)
+    yield from imported.source_items(results)
     yield Item(words["d_started"], time_text(run["started_at"]))
     yield Item(words["d_ended"], time_text(run["ended_at"]))
     for earlier in reused(results):

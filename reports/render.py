@@ -54,6 +54,8 @@ def render(
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", report.name).strip(".-") or "report"
     if view.simulated:  # a file may be copied out of the run's folder, whose name says it
         stem += "-simulated"
+    if view.imported:
+        stem += "-imported"
     html_path = out_dir / f"{stem}.html"
     _write(html_path, to_html(view, report.template, catalogue, "screen").encode())
     if html_only:

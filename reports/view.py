@@ -240,4 +240,6 @@ class ReportView:
     blocks: tuple[Block, ...]
     legal: Markup | None
     simulated: bool = False
+    imported: bool = False
+    """Whether the numbers were measured elsewhere."""
     """Nothing was measured: see `reports/watermark.py`."""

@@ -43,7 +43,7 @@ def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]
     measured = parse_cell(evidence, verdict, problems) if verdict.status == "ok" else Measured({})
     beside = sampled(evidence, verdict, measured, problems) if measured.sources else Sampled()
     return measured, [
-        _cell_row(evidence, verdict, measured),
+        cell_row(evidence, verdict, measured),
         *throughput_rows(run_id, verdict, measured),
         *_operation_rows(run_id, verdict, measured),
         *_property_rows(run_id, verdict, measured),
@@ -51,11 +51,11 @@ def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]
         *beside.coverage,
         *_counter_rows(run_id, verdict, measured),
         *_note_rows(evidence, verdict, measured, problems, beside.gaps),
-        *_file_rows(run_id, verdict, problems),
+        *file_rows(run_id, verdict, problems),
     ]
 
 
-def _cell_row(evidence: Evidence, verdict: Verdict, measured: Measured) -> CellRow:
+def cell_row(evidence: Evidence, verdict: Verdict, measured: Measured) -> CellRow:
     cell = verdict.cell
     reused = evidence.reused.get(cell.id)
     lengths = [total.seconds for m in measured.sources.values() for total in m.throughput if total.phase is None]
@@ -73,7 +73,7 @@ def _cell_row(evidence: Evidence, verdict: Verdict, measured: Measured) -> CellR
         status="failed" if measured.problem else verdict.status,
         reason=measured.problem or verdict.reason,
         attempt=verdict.attempt,
-        started_at=utc(verdict.started_at),
+        started_at=None if evidence.imported else utc(verdict.started_at),
         measured_s=max(lengths, default=None),
         warm_up_s=cell.warm_up_s,
         raw_dir=str(cell_directory(cell.id, verdict.attempt)) if verdict.attempt is not None else None,
@@ -218,7 +218,7 @@ def _roughly(seconds: float) -> str:
     return f"{1000 * rounded:g} ms" if rounded < 1 else f"{rounded:,.0f} s"
 
 
-def _file_rows(run_id: str, verdict: Verdict, problems: dict[str, Problem | None]) -> Iterator[FileRow]:
+def file_rows(run_id: str, verdict: Verdict, problems: dict[str, Problem | None]) -> Iterator[FileRow]:
     for job in verdict.jobs:
         for path, sha256 in zip(_paths(job), job.files.values(), strict=True):
             yield FileRow(run_id, verdict.cell.id, job.attempt, job.job, job.host, path, sha256, problems[path])

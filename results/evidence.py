@@ -55,6 +55,11 @@ class Evidence:
         told = (start.simulated for start in self.starts if start.simulated)
         return next(told, None) or simulation_of(self.run_dir)
 
+    @property
+    def imported(self) -> j.Imported | None:
+        """Where the results come from, when they were measured elsewhere."""
+        return next((start.imported for start in self.starts if start.imported), None)
+
     @cached_property
     def world(self) -> World:
         """Whose drivers and probes made the raw outputs, and read them."""
@@ -118,6 +123,7 @@ class Told:
     current_steps: dict[str, str] = field(default_factory=dict)
     knees: dict[Knee, float | None] = field(default_factory=dict)
     histories: dict[str, History] = field(default_factory=dict)
+    published: list[j.PublishedValue] = field(default_factory=list)
     elapsed_s: float = 0.0
     last_at: float | None = None
 
@@ -145,6 +151,8 @@ class Told:
             case j.SearchEnded():
                 search = Knee(experiment=record.experiment, hardware=record.hardware, workload=record.workload)
                 self.knees[search] = record.knee
+            case j.PublishedValue():
+                self.published.append(record)
             case j.RunEnded():
                 self.end = record
             case j.RunStarted():
@@ -167,6 +175,8 @@ class Told:
             yield self.histories.get(cell.id, History()).verdict(known, unseen)
 
     def _why_unseen(self) -> str:
+        if any(start.imported for start in self.starts):
+            return "not in what was imported"
         if self.end is None:
             return "not run yet"
         return f"not run: the run was {self.end.status}" + (f" ({self.end.message})" if self.end.message else "")

@@ -26,15 +26,23 @@ from benchbrief.results.store import Store
 MISSING = "–"
 SIMULATED = "simulated"
 """The column, true in every row, that marks what is exported of a simulated run: a file has no other place for it."""
+IMPORTED = "imported"
+"""The same of an imported run."""
 _GAP = "  "
 
 
-def marked(table: Table) -> Table:
-    """The answer of a simulated run, with that in each row."""
-    if any(name == SIMULATED and kind == "BOOLEAN" for name, kind in zip(table.columns, table.types, strict=True)):
+def mark_of(store: Store) -> str:
+    """The column that marks the rows of a run whose numbers were not measured here; "" for one that was."""
+    return SIMULATED if store.simulated else IMPORTED if store.imported else ""
+
+
+def marked(table: Table, mark: str = SIMULATED) -> Table:
+    """The answer of a simulated or imported run, with that in each row; itself where there is no mark."""
+    known = zip(table.columns, table.types, strict=True)
+    if not mark or any(name == mark and kind == "BOOLEAN" for name, kind in known):
         return table
     rows = tuple((*row, True) for row in table.rows)
-    return Table((*table.columns, SIMULATED), (*table.types, "BOOLEAN"), rows)
+    return Table((*table.columns, mark), (*table.types, "BOOLEAN"), rows)
 
 
 def to_text(table: Table) -> str:
@@ -162,12 +170,12 @@ def to_parquet(store: Store, sql: str, path: Path) -> int:
     rows = 0
     try:
         with store.batches(sql) as batches:
-            fields = [*batches.schema, *([pa.field(SIMULATED, pa.bool_())] if store.simulated else ())]
+            fields = [*batches.schema, *([pa.field(mark_of(store), pa.bool_())] if mark_of(store) else ())]
             names = _distinct([field.name for field in fields])
             schema = pa.schema([field.with_name(name) for name, field in zip(names, fields, strict=True)])
             with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
                 for batch in batches:
-                    mark = [pa.array([True] * batch.num_rows)] if store.simulated else []
+                    mark = [pa.array([True] * batch.num_rows)] if mark_of(store) else []
                     writer.write_batch(pa.RecordBatch.from_arrays([*batch.columns, *mark], schema=schema))
                     rows += batch.num_rows
         temporary.replace(path)

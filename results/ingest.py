@@ -13,6 +13,8 @@ from itertools import product
 from benchbrief.compiler.plan import Cell, Fact, Knee, Quantity
 from benchbrief.results.cell_rows import cell_rows
 from benchbrief.results.evidence import Evidence
+from benchbrief.results.imports.manifest import TABLE
+from benchbrief.results.imports.rows import origin_of, source_rows, table_rows
 from benchbrief.results.latency import Statistic, statistics
 from benchbrief.results.measured import Measured
 from benchbrief.results.schema import FactRow, LatencyRow, NoteRow, Row, RunRow, SearchRow, utc
@@ -23,6 +25,7 @@ from benchbrief.runners.measurement import Operation
 def ingest(evidence: Evidence) -> Iterator[Row]:
     """Every row of the store. Cells come point by point, so that only the repeats of one point are held at a time."""
     yield _run_row(evidence)
+    yield from source_rows(evidence)
     yield from _fact_rows(evidence)
     yield from _note_rows(evidence)
     yield from _search_rows(evidence)
@@ -30,6 +33,9 @@ def ingest(evidence: Evidence) -> Iterator[Row]:
     for verdict in evidence.verdicts:
         points.setdefault(_point(verdict.cell), []).append(verdict)
     for verdicts in points.values():
+        if evidence.imported and evidence.imported.kind == TABLE:
+            yield from table_rows(evidence, verdicts)
+            continue
         repeats = []
         for verdict in verdicts:
             # A copy, so that what it reads of the journal goes with it.
@@ -84,6 +90,7 @@ def _run_row(evidence: Evidence) -> RunRow:
         status=end.status if end else "unfinished",
         message=end.message if end else None,
         simulated=evidence.simulated is not None,
+        origin=origin_of(evidence),
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from benchbrief.results.errors import ResultsError
-from benchbrief.runners.journal import RECORD, AnyRecord, RunEnded, RunStarted
+from benchbrief.runners.journal import RECORD, AnyRecord, Imported, RunEnded, RunStarted
 from benchbrief.runners.journal_io import JOURNAL, is_being_written
 from benchbrief.runners.rundir import PLAN, SIMULATION
 
@@ -25,6 +25,7 @@ class Run:
     started_at: float
     state: RunState
     simulated: bool
+    imported: bool = False
 
 
 def list_runs(out: Path) -> list[Path]:
@@ -33,24 +34,25 @@ def list_runs(out: Path) -> list[Path]:
 
 
 def list_real_runs(out: Path) -> list[Path]:
-    """The same without simulated ones, whose numbers nobody measured."""
-    return [run.path for run in _runs(out) if not run.simulated]
+    """The same without simulated and imported ones, whose numbers were not measured here."""
+    return [run.path for run in _runs(out) if not run.simulated and not run.imported]
 
 
 def last_run(out: Path) -> Path:
-    """The last one that is not simulated: that one has to be named. Raises ResultsError when there is none."""
+    """The last one that was measured here: others have to be named. Raises ResultsError when there is none."""
     return _real(out)[-1].path
 
 
 def _real(out: Path) -> list[Run]:
-    """The runs that are not simulated, one at least. Raises ResultsError."""
+    """The runs that were measured here, one at least. Raises ResultsError."""
     runs = _runs(out)
     if not runs:
         raise _none_in(out)
-    real = [run for run in runs if not run.simulated]
+    real = [run for run in runs if not run.simulated and not run.imported]
     if not real:
         hint = f"name the one you mean, the last is {runs[-1].run_id}; or measure with `bench run SPEC`"
-        raise ResultsError(f"all runs in {out} are simulated", hint)
+        kinds = {"imported" if run.imported else "simulated" for run in runs}
+        raise ResultsError(f"all runs in {out} are {' or '.join(sorted(kinds))}", hint)
     return real
 
 
@@ -108,7 +110,13 @@ def _runs(out: Path) -> list[Run]:
 
 
 def _run(path: Path) -> Run:
-    return Run(path.name, path, started_at(path), run_state(path), is_simulated(path))
+    return Run(path.name, path, started_at(path), run_state(path), is_simulated(path), imported_from(path) is not None)
+
+
+def imported_from(run_dir: Path) -> Imported | None:
+    """Where the results of a run come from, when they were measured elsewhere."""
+    start = _first_start(run_dir / JOURNAL)
+    return start.imported if start else None
 
 
 def is_simulated(run_dir: Path) -> bool:

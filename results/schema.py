@@ -29,7 +29,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """Raised with every change of a table or a view: a store of another version is built again."""
 
 
@@ -60,6 +60,8 @@ class RunRow(NamedTuple):
     message: str | None
     simulated: bool = False
     """Whether all numbers are a model's: nothing was measured."""
+    origin: str = "measured"
+    """measured | simulated | imported: all numbers of a run are of one kind."""
 
 
 class CellRow(NamedTuple):
@@ -279,6 +281,44 @@ class SearchRow(NamedTuple):
     reason: str | None
 
 
+class SourceRow(NamedTuple):
+    """A file that results were imported from, and who tells them; `licence` is what may be done with the numbers."""
+
+    run_id: str
+    kind: str
+    """table, ycsb, go-ycsb, db_bench, hdr."""
+    title: str
+    publisher: str
+    url: str | None
+    document: str | None
+    date: str | None
+    licence: str
+    file: str
+    sha256: str
+    size: int
+
+
+class PublishedRow(NamedTuple):
+    """A metric of the spec as a source tells it, where it does not tell what the metric is computed from.
+
+    No query of a metric meets it: it stands beside, to compare with. `bound` is value, low or high; a dimension that it
+    is not of is NULL. `value` is in `unit`, as published.
+    """
+
+    run_id: str
+    metric: str
+    bound: str
+    experiment: str | None
+    hardware: str | None
+    workload: str | None
+    threads: int | None
+    target: float | None
+    phase: int | None
+    value: float
+    unit: str
+    origin: str
+
+
 Row = (
     RunRow
     | CellRow
@@ -293,6 +333,8 @@ Row = (
     | NoteRow
     | FileRow
     | SearchRow
+    | SourceRow
+    | PublishedRow
 )
 
 TABLES: dict[str, type[tuple[object, ...]]] = {
@@ -310,6 +352,8 @@ TABLES: dict[str, type[tuple[object, ...]]] = {
     "notes": NoteRow,
     "files": FileRow,
     "searches": SearchRow,
+    "sources": SourceRow,
+    "published": PublishedRow,
 }
 
 # Shares, times, temperatures and speeds are the units of readings that don't add up over the devices of a node.

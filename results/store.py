@@ -65,6 +65,8 @@ class Store:
         self._ranks = self._order_of_names()
         self.simulated = any(simulated for (simulated,) in self._rows("SELECT simulated FROM runs"))
         """Whether the numbers are a model's: nothing was measured."""
+        self.imported = any(origin == "imported" for (origin,) in self._rows("SELECT origin FROM runs"))
+        """Whether the numbers were measured elsewhere."""
 
     def __enter__(self) -> Self:
         return self
@@ -146,7 +148,7 @@ class Store:
         # A probe's measures begin with its name: `disk.read` is one of the probe `disk`.
         unsampled = [gap for gap in self._unsampled if _concerns(gap, known, query.sql, self._ranks)]
         texts = [str(gap["text"]) for gap in unsampled if f"'{gap['probe']}" in query.sql]
-        return texts[0] if texts else query.absent or "not measured"
+        return texts[0] if texts else query.absent or ("not in what was imported" if self.imported else "not measured")
 
     @cached_property
     def _bad_cells(self) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from benchbrief.compiler.plan import Cell
 from benchbrief.results.evidence import Evidence, read_evidence
+from benchbrief.results.imports.rows import origin_of
 from benchbrief.results.runs import RunState, run_state
 from benchbrief.results.verdicts import Verdict
 from benchbrief.runners.live import Load, Reading, load_of, measures_of, present_readings
@@ -49,6 +50,10 @@ class RunStatus:
     profile: str | None
     simulated: bool
     """Nothing was measured."""
+    origin: str
+    """measured | simulated | imported"""
+    source: str
+    """Of an imported run: whose numbers these are."""
     status: RunState
     message: str
     done: int
@@ -77,6 +82,8 @@ def summarise(run_dir: Path) -> RunStatus:
         spec=evidence.plan.spec.name,
         profile=evidence.plan.spec.profile,
         simulated=evidence.simulated is not None,
+        origin=origin_of(evidence),
+        source=f"{imported.title} ({imported.publisher})" if (imported := evidence.imported) else "",
         status=status,
         message=evidence.end.message if evidence.end and status != "running" else "",
         done=sum(cell.status == "ok" for cell in cells),

@@ -6,6 +6,7 @@ A run's directory:
         plan.json           the plan, byte for byte as it was made
         spec/               the spec's files as they were
         simulation.json     of a simulated run only: how it is simulated
+        raw/imported/       of an imported run only: the files that it is from
         journal.jsonl       one record a line, in order of time; before all, those of results taken from earlier runs
         raw/<cell slug>/<attempt>/<job>/   stdout, stderr, collected files, command.txt (masked)
         raw/servers/<database>/<n>/        what a server that we started printed, for each time it was started
@@ -49,6 +50,33 @@ class Simulated(BaseModel):
     failing: tuple[Failing, ...] = ()
 
 
+class ImportedFile(BaseModel):
+    """A file that was imported: its name as it was given, and what it was then."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    name: str
+    sha256: str
+    size: int
+
+
+class Imported(BaseModel):
+    """That a run's results were measured elsewhere: what kind of file they are from, and who tells them.
+
+    `licence` says what may be done with the numbers; `statements` are what else the source says, in words.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: str
+    title: str
+    publisher: str
+    licence: str
+    url: str = ""
+    document: str = ""
+    date: str = ""
+    statements: tuple[str, ...] = ()
+    files: tuple[ImportedFile, ...]
+
+
 class RunStarted(Record):
     type: Literal["run_started"] = "run_started"
     run_id: str
@@ -61,7 +89,9 @@ class RunStarted(Record):
     measurement: int = 1
     """The `MEASUREMENT_VERSION` of what measured from here on."""
     simulated: Simulated | None = None
-    """None: what follows was measured on real hosts."""
+    """None: what follows was measured on real hosts, or imported."""
+    imported: Imported | None = None
+    """Where results that were not measured by this run come from."""
 
 
 class HostFacts(Record):
@@ -186,6 +216,21 @@ class JobCollected(Record):
     files: dict[str, str]
 
 
+class PublishedValue(Record):
+    """A metric of the spec as a source tells it, without what it was computed from: never a measurement.
+
+    `bound` is low or high where the source tells a range; `keys` are the dimensions that it is of.
+    """
+
+    type: Literal["published_value"] = "published_value"
+    metric: str
+    bound: Literal["value", "low", "high"]
+    keys: dict[str, str | float]
+    value: float
+    unit: str
+    origin: str
+
+
 class CounterReading(Record):
     """A reading of server counters, taken `at` that time: kept for a controller that goes on with the attempt.
 
@@ -301,6 +346,7 @@ AnyRecord = Annotated[
     | StepStarted
     | StepEnded
     | JobCollected
+    | PublishedValue
     | CounterReading
     | Counters
     | ClockRead

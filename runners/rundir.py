@@ -26,10 +26,12 @@ def create_run(
     spec_files: Mapping[str, bytes],
     begin: Callable[[Path], None] = lambda _: None,
     simulated: Simulated | None = None,
+    imported: bool = False,
 ) -> Path:
     """Make `out/<run_id>` with the plan and the spec's files in it, or nothing. Raises RunnerError.
 
-    The name of a simulated run ends in `-simulated`, so that it is never taken for a real one.
+    The name of a simulated run ends in `-simulated`, that of an imported one in `-imported`, so that neither is ever
+    taken for one that was measured here.
 
     `begin` puts in what else is to be there from the beginning. The plan comes last: it makes the folder a run.
     """
@@ -38,7 +40,7 @@ def create_run(
     run_dir = None
     try:
         out.mkdir(parents=True, exist_ok=True)
-        run_dir = _new_directory(out, first, "-simulated" if simulated else "")
+        run_dir = _new_directory(out, first, "-simulated" if simulated else "-imported" if imported else "")
         if simulated:
             write_durably(run_dir / SIMULATION, simulated.model_dump_json(indent=1).encode())
         for index, (name, content) in enumerate(spec_files.items()):

@@ -28,9 +28,9 @@ Examples:
 def command(sql: str, run: str | None, out: Path, form: str | None, parquet: Path | None) -> None:
     """Ask the results of a run in SQL (DuckDB's). Read-only; latencies are in seconds, sizes in bytes.
 
-    Of a simulated run, every row has `simulated`.
+    Of a simulated run, every row has `simulated`, of an imported one, `imported`.
     """
-    from benchbrief.results.export import marked, to_csv, to_json, to_parquet, to_text
+    from benchbrief.results.export import mark_of, marked, to_csv, to_json, to_parquet, to_text
     from benchbrief.results.store import fresh_store
 
     with fresh_store(chosen_run(out, run)) as results:
@@ -39,6 +39,6 @@ def command(sql: str, run: str | None, out: Path, form: str | None, parquet: Pat
             click.echo(f"{parquet}: {rows} rows")
             return
         table = results.sql(sql)
-        table = marked(table) if results.simulated else table
+        table = marked(table, mark_of(results))
     render = {"json": to_json, "csv": to_csv, None: to_text}[form]
     click.echo(render(table), nl=form != "csv")

@@ -13,7 +13,7 @@ from benchbrief.pipeline import OUT
 from benchbrief.progress import Progress
 from benchbrief.run_options import metrics_option, wait_option
 from benchbrief.run_output import run_and_tell
-from benchbrief.terminal import ENDS, exit_codes
+from benchbrief.terminal import ENDS, exit_codes, fail
 
 
 @click.command(
@@ -43,9 +43,11 @@ def command(
     What still runs on the hosts, or has ended there meanwhile, is attached to; other interrupted cells are run again.
     Without RUN, the last interrupted run of the folder.
     """
-    from benchbrief.results.runs import find_run, last_interrupted
+    from benchbrief.results.runs import find_run, imported_from, last_interrupted
 
     run_dir = find_run(out, run) if run else last_interrupted(out)
+    if imported_from(run_dir):
+        raise fail(f"{run_dir.name} was imported: there is nothing to go on with", "measure with `bench run SPEC`")
     progress = Progress(quiet=quiet)
     for text in _changed_files(run_dir):
         progress.warn(text)

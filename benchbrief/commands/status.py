@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from benchbrief.importing import SHORT as IMPORTED
 from benchbrief.marks import marks, shortened
 from benchbrief.pipeline import said
 from benchbrief.quantities import duration, latency, power, rate
@@ -78,7 +79,7 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
 def _headline(run: RunStatus) -> str:
     taken = f" ({run.reused} of them by earlier runs)" if run.reused else ""
     left = f", about {duration(run.remaining_s)} left" if run.remaining_s else ""
-    mark = f" ({SHORT})" if run.simulated else ""
+    mark = f" ({SHORT})" if run.simulated else f" ({IMPORTED}: {printable(run.source)})" if run.source else ""
     skipped = f"{run.skipped} not needed, " if run.skipped else ""
     return (
         f"{run.run_id}  {_state(run.status)} {run.done}/{run.total} cells done{taken}, "

@@ -26,7 +26,11 @@ ONLY = {
         "benchbrief.compiler.db_bench_flags",
         "benchbrief.compiler.blocks.workload_tables",
     },
-    ("results", "compiler"): {"benchbrief.compiler.plan"},
+    ("results", "compiler"): {
+        "benchbrief.compiler.plan",
+        "benchbrief.compiler.metrics.measures",  # the columns of an imported table are the language's measures
+        "benchbrief.compiler.units",
+    },
     ("reports", "compiler"): {"benchbrief.compiler.plan", "benchbrief.compiler.offered"},
     ("reports", "dsl"): {"benchbrief.dsl.suggest"},
     ("reports", "runners"): set[str](),

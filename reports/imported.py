@@ -1,0 +1,110 @@
+"""What a brief over imported results says of them: whose they are, and how the published metrics compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from benchbrief.compiler import plan as p
+from benchbrief.reports.source import Results
+from benchbrief.reports.view import Item, Notice
+from benchbrief.reports.words import counted
+
+_NOT_PUBLISHED = "not published"
+"""As the store has it (`results/imports/source.py`)."""
+_DIMS = ("experiment", "hardware", "workload", "threads", "target", "phase")
+
+
+class Source(NamedTuple):
+    """Who tells the numbers of a run; empty where it is not said."""
+
+    title: str
+    publisher: str
+    licence: str
+    where: str
+    date: str
+
+
+def sources(results: Results) -> list[Source]:
+    """Of an imported run; none of another."""
+    rows = results.store.sql(
+        "SELECT DISTINCT title, publisher, licence, concat_ws(', ', document, url), coalesce(date, '') "
+        "FROM sources ORDER BY ALL"
+    ).rows
+    return [Source(*row) for row in rows]
+
+
+def is_imported(results: Results) -> bool:
+    return bool(sources(results))
+
+
+def notices(results: Results) -> Iterator[Notice]:
+    words = results.words
+    for source in sources(results):
+        text = words["notice_imported_body"].format(source=_cited(source), licence=source.licence)
+        yield Notice(words["notice_imported"], text, "error")
+    lacking = sum(cell.status == "missing" or cell.reason == _NOT_PUBLISHED for cell in results.cells)
+    if lacking and is_imported(results):
+        text = counted(words, "notice_part_body", len(results.cells), missing=lacking)
+        yield Notice(words["notice_part"], text, "warning")
+
+
+def source_items(results: Results) -> Iterator[Item]:
+    """For the disclosure: the source, and each file with its digest."""
+    words = results.words
+    for source in sources(results):
+        yield Item(words["notice_imported"], _cited(source), emphasis=True)
+        yield Item(words["d_licence"], source.licence)
+    for name, sha256 in results.store.sql("SELECT file, sha256 FROM sources ORDER BY ALL").rows:
+        yield Item(words["d_imported_file"], f"{name} (SHA-256 {sha256})")
+
+
+def published_items(results: Results) -> Iterator[Item]:
+    """Each metric that the source tells, beside what the imported figures give for it."""
+    words = results.words
+    metrics = {metric.name: metric for metric in results.plan.metrics}
+    ranges: dict[tuple[str, ...], dict[str, float]] = {}
+    units: dict[tuple[str, ...], str] = {}
+    columns = ", ".join(_DIMS)
+    rows = results.store.sql(f"SELECT metric, bound, value, unit, {columns} FROM published").rows  # noqa: S608  # names above
+    for metric, bound, value, unit, *keys in rows:
+        key = (metric, *("" if each is None else str(each) for each in keys))
+        ranges.setdefault(key, {})[bound] = value
+        units[key] = unit
+    for key, bounds in ranges.items():
+        metric = metrics.get(key[0])
+        if metric is None:
+            continue
+        known = {dim: text for dim, text in zip(_DIMS, key[1:], strict=True) if text}
+        told = words["to"].join(f"{bounds[bound]:g}" for bound in ("low", "value", "high") if bound in bounds)
+        unit = f" {units[key]}" if units[key] else ""
+        computed = _computed(results, metric, known)
+        text = words["d_published_value"].format(value=told + unit)
+        if computed is not None:
+            text += words["semicolon"] + words["d_published_computed"].format(
+                value=f"{computed:.4g} {metric.query.unit}".strip()
+            )
+        of = ", ".join(_label(results, dim, name) for dim, name in known.items())
+        yield Item(f"{metric.label or metric.name}, {of}" if of else metric.label or metric.name, text)
+
+
+def _label(results: Results, dim: str, name: str) -> str:
+    if dim == "hardware" and name in results.plan.hardware:
+        return results.plan.hardware[name].label
+    if dim == "workload" and name in results.plan.workloads:
+        return results.plan.workloads[name].label
+    return name
+
+
+def _computed(results: Results, metric: p.Metric, known: dict[str, str]) -> float | None:
+    """What the imported figures give, where the metric has just the dimensions that the source tells it for."""
+    dims = metric.query.dims
+    for *keys, value in results.store.query(metric.query):
+        fits = all(dim in known and str(key) == known[dim] for dim, key in zip(dims, keys, strict=True))
+        if fits and value is not None:
+            return float(value)
+    return None
+
+
+def _cited(source: Source) -> str:
+    return ", ".join(part for part in (source.title, source.publisher, source.where, source.date) if part)

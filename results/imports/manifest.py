@@ -1,0 +1,46 @@
+"""What is kept of an import in a cell's folder, beside the files: how they are read, also when tables are rebuilt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from benchbrief.results.errors import ResultsError
+
+MANIFEST = "import.json"
+TABLE = "table"
+SOURCE = "source"
+"""The job that stands for the file which a cell's numbers are from, where many cells share one."""
+
+
+class CellValue(BaseModel):
+    """A published number of a cell, in base units. `measure` is a name of the language (`latency.p99`); `line` is the
+    line of the table. `node` is the host of a sample; `operation` "" is all of them together."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    measure: str
+    operation: str = ""
+    phase: int | None = None
+    node: str = ""
+    value: float
+    line: int
+
+
+class Manifest(BaseModel):
+    """`kind` says how the files are read; `values` are those of a table, `names` the files' own names."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: str
+    values: tuple[CellValue, ...] = ()
+    notes: tuple[str, ...] = ()
+    names: dict[str, str] = {}
+
+
+def read_manifest(directory: Path) -> Manifest:
+    """Raises ResultsError when it can't be read."""
+    path = directory / MANIFEST
+    try:
+        return Manifest.model_validate_json(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ResultsError(f"{path} does not say what was imported", "import the files again") from error

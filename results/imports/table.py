@@ -1,0 +1,235 @@
+"""A table of published figures -> the cells of a plan with their numbers, and metrics that were published as such.
+
+A table is CSV. Comment lines (`# key: value`) say its source, the head says what its columns are (`heads.py`), and each
+row has a coordinate or a number in each. An empty field is a number that was not published: it stays missing.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchbrief.compiler.plan import Cell, Plan
+from benchbrief.compiler.units import Unit
+from benchbrief.results.imports import heads
+from benchbrief.results.imports.manifest import CellValue
+from benchbrief.results.imports.places import Coordinates, NoPlace, Places
+from benchbrief.results.imports.problems import Problem
+from benchbrief.results.imports.source import Source, read_source
+
+EACH_NODE = "each"
+"""In the column `node`: the number is of each host of the hardware alike."""
+
+
+@dataclass
+class OfCell:
+    """What a table says of one cell; `all_repeats` when it does not tell repeats apart."""
+
+    cell: Cell
+    all_repeats: bool
+    values: list[CellValue] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class PublishedMetric:
+    """A metric as the source tells it, in the unit of the table."""
+
+    metric: str
+    bound: str
+    keys: dict[str, str | float]
+    value: float
+    unit: str
+    line: int
+
+
+@dataclass
+class Table:
+    """`bad_lines` are the rows that were left out for a problem."""
+
+    source: Source
+    cells: dict[str, OfCell] = field(default_factory=dict)
+    published: list[PublishedMetric] = field(default_factory=list)
+    bad_lines: set[int] = field(default_factory=set)
+    rows: int = 0
+
+
+class _Wrong(Exception):
+    def __init__(self, text: str, hint: str = "") -> None:
+        super().__init__(text)
+        self.hint = hint
+
+
+def read_table(path: Path, plan: Plan, experiment: str, problems: list[Problem]) -> Table:
+    """What a table says; what is wrong with it is added to `problems`. Raises OSError."""
+    file = str(path)
+    try:
+        lines = list(enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1))
+    except UnicodeDecodeError as error:
+        problems.append(Problem(file, None, f"not a text in UTF-8 (byte {error.start})", "save it as UTF-8"))
+        return Table(Source())
+    comments = [(number, line) for number, line in lines if line.startswith("#")]
+    table = Table(read_source(comments, file, problems))
+    rows = [(number, line) for number, line in lines if line.strip() and not line.startswith("#")]
+    if len(rows) < 2:
+        problems.append(Problem(file, None, "no table in it", "a head, and a row for each point"))
+        return table
+    (head_line, head), *rows = rows
+    texts = next(csv.reader([head], skipinitialspace=True))
+    columns = [heads.read_head(text, plan, file, head_line) for text in texts]
+    wrong = [column for column in columns if isinstance(column, Problem)]
+    repeated = [text for place, text in enumerate(texts) if text in texts[:place]]
+    wrong += [Problem(file, head_line, f"two columns are `{text}`") for text in repeated]
+    if wrong:
+        problems += wrong
+        return table
+    reader = _Rows(plan, [column for column in columns if not isinstance(column, Problem)], experiment, table)
+    for number, line in rows:
+        table.rows += 1
+        try:
+            reader.add(number, next(csv.reader([line], skipinitialspace=True, strict=True)))
+        except (_Wrong, NoPlace) as error:
+            table.bad_lines.add(number)
+            problems.append(Problem(file, number, str(error), error.hint))
+        except csv.Error as error:
+            table.bad_lines.add(number)
+            problems.append(Problem(file, number, f"not a row of CSV: {error}"))
+    return table
+
+
+class _Rows:
+    def __init__(self, plan: Plan, columns: list[heads.Column], experiment: str, table: Table) -> None:
+        self._plan, self._columns, self._experiment, self._table = plan, columns, experiment, table
+        self._places = Places(plan)
+        self._seen: dict[tuple[object, ...], int] = {}
+
+    def add(self, line: int, texts: list[str]) -> None:
+        if len(texts) != len(self._columns):
+            hint = "quote a text that has a comma in it"
+            raise _Wrong(f"{len(texts)} fields, and {len(self._columns)} columns", hint)
+        row = [(column, text.strip()) for column, text in zip(self._columns, texts, strict=True) if text.strip()]
+        told = {c.name: self._coordinate(c, text) for c, text in row if isinstance(c, heads.CoordinateColumn)}
+        measured = [(c, _number(text, c.unit)) for c, text in row if isinstance(c, heads.MeasureColumn)]
+        metrics = [(c, _number(text, None)) for c, text in row if isinstance(c, heads.MetricColumn)]
+        if not measured and not metrics:
+            raise _Wrong("no number in this row", "leave it out: what was not published stays missing")
+        published = [self._metric(column, value, told, line) for column, value in metrics]
+        if measured:
+            self._measured(line, told, measured, [text for c, text in row if isinstance(c, heads.NoteColumn)])
+        self._table.published += published
+
+    def _coordinate(self, column: heads.CoordinateColumn, text: str) -> str | float:
+        match column.name:
+            case "hardware":
+                return self._places.hardware(text)
+            case "workload":
+                return self._places.workload(text)
+            case "experiment":
+                return self._places.experiment(text)
+            case "operation" | "node":
+                return text
+            case "target":
+                return _number(text, column.unit)
+        value = _number(text, None)
+        if value != int(value) or value < 1:
+            raise _Wrong(f"{column.name} is a whole number from 1, not {text}")
+        return value
+
+    def _metric(
+        self, column: heads.MetricColumn, value: float, told: dict[heads.Coordinate, str | float], line: int
+    ) -> PublishedMetric:
+        keys: dict[str, str | float] = {str(dim): key for dim, key in told.items()}
+        unit = column.unit.text or column.metric.query.unit
+        self._once(("metric", column.metric.name, column.bound, *sorted(keys.items())), line, column.metric.name)
+        return PublishedMetric(column.metric.name, column.bound, keys, value, unit, line)
+
+    def _measured(
+        self,
+        line: int,
+        told: dict[heads.Coordinate, str | float],
+        numbers: list[tuple[heads.MeasureColumn, float]],
+        notes: list[str],
+    ) -> None:
+        cell = self._places.cell(_coordinates(told, self._experiment))
+        phase = int(told["phase"]) if "phase" in told else None
+        if phase is not None and phase > cell.phases:
+            raise _Wrong(f"no phase {phase}: a cell of {cell.experiment} has {cell.phases}")
+        values = [each for column, number in numbers for each in self._values(cell, told, column, number, phase, line)]
+        of = self._table.cells.setdefault(cell.id, OfCell(cell, "repeat" not in told))
+        if of.cell != cell:
+            raise _Wrong(f"another row has {of.cell.threads} threads for the same cell")
+        of.values += values
+        of.notes += notes
+
+    def _values(
+        self,
+        cell: Cell,
+        told: dict[heads.Coordinate, str | float],
+        column: heads.MeasureColumn,
+        number: float,
+        phase: int | None,
+        line: int,
+    ) -> Iterator[CellValue]:
+        kind, operation = column.kind, column.operation or str(told.get("operation", ""))
+        operation = operation.lower().replace("-", "_")
+        if kind.needs_operation and not operation:
+            hint = f"name it in the head, as {kind.name}[read], or in a column `operation`"
+            raise _Wrong(f"{kind.name} of which operation?", hint)
+        nodes = [""]
+        if kind.view == "sample":
+            if phase is not None:
+                raise _Wrong(f"{kind.name} of a phase can't be kept", "give it of the whole measured window")
+            nodes = self._nodes(cell, kind.name, str(told.get("node", "")))
+        for node in nodes:
+            self._once((cell.id, kind.name, operation, phase, node), line, column.kind.name)
+            yield CellValue(
+                measure=kind.name,
+                operation="" if kind.view == "sample" else operation,
+                phase=phase,
+                node=node,
+                value=number,
+                line=line,
+            )
+
+    def _nodes(self, cell: Cell, measure: str, told: str) -> list[str]:
+        hosts = {host: self._plan.hosts[host].name for host in self._plan.hardware[cell.hardware].hosts}
+        if told == EACH_NODE or (not told and len(hosts) == 1):
+            return list(hosts)
+        if not told:
+            hint = f"in a column `node`, a host's name, or `{EACH_NODE}` when it is the same of each"
+            raise _Wrong(f"{measure} is of one node: which of {len(hosts)}?", hint)
+        named = [host for host, name in hosts.items() if told in (host, name)]
+        if not named:
+            raise _Wrong(f"no host `{told}` in {cell.hardware}", f"it has {', '.join(hosts)}")
+        return named
+
+    def _once(self, key: tuple[object, ...], line: int, what: str) -> None:
+        if (before := self._seen.setdefault(key, line)) != line:
+            raise _Wrong(f"line {before} has this {what} already", "is a coordinate missing?")
+
+
+def _coordinates(told: dict[heads.Coordinate, str | float], experiment: str) -> Coordinates:
+    threads, target, repeat = told.get("threads"), told.get("target"), told.get("repeat")
+    return Coordinates(
+        experiment=str(told.get("experiment", experiment)),
+        hardware=str(told.get("hardware", "")),
+        workload=str(told.get("workload", "")),
+        threads=None if threads is None else int(threads),
+        target=None if target is None else float(target),
+        repeat=None if repeat is None else int(repeat),
+    )
+
+
+def _number(text: str, unit: Unit | None) -> float:
+    """In base units. Raises _Wrong."""
+    try:
+        value = float(text)
+    except ValueError:
+        hint = "write it without marks between thousands, and leave a field empty whose number is not known"
+        raise _Wrong(f"`{text}` is not a number", hint) from None
+    if not math.isfinite(value) or value < 0:
+        raise _Wrong(f"{text} can't have been measured", "leave the field empty when the number is not known")
+    return unit.to_base(value) if unit else value

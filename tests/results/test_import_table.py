@@ -1,0 +1,276 @@
+"""Tables of published figures: what of them is kept, what is refused, and that the briefs' numbers come out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.compile import check
+from benchbrief.compiler.plan import Plan
+from benchbrief.results.imports.keep import Prepared, imported_before, keep_run
+from benchbrief.results.imports.prepare import prepare_table
+from benchbrief.results.imports.problems import ImportRefused
+from benchbrief.results.reuse import find_reusable
+from benchbrief.results.runs import list_real_runs
+from benchbrief.results.store import Row, Store, open_store
+from tests.support.tools import REPOSITORY
+
+SPEC = """
+hardware eco    "5100 ECO" { hosts = "eco-[1-2].lab" }
+hardware legacy "Legacy"   { hosts = "hdd-[1-2].lab" }
+client load { hosts = "load.lab"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload a from ycsb.a
+workload f from ycsb.f
+experiment ramp { hardware = [eco, legacy]  workloads = [a, f]  threads = [48, 96]  measure = 1 min  repeats = 3 }
+metric multiplier = throughput[eco] / throughput[legacy]
+metric best = max(throughput over threads)
+"""
+SOURCE = """# title: A brief
+# publisher: Example Ltd
+# document: EX-1
+# licence: cited with its source
+"""
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    path = tmp_path_factory.mktemp("spec") / "brief.bench"
+    path.write_text(SPEC)
+    found = check(path).plan
+    assert found is not None
+    return found
+
+
+def example(name: str) -> Plan:
+    found = check(REPOSITORY / "examples" / name / f"{name}.bench").plan
+    assert found is not None
+    return found
+
+
+def prepared(tmp_path: Path, plan: Plan, text: str, *, skip_bad: bool = False) -> Prepared:
+    path = tmp_path / "published.csv"
+    path.write_text(text)
+    return prepare_table(path, plan, {}, skip_bad=skip_bad)
+
+
+def stored(tmp_path: Path, plan: Plan, what: Prepared) -> Store:
+    return open_store(keep_run(tmp_path / "out", plan, {}, what))
+
+
+def published(tmp_path: Path, name: str) -> tuple[Plan, Store]:
+    plan = example(name)
+    path = REPOSITORY / "examples" / name / "published.csv"
+    return plan, stored(tmp_path, plan, prepare_table(path, plan, {}))
+
+
+def metric(plan: Plan, store: Store, name: str) -> list[Row]:
+    return store.query(next(each.query for each in plan.metrics if each.name == name))
+
+
+def refused(tmp_path: Path, plan: Plan, text: str) -> str:
+    with pytest.raises(ImportRefused) as caught:
+        prepared(tmp_path, plan, text)
+    return str(caught.value).replace(f"{tmp_path}/", "") + f"\nhelp: {caught.value.hint}"
+
+
+# --- the published briefs ----------------------------------------------------------------------------------------
+
+
+def test_the_multipliers_and_node_counts_of_the_cluster_shrink_come_out_as_published(tmp_path: Path) -> None:
+    plan, store = published(tmp_path, "cluster_shrink")
+    with store:
+        assert {row.keys[0]: round(row.value or 0, 1) for row in metric(plan, store, "multiplier")} == {
+            "a": 8.7,
+            "b": 9.6,
+            "c": 8.5,
+            "d": 11.6,
+            "f": 7.9,
+        }
+        nodes = {row.keys[0]: round(row.value or 0) for row in metric(plan, store, "legacy_nodes")}
+        assert nodes == {"a": 26, "b": 29, "c": 26, "d": 35, "f": 24}
+        told = dict(store.sql("SELECT workload, value FROM published WHERE metric = 'multiplier'").rows)
+        assert told == {"a": 8.7, "b": 9.6, "c": 8.5, "d": 11.6, "f": 7.9}
+
+
+def test_the_published_improvements_of_power_efficiency_lie_in_what_the_published_ranges_allow(tmp_path: Path) -> None:
+    """The ratio's own range is not that of the ranges' ends: it was taken point by point, at points not published."""
+    plan, store = published(tmp_path, "power_efficiency")
+    with store:
+        assert all(row.value is None for row in metric(plan, store, "efficiency"))
+        rows = store.sql("SELECT workload, metric, hardware, bound, value FROM published").rows
+    told = {tuple(key): value for *key, value in rows}
+    for workload, low, high in (("a", 28, 37), ("b", 26, 43), ("c", 32, 49), ("d", 19, 44), ("f", 63, 69)):
+        assert told[workload, "improvement", None, "low"] == low
+        assert told[workload, "improvement", None, "high"] == high
+        least = told[workload, "efficiency", "nvme", "low"] / told[workload, "efficiency", "hdd", "high"]
+        most = told[workload, "efficiency", "nvme", "high"] / told[workload, "efficiency", "hdd", "low"]
+        assert round(least) <= low < high <= round(most)
+
+
+def test_the_price_performance_of_the_two_instances_comes_out_as_published(tmp_path: Path) -> None:
+    plan, store = published(tmp_path, "price_performance")
+    with store:
+        best = {row.keys: row.value for row in metric(plan, store, "best") if row.value is not None}
+        assert set(best) == {("r6g", "load(f)"), ("r5", "load(f)")}
+        r6g, r5 = best["r6g", "load(f)"], best["r5", "load(f)"]
+        assert r6g is not None
+        assert r5 is not None
+        advantage = next(row.value for row in metric(plan, store, "advantage") if row.value is not None)
+    assert r6g / r5 - 1 == pytest.approx(1.17, abs=0.005)
+    assert advantage == pytest.approx(2.7, abs=0.05)
+    price = {key: plan.hardware[key].facts["price"] for key in ("r6g", "r5")}
+    assert 1 - price["r6g"].value / price["r5"].value == pytest.approx(0.20)  # type: ignore[union-attr]  # quantities
+
+
+def test_the_gains_and_reductions_of_the_flash_cache_are_kept_as_told(tmp_path: Path) -> None:
+    _, store = published(tmp_path, "flash_cache")
+    with store:
+        rows = store.sql("SELECT metric, workload, value, unit FROM published ORDER BY ALL").rows
+        assert store.sql("SELECT count(*) FROM measure.throughput WHERE value IS NOT NULL").rows == ((0,),)
+    assert rows == (
+        ("gain", "b", 117.0, "%"),
+        ("gain", "f", 111.0, "%"),
+        ("read_reduction", "b", 45.0, "%"),
+        ("read_reduction", "f", 50.0, "%"),
+        ("update_reduction", "b", 55.0, "%"),
+        ("update_reduction", "f", 43.0, "%"),
+    )
+
+
+def test_of_the_three_ssds_the_one_published_number_is_kept(tmp_path: Path) -> None:
+    _, store = published(tmp_path, "rocksdb_ssds")
+    with store:
+        assert store.sql("SELECT metric, hardware, workload, value, unit FROM published").rows == (
+            ("of_best", "solidigm_p5430", "rww", 65.0, "%"),
+        )
+        assert len(store.sql("FROM notes WHERE severity = 'info' AND text LIKE 'the source says: %'")) == 3
+
+
+# --- what is kept ------------------------------------------------------------------------------------------------
+
+
+def test_units_operations_nodes_and_repeats_of_a_table_are_kept_and_the_rest_is_missing(
+    tmp_path: Path, plan: Plan
+) -> None:
+    head = "hardware, workload, threads, repeat, node, throughput (kops/s), latency.p99[read] (ms), power (W)\n"
+    rows = "Legacy, a, 48, 1, hdd-1.lab, 1.5, 4, 210\nlegacy, a, 48, 2, , 1.7, , \neco, f, 96, 2, , , 3, \n"
+    with stored(tmp_path, plan, prepared(tmp_path, plan, SOURCE + head + rows)) as store:
+        assert store.sql(
+            "SELECT hardware, threads, repeat, value FROM measure.throughput WHERE operation = 'all' ORDER BY ALL"
+        ).rows == (("eco", 96, 2, None), ("legacy", 48, 1, 1500.0), ("legacy", 48, 2, 1700.0))
+        assert store.sql(
+            "SELECT hardware, repeat, operation, statistic, value FROM measure.latency ORDER BY ALL"
+        ).rows == (
+            ("eco", 2, "read", "p99", 0.003),
+            ("eco", None, "read", "p99", 0.003),
+            ("legacy", 1, "read", "p99", 0.004),
+            ("legacy", None, "read", "p99", None),
+        )
+        assert store.sql("SELECT measure, node, value, unit FROM samples").rows == (("power", "hdd-1.lab", 210.0, "W"),)
+        assert store.sql("SELECT count(*) FROM throughput WHERE count IS NOT NULL OR duration_s IS NOT NULL").rows == (
+            (0,),
+        )
+        assert store.sql("SELECT DISTINCT reason FROM cells WHERE status = 'missing'").rows == (
+            ("not in what was imported",),
+        )
+
+
+def test_one_number_for_all_repeats_stands_for_the_point(tmp_path: Path, plan: Plan) -> None:
+    text = SOURCE + "hardware, workload, threads, throughput (ops/s)\neco, a, 96, 700\nlegacy, a, 96, 70\n"
+    with stored(tmp_path, plan, prepared(tmp_path, plan, text)) as store:
+        values = {row.keys: row.value for row in metric(plan, store, "multiplier") if row.value is not None}
+        assert values == {("a", 96): 10.0}
+        assert store.sql(
+            "SELECT status, count(*) FROM cells WHERE threads = 96 AND workload = 'a' GROUP BY ALL ORDER BY 1"
+        ).rows == (
+            ("ok", 2),
+            ("skipped", 4),
+        )
+
+
+def test_the_run_says_what_it_is_and_nothing_takes_it_for_a_measured_one(tmp_path: Path, plan: Plan) -> None:
+    what = prepared(tmp_path, plan, SOURCE + "hardware, workload, threads, throughput (ops/s)\neco, a, 96, 700\n")
+    with stored(tmp_path, plan, what) as store:
+        assert store.sql("SELECT origin, simulated FROM runs").rows == (("imported", False),)
+        (source,) = store.sql("SELECT title, publisher, document, licence, url FROM sources").rows
+        assert source == ("A brief", "Example Ltd", "EX-1", "cited with its source", None)
+        assert store.sql("SELECT started_at FROM cells WHERE started_at IS NOT NULL").rows == ()
+    out = tmp_path / "out"
+    assert list_real_runs(out) == []
+    assert find_reusable(plan, out).carried == ()
+    assert "was imported before, as" in imported_before(out, (file for _, file in what.files))
+
+
+def test_a_table_that_was_changed_in_the_run_takes_its_numbers_along(tmp_path: Path, plan: Plan) -> None:
+    what = prepared(tmp_path, plan, SOURCE + "hardware, workload, threads, throughput (ops/s)\neco, a, 96, 700\n")
+    run_dir = keep_run(tmp_path / "out", plan, {}, what)
+    (kept,) = (run_dir / "raw" / "imported").iterdir()
+    kept.write_text(kept.read_text().replace("700", "900"))
+    with open_store(run_dir) as store:
+        assert store.sql("SELECT count(*) FROM measure.throughput").rows == ((0,),)
+        ((reason,),) = store.sql("SELECT reason FROM cells WHERE status = 'failed'").rows
+        assert "was changed after it was measured" in reason
+
+
+# --- what is refused ---------------------------------------------------------------------------------------------
+
+
+def test_a_table_without_its_source_is_refused(tmp_path: Path, plan: Plan) -> None:
+    text = "# title: A brief\nhardware, workload, threads, throughput (ops/s)\neco, a, 96, 700\n"
+    told = refused(tmp_path, plan, text)
+    assert "published.csv: who tells these numbers is not said: publisher, licence, url or document" in told
+    assert "--licence" in told
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "told"),
+    [
+        ("hardware, workload, threads, throughput", "eco, a, 96, 1", "throughput is a throughput in ops/s"),
+        ("hardware, workload, threads, throughput (ops/sec)", "eco, a, 96, 1", "unknown unit `sec`\nnothing"),
+        ("hardware, workload, threads, throuhgput (ops/s)", "eco, a, 96, 1", "did you mean `throughput`?"),
+        ("hardware, workload, threads, throughput (ops/s)", "ecoo, a, 96, 1", "did you mean `eco`?"),
+        ("hardware, workload, threads, throughput (ops/s)", "eco, a, 64, 1", "no cell at 64 threads\n"),
+        ("hardware, workload, threads, throughput (ops/s)", "eco, a, , 1", "say its threads: 48, 96"),
+        ("hardware, workload, threads, throughput (ops/s)", 'eco, a, 96, "7,120.1"', "`7,120.1` is not a number"),
+        ("hardware, workload, threads, throughput (ops/s)", "eco, a, 96, nan", "nan can't have been measured"),
+        ("hardware, workload, threads, throughput (ops/s)", "eco, a, 96", "3 fields, and 4 columns"),
+        (
+            "hardware, workload, threads, throughput (ops/s)",
+            "eco, a, 96, 1\neco, a, 96, 2",
+            "line 6 has this throughput",
+        ),
+        ("hardware, workload, threads, latency.p99 (ms)", "eco, a, 96, 1", "latency.p99 of which operation?"),
+        ("hardware, workload, threads, power (W)", "eco, a, 96, 1", "power is of one node: which of 2?"),
+        ("hardware, workload, threads, repeat, throughput (ops/s)", "eco, a, 96, 4, 1", "the plan has no repeat 4"),
+        ("hardware, workload, threads, errors (%)", "eco, a, 96, 1", "without the number of operations"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, plan: Plan, head: str, row: str, told: str) -> None:
+    said = refused(tmp_path, plan, f"{SOURCE}{head}\n{row}\n")
+    assert told in said
+    assert said.startswith("published.csv:")
+    assert "nothing was imported" in said
+
+
+def test_all_that_is_wrong_is_told_at_once_and_the_rest_is_kept_when_asked(tmp_path: Path, plan: Plan) -> None:
+    head = "hardware, workload, threads, throughput (ops/s)\n"
+    text = f"{SOURCE}{head}eco, a, 96, 700\nnone, a, 96, 1\neco, z, 96, 1\n"
+    told = refused(tmp_path, plan, text)
+    assert "published.csv:7: no hardware `none`" in told
+    assert "published.csv:8: no workload `z`" in told
+    what = prepared(tmp_path, plan, text, skip_bad=True)
+    assert [each.cell.hardware for each in what.cells] == ["eco"]
+    assert [problem.line for problem in what.problems] == [7, 8]
+
+
+def test_a_number_over_a_ramp_is_missing_unless_the_source_says_that_the_rest_was_not_published(
+    tmp_path: Path, plan: Plan
+) -> None:
+    head = "hardware, workload, threads, throughput (ops/s)\neco, a, 96, 700\n"
+    for rest, best in (("", None), ("# rest: not published\n", 700.0)):
+        what = prepared(tmp_path, plan, SOURCE + rest + head)
+        with open_store(keep_run(tmp_path / "out", plan, {}, what)) as store:
+            values = {row.keys: row.value for row in metric(plan, store, "best")}
+        assert values.get(("eco", "a")) == best
