@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchbrief.compiler.plan import Boundary, Plan
+from benchbrief.compiler.plan import Boundary, Cell, Plan
 from benchbrief.runners import tools
 from benchbrief.runners.commands import shell_line
+from benchbrief.runners.facts import size_text
 from benchbrief.runners.fan_out import each_of
 from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.plugins import driver, engine_class
@@ -22,8 +23,9 @@ from benchbrief.runners.supported import try_meters
 _FREE = """\
 p=$1
 while [ ! -e "$p" ]; do p=$(dirname -- "$p"); done
-[ -d "$p" ] && [ -w "$p" ] && df -Ph -- "$p" | tail -n 1
+[ -d "$p" ] && [ -w "$p" ] && df -Pk -- "$p" | tail -n 1 && ls -A -- "$1" 2>/dev/null | head -n 1
 """
+"""The last line of df, then the first entry of the directory where it has one."""
 
 
 @dataclass(frozen=True)
@@ -99,21 +101,43 @@ def _tools(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
 
 
 def _directories(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
-    """Whether the nearest existing parent of each data directory can be written, and its free space."""
+    """Whether the nearest existing parent of each data directory can be written, and has room for the largest load."""
     for key, database in plan.databases.items():
         if not database.path or host_id not in plan.hardware[key.partition("@")[2]].hosts:
             continue
         done = hosts[host_id].run(Command(("sh", "-c", _FREE, "sh", database.path)))
-        columns = done.stdout.split()
-        if done.exit_code == 0 and len(columns) >= 4 and columns[3] != "0":
-            yield Finding(host_id, database.path, True, f"{columns[3]} free")
+        told, _, holds = done.stdout.partition("\n")
+        columns = told.split()
+        free = int(columns[3]) * 1024 if len(columns) >= 4 and columns[3].isdigit() else 0
+        load = _largest_load(plan, key)
+        enough = free >= load or bool(holds.strip())  # what lies there already is perhaps the load itself
+        if free and enough:
+            size = f", for up to {size_text(load)} before compression" if load else ""
+            yield Finding(host_id, database.path, True, f"{size_text(free)} free{size}")
             continue
-        problem = "has no free space" if done.exit_code == 0 else "can't be written"
+        problem = "can't be written"
+        if columns:
+            problem = (
+                "has no free space" if not free else f"has {size_text(free)} free, and {size_text(load)} are loaded"
+            )
         hint = (
             "make it writable, with room, for the user that logs in; "
             f"it is the path of database {database.name} at {database.origin}"
         )
         yield Finding(host_id, database.path, False, problem, hint)
+
+
+def _largest_load(plan: Plan, database: str) -> float:
+    """Bytes of keys and values that a cell loads into the database, at the most, before any compression."""
+    return max((_load_bytes(plan, cell) for cell in plan.cells if cell.database == database), default=0.0)
+
+
+def _load_bytes(plan: Plan, cell: Cell) -> float:
+    if cell.dataset is None:
+        return 0.0
+    settings = plan.workloads[cell.workload].properties
+    sizes = [settings.get(name, 0) for name in ("record_size", "key_size", "value_size")]
+    return cell.dataset.records * sum(size for size in sizes if isinstance(size, int | float))
 
 
 def _servers(plan: Plan, hosts: Hosts, key: str) -> Iterator[Finding]:

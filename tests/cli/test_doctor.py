@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.cli.specs import SMALL
@@ -36,7 +38,9 @@ def test_a_spec_is_looked_at_with_its_hosts_tools_and_directories(bench: Bench) 
     lines = [line.split() for line in done.out.splitlines()]
     assert ["ok", "local", "reachable", "local"] in lines
     assert any(line[:3] == ["ok", "local", "db_bench"] for line in lines)
-    assert any(line[:3] == ["ok", "local", str(bench.folder / "data" / "one")] and line[-1] == "free" for line in lines)
+    folder = ["ok", "local", str(bench.folder / "data" / "one")]
+    (data,) = [" ".join(line[3:]) for line in lines if line[:3] == folder]
+    assert re.fullmatch(r"[\d.]+ [GT]iB free, for up to 226\.6 KiB before compression", data)
     assert not (bench.folder / "data").exists(), "doctor changes nothing"
 
 
@@ -70,3 +74,11 @@ def test_a_directory_that_can_not_be_written_is_missing(bench: Bench, parent: st
     (line,) = [line for line in done.out.splitlines() if line.startswith("missing") and f"{parent}/one" in line]
     assert line.endswith(problem)
     assert "the path of database rocks at brief.bench:6:1" in done.out
+
+
+def test_a_load_that_has_no_room_is_told_before_it_is_begun(bench: Bench) -> None:
+    bench.spec(SMALL.replace("records = 2k", "records = 1T"))
+    done = bench("doctor", "brief.bench")
+    assert done.code == 3
+    (line,) = [line for line in done.out.splitlines() if "data/one" in line and line.startswith("missing")]
+    assert re.search(r"has [\d.]+ [GT]iB free, and [\d.]+ TiB are loaded$", line)
