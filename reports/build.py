@@ -19,16 +19,14 @@ from benchbrief.reports.expectations import judged, told
 from benchbrief.reports.facts import contradictions, fact_groups
 from benchbrief.reports.figures import drawing, fits_half
 from benchbrief.reports.labels import line_label, readable
+from benchbrief.reports.ledger import Ledger
+from benchbrief.reports.numbers import Printed
+from benchbrief.reports.origin import origin
 from benchbrief.reports.source import Key, Results, Store
 from benchbrief.reports.systems import stand_ins
 from benchbrief.reports.values import (
     Scale,
-    automatic,
     decimals_for,
-    fixed,
-    formatted,
-    in_prose,
-    quantity,
     scale_for,
     spelled_unit,
     unit_text,
@@ -57,6 +55,8 @@ from benchbrief.reports.words import Words, counted
 FULL, HALF = (657, 240), (317, 212)  # pixels of 1/96 inch: the page's text width, and half of it less the gap
 FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
 _NOTICED_CELLS = 4
+_UNIT_FOLLOWS = 40
+"""Characters behind a number that are kept with it: its unit may be among them."""
 _SUBTRACTS = re.compile(" [-−] ")
 
 
@@ -71,6 +71,8 @@ def build(
     results = Results(plan, store, words)
     builder = _Builder(results, report, reports_from)
     blocks = tuple(builder.blocks(report.elements, level=2))
+    legal = builder.legal()
+    common = tuple(origin(results))
     return ReportView(
         title=report.title,
         subtitle=report.subtitle,
@@ -83,7 +85,9 @@ def build(
         imported=imported.is_imported(results),
         notices=tuple(_notices(results)),
         blocks=blocks,
-        legal=builder.legal(),
+        legal=legal,
+        provenance=builder.ledger.view(common),
+        numbers=builder.ledger.file(report, common),
     )
 
 
@@ -96,6 +100,7 @@ class _Builder:
         self.report = report
         self.words = results.words
         self.cautions = Cautions(results)
+        self.ledger = Ledger(results)
         self.figures = self.tables = self.sections = self.footnotes = 0
         self.pending: dict[str, Note] = {}
 
@@ -117,6 +122,7 @@ class _Builder:
     def block(self, element: p.Element, level: int) -> Block:
         match element:
             case p.TextElement():
+                self.ledger.place = ""
                 html = prose.blocks(element.prose, self.insert, level)
                 return TextView(html, self.notes())
             case p.TableElement():
@@ -174,12 +180,17 @@ class _Builder:
         takes = len(spelled_unit(unit, follows)) if value.format else 0
         note = None
         if low is None or (value.high and high is None):
-            reason = self.results.why_missing(value.query if low is None or not value.high else value.high)
-            text, note = self.words["missing"], self.note(reason)
-        else:
-            declared = self.declared(value.query)
-            text = in_prose(low, high, value.format, unit, follows, self.words["to"], declared=declared)
-        return prose.Inserted(text, value.query.text, self.cells([value.query]), note, takes)
+            note = self.note(self.results.why_missing(value.query if low is None or not value.high else value.high))
+        printed = Printed(
+            by="prose",
+            format=value.format,
+            follows=follows[:_UNIT_FOLLOWS],
+            to=self.words["to"],
+            as_declared=self.declared(value.query),
+            missing=self.words["missing"],
+        )
+        shown = self.ledger.number(value.query, printed, high=value.high)
+        return prose.Inserted(shown.text, shown.html(missing=note is not None), note, takes)
 
     def declared(self, query: p.Query) -> bool:
         """Whether the unit is a metric's own: then numbers of the metric stay in it."""
@@ -194,6 +205,7 @@ class _Builder:
         return prose.inline(text, self.insert) if text else None
 
     def legal(self) -> Markup | None:
+        self.ledger.place = ""
         return prose.blocks(self.report.legal, self.insert, 3) if self.report.legal else None
 
     # --- elements ------------------------------------------------------------------------------------------------
@@ -201,6 +213,7 @@ class _Builder:
     def table(self, element: p.TableElement, *, numbered: bool = True) -> TableView:
         if numbered:
             self.tables += 1
+            self.ledger.place = f"{self.words['table']} {self.tables}"
         element = self.needed(element)
         shared = self.shared_decimals(element)
         lines = [self.line(element, line, shared) for line in element.lines]
@@ -265,21 +278,27 @@ class _Builder:
         values = [self.results.at(line.query, **{element.dim: key.value}) for key in element.keys]
         unit = line.query.unit
         scale, decimals = (Scale(1.0, unit_text(unit)), 0) if line.format else shared[unit]
+        printed = Printed(
+            by="format" if line.format else "scale",
+            format=line.format,
+            factor=scale.factor,
+            decimals=decimals,
+            missing=self.words["missing"],
+        )
         found = []
         for key, value in zip(element.keys, values, strict=True):
             where = {element.dim: key.value}
             if value is None:
-                html = _reference(self.words["missing"], self.note(self.results.why_missing(line.query, **where)))
+                notes = self.numbered([self.results.why_missing(line.query, **where)])
             else:
-                shown = formatted(value, line.format, unit) if line.format else fixed(scale(value), decimals)
-                if value and not line.format and not re.search("[1-9]", shown):
-                    shown = automatic(scale(value))  # beside far larger ones: small, and not nothing
-                html = _reference(shown, *self.numbered(self.cautions.at(line.query, **where)))
-            found.append(Cell(html, True, self.cells([line.query], **where)))
+                notes = self.numbered(self.cautions.at(line.query, **where))
+            shown = self.ledger.number(line.query, printed, at=where)
+            found.append(Cell(_reference(shown.html(missing=value is None), *notes), True, shown.cells))
         shown_unit = "" if line.format.endswith("%") else scale.unit
         return Head(label, shown_unit, notes=self.numbered(self.cautions.of(line.query))), tuple(found)
 
     def callout(self, element: p.CalloutElement) -> CalloutView:
+        self.ledger.place = element.title
         table = self.table(element.table, numbered=False) if element.table else None
         html = prose.blocks(element.prose, self.insert, 3) if element.prose else None
         note = self.optional_prose(element.note)
@@ -305,6 +324,7 @@ class _Builder:
 
     def figure(self, element: p.FigureElement, *, half: bool) -> FigureView:
         self.figures += 1
+        self.ledger.place = f"{self.words['figure']} {self.figures}"
         found = drawing(element, self.results)
         width, height = HALF if half else FULL
         svg = draw(found.chart, width, height, FONTS[self.report.language]) if found.chart else ""
@@ -312,6 +332,8 @@ class _Builder:
             self.note(text)
         note = self.optional_prose(element.note)
         queries = [q for s in element.series for q in (s.query, s.x_query) if q]
+        entered = [q for s in element.series for q in (s.query, s.x_query, s.repeats) if q]
+        row = self.ledger.figure(f"figure-{self.figures}", element.title, entered)
         self.tell_boundaries(queries)
         self.tell_cautions(queries)
         return FigureView(
@@ -327,13 +349,15 @@ class _Builder:
             note,
             self.cells(queries),
             tuple(_sources(queries)),
+            row,
         )
 
     def formula(self, element: p.FormulaElement) -> FormulaView:
         words = _operators(element.text.format(*(term.text for term in element.terms)))
         significant = 6 if _SUBTRACTS.search(element.text) else 4  # a difference of near values needs more digits
-        amounts = (self.declared_text(t.query) or self.amount(t.query, significant) for t in element.terms)
-        numbers = _operators(element.text.format(*amounts))
+        self.ledger.place = self.words["formula"]
+        amounts = [self.amount(t.query, significant, self.declared_text(t.query)) for t in element.terms]
+        numbers = Markup(_operators(escape(element.text))).format(*amounts)  # noqa: S704  # escaped just there
         result = self.amount(element.result)
         queries = [*(term.query for term in element.terms), element.result]
         self.tell_cautions(queries)
@@ -350,12 +374,18 @@ class _Builder:
                 return fact.text
         return ""
 
-    def amount(self, query: p.Query, significant: int = 0) -> str:
-        value = self.results.at(query)
-        if value is None:
+    def amount(self, query: p.Query, significant: int = 0, declared: str = "") -> Markup:
+        """`declared`: the text of a fact, which is printed as it is."""
+        missing = self.results.at(query) is None
+        if missing:
             self.note(self.results.why_missing(query))
-            return self.words["missing"]
-        return quantity(value, query.unit, significant=significant)
+        printed = Printed(
+            by="declared" if declared else "amount",
+            format=declared,
+            significant=significant,
+            missing=self.words["missing"],
+        )
+        return self.ledger.number(query, printed).html(missing=missing)
 
 
 def _has_facts(elements: Sequence[p.Element]) -> bool:
@@ -387,10 +417,9 @@ def _operators(text: str) -> str:
     return text
 
 
-def _reference(text: str, *numbers: int) -> Markup:
+def _reference(shown: Markup, *numbers: int) -> Markup:
     links = ",".join(f'<a href="#note-{number}">{number}</a>' for number in numbers)
-    html = f"{escape(text)}<sup>{links}</sup>" if links else escape(text)
-    return Markup(html)  # noqa: S704  # escaped above
+    return shown + Markup(f"<sup>{links}</sup>") if links else shown  # noqa: S704  # of numbers
 
 
 def _table_queries(element: p.TableElement) -> Iterable[p.Query]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 
 
-def to_pdf(html: str) -> bytes:
-    """The document. Nothing is fetched: what the page shows, it carries in itself."""
+def to_pdf(html: str, attached: Mapping[str, bytes] | None = None) -> bytes:
+    """The document, with JSON files in it. Nothing is fetched: what the page shows, it carries in itself."""
     import weasyprint
     from weasyprint.urls import URLFetcher
 
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on font tables that subsetting drops
     document = weasyprint.HTML(string=html, url_fetcher=URLFetcher(allowed_protocols=("data",)))
-    pdf: bytes = document.write_pdf(pdf_variant="pdf/ua-1", pdf_tags=True)
+    files = [
+        weasyprint.Attachment(string=content.decode(), name=name, description=name, relationship="Data")
+        for name, content in (attached or {}).items()
+    ]
+    pdf: bytes = document.write_pdf(pdf_variant="pdf/ua-1", pdf_tags=True, attachments=files)
     return pdf

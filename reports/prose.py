@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from html import escape, unescape
+from html import unescape
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
@@ -25,15 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inserted:
-    """A computed number as it is printed, with the expression and the cells (their ids, blanks between) behind it.
+    """A computed number as it is printed, as plain text and as HTML.
 
     `note` is the number of the footnote that says why it is missing; `takes` is how much of the text behind it, its
     unit, it replaces.
     """
 
     text: str
-    expression: str
-    cells: str = ""
+    html: Markup
     note: int | None = None
     takes: int = 0
 
@@ -44,6 +43,7 @@ Insert = Callable[[Value, str], Inserted]
 # Private-use characters mark where a number goes: letters to Markdown, and stripped from what an author wrote.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _PLACE = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
+_ANCHOR = re.compile(r'^<a (.*?) href="[^"]*"(.*)</a>$', re.DOTALL)
 _CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\u3000-\u30ff]")
 
 
@@ -99,17 +99,19 @@ def _safe_link(url: str) -> bool:
 
 def _render(tokens: list[Token], numbers: list[Inserted]) -> Markup:
     def as_html(match: re.Match[str]) -> str:
-        found = numbers[int(match.group(1))]
-        data = f' data-expression="{escape(found.expression)}"'
-        data += f' data-cells="{escape(found.cells)}"' if found.cells else ""
-        if found.note is None:
-            return f'<span class="num"{data}>{escape(found.text)}</span>'
-        return (
-            f'<span class="num missing"{data}>{escape(found.text)}'
-            f'<sup><a href="#note-{found.note}">{found.note}</a></sup></span>'
-        )
+        number = int(match.group(1))
+        found = numbers[number]
+        if number in in_link:  # no link stands in another
+            return _ANCHOR.sub(r"<span \1\2</span>", found.html)
+        note = f'<sup><a href="#note-{found.note}">{found.note}</a></sup>' if found.note is not None else ""
+        return f"{found.html}{note}"
 
+    in_link: set[int] = set()
+    links = 0
     for token in _flat(tokens):
+        links += {"link_open": 1, "link_close": -1}.get(token.type, 0)
+        if links and not token.children:
+            in_link |= {int(number) for number in _PLACE.findall(token.content)}
         _drop_breaks_between_cjk(token)
         token.info = ""  # the language of a code block would become part of an attribute
         if token.attrs:  # an address or a title: plain text, and never markup

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchbrief.compiler.plan import Plan, Report
 from benchbrief.reports.errors import ReportError
+from benchbrief.reports.numbers import ATTACHMENT
 from benchbrief.reports.source import Store
+from benchbrief.reports.view import ReportView
 from benchbrief.reports.words import CATALOGUES, words
 
 
 @dataclass(frozen=True)
 class Rendered:
-    """Where the report was written; `pdf` is None when only HTML was asked for."""
+    """Where the report was written; `pdf` is None when only HTML was asked for. `numbers` is the side file."""
 
     html: Path
     pdf: Path | None
+    numbers: Path
 
 
 def render(
@@ -30,7 +33,7 @@ def render(
     html_only: bool = False,
     reports_from: dict[str, str] | None = None,
 ) -> Rendered:
-    """Write `out_dir/<report>.html` and `.pdf`, each whole or not at all. Raises ReportError.
+    """Write `out_dir/<report>.html`, `.pdf` and `.json`, each whole or not at all. Raises ReportError.
 
     `reports_from`: the files that the plan's reports and metrics are from, if not from the spec of the run, with
     their SHA-256; the disclosure names them.
@@ -56,15 +59,25 @@ def render(
         stem += "-simulated"
     if view.imported:
         stem += "-imported"
-    html_path = out_dir / f"{stem}.html"
-    _write(html_path, to_html(view, report.template, catalogue, "screen").encode())
+    html_path, numbers_path = out_dir / f"{stem}.html", out_dir / f"{stem}.json"
+    view = replace(view, side_file=numbers_path.name)
+    page = to_html(view, report.template, catalogue, "screen")
+    numbers = numbers_on(page, view)
+    _write(numbers_path, numbers)
+    _write(html_path, page.encode())
     if html_only:
-        return Rendered(html_path, None)
+        return Rendered(html_path, None, numbers_path)
     from benchbrief.reports.pdf import to_pdf
 
     pdf_path = out_dir / f"{stem}.pdf"
-    _write(pdf_path, to_pdf(to_html(view, report.template, catalogue, "paper")))
-    return Rendered(html_path, pdf_path)
+    _write(pdf_path, to_pdf(to_html(view, report.template, catalogue, "paper"), {ATTACHMENT: numbers}))
+    return Rendered(html_path, pdf_path, numbers_path)
+
+
+def numbers_on(page: str, view: ReportView) -> bytes:
+    """The side file of a page: its numbers in the order in which it shows them."""
+    found = re.findall(r'<(a|span) class="num[^"]*" id="(n[0-9]+)"', page)
+    return view.numbers.in_order({number: tag == "a" for tag, number in found}).json_text().encode()
 
 
 def _find(plan: Plan, name: str) -> Report:

@@ -10,6 +10,8 @@ from typing import Literal
 
 from markupsafe import Markup
 
+from benchbrief.reports.numbers import NumbersFile
+
 
 @dataclass(frozen=True)
 class Note:
@@ -115,6 +117,8 @@ class FigureView:
     note: Markup | None
     cells: str
     sources: tuple[Source, ...]
+    row: str = ""
+    """Its row of the appendix on provenance."""
     kind: Literal["figure"] = "figure"
 
     @property
@@ -136,7 +140,7 @@ class FormulaView:
 
     name: str
     for_label: str
-    steps: tuple[str, ...]
+    steps: tuple[str | Markup, ...]
     notes: tuple[Note, ...]
     cells: str
     sources: tuple[Source, ...]
@@ -213,6 +217,56 @@ class SectionView:
     kind: Literal["section"] = "section"
 
 
+@dataclass(frozen=True)
+class Backlink:
+    """From a row of the appendix to where it is shown: a number in a text, or an element."""
+
+    label: str
+    anchor: str
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """What is computed in the same way from the same cells; `measurements` name the lines of these."""
+
+    id: str
+    number: int
+    expressions: tuple[str, ...]
+    measurements: tuple[Backlink, ...]
+    links: tuple[Backlink, ...]
+
+
+@dataclass(frozen=True)
+class MeasurementLine:
+    """A ramp on one hardware with one workload: its points, and its raw outputs; `run` is an earlier one, if taken."""
+
+    id: str
+    name: str
+    experiment: str
+    hardware: str
+    workload: str
+    points: str
+    run: str
+    files: str
+
+
+@dataclass(frozen=True)
+class RawFile:
+    cell: str
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class ProvenanceView:
+    """Where the numbers come from. `files` are all raw outputs, for the HTML."""
+
+    origin: tuple[tuple[str, str], ...]
+    sources: tuple[SourceLine, ...]
+    measurements: tuple[MeasurementLine, ...]
+    files: tuple[RawFile, ...]
+
+
 Block = (
     TextView | TableView | CalloutView | FigureView | FigureRow | FormulaView | FactsView | DisclosureView | SectionView
 )
@@ -239,7 +293,12 @@ class ReportView:
     notices: tuple[Notice, ...]
     blocks: tuple[Block, ...]
     legal: Markup | None
+    provenance: ProvenanceView
+    numbers: NumbersFile
+    """For the side file; no part of the page."""
     simulated: bool = False
     imported: bool = False
     """Whether the numbers were measured elsewhere."""
     """Nothing was measured: see `reports/watermark.py`."""
+    side_file: str = ""
+    """The side file's name."""

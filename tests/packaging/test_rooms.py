@@ -56,6 +56,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "pyarrow": "results/",
     "pygls": "benchbrief/server/",
     "pymongo": "runners/engines/mongo_client.py",
+    "pypdf": "reports/shown.py",
     "rich": "benchbrief/",
     "scipy": ("runners/confidence.py", "results/significance.py", "results/scalability.py"),
     "urllib3": "runners/samplers/redfish.py",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 import pytest
+from markupsafe import Markup
 
 from benchbrief.compiler.plan import Prose, Value
 from benchbrief.reports import prose
@@ -28,18 +29,22 @@ class Tags(HTMLParser):
 ANY = Value(query=w.constant(1.0, "1", "x < y"), format=".0f")
 
 
+def span(text: str, expression: str) -> Markup:
+    return Markup('<a class="num" id="n1" href="#source-1" data-expression="{}">{}</a>').format(expression, text)
+
+
 def shown(*parts: str | Value, number: str = "42") -> str:
-    return str(prose.blocks(Prose(parts=parts), lambda value, _: Inserted(number, value.query.text), 3))
+    return str(prose.blocks(Prose(parts=parts), lambda value, _: Inserted(number, span(number, value.query.text)), 3))
 
 
 def test_a_number_stands_where_its_hole_was_with_its_expression() -> None:
     assert shown("It is **", ANY, "** ops.") == (
-        '<p>It is <strong><span class="num" data-expression="x &lt; y">42</span></strong> ops.</p>\n'
+        '<p>It is <strong><a class="num" id="n1" href="#source-1" data-expression="x &lt; y">42</a></strong> ops.</p>\n'
     )
 
 
 def test_a_missing_number_points_to_its_footnote() -> None:
-    html = prose.blocks(Prose(parts=("It is ", ANY)), lambda *_: Inserted("–", "x", note=7), 3)
+    html = prose.blocks(Prose(parts=("It is ", ANY)), lambda *_: Inserted("–", span("–", "x"), note=7), 3)
     assert '<sup><a href="#note-7">7</a></sup>' in html
 
 
@@ -92,4 +97,4 @@ def test_a_line_end_between_japanese_characters_is_no_blank() -> None:
 
 def test_plain_text_has_neither_markup_nor_escapes() -> None:
     text = Prose(parts=("**A** & B", ANY))
-    assert prose.plain(text, lambda *_: Inserted("<1>", "x")) == "A & B<1>"
+    assert prose.plain(text, lambda *_: Inserted("<1>", span("<1>", "x"))) == "A & B<1>"

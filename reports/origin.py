@@ -1,0 +1,48 @@
+"""What all numbers of a brief have in common: the run, the revision of the spec, and the tools and servers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from benchbrief.reports.disclosure import plan_sha256, run_row, time_text
+from benchbrief.reports.source import Results
+
+
+def origin(results: Results) -> Iterable[tuple[str, str]]:
+    """Terms and texts, those without a text left out."""
+    words, run = results.words, run_row(results)
+    found = [
+        (words["d_run_id"], str(run["run_id"] or "")),
+        (words["d_started"], time_text(run["started_at"])),
+        *((words["d_spec"], f"{name} (SHA-256 {digest})") for name, digest in results.plan.spec.files.items()),
+        (words["p_revision"], _revision(results)),
+        (words["d_plan"], plan_sha256(results.plan)),
+        (words["p_tools"], words["semicolon"].join(_versions("tool", results))),
+        (words["p_servers"], words["semicolon"].join(_versions("database", results))),
+        (words["d_version"], f"benchbrief {run['benchbrief'] or ''}".strip()),
+    ]
+    return ((term, text) for term, text in found if text)
+
+
+def _revision(results: Results) -> str:
+    """The commit that the spec was run from, and whether its files were as committed."""
+    known = {fact.name: fact.value for fact in results.observed if fact.kind == "spec"}
+    commit = known.get("commit")
+    if not commit:
+        return ""
+    state = results.words["p_dirty" if known.get("dirty") == "true" else "p_clean"]
+    return f"{commit}, {state}"
+
+
+def _versions(kind: str, results: Results) -> Iterator[str]:
+    """Each version once, with the hosts or databases that have it."""
+    found: dict[str, dict[str, None]] = {}
+    for fact in results.observed:
+        if fact.kind == kind and (fact.name == "version" or fact.name.endswith(".version")):
+            database = results.plan.databases.get(fact.node or "")
+            name = database.label if database else fact.name.removesuffix("version").removesuffix(".")
+            text = fact.value if fact.value.lower().startswith(name[:3].lower()) else f"{name} {fact.value}"
+            found.setdefault(text, {})[fact.node or ""] = None
+    for text, nodes in found.items():
+        told = ", ".join(node for node in nodes if node)
+        yield f"{text} ({told})" if told else text

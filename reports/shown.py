@@ -1,0 +1,210 @@
+"""What a finished brief shows: the file of its numbers, and the text of each number as a reader sees it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from benchbrief.reports.errors import ReportError
+from benchbrief.reports.numbers import ATTACHMENT, FORMAT, Number, NumbersFile
+
+if TYPE_CHECKING:
+    from pypdf import PageObject, PdfReader
+
+
+@dataclass(frozen=True)
+class Edited:
+    """A number that the document shows otherwise than the file of its numbers; "" where it does not show it at all."""
+
+    id: str
+    place: str
+    recorded: str
+    found: str
+
+
+@dataclass(frozen=True)
+class Brief:
+    """`edited` is None where only the side file was given, which shows nothing."""
+
+    numbers: NumbersFile
+    edited: tuple[Edited, ...] | None
+
+
+def read_brief(path: Path) -> Brief:
+    """A PDF, an HTML page with its side file beside it, or a side file alone. Raises ReportError."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ReportError(f"{path} can't be read: {error.strerror}", "name a brief: its PDF, HTML or JSON") from error
+    if content.startswith(b"%PDF"):
+        return _of_pdf(path)
+    if path.suffix.lower() == ".json" or content.lstrip()[:1] == b"{":
+        return Brief(_numbers(content, path), None)
+    numbers = _beside(path)
+    return Brief(numbers, tuple(_edited_html(numbers.numbers, content.decode("utf-8", "replace"))))
+
+
+def _beside(path: Path) -> NumbersFile:
+    side = path.with_suffix(".json")
+    try:
+        return _numbers(side.read_bytes(), side)
+    except OSError as error:
+        raise ReportError(
+            f"{side}, which has the numbers of {path.name}, can't be read: {error.strerror}",
+            "put it beside the page, or verify the PDF, which has it inside",
+        ) from error
+
+
+def _numbers(content: bytes, path: Path) -> NumbersFile:
+    try:
+        return NumbersFile.model_validate_json(content)
+    except ValidationError as error:
+        kind = "another version of" if FORMAT.encode() in content else "no"
+        raise ReportError(
+            f"{path} is {kind} file of a brief's numbers", "name a brief's PDF, or the JSON file beside it"
+        ) from error
+
+
+def _squeezed(text: str) -> str:
+    """Without blanks: where a line ends, a document may have other ones."""
+    return re.sub(r"\s", "", text)
+
+
+# --- HTML --------------------------------------------------------------------------------------------------------
+
+
+class _Spans(HTMLParser):
+    """The text of each element that is marked as a number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[str, str] = {}
+        self._id = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        if tag in ("a", "span") and (known.get("class") or "").split()[:1] == ["num"] and known.get("id"):
+            self._id = known["id"] or ""
+            self.found[self._id] = ""
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("a", "span"):
+            self._id = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._id:
+            self.found[self._id] += data
+
+
+def _edited_html(numbers: Sequence[Number], html: str) -> Iterator[Edited]:
+    spans = _Spans()
+    spans.feed(html)
+    for number in numbers:
+        found = spans.found.get(number.id, "")
+        if _squeezed(found) != _squeezed(number.shown):
+            yield Edited(number.id, number.place, number.shown, found)
+
+
+# --- PDF ---------------------------------------------------------------------------------------------------------
+
+
+def _of_pdf(path: Path) -> Brief:
+    from pypdf import PdfReader
+    from pypdf.errors import PyPdfError
+
+    try:
+        reader = PdfReader(path)
+        attached = reader.attachments.get(ATTACHMENT)
+        numbers = _numbers(attached[0], path) if attached else _beside(path)
+        links = list(_links(reader))
+    except (PyPdfError, KeyError, ValueError, TypeError, AttributeError) as error:  # what damaged files lead pypdf to
+        raise ReportError(f"{path} can't be read as a PDF: {error}", "render it again: `bench report`") from error
+    rows = {query.id: query.source for query in numbers.queries}
+    linked = [number for number in numbers.numbers if number.linked]
+    return Brief(numbers, tuple(_edited_pdf(linked, rows, links)))
+
+
+def _edited_pdf(numbers: Sequence[Number], rows: dict[str, str], links: Sequence[tuple[str, str]]) -> Iterator[Edited]:
+    """`links` are those of the document in its order, each with its row: the numbers, some of them in pieces."""
+    by_row: dict[str, list[str]] = {}
+    for row, text in links:
+        by_row.setdefault(row, []).append(_squeezed(text))
+    for row in dict.fromkeys(rows[number.query] for number in numbers):
+        found = by_row.get(row, [])
+        for number in (number for number in numbers if rows[number.query] == row):
+            wanted = _squeezed(number.shown)
+            text = found.pop(0) if found else ""
+            while text != wanted and found and wanted.startswith(text + found[0]):  # broken at the end of a line
+                text += found.pop(0)
+            if text != wanted:
+                yield Edited(number.id, number.place, number.shown, text)
+
+
+def _links(reader: PdfReader) -> Iterator[tuple[str, str]]:
+    """Each link to a row of the appendix, in the order of the structure tree, with the text that is marked as its.
+
+    Links of figures' captions lead there, too; they are told apart by their rows, which numbers don't share.
+    """
+    pages = {page.indirect_reference.idnum: page for page in reader.pages if page.indirect_reference}
+    texts: dict[int, dict[int, str]] = {}
+    root: Any = reader.trailer["/Root"]
+    tree = root.get("/StructTreeRoot")
+    if tree is None:
+        raise ValueError("it has no tags, so that its numbers can't be told")
+    pending: list[tuple[Any, int]] = [(tree.get_object(), -1)]
+    while pending:
+        element, page = pending.pop()
+        if "/Pg" in element:
+            page = element.raw_get("/Pg").idnum
+        kids = _kids(element)
+        if element.get("/S") == "/Link":
+            row = next((str(dest) for kid in kids if (dest := _destination(kid))), "")
+            marks = [kid for kid in kids if isinstance(kid, int)]
+            if row.startswith("source-") and page in pages:
+                if page not in texts:
+                    texts[page] = _marked_texts(pages[page])
+                yield row, "".join(texts[page].get(mark, "") for mark in marks)
+            continue
+        pending += [(kid, page) for kid in reversed(kids) if not isinstance(kid, int)]
+
+
+def _kids(element: Any) -> list[Any]:
+    kids = element.get("/K")
+    if kids is None:
+        return []
+    kids = kids.get_object()
+    return [kid.get_object() for kid in kids] if isinstance(kids, list) else [kids]
+
+
+def _destination(kid: Any) -> Any:
+    """Of a reference to a link's annotation: where it leads."""
+    if isinstance(kid, int) or kid.get("/Type") != "/OBJR":
+        return None
+    return kid["/Obj"].get_object().get("/Dest")
+
+
+def _marked_texts(page: PageObject) -> dict[int, str]:
+    """The text of each marked piece of a page's content."""
+    texts: dict[int, str] = {}
+    current: list[int] = []
+
+    def before(operator: Any, operands: Any, _cm: Any, _tm: Any) -> None:
+        if operator == b"BDC":
+            current.append(int(operands[1].get("/MCID", -1)))
+        elif operator == b"BMC":
+            current.append(-1)
+        elif operator == b"EMC" and current:
+            current.pop()
+
+    def text(piece: str, _cm: Any, _tm: Any, _font: Any, _size: Any) -> None:
+        if current:
+            texts[current[-1]] = texts.get(current[-1], "") + piece
+
+    page.extract_text(visitor_operand_before=before, visitor_text=text)
+    return texts
