@@ -536,7 +536,10 @@ class Series(Node):
 
 
 class FigureElement(Node):
-    """`keys` gives, for each dimension used, its values in order with labels. `log_y` is of the left axis."""
+    """`keys` gives, for each dimension used, its values in order with labels. `log_y` is of the left axis.
+
+    With a `panel_dim` there is a panel for each of its keys (small multiples), all on shared axes.
+    """
 
     kind: Literal["figure"] = "figure"
     title: str
@@ -546,6 +549,7 @@ class FigureElement(Node):
     log_x: bool = False
     log_y: bool = False
     log_y_right: bool = False
+    panel_dim: Dimension | None = None
     note: Prose | None = None
 
 

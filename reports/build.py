@@ -17,11 +17,14 @@ from benchbrief.reports.cautions import Cautions
 from benchbrief.reports.charts import draw
 from benchbrief.reports.expectations import judged, told
 from benchbrief.reports.facts import contradictions, fact_groups
+from benchbrief.reports.figure_data import figure_csv
 from benchbrief.reports.figures import drawing, fits_half
+from benchbrief.reports.interactive import for_script
 from benchbrief.reports.labels import line_label, readable
 from benchbrief.reports.ledger import Ledger
 from benchbrief.reports.numbers import Printed
 from benchbrief.reports.origin import origin
+from benchbrief.reports.multiples import rows_for
 from benchbrief.reports.source import Key, Results, Store
 from benchbrief.reports.systems import stand_ins
 from benchbrief.reports.values import (
@@ -326,8 +329,8 @@ class _Builder:
         self.figures += 1
         self.ledger.place = f"{self.words['figure']} {self.figures}"
         found = drawing(element, self.results)
-        width, height = HALF if half else FULL
-        svg = draw(found.chart, width, height, FONTS[self.report.language]) if found.chart else ""
+        width, height = HALF if half else (FULL[0], height_for(len(found.charts)))
+        drawn = draw(found.charts, width, height, FONTS[self.report.language]) if found.charts else None
         for text in found.notes:
             self.note(text)
         note = self.optional_prose(element.note)
@@ -339,7 +342,7 @@ class _Builder:
         return FigureView(
             self.figures,
             element.title,
-            svg,
+            drawn.svg if drawn else "",
             found.alt,
             not half,
             width,
@@ -350,6 +353,8 @@ class _Builder:
             self.cells(queries),
             tuple(_sources(queries)),
             row,
+            figure_csv(found.series, element),
+            for_script(drawn.panels, found.series, self.figures, self.words, (width, height)) if drawn else {},
         )
 
     def formula(self, element: p.FormulaElement) -> FormulaView:
@@ -386,6 +391,11 @@ class _Builder:
             missing=self.words["missing"],
         )
         return self.ledger.number(query, printed).html(missing=missing)
+
+
+def height_for(panels: int) -> int:
+    """Pixels of a figure as wide as the page, with so many panels."""
+    return FULL[1] if panels < 2 else 70 + 180 * rows_for(panels)
 
 
 def _has_facts(elements: Sequence[p.Element]) -> bool:

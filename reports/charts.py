@@ -9,14 +9,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from benchbrief.reports import axes
-from benchbrief.reports.axes import Ticks, text_width
+from benchbrief.reports.axes import Ticks
 from benchbrief.reports.layout import (
+    BAR_GAP,
     GRID,
     INK,
     PAPER,
+    SLOT_GAP,
     SMALL,
     SOFT,
     TEXT,
@@ -25,8 +28,10 @@ from benchbrief.reports.layout import (
     Plot,
     Text,
     Trace,
+    bar_text,
     texts,
 )
+from benchbrief.reports.multiples import Panel, arrange
 
 
 def _altair() -> Any:
@@ -36,14 +41,39 @@ def _altair() -> Any:
     return altair
 
 
-def draw(chart: Chart, width: int, height: int, font: str) -> str:
-    """The chart as an SVG document of `width` x `height` pixels. It has at least one point with a value."""
+def draw(charts: Sequence[Chart], width: int, height: int, font: str) -> Drawn:
+    """The charts as an SVG document of `width` x `height` pixels: one, or panels that share their axes and one legend.
+
+    At least one point has a value. `data-series` on a group says which of a chart's traces it belongs to.
+    """
+    arranged = arrange(charts, width, height)
+    drawn = [_svg(panel, font) for panel in arranged]
+    if len(arranged) == 1:
+        return Drawn(drawn[0], arranged)
+    inner = (
+        f'<g transform="translate({panel.x},{panel.y})">{_prefixed(_content(svg), f"p{index}")}</g>'
+        for index, (panel, svg) in enumerate(zip(arranged, drawn, strict=True))
+    )
+    size = f'width="{width}" height="{height}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" version="1.1" {size} viewBox="0 0 {width} {height}">'
+    return Drawn(f'{head}<rect {size} fill="{PAPER}"/>{"".join(inner)}</svg>', arranged)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The document, and where on it each panel stands."""
+
+    svg: str
+    panels: tuple[Panel, ...]
+
+
+def _svg(panel: Panel, font: str) -> str:
     import vl_convert
 
     alt = _altair()
-    plot = Plot(chart, width, height)
+    plot = panel.plot
     spec = (
-        alt.layer(*_layers(plot))
+        alt.layer(*_layers(panel))
         .resolve_scale(y="independent")
         .properties(
             width=plot.width,
@@ -56,14 +86,27 @@ def draw(chart: Chart, width: int, height: int, font: str) -> str:
         .to_dict(validate=False)  # 10 ms a chart, for a shape that the tests draw
     )
     svg: str = vl_convert.vegalite_to_svg(spec)
+    svg = re.sub(r' class="mark-[^"]* s(\d+)[a-z][^"]*"', r' data-series="\1"', svg)
     return re.sub(r"\s+(?:class|role|aria-[a-z]+|pointer-events)=\"[^\"]*\"", "", svg)
+
+
+def _content(svg: str) -> str:
+    """What stands in a document, without its ground."""
+    return re.sub(r"^<svg[^>]*>(<rect[^>]*/>)?|</svg>$", "", svg)
+
+
+def _prefixed(svg: str, prefix: str) -> str:
+    """With identifiers that no other panel has."""
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
+    return re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
 
 
 # --- drawing -----------------------------------------------------------------------------------------------------
 
 
-def _layers(plot: Plot) -> list[Any]:
+def _layers(panel: Panel) -> list[Any]:
     alt = _altair()
+    plot = panel.plot
     chart = plot.chart
     x = _x_encoding(plot)
     groups = []
@@ -71,22 +114,29 @@ def _layers(plot: Plot) -> list[Any]:
         if ticks is None:
             continue
         log = plot.log_y_right if right else plot.log_y
-        y, low = (_y_encoding(ticks, name, right=right, log=log) for name in ("y", "low"))
-        traces = [t for t in chart.traces if t.right == right]
+        numbers = plot.frame is None or ("right" if right else "left") in plot.frame.numbers
+        y, low = (_y_encoding(ticks, name, right=right, log=log, numbers=numbers) for name in ("y", "low"))
+        traces = [(series, t) for series, t in enumerate(chart.traces) if t.right == right]
         drawn: list[Any] = []
-        bars = [t for t in traces if t.mark == "bar"]
-        if bars:
-            drawn += _bars(plot, bars, x, y, low)
-        for trace in traces:
+        bars = [(series, t) for series, t in traces if t.mark == "bar"]
+        for place, (series, trace) in enumerate(bars):
+            drawn += _named(_bar(plot, trace, place, len(bars), x, y, low), series)
+        for series, trace in traces:
             if trace.mark in ("line", "curve"):
-                drawn += _line(plot, trace, x, y, low)
+                drawn += _named(_line(plot, trace, x, y, low), series)
             elif trace.mark == "rule":
-                drawn += _rule(plot, trace, y)
+                drawn += _named(_rule(plot, trace, y), series)
         if not drawn:  # the left axis of a figure whose series all stand on the right one
             drawn = [alt.Chart(alt.Data(values=[])).mark_point().encode(x=x, y=y)]
         groups.append(alt.layer(*drawn))
-    samples = [sample for item in plot.legend for sample in _legend_sample(item)]
-    return [*groups, alt.layer(*samples, *_write(texts(plot)))]
+    items = (*plot.legend, *panel.legend)
+    samples = [sample for item in items for sample in _legend_sample(item)]
+    return [*groups, alt.layer(*samples, *_write([*texts(plot), *panel.texts]))]
+
+
+def _named(layers: list[Any], series: int) -> list[Any]:
+    """Layers whose groups in the SVG tell the series: see `_svg`."""
+    return [layer.properties(name=f"s{series}{chr(97 + index)}") for index, layer in enumerate(layers)]
 
 
 def _x_encoding(plot: Plot) -> Any:
@@ -107,7 +157,7 @@ def _x_encoding(plot: Plot) -> Any:
         axis = alt.Axis(**look, labels=False, ticks=False)  # written in `texts`, where long ones are wrapped
         domain = [str(i) for i in range(len(plot.chart.x.categories))]
         if plot.has_bars:
-            scale = alt.Scale(domain=domain, paddingInner=0.28, paddingOuter=0.14)
+            scale = alt.Scale(domain=domain, paddingInner=SLOT_GAP, paddingOuter=SLOT_GAP / 2)
         else:
             scale = alt.Scale(domain=domain, padding=0.5)
         return alt.X(field="x", type="ordinal", scale=scale, axis=axis)
@@ -119,7 +169,7 @@ def _x_encoding(plot: Plot) -> Any:
     return alt.X(field="x", type="quantitative", scale=scale, axis=axis)
 
 
-def _y_encoding(ticks: Ticks, field: str, *, right: bool, log: bool) -> Any:
+def _y_encoding(ticks: Ticks, field: str, *, right: bool, log: bool, numbers: bool) -> Any:
     alt = _altair()
     axis = alt.Axis(
         title=None,
@@ -128,6 +178,7 @@ def _y_encoding(ticks: Ticks, field: str, *, right: bool, log: bool) -> Any:
         labelExpr=_lookup(ticks.values, ticks.labels()),
         labelColor=SOFT,
         labelFontSize=TEXT,
+        labels=numbers,
         labelPadding=5,
         labelOverlap=False,
         domain=False,
@@ -158,13 +209,16 @@ def _line(plot: Plot, trace: Trace, x: Any, y: Any, low: Any) -> list[Any]:
     layers = []
     if any(p.low is not None for p in trace.points):
         layers.append(base.mark_area(color=trace.paint, opacity=0.16).encode(y=low, y2=alt.Y2(field="high")))
-    dash = [5, 3] if trace.dashed else [1, 0]
     if not trace.loose:
         line = base.mark_line(
-            color=trace.paint, strokeWidth=2, strokeDash=dash, strokeJoin="round", invalid="break-paths-filter-domains"
+            color=trace.paint,
+            strokeWidth=2,
+            strokeDash=list(trace.dash),
+            strokeJoin="round",
+            invalid="break-paths-filter-domains",
         )
         layers.append(line.encode(order=alt.Order(field="order", type="quantitative")))
-    if trace.loose or (len(trace.points) <= 40 and not trace.dashed):  # a line through time needs no points
+    if trace.has_points:
         layers.append(
             base.transform_filter("isValid(datum.y)").mark_point(
                 filled=True,
@@ -179,25 +233,16 @@ def _line(plot: Plot, trace: Trace, x: Any, y: Any, low: Any) -> list[Any]:
     return layers
 
 
-def _bars(plot: Plot, bars: Sequence[Trace], x: Any, y: Any, low: Any) -> list[Any]:
+def _bar(plot: Plot, trace: Trace, place: int, of: int, x: Any, y: Any, low: Any) -> list[Any]:
+    """The bars of one series, the `place`-th `of` so many that stand side by side."""
     alt = _altair()
-    rows = [
-        {**row, "series": str(i), "color": t.paint, "text": _bar_text(row["y"])}
-        for i, t in enumerate(bars)
-        for row in _rows(t, category=True)
-    ]
-    offset = alt.XOffset(
-        field="series", type="nominal", scale=alt.Scale(domain=[str(i) for i in range(len(bars))], paddingInner=0.06)
-    )
-    base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y, xOffset=offset)
-    layers: list[Any] = [
-        base.mark_bar().encode(color=alt.Color(field="color", type="nominal", scale=None, legend=None))
-    ]
+    rows = [{**row, "series": str(place), "text": bar_text(row["y"])} for row in _rows(trace, category=True)]
+    scale = alt.Scale(domain=[str(i) for i in range(of)], paddingInner=BAR_GAP)
+    base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y, xOffset=alt.XOffset("series:N", scale=scale))
+    layers: list[Any] = [base.mark_bar(color=trace.paint)]
     if any(row["low"] is not None for row in rows):
         layers.append(base.mark_rule(color=INK, strokeWidth=1).encode(y=low, y2=alt.Y2(field="high")))
-    bar_width = plot.width / len(plot.chart.x.categories) * 0.72 / len(bars)
-    crowded = plot.y_right is not None or any(row["low"] is not None for row in rows)
-    if not crowded and all(text_width(row["text"], SMALL) < bar_width + 3 for row in rows):
+    if plot.bars_have_numbers:
         label = base.mark_text(dy=-6, fontSize=SMALL, color=INK, baseline="middle")
         layers.append(
             label.transform_filter("isValid(datum.y) && datum.y >= 0").encode(
@@ -205,15 +250,6 @@ def _bars(plot: Plot, bars: Sequence[Trace], x: Any, y: Any, low: Any) -> list[A
             )
         )
     return layers
-
-
-def _bar_text(value: float | None) -> str:
-    if value is None:
-        return ""
-    size = abs(value)
-    if size >= 1e4:
-        return axes.tick_labels([float(f"{value:.3g}")])[0]
-    return f"{value:,.0f}" if size >= 100 or value == int(value) else f"{value:.1f}" if size >= 10 else f"{value:.3g}"
 
 
 def _rule(plot: Plot, trace: Trace, y: Any) -> list[Any]:
@@ -236,9 +272,9 @@ def _rule(plot: Plot, trace: Trace, y: Any) -> list[Any]:
 def _write(texts: Sequence[Text]) -> list[Any]:
     """One layer for all texts of a kind: each layer costs altair some 10 ms."""
     alt = _altair()
-    kinds: dict[tuple[str, float, bool], list[Text]] = {}
+    kinds: dict[tuple[str, float, bool, int | None], list[Text]] = {}
     for text in texts:
-        kinds.setdefault((text.align, text.size, text.bold), []).append(text)
+        kinds.setdefault((text.align, text.size, text.bold, text.series), []).append(text)
     return [
         alt.Chart(alt.Data(values=[{"text": t.text, "px": t.x, "py": t.y, "color": t.color} for t in some]))
         .mark_text(align=align, baseline="middle", fontSize=size, fontWeight=600 if bold else 400)
@@ -248,7 +284,8 @@ def _write(texts: Sequence[Text]) -> list[Any]:
             y=alt.Y(field="py", type="quantitative", scale=None, axis=None),
             color=alt.Color(field="color", type="nominal", scale=None, legend=None),
         )
-        for (align, size, bold), some in kinds.items()
+        .properties(name=f"{'t' if series is None else f's{series}'}t{index}")
+        for index, ((align, size, bold, series), some) in enumerate(kinds.items())
     ]
 
 
@@ -259,10 +296,9 @@ def _legend_sample(item: LegendItem) -> list[Any]:
     if trace.mark == "bar":
         ends = {"x2": alt.X2Value(item.x + 12), "y2": alt.Y2Value(item.y + 5)}
         return [base.mark_rect(color=trace.paint).encode(x=x, y=alt.YValue(item.y - 5), **ends)]
-    dash = [5, 3] if trace.dashed or trace.mark == "rule" else [1, 0]
-    line = base.mark_rule(color=trace.paint, strokeWidth=2, strokeDash=dash)
+    line = base.mark_rule(color=trace.paint, strokeWidth=2, strokeDash=list(trace.dash))
     sample: list[Any] = [] if trace.loose else [line.encode(x=x, x2=alt.X2Value(item.x + 18), y=y)]
-    if trace.mark != "rule" and not trace.dashed:
+    if trace.mark != "rule" and trace.has_points:
         point = base.mark_point(
             filled=True, fill=trace.paint, size=70 if trace.loose else 46, opacity=1, shape=trace.shape
         )

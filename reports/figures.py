@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from benchbrief.compiler import plan
+from benchbrief.reports.alternative import alternative
+from benchbrief.reports.drawn import Detail, Drawn
 from benchbrief.reports.labels import readable
 from benchbrief.reports.layout import Chart, Point, Trace, XAxis, XKind
 from benchbrief.reports.signs import may_be_negative
 from benchbrief.reports.source import Key, Results
-from benchbrief.reports.values import Scale, automatic, decimals_for, fixed, scale_for, unit_text, with_unit
+from benchbrief.reports.values import Scale, decimals_for, fixed, scale_for, unit_text, with_unit
 from benchbrief.reports.words import Words, counted
 from benchbrief.results.statistics import t_interval
 
@@ -21,9 +23,13 @@ UNIT_OF_DIM = {"target": "ops/s", "time": "s"}
 
 @dataclass(frozen=True)
 class Drawing:
-    """`chart` is None when there is no value to draw."""
+    """`charts` are the figure's panels: one, or small multiples; none when there is no value to draw.
 
-    chart: Chart | None
+    `series` are those of all panels, one panel's after the other's, with what is known of their points.
+    """
+
+    charts: tuple[Chart, ...]
+    series: tuple[Drawn, ...]
     alt: str
     data_head: tuple[str, ...]
     data: tuple[tuple[str, ...], ...]
@@ -47,15 +53,6 @@ class _Remarks:
         return (gap, *self.notes)
 
 
-@dataclass(frozen=True)
-class _Drawn:
-    """A trace still in base units, with its points' keys as people read them."""
-
-    series: plan.Series
-    trace: Trace
-    labels: tuple[str, ...]
-
-
 def fits_half(figure: plan.FigureElement) -> bool:
     """Whether the figure reads well at half of the page's width."""
     bars = [s for s in figure.series if s.mark == "bar"]
@@ -76,7 +73,9 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     remarks = _Remarks()
     x_dim = next((s.x_dim for s in figure.series if s.x_dim), None)
     kind = _x_kind(figure, x_dim)
-    drawn = [d for s in figure.series for d in _traces(figure, s, kind, results, remarks)]
+    drawn = [
+        d for panel in _panels(figure) for s in figure.series for d in _traces(figure, s, kind, panel, results, remarks)
+    ]
     bars = {s.axis for s in figure.series if s.mark == "bar"}  # which start at zero
     log_y, log_y_right = figure.log_y and "left" not in bars, figure.log_y_right and "right" not in bars
     if log_y or log_y_right:
@@ -87,20 +86,27 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     curve = next((s for s in figure.series if s.mark == "curve"), None)
     x_unit = curve.x_query.unit if curve and curve.x_query else UNIT_OF_DIM.get(x_dim or "", "")
     x_scale = scale_for([p.x for d in drawn for p in d.trace.points], x_unit) if curve else Scale(1.0, x_unit)
-    scaled = [_scaled(d, y_right if d.trace.right else y_scale, x_scale if curve else Scale(1.0, "")) for d in drawn]
+    scaled = tuple(
+        _scaled(d, y_right if d.trace.right else y_scale, x_scale if curve else Scale(1.0, "")) for d in drawn
+    )
     x_label = figure.x_label or next((s.x_label for s in figure.series if s.x_label), "")
     x_label = x_label or results.words.get(x_dim or "", "")
     x_keys = _keys(figure, x_dim)
     categories = tuple(k.label for k in x_keys) if kind == "category" else ()
     ticks = () if curve or kind == "category" else tuple(float(k.value) for k in x_keys)
     axis = XAxis(_with_unit(x_label, x_scale.unit), kind, categories, ticks)
-    traces = tuple(d.trace for d in scaled)
-    chart = Chart(traces, axis, _title(left, y_scale), _title(right, y_right), log_y, log_y_right)
+    titles = _title(left, y_scale), _title(right, y_right)
+    names = dict.fromkeys(d.panel for d in scaled)
+    charts = tuple(
+        Chart(tuple(d.trace for d in scaled if d.panel == name), axis, *titles, log_y, log_y_right, name)
+        for name in names
+    )
     return Drawing(
-        chart if any(p.y is not None for d in scaled for p in d.trace.points) else None,
-        _alt(chart, scaled, results, x_dim, y_scale, y_right),
-        _data_head(chart, results, x_dim, curve=curve is not None),
-        tuple(_data(scaled, y_scale, y_right, curve=curve is not None)),
+        charts if any(p.y is not None for d in scaled for p in d.trace.points) else (),
+        scaled,
+        alternative(charts, scaled, results, x_dim),
+        _data_head(charts[0], results, x_dim, figure.panel_dim, curve=curve is not None),
+        tuple(_data(scaled, curve=curve is not None, panels=figure.panel_dim is not None)),
         remarks.texts(results.words),
     )
 
@@ -112,7 +118,7 @@ def _all_keys(figure: plan.FigureElement, results: Results) -> dict[str, tuple[p
     """The figure's keys, and those that only the results know: of time and of nodes."""
     keys = dict(figure.keys)
     for series in figure.series:
-        for dim in (series.x_dim, series.color_dim):
+        for dim in (series.x_dim, series.color_dim, figure.panel_dim):
             if dim and dim not in figure.keys and dim in series.query.dims:
                 place = series.query.dims.index(dim)
                 found = {row[place] for row in results.rows(series.query)} | {k.value for k in keys.get(dim, ())}
@@ -160,9 +166,18 @@ def _x_kind(figure: plan.FigureElement, dim: str | None) -> XKind:
     return "log" if figure.log_x or spaced else "linear"
 
 
+def _panels(figure: plan.FigureElement) -> Sequence[plan.Key | None]:
+    return _keys(figure, figure.panel_dim) or (None,)
+
+
 def _traces(
-    figure: plan.FigureElement, series: plan.Series, kind: XKind, results: Results, remarks: _Remarks
-) -> Iterable[_Drawn]:
+    figure: plan.FigureElement,
+    series: plan.Series,
+    kind: XKind,
+    panel: plan.Key | None,
+    results: Results,
+    remarks: _Remarks,
+) -> Iterable[Drawn]:
     coloured = sum(1 for s in figure.series if s.color_dim)
     plain = [s for s in figure.series if not s.color_dim]
     for index, key in enumerate(_keys(figure, series.color_dim) or (None,)):
@@ -172,6 +187,8 @@ def _traces(
         else:
             name = key.label if coloured == 1 else f"{series.label}, {key.label}"
             color, where = _color(results, series.color_dim or "", key, index), {series.color_dim or "": key.value}
+        if panel is not None and figure.panel_dim:
+            where = {**where, figure.panel_dim: panel.value}
         keys = () if series.mark == "rule" else _keys(figure, series.x_dim)
         keys = keys or (plan.Key(value=0.0, label=""),)
         points = [_point(series, i, k, where, kind, results) for i, k in enumerate(keys)]
@@ -183,11 +200,12 @@ def _traces(
             ]
             points, keys = [point for point, _ in kept], tuple(k for _, k in kept)
         _explain(points, keys, series, where, results, remarks)
+        details = tuple(_detail(series, p, k, where, results) for p, k in zip(points, keys, strict=True))
         loose = series.mark == "line" and any(isinstance(k.value, str) for k in keys)
         if series.mark == "rule" and series.x_dim:
             points = [_standing(point, figure, series.x_dim, kind) for point in points]
         trace = Trace(name, series.mark, tuple(points), color, series.axis == "right", series.dashed, loose)
-        yield _Drawn(series, trace, tuple(k.label for k in keys))
+        yield Drawn(series, trace, details, panel.label if panel else "")
 
 
 def _color(results: Results, dim: str, key: plan.Key, index: int) -> int:
@@ -208,6 +226,14 @@ def _point(
     y = results.at(series.query, **at)
     low, high = (None, None) if y is None else _interval(series, at, y, results)
     return Point(x, y, low=low, high=high)
+
+
+def _detail(series: plan.Series, point: Point, key: plan.Key, where: dict[str, Key], results: Results) -> Detail:
+    along = {series.x_dim: key.value} if series.x_dim and series.mark != "rule" else {}
+    behind = [c for c in results.cells_behind(series.query, **where, **along) if c.status == "ok"]
+    x = point.x if series.mark == "curve" and point.y is not None else None
+    cells = tuple(dict.fromkeys(c.cell_id for c in behind))
+    return Detail(key.label, x, point.y, point.low, point.high, len({c.repeat for c in behind}), cells)
 
 
 def _standing(point: Point, figure: plan.FigureElement, dim: str, kind: XKind) -> Point:
@@ -260,8 +286,8 @@ def _explain(
 
 
 def _without_non_positive(
-    drawn: list[_Drawn], results: Results, remarks: _Remarks, log: Mapping[bool, bool]
-) -> list[_Drawn]:
+    drawn: list[Drawn], results: Results, remarks: _Remarks, log: Mapping[bool, bool]
+) -> list[Drawn]:
     """The same without the values that a logarithmic axis can't show; `log` says it of the right axis, and the left."""
     dropped = 0
     found = []
@@ -277,19 +303,15 @@ def _without_non_positive(
 # --- scales and titles -------------------------------------------------------------------------------------------
 
 
-def _scale(drawn: Sequence[_Drawn]) -> Scale:
+def _scale(drawn: Sequence[Drawn]) -> Scale:
     """Of the values on an axis; a mark on the x axis has no part in it."""
-    units = {d.series.query.unit for d in drawn if not _upright(d)}
+    units = {d.series.query.unit for d in drawn if not d.upright}
     if len(units) != 1:
         return Scale(1.0, "")
     return scale_for([p.y for d in drawn for p in d.trace.points if not p.upright], units.pop())
 
 
-def _upright(drawn: _Drawn) -> bool:
-    return any(p.upright for p in drawn.trace.points)
-
-
-def _scaled(drawn: _Drawn, y: Scale, x: Scale) -> _Drawn:
+def _scaled(drawn: Drawn, y: Scale, x: Scale) -> Drawn:
     def opt(value: float | None) -> float | None:
         return None if value is None else y(value)
 
@@ -297,15 +319,15 @@ def _scaled(drawn: _Drawn, y: Scale, x: Scale) -> _Drawn:
         replace(p, x=x(p.x), y=p.y if p.upright else opt(p.y), low=opt(p.low), high=opt(p.high))
         for p in drawn.trace.points
     )
-    return replace(drawn, trace=replace(drawn.trace, points=points))
+    return replace(drawn, trace=replace(drawn.trace, points=points), y=y, x=x)
 
 
 def _with_unit(label: str, unit: str) -> str:
     return f"{label} ({unit})" if unit and not label.endswith(f"({unit})") else label
 
 
-def _title(drawn: Sequence[_Drawn], scale: Scale) -> str:
-    drawn = [d for d in drawn if not _upright(d)]
+def _title(drawn: Sequence[Drawn], scale: Scale) -> str:
+    drawn = [d for d in drawn if not d.upright]
     main = [d for d in drawn if d.series.color_dim] or drawn
     labels = list(dict.fromkeys(d.series.label for d in main))
     if len(labels) > 1 and scale.unit:  # the legend names the series; the axis says what it counts
@@ -318,44 +340,24 @@ def _title(drawn: Sequence[_Drawn], scale: Scale) -> str:
 # --- words and data ----------------------------------------------------------------------------------------------
 
 
-def _alt(chart: Chart, drawn: Sequence[_Drawn], results: Results, x_dim: str | None, left: Scale, right: Scale) -> str:
-    words = results.words
-    marks = {d.trace.mark for d in drawn} - {"rule"}
-    mark = "mixed" if len(marks) > 1 else next(iter(marks), "rule")
-    kind = words[f"alt_{mark}"].format(dim=words.get(x_dim or "", x_dim))
-    axes = words["alt_curve_axes" if mark == "curve" else "alt_axes"]
-    sentences = [axes.format(kind=kind, x=chart.x.title, y=chart.left or chart.right)]
-    if chart.right and chart.left:
-        sentences.append(words["alt_right"].format(y=chart.right))
-    for d in drawn:
-        unit = d.series.query.unit if _upright(d) else (right if d.trace.right else left).unit
-        shown = [(automatic(p.y), label) for p, label in zip(d.trace.points, d.labels, strict=True) if p.y is not None]
-        name = d.trace.name
-        if not shown:
-            sentences.append(words["alt_empty"].format(name=name))
-            continue
-        first, last = with_unit(shown[0][0], unit), with_unit(shown[-1][0], unit)
-        key = "alt_constant" if not shown[0][1] else "alt_single" if len(shown) == 1 else "alt_trace"
-        sentences.append(words[key].format(name=name, first=first, last=last, first_x=shown[0][1], last_x=shown[-1][1]))
-    return " ".join(sentences)
-
-
-def _data_head(chart: Chart, results: Results, x_dim: str | None, *, curve: bool) -> tuple[str, ...]:
+def _data_head(
+    chart: Chart, results: Results, x_dim: str | None, panel_dim: str | None, *, curve: bool
+) -> tuple[str, ...]:
     words = results.words
     y = [title for title in (chart.left, chart.right) if title]
     key = words.get(x_dim or "", "") if curve else chart.x.title
-    return (words["series"], key, *([chart.x.title] if curve else []), " / ".join(y))
+    panel = [words.get(panel_dim, panel_dim)] if panel_dim else []
+    return (*panel, words["series"], key, *([chart.x.title] if curve else []), " / ".join(y))
 
 
-def _data(drawn: Sequence[_Drawn], left: Scale, right: Scale, *, curve: bool) -> Iterable[tuple[str, ...]]:
+def _data(drawn: Sequence[Drawn], *, curve: bool, panels: bool) -> Iterable[tuple[str, ...]]:
     for d in drawn:
         y_text = _column([p.y for p in d.trace.points])
         x_text = _column([p.x if p.y is not None else None for p in d.trace.points])
-        unit = d.series.query.unit if _upright(d) else (right if d.trace.right else left).unit
         for point, label in zip(d.trace.points, d.labels, strict=True):
-            shown = "–" if point.y is None else with_unit(y_text(point.y), unit)
+            shown = "–" if point.y is None else with_unit(y_text(point.y), d.unit)
             x = ["–" if point.y is None else x_text(point.x)] if curve else []
-            yield (d.trace.name, label, *x, shown)
+            yield (*([d.panel] if panels else []), d.trace.name, label, *x, shown)
 
 
 def _column(values: Sequence[float | None]) -> Callable[[float], str]:

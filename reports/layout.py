@@ -9,17 +9,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from benchbrief.reports import axes
 from benchbrief.reports.axes import Box, Ticks, text_width
 
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#7A7A00", "#5D3A9B")
-SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "circle", "square")
+PALETTE = ("#0072B2", "#E69F00", "#5D3A9B", "#009E73", "#F0B6D6", "#A23B00", "#56B4E9", "#4D4D00")
+SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left")
+SOLID, DASHED = (1, 0), (5, 3)
+DASHES = (SOLID, (7, 2), (2, 2), (9, 3, 2, 3), (4, 4), (12, 3), (1, 3), (6, 2, 1, 2, 1, 2))
 INK, SOFT, GRID, PAPER = "#1d2a35", "#55626e", "#dfe4e8", "#ffffff"
 TEXT, SMALL = 10.5, 9.5  # pixels: 8 and 7 points on paper
 _ROW = 18  # pixels from one row of the legend to the next
+SLOT_GAP, BAR_GAP = 0.28, 0.06  # shares of a category's slot, and of a bar's, that stay empty
 
 XKind = Literal["category", "steps", "log", "linear"]
 
@@ -62,6 +65,18 @@ class Trace:
     def shape(self) -> str:
         return "diamond" if self.color is None else SHAPES[self.color % len(SHAPES)]
 
+    @property
+    def has_points(self) -> bool:
+        """Whether its points are marked: a line through time needs no points."""
+        return self.loose or (len(self.points) <= 40 and not self.dashed)
+
+    @property
+    def dash(self) -> tuple[int, ...]:
+        """Lines that no shape tells apart differ in their dashes, for a print in grey."""
+        if self.dashed or self.mark == "rule":
+            return DASHED
+        return SOLID if self.has_points or self.color is None else DASHES[self.color % len(DASHES)]
+
 
 @dataclass(frozen=True)
 class XAxis:
@@ -86,22 +101,44 @@ class Chart:
     right: str = ""
     log_y: bool = False
     log_y_right: bool = False
+    heading: str = ""
+    """What this panel of several shows."""
+    beside: tuple[Trace, ...] = ()
+    """What the other panels show: all share their axes."""
+
+    @property
+    def sharing(self) -> tuple[Trace, ...]:
+        return (*self.traces, *self.beside)
 
 
 @dataclass(frozen=True)
 class LegendItem:
+    """`series` is the trace's place in its chart; `name` may be shortened."""
+
     trace: Trace
+    series: int
+    name: str
     x: float
     y: float
 
 
+@dataclass(frozen=True)
+class Frame:
+    """A panel among others: the space it leaves at its sides, and which of them carry the axes' numbers."""
+
+    left: float
+    right: float
+    numbers: frozenset[Literal["left", "right"]]
+
+
 @dataclass
 class Plot:
-    """Sizes of the plot area and what stands around it, all in pixels."""
+    """Sizes of the plot area and what stands around it, all in pixels. With a `frame`, it is one panel of several."""
 
     chart: Chart
-    outer_width: int
-    outer_height: int
+    outer_width: float
+    outer_height: float
+    frame: Frame | None = None
     y: Ticks = field(init=False)
     y_right: Ticks | None = field(init=False)
     legend: tuple[LegendItem, ...] = field(init=False, default=())
@@ -113,27 +150,29 @@ class Plot:
         bars = {t.right for t in chart.traces if t.mark == "bar"}
         self.log_y = chart.log_y and False not in bars
         self.log_y_right = chart.log_y_right and True not in bars
-        self.y = self._ticks([t for t in chart.traces if not t.right])
-        right = [t for t in chart.traces if t.right]
+        self.y = self._ticks([t for t in chart.sharing if not t.right])
+        right = [t for t in chart.sharing if t.right]
         self.y_right = self._right_ticks(right) if right else None
-        self.left = 9 + max(text_width(label, TEXT) for label in self.y.labels())
+        self.left = 9 + self.widest(self.y)
         self.right = 12.0
         if self.y_right:
-            self.right = 9 + max(text_width(label, TEXT) for label in self.y_right.labels())
+            self.right = 9 + self.widest(self.y_right)
         if chart.x.kind != "category":  # half of the last tick's label stands beyond the plot area
             self.width = self.outer_width - self.left - self.right
             last = max(text_width(label, TEXT) for label in axes.tick_labels(self.x_ticks))
             self.right = max(self.right, last / 2 + 2)
+        if self.frame:
+            self.left, self.right = self.frame.left, self.frame.right
         self.category_lines = max((len(lines) for lines in self._wrapped(self.outer_width)), default=1)
-        self.bottom = 8 + 13 * self.category_lines + (16 if chart.x.title else 0)
+        self.bottom = 8 + 13 * self.category_lines + (16 if chart.x.title and not self.frame else 0)
         self.top = 24.0
         self.height = self.outer_height - self.top - self.bottom
-        self.direct = self._direct_labels_fit()
+        self.direct = not self.frame and self._direct_labels_fit()
         if self.direct:
             self.right = 12 + max(text_width(t.name, TEXT) for t in chart.traces)
-        elif len(chart.traces) > 1 or chart.traces[0].mark == "curve":
-            self.legend, rows = self._legend()
-            self.top += _ROW * rows
+        elif not self.frame and needs_legend(chart):
+            self.legend = legend(chart, self.outer_width, -self.left, -16)
+            self.top += _ROW * rows_of(self.legend)
         self.left, self.right = float(math.ceil(self.left)), float(math.ceil(self.right))
         self.width = round(self.outer_width - self.left - self.right, 1)
         self.height = round(self.outer_height - self.top - self.bottom, 1)
@@ -162,7 +201,7 @@ class Plot:
 
     @property
     def x_values(self) -> list[float]:
-        drawn = [(t.mark, p) for t in self.chart.traces for p in t.points]
+        drawn = [(t.mark, p) for t in self.chart.sharing for p in t.points]
         return [p.x for mark, p in drawn if p.upright or (mark != "rule" and (p.y is not None or mark != "curve"))]
 
     @property
@@ -204,6 +243,27 @@ class Plot:
         names = self.chart.x.categories
         return [_wrap(name, width / len(names) - 6) for name in names]
 
+    @staticmethod
+    def widest(ticks: Ticks) -> float:
+        return max(text_width(label, TEXT) for label in ticks.labels())
+
+    @property
+    def bars_have_numbers(self) -> bool:
+        bars = [t for t in self.chart.traces if t.mark == "bar"]
+        points = [p for t in bars for p in t.points]
+        width = self.width / len(self.chart.x.categories) * (1 - SLOT_GAP) / len(bars)
+        crowded = self.y_right is not None or any(p.low is not None for p in points)
+        return not crowded and all(text_width(bar_text(p.y), SMALL) < width + 3 for p in points)
+
+    def bar(self, place: int, of: int, index: float) -> tuple[float, float]:
+        """Left and right edge of the bar of the `place`-th `of` so many series in a category, as the renderer's band
+        scales have it."""
+        slot = self.width / len(self.chart.x.categories)
+        room = slot * (1 - SLOT_GAP)
+        step = room / (of - BAR_GAP)
+        left = slot * (index + SLOT_GAP / 2) + step * place
+        return left, left + step * (1 - BAR_GAP)
+
     def _direct_labels_fit(self) -> bool:
         """Names at the right ends of lines, where they are few, short and apart."""
         traces = self.chart.traces
@@ -220,22 +280,51 @@ class Plot:
         pixel = self.y_pixel(traces[0])
         return len(ends) == len(traces) and axes.spread([pixel(p.y) for p in ends if p.y is not None], 13)
 
-    def _legend(self) -> tuple[tuple[LegendItem, ...], int]:
-        items: list[LegendItem] = []
-        x, row = 0.0, 0
-        for trace in self.chart.traces:
-            needed = 24 + text_width(trace.name, TEXT) + 16
-            if x and x + needed > self.outer_width + 16:
-                x, row = 0.0, row + 1
-            items.append(LegendItem(trace, x - self.left, float(_ROW * row)))
-            x += needed
-        rows = row + 1
-        moved = [LegendItem(i.trace, i.x, i.y - _ROW * rows - 16) for i in items]
-        return tuple(moved), rows
+
+def needs_legend(chart: Chart) -> bool:
+    return len(chart.traces) > 1 or chart.traces[0].mark == "curve"
+
+
+def legend(chart: Chart, width: float, left: float, below: float) -> tuple[LegendItem, ...]:
+    """Its items in rows that end `below` 0, from `left` on and as wide as `width`."""
+    items: list[LegendItem] = []
+    x, row = 0.0, 0
+    for series, trace in enumerate(chart.traces):
+        name = shortened(trace.name, width - 24)
+        needed = 24 + text_width(name, TEXT) + 16
+        if x and x + needed > width + 16:
+            x, row = 0.0, row + 1
+        items.append(LegendItem(trace, series, name, x + left, float(_ROW * row)))
+        x += needed
+    return tuple(replace(item, y=item.y + below - _ROW * (row + 1)) for item in items)
+
+
+def rows_of(items: Sequence[LegendItem]) -> int:
+    return len({item.y for item in items})
+
+
+def shortened(text: str, width: float, size: float = TEXT) -> str:
+    """The text, or as much of it as fits, with an ellipsis in place of its middle: ends often tell names apart."""
+    if text_width(text, size) <= width:
+        return text
+    for kept in range(len(text) - 1, 1, -1):
+        head = text[: kept - kept // 3].rstrip() + "…" + text[len(text) - kept // 3 :].lstrip()
+        if text_width(head, size) <= width:
+            return head
+    return "…"
 
 
 def _extent(traces: Sequence[Trace]) -> list[float]:
     return [v for t in traces for p in t.points if not p.upright for v in (p.y, p.low, p.high) if v is not None]
+
+
+def bar_text(value: float | None) -> str:
+    if value is None:
+        return ""
+    size = abs(value)
+    if size >= 1e4:
+        return axes.tick_labels([float(f"{value:.3g}")])[0]
+    return f"{value:,.0f}" if size >= 100 or value == int(value) else f"{value:.1f}" if size >= 10 else f"{value:.3g}"
 
 
 def _wrap(text: str, width: float, lines: int = 3) -> list[str]:
@@ -246,11 +335,13 @@ def _wrap(text: str, width: float, lines: int = 3) -> list[str]:
         if found[-1] and len(found) < lines and text_width((found[-1] + part).rstrip(), TEXT) > width:
             found.append("")
         found[-1] += part
-    return [line.strip() for line in found]
+    return [shortened(line.strip(), max(width, 3 * TEXT)) for line in found]
 
 
 @dataclass(frozen=True)
 class Text:
+    """`series`: whose name or number it is, if it is of one."""
+
     text: str
     x: float
     y: float
@@ -258,46 +349,59 @@ class Text:
     color: str
     size: float = TEXT
     bold: bool = False
+    series: int | None = None
 
 
 def texts(plot: Plot) -> list[Text]:
     """Titles, legend, and names and numbers beside points, at places worked out beforehand."""
     chart = plot.chart
-    found = [Text(chart.left, -plot.left, -15, "left", SOFT)]
-    if chart.right:
-        found.append(Text(chart.right, plot.width + plot.right, -15, "right", SOFT))
-    if chart.x.title:
+    found = [] if plot.frame else axis_titles(chart, plot.outer_width, -plot.left, -15)
+    if chart.heading:
+        found.append(Text(shortened(chart.heading, plot.width), 0, -13, "left", INK, bold=True))
+    if chart.x.title and not plot.frame:
         found.append(Text(chart.x.title, plot.width / 2, plot.height + plot.bottom - 7, "center", SOFT))
     x = plot.x_pixel()
     for index, lines_of_label in enumerate(plot.wrapped_categories()):
         for row, line in enumerate(lines_of_label):
             found.append(Text(line, x(index), plot.height + 13 + 13 * row, "center", SOFT))
-    for item in plot.legend:
-        beside = item.x + (17 if item.trace.mark == "bar" else 24)
-        found.append(Text(item.trace.name, beside, item.y, "left", INK))
-    for trace in chart.traces if plot.direct else ():
+    found += legend_texts(plot.legend)
+    for series, trace in enumerate(chart.traces) if plot.direct else ():
         end = trace.points[-1]
         if end.y is not None:
             at = plot.width if trace.mark == "rule" else x(end.x) + 3
             y = plot.y_pixel(trace)(end.y)
-            found.append(Text(trace.name, at + 5, y, "left", readable(trace.paint), bold=True))
+            found.append(Text(trace.name, at + 5, y, "left", readable(trace.paint), bold=True, series=series))
     return [*found, *_point_labels(plot)]
 
 
+def axis_titles(chart: Chart, width: float, left: float, y: float) -> list[Text]:
+    """Above the plot area, from `left` on and as wide as `width`: each is read without turning one's head."""
+    right = shortened(chart.right, width / 2 if chart.left else width) if chart.right else ""
+    room = width - (text_width(right, TEXT) + 12 if right else 0)
+    found = [Text(shortened(chart.left, room), left, y, "left", SOFT)]
+    if right:
+        found.append(Text(right, left + width, y, "right", SOFT))
+    return found
+
+
+def legend_texts(items: Sequence[LegendItem]) -> list[Text]:
+    return [Text(item.name, item.x + (17 if item.trace.mark == "bar" else 24), item.y, "left", INK) for item in items]
+
+
 def _point_labels(plot: Plot) -> list[Text]:
-    curves = [t for t in plot.chart.traces if t.mark == "curve"]
+    curves = [(series, t) for series, t in enumerate(plot.chart.traces) if t.mark == "curve"]
     x = plot.x_pixel()
     lines, named = [], []
-    for trace in curves:
+    for series, trace in curves:
         y = plot.y_pixel(trace)
         shown = [(p, x(p.x), y(p.y)) for p in trace.points if p.y is not None]
         lines.append([(px, py) for _, px, py in shown])
-        named += [(trace, p.label, px, py) for p, px, py in shown if p.label]
+        named += [(series, trace, p.label, px, py) for p, px, py in shown if p.label]
     area = Box(-4, -4, plot.width + plot.right, plot.height)
-    places = axes.place_labels([axes.Label(text, px, py) for _, text, px, py in named], SMALL, area, lines)
+    places = axes.place_labels([axes.Label(text, px, py) for _, _, text, px, py in named], SMALL, area, lines)
     return [
-        Text(text, px + place.dx, py + place.dy, place.align, readable(trace.paint), SMALL)
-        for (trace, text, px, py), place in zip(named, places, strict=True)
+        Text(text, px + place.dx, py + place.dy, place.align, readable(trace.paint), SMALL, series=series)
+        for (series, trace, text, px, py), place in zip(named, places, strict=True)
         if place is not None
     ]
 

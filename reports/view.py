@@ -5,7 +5,9 @@ Text fields of type `str` are plain and escaped by the template; `Markup` is saf
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from markupsafe import Markup
@@ -103,7 +105,10 @@ class CalloutView:
 
 @dataclass(frozen=True)
 class FigureView:
-    """`svg` is empty when nothing was measured. `data` are the drawn points as text, under `data_head`."""
+    """`svg` is empty when nothing was measured. `data` are the drawn points as text, under `data_head`.
+
+    `csv` has them as they were measured, in base units; `points` is what the page's script needs to know of them.
+    """
 
     number: int
     title: str
@@ -119,7 +124,14 @@ class FigureView:
     sources: tuple[Source, ...]
     row: str = ""
     """Its row of the appendix on provenance."""
+    csv: str = ""
+    points: Mapping[str, object] = field(default_factory=dict)
     kind: Literal["figure"] = "figure"
+
+    @property
+    def csv_link(self) -> str:
+        """The data as an address, which no request goes to."""
+        return "data:text/csv;charset=utf-8;base64," + base64.b64encode(self.csv.encode()).decode()
 
     @property
     def id(self) -> str:

@@ -27,7 +27,7 @@ def bar(name: str, *values: float | None, color: int = 0) -> Trace:
 
 
 def drawn(chart: Chart, width: int = 600, height: int = 240) -> ET.Element:
-    svg = draw(chart, width, height, "Inter")
+    svg = draw([chart], width, height, "Inter").svg
     assert "NaN" not in svg
     assert "undefined" not in svg
     assert "http://" not in svg.replace("http://www.w3.org/", "")
