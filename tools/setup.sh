@@ -16,6 +16,7 @@ Usage: tools/setup.sh [PART]...
   ycsb      .tools/ycsb/: YCSB 0.17.0 with its MongoDB binding, in the layout of YCSB's release
   go-ycsb   .tools/go-ycsb/: go-ycsb 1.0.1 with its MongoDB binding
   tools     the last three
+  axe       .tools/axe/: axe-core, by which the tests judge the accessibility of the HTML briefs
   verapdf   .tools/verapdf/: veraPDF, which the tests hold the PDF briefs to PDF/UA-1 with
   vscode    .tools/vscode/: the VS Code extension, as benchbrief.vsix, and its tests
   peers     .tools/peers/: Ansible and pyinfra, which benchmarks compare benchbrief with (not part of `all`)
@@ -53,6 +54,7 @@ command snmpd             | snmpd                   | the tests start it: a PDU
 command snmpget           | snmp                    | the tests read power from that PDU
 command node              | nodejs                  | builds and tests the VS Code extension
 command npm               | npm                     | the same
+command chromium          | chromium                | the tests open HTML briefs in it
 command nvim              | neovim                  | the tests open specs in it
 '
 
@@ -85,7 +87,7 @@ missing_packages() {
 }
 
 # go-ycsb is one load generator of three, and the editors' settings work without being tested.
-required() { grep -v -E '^(golang-go|nodejs|npm|neovim)\|' <<<"$1" || true; }
+required() { grep -v -E '^(golang-go|nodejs|npm|neovim|chromium)\|' <<<"$1" || true; }
 
 system() {
     local missing package packages reason as_root=()
@@ -131,7 +133,7 @@ system() {
 
 declare -A folder=(
     [python]=.venv [stand-in]=.tools/mongo-stand-in [ycsb]=.tools/ycsb [go-ycsb]=.tools/go-ycsb
-    [verapdf]=.tools/verapdf [vscode]=.tools/vscode [peers]=.tools/peers
+    [verapdf]=.tools/verapdf [axe]=.tools/axe [vscode]=.tools/vscode [peers]=.tools/peers
 )
 declare -A sources=(
     [python]="requirements-dev.txt pyproject.toml"
@@ -139,6 +141,7 @@ declare -A sources=(
     [ycsb]=tools/ycsb
     [go-ycsb]=tools/go-ycsb
     [verapdf]=tools/verapdf
+    [axe]=tools/axe
     [vscode]=editors/vscode
     [peers]=benchmarks/peers
 )
@@ -205,6 +208,14 @@ make_go-ycsb() {
     replace .tools/go-ycsb
 }
 
+make_axe() {
+    local new
+    new=$(empty_folder .tools/axe.new)
+    cp tools/axe/package.json tools/axe/package-lock.json "$new/"
+    npm ci --prefer-offline --prefix "$new"
+    replace .tools/axe
+}
+
 make_vscode() {
     local new
     new=$(empty_folder .tools/vscode.new)
@@ -262,10 +273,12 @@ make_parts() {
         say "could not make ${folder[$part]}; the whole log is $logs/$part.log" >&2
         [ "$part" != go-ycsb ] || say "all but specs and tests that use go-ycsb works without it" >&2
         [ "$part" != verapdf ] || say "all but the tests of PDF/UA works without it" >&2
+        [ "$part" != axe ] || say "all but the tests of accessibility works without it" >&2
         [ "$part" != vscode ] || say "all but the tests of the VS Code extension works without it" >&2
     done
     left=${failed/ go-ycsb/}
     left=${left/ verapdf/}
+    left=${left/ axe/}
     [ -z "${left/ vscode/}" ] || fail "once that is mended: tools/setup.sh$failed"
 }
 
@@ -280,7 +293,7 @@ main() {
                 ;;
             all)
                 packages=$run_packages$test_packages
-                parts+=(python stand-in ycsb go-ycsb verapdf vscode)
+                parts+=(python stand-in ycsb go-ycsb verapdf axe vscode)
                 ;;
             demo)
                 packages=$run_packages
@@ -288,7 +301,7 @@ main() {
                 ;;
             system) packages=$run_packages$test_packages ;;
             tools) parts+=(stand-in ycsb go-ycsb) ;;
-            python | stand-in | ycsb | go-ycsb | verapdf | vscode | peers) parts+=("$word") ;;
+            python | stand-in | ycsb | go-ycsb | verapdf | axe | vscode | peers) parts+=("$word") ;;
             *) fail "there is no part '$word'; try tools/setup.sh --help" ;;
         esac
     done

@@ -40,7 +40,7 @@ def setup(clone: Path, *arguments: str, **environment: object) -> subprocess.Com
 def test_help_names_every_part(clone: Path) -> None:
     done = setup(clone, "--help")
     assert done.returncode == 0
-    for part in ("all", "demo", "system", "python", "stand-in", "ycsb", "go-ycsb", "tools", "vscode"):
+    for part in ("all", "demo", "system", "python", "stand-in", "ycsb", "go-ycsb", "tools", "axe", "vscode"):
         assert f"\n  {part} " in done.stdout
 
 
