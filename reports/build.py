@@ -22,9 +22,9 @@ from benchbrief.reports.figures import drawing, fits_half
 from benchbrief.reports.interactive import for_script
 from benchbrief.reports.labels import line_label, readable
 from benchbrief.reports.ledger import Ledger
+from benchbrief.reports.multiples import rows_for
 from benchbrief.reports.numbers import Printed
 from benchbrief.reports.origin import origin
-from benchbrief.reports.multiples import rows_for
 from benchbrief.reports.source import Key, Results, Store
 from benchbrief.reports.systems import stand_ins
 from benchbrief.reports.values import (
