@@ -8,12 +8,13 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import signal
 import sys
 from typing import NoReturn
 
 import click
 
-from benchbrief.terminal import ExitCode, Stop, show_error
+from benchbrief.terminal import ExitCode, Stop, on_hang_up, show_error, silence_what_is_closed
 
 COMMANDS = {
     "init": "Write a commented starter spec.",
@@ -110,6 +111,8 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows its code instead
             stream.reconfigure(errors="backslashreplace")
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, on_hang_up)
     try:
         group.main(standalone_mode=False, prog_name="bench")
     except Stop as stop:
@@ -129,4 +132,5 @@ def main() -> NoReturn:
         code = show_error(error)
     else:
         code = ExitCode.DONE
+    silence_what_is_closed()  # else Python ends with a code of its own
     sys.exit(code)

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from benchbrief.progress import Progress
-from benchbrief.terminal import ExitCode, warn
+from benchbrief.terminal import ExitCode, silence_what_is_closed, warn
 
 if TYPE_CHECKING:
     from benchbrief.compiler.plan import Plan
@@ -177,6 +177,8 @@ def _stop_on_signals(progress: Progress) -> Iterator[threading.Event]:
     }
 
     def stop(number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGHUP:
+            silence_what_is_closed()
         if stopping.is_set():
             if number == signal.SIGHUP:  # a terminal that is closed may send it twice
                 return

@@ -72,7 +72,7 @@ def summed_up(finished: Finished, evidence: Evidence, *, report: bool) -> Summar
         "failed": sum(each.status == "failed" for each in verdicts),
         "skipped": sum(each.status == "skipped" for each in verdicts),
         "not run": sum(each.status == "missing" for each in verdicts),
-        "retried": sum((each.attempt or 1) > 1 for each in verdicts),
+        "retried": len(evidence.told.retried),
         "reused": len(finished.reused),
     }
     warnings: dict[str, int] = {}
@@ -95,7 +95,7 @@ def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[t
     elif failed:
         if any(not each.jobs for each in failed):
             yield "see what is missing on the hosts with", f"bench doctor {spec}{profile}"
-        if any((each.attempt or 1) > 1 for each in failed):
+        if any(each.cell.id in evidence.told.retried for each in failed):
             yield "mend the spec, and run what is not measured yet with", f"bench run {spec}{profile}"
         yield "try the failed cells again with", f"bench resume {run}"
     elif not report:

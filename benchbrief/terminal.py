@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import enum
+import errno
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
+from types import FrameType
 from typing import IO
 
 import click
@@ -59,6 +62,29 @@ class Stop(Exception):
 def use_colour(stream: IO[str]) -> bool:
     """Colour only on a terminal that wants it (https://no-color.org)."""
     return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def silence_what_is_closed() -> None:
+    """Let standard output and error lead nowhere where their reader, such as a terminal, has gone: that is no error."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            descriptor = stream.fileno()
+            try:
+                if descriptor in _TERMINALS and not os.isatty(descriptor):
+                    raise OSError(errno.EIO, "hung up")
+                stream.flush()
+            except OSError:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+                stream.flush()
+
+
+def on_hang_up(_number: int, _frame: FrameType | None) -> None:
+    """The terminal was closed: end as by Ctrl-C."""
+    silence_what_is_closed()
+    raise KeyboardInterrupt
+
+
+_TERMINALS = frozenset(descriptor for descriptor in (1, 2) if os.isatty(descriptor))
 
 
 def fail(message: str, hint: str = "", code: ExitCode = ExitCode.USAGE) -> Stop:

@@ -124,6 +124,9 @@ class Told:
     knees: dict[Knee, float | None] = field(default_factory=dict)
     histories: dict[str, History] = field(default_factory=dict)
     published: list[j.PublishedValue] = field(default_factory=list)
+    failed_before: set[str] = field(default_factory=set)
+    retried: set[str] = field(default_factory=set)
+    """Cells that were tried again after an attempt that failed; one that was interrupted did not."""
     elapsed_s: float = 0.0
     last_at: float | None = None
 
@@ -135,9 +138,13 @@ class Told:
                 self._history(record.cell).keep(record, place)
             case j.CellStarted():
                 self.remarks.pop(record.cell, None)
+                if record.cell in self.failed_before:
+                    self.retried.add(record.cell)
                 self._history(record.cell).add(record)
             case j.CellEnded() | j.CellSkipped():
                 self._history(record.cell).add(record)
+                if isinstance(record, j.CellEnded) and record.status == "failed":
+                    self.failed_before.add(record.cell)
             case j.CellReused():
                 self.reused[record.cell] = record
             case j.Remark():

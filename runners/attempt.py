@@ -15,12 +15,8 @@ from benchbrief.runners.history import KINDS, Left
 from benchbrief.runners.journal_io import Journal
 from benchbrief.runners.live import Monitor
 from benchbrief.runners.rundir import cell_directory, digests
-from benchbrief.runners.seams import HostError, HostFull, Hosts, Job, JobOutput, RunnerError, RunningJob
+from benchbrief.runners.seams import HostError, HostFull, Hosts, Interrupted, Job, JobOutput, RunnerError, RunningJob
 from benchbrief.runners.world import World
-
-
-class Interrupted(Exception):
-    """The run was asked to stop while this cell was going on."""
 
 
 class NotWhole(Exception):

@@ -18,9 +18,10 @@ from typing import Literal
 from benchbrief.compiler.plan import Cell, Database, Plan
 from benchbrief.runners import journal as j
 from benchbrief.runners.attempt import Attempt, NotWhole, StepJob
+from benchbrief.runners.attended_jobs import run_to_end
 from benchbrief.runners.caches import drop_page_cache
 from benchbrief.runners.clock import aligned, clocks, offsets_of
-from benchbrief.runners.commands import shell_line
+from benchbrief.runners.commands import as_at_login
 from benchbrief.runners.history import Left
 from benchbrief.runners.measurement import Measurement, Together
 from benchbrief.runners.probing import probes
@@ -31,6 +32,7 @@ from benchbrief.runners.seams import (
     Driver,
     Endpoint,
     Engine,
+    Job,
     JobOutput,
     KnowsWhy,
     OutlivesController,
@@ -153,13 +155,18 @@ class CellRun:
     def _prepare(self) -> None:
         hardware = self._plan.hardware[self._cell.hardware]
         timeout_s = self.attempt.step_of("prepare").timeout_s
+        if self.attempt.world.simulated:
+            return  # there is nothing to be prepared
         for line in hardware.prepare:
             for host_id in hardware.hosts:
-                done = self.attempt.hosts[host_id].run(shell_line(line), timeout_s=timeout_s)
-                if done.exit_code != 0:
+                at = self.attempt.hosts[host_id]
+                job = Job("prepare", as_at_login(line, at.host.transport == "local"), timeout_s=timeout_s)
+                ran = run_to_end(at, job, self.attempt.stopping)
+                if ran.exit_code != 0:
+                    in_time = ran.exit_code is not None
+                    how = f"ended with code {ran.exit_code}" if in_time else f"did not end within {timeout_s:g} s"
                     raise RunnerError(
-                        f"on {host_id}, prepare command `{line}` ended with code {done.exit_code}: "
-                        f"{done.stderr.strip()[-300:]}",
+                        f"on {host_id}, prepare command `{line}` {how}: {ran.said or 'it said nothing'}",
                         f"it is declared for hardware {hardware.key} at {hardware.origin}",
                     )
 

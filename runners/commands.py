@@ -10,6 +10,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from urllib.parse import quote as percent_encode
 from urllib.parse import unquote as percent_decode
 from urllib.parse import urlsplit
@@ -64,6 +65,13 @@ def script(command: Command, stdin: str = "") -> str:
 def shell_line(line: str) -> Command:
     """A line that its writer meant for a shell, such as one of a spec's `prepare` lines."""
     return Command(("sh", "-c", line))
+
+
+def as_at_login(line: str, here: bool) -> Command:
+    """The same for a job, in the directory that a login begins in, or, on this machine, in ours."""
+    if here:
+        return Command(("sh", "-c", line), cwd=str(Path.cwd()))
+    return Command(("sh", "-c", 'cd; exec sh -c "$1"', "sh", line))
 
 
 def masked(command: Command) -> str:

@@ -54,6 +54,7 @@ class Equipment:
         database = plan.databases[cell.database]
         engine = self._run.world.engine(plan, database, plan.hardware[cell.hardware], self._hosts)
         engine.keep = self._run.run_dir / server_directory(cell.database)
+        engine.stopping = self._run.stopping
         return engine
 
     def stop_engine(self) -> None:

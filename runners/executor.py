@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import threading
 import time
 import traceback
@@ -21,7 +22,7 @@ from benchbrief.runners.history import attempts_of, finished_cells, records_of, 
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.journal_io import JOURNAL, Journal, Listener, read_journal
 from benchbrief.runners.lanes import Lane
-from benchbrief.runners.live import Monitor
+from benchbrief.runners.live import Monitor, read_live
 from benchbrief.runners.locks import claim_all, release_all
 from benchbrief.runners.repeats import RepeatsUntil
 from benchbrief.runners.run_state import Outcome, RunState, one_line
@@ -29,7 +30,7 @@ from benchbrief.runners.rundir import run_name
 from benchbrief.runners.seams import DiskFull, HostBusy, RunnerError
 from benchbrief.runners.searches import Searches
 from benchbrief.runners.sharing import lanes
-from benchbrief.runners.supported import metered
+from benchbrief.runners.supported import metered, meters_of
 from benchbrief.runners.takeover import hosts_of, take_over
 from benchbrief.runners.world import OpenHosts
 from benchbrief.runners.worlds import world_of
@@ -67,6 +68,7 @@ def execute(
     world.refuse(plan)
     journal = Journal(run_dir, listener)
     looking = monitor or Monitor()
+    last = read_live(run_dir)
     try:
         looking.begin()
         before = read_journal(run_dir / JOURNAL)
@@ -118,10 +120,11 @@ def execute(
                     plan, run_dir, journal, stop, done, attempts, resumed, reused, searches, repeats, world, looking
                 )
                 run.tools_before, run.warm = tools_of(before), warm_of(before) if resumed else {}
+                run.last_alive = last.at if last else 0.0
                 run.skipped = sum(isinstance(record, j.CellSkipped) for record in before)
                 _run_lanes(run, hosts, before)
                 # What could not be fetched for want of space here is left for when there is some.
-                keep = run.keep_jobs or any(isinstance(error, DiskFull) for error in run.fatal)
+                keep = any(isinstance(error, DiskFull) for error in run.fatal)
             except BaseException:
                 release_all(hosts, held, keep_jobs=True)
                 raise
@@ -159,31 +162,27 @@ def _try_again(stop: threading.Event, wait: Callable[[str], None] | None, said: 
 
 def _leave(run: RunState, hosts: OpenHosts, held: Iterable[str], keep_jobs: bool) -> None:
     """Leave nothing of ours on the hosts, and say where that could not be done."""
-    metering = [CONTROLLER.id] if any(at == CONTROLLER.id for _, at in metered(run.plan)) else []
+    metering = [CONTROLLER.id] if any(at == CONTROLLER.id for _, at in metered(run.plan).values()) else []
     # A controller that was killed may have left its claim on hosts that none of the cells left needed.
     earlier = hosts_of(run) if run.resumed else []
     _, unclean = release_all(hosts, dict.fromkeys([*held, *metering, *earlier]), keep_jobs=keep_jobs)
     for error in unclean.values():
-        text = f"could not be cleaned up: {error}; for later: bench stop {run.run_dir.name}"
+        text = f"could not be cleaned up: {error}; for later: bench stop {shlex.quote(str(run.run_dir))}"
         with suppress(DiskFull):
             run.journal.write(j.Remark(at=time.time(), severity="warning", text=text))
 
 
 def _run_lanes(run: RunState, hosts: OpenHosts, before: Sequence[j.AnyRecord]) -> None:
-    try:
-        run.world.require_power(run.plan, hosts)
-    except RunnerError as error:
-        # What an earlier controller left goes on, for the resumption that finds its meter.
-        run.keep_jobs = True
-        run.stop_all(error)
-        return
-    try:
-        if run.resumed:
-            run.left = take_over(run, hosts, before)
-    except RunnerError as error:
-        run.stop_all(error)
-        return
     cells = [cell for cell in run.plan.cells if cell.id not in run.done]
+    run.silent_meters.update(run.world.silent_meters(run.plan, cells, hosts))
+    for meter, error in run.silent_meters.items():
+        theirs = sum(meter in meters_of(cell) for cell in cells)
+        text = f"{one_line(error)}: {theirs} of {len(cells)} cells fail for it, unless that is mended by their turn"
+        run.journal.write(j.Remark(at=time.time(), severity="warning", text=text))
+    if run.resumed:
+        run.left = take_over(run, hosts, before)
+        for left in run.left.values():
+            left.until = max(left.until, run.last_alive)
     found = lanes(cells)
     if not found:
         return
@@ -223,6 +222,7 @@ def _run_lane(run: RunState, hosts: OpenHosts, cells: list[Cell]) -> None:
                 break
             if cell.id not in over:
                 lane.run_cell(cell)
+        lane.try_later()
     except DiskFull as error:
         run.stop_all(error)
     except Exception as error:  # a lane is a thread: what escapes it here would be lost

@@ -70,7 +70,7 @@ class Left:
     attempt: int
     measurement: int
     until: float = 0.0
-    """When the controller that was the last to drive it wrote its last record."""
+    """When the controller that was the last to drive it gave its last sign of life: its last record, or a later one."""
     step: j.StepStarted | None = None
     """The step that began last."""
     over: set[str] = field(default_factory=set)

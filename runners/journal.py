@@ -291,7 +291,7 @@ class CellEnded(Record):
     ops_per_s: float | None = None
     latency_s: float | None = None
     retried: bool = False
-    """A failed attempt that is not the cell's last: it is tried again at once."""
+    """A failed attempt that is not the cell's last: it is tried again, where its host is away once that is back."""
 
 
 class CellSkipped(Record):

@@ -11,45 +11,57 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Literal
 
 from benchbrief.compiler.plan import Cell
 from benchbrief.runners import facts
 from benchbrief.runners import journal as j
-from benchbrief.runners.attempt import Attempt, Interrupted, NotWhole
+from benchbrief.runners.attempt import Attempt, NotWhole
 from benchbrief.runners.cell import CellRun
 from benchbrief.runners.equipment import Equipment
 from benchbrief.runners.fan_out import each_of
+from benchbrief.runners.going_on import end_jobs, tell_resumed
 from benchbrief.runners.history import Left
+from benchbrief.runners.lost_hosts import LostHosts
 from benchbrief.runners.offered import shortfall
 from benchbrief.runners.run_state import RunState, one_line
 from benchbrief.runners.rundir import cell_directory, write_durably
 from benchbrief.runners.seams import (
     BadOutput,
-    Command,
     DiskFull,
     HostBusy,
     HostError,
-    HostFull,
-    Job,
+    Interrupted,
     LoadShort,
     RunnerError,
     ServerFailed,
 )
 from benchbrief.runners.searches import latency_of
-from benchbrief.runners.step_jobs import jobs_of
+from benchbrief.runners.supported import meters_of
 from benchbrief.runners.world import OpenHosts
 
 
+@dataclass(frozen=True)
+class _Later:
+    """The next attempt at a cell, and the `last` one that it may have; `before` says what became of the one before."""
+
+    cell: Cell
+    attempt: int
+    last: int
+    before: str = ""
+
+
 class Lane:
-    """One lane, with the hosts that could not be reached, or had no room even to be looked at."""
+    """One lane: its equipment, the hosts that it has lost, and the cells that are tried again when those are back."""
 
     def __init__(self, run: RunState, hosts: OpenHosts) -> None:
         self._run = run
         self._hosts = hosts
         self._equipment = Equipment(run, hosts)
-        self._lost: dict[str, RunnerError] = {}
+        self._lost = LostHosts(run, hosts, self._have_back)
+        self._later: list[_Later] = []
         self._cells: Sequence[Cell] = ()
         self._warm: tuple[Cell, int] | None = None
         """The last cell that was run, with its attempt: what is to cool down before the next one."""
@@ -58,11 +70,11 @@ class Lane:
         """Collect the facts of each host of the lane, and say where they contradict what the spec declares."""
         self._cells = cells
         for host_id, found in each_of((host for cell in cells for host in cell.locks), self._claim_and_look):
-            if isinstance(found, HostError | HostFull):
-                self._lost[host_id] = found
-                continue
-            if isinstance(found, RunnerError):
+            if isinstance(found, DiskFull):
                 raise found
+            if isinstance(found, RunnerError):
+                self._lost.lose(host_id, found)
+                continue
             self._disclose(host_id, found)
 
     def _claim_and_look(self, host_id: str) -> dict[str, str]:
@@ -120,73 +132,60 @@ class Lane:
             run.journal.write(_started(cell, attempt))
             self._failed(cell, attempt, error)
             return
-        before = ""
-        while known is not None and (left is not None or self._cooled()):
-            run.begin(cell)
+        if known is not None:
+            self._try(_Later(known, attempt, last), left)
+
+    def try_later(self) -> None:
+        """Try the cells again whose hosts were away, each once its hosts are back, or were waited for long enough."""
+        while self._later and (cell := self._lost.wait([each.cell for each in self._later])) is not None:
+            later = next(each for each in self._later if each.cell is cell)
+            self._later.remove(later)
+            self._try(later)
+
+    def _try(self, what: _Later, left: Left | None = None) -> None:
+        """The attempts at a cell: up to a good one, the last one, or one for which its hosts have to come back."""
+        run, known, attempt, before = self._run, what.cell, what.attempt, what.before
+        while left is not None or self._cooled():
+            run.begin(known)
             if left is None:
                 run.journal.write(_started(known, attempt))
             else:
-                self._tell_resumed(known, left)
+                tell_resumed(run, known, left)
             if before:
-                self.remark("warning", f"{cell.id}: {before}", cell=cell.id)
+                self.remark("warning", f"{known.id}: {before}", cell=known.id)
             self._warm = known, attempt
             problem = self._attempt(known, attempt, left)
             left = None
             if problem is None:
                 return
             self._take_note(known, problem)
-            again = attempt < last and self._may_go_well(known, problem) and not run.ending.is_set()
+            again = attempt < what.last and self._may_go_well(known, problem) and not run.ending.is_set()
             self._failed(known, attempt, problem, again=again)
             if not again:
                 return
             before = f"attempt {attempt} failed, and the cell was tried again: {one_line(problem)}"
             attempt += 1
+            if self._lost.of(known):
+                if not self._is_waited_for(known):
+                    self._later.append(_Later(known, attempt, what.last, before))
+                    return
+                if self._lost.wait([known]) is None:
+                    return
+
+    def _is_waited_for(self, cell: Cell) -> bool:
+        """Whether what comes after the cell depends on it: a search, or repeats that end by themselves."""
+        experiment = self._run.plan.experiments[cell.experiment]
+        return experiment.search is not None or experiment.confident is not None
 
     def go_on(self, cell: Cell, left: Left) -> bool:
         """Go on with an attempt that an earlier controller left. False: it could not be, and is to be run again."""
         try:
             self.run_cell(cell, left)
         except NotWhole as reason:
-            self._end_jobs(cell, left)
+            end_jobs(self._run, self._hosts, cell, left)
             self.remark("info", f"attempt {left.attempt} of {cell.id} is run again from its first step: {reason}")
             return False
         return True
-
-    def _end_jobs(self, cell: Cell, left: Left) -> None:
-        """End what is left of the attempt's step, on the hosts that can be reached."""
-        step = left.current
-        if step is None:
-            return
-        for its in jobs_of(self._run.world, cell, step):
-            key = its.key(left.cell, left.attempt, step)
-            with suppress(RunnerError):
-                at = self._hosts[its.at]
-                if at.find(key) is not None:
-                    running = at.start(Job("leftover", Command(("true",)), timeout_s=1.0, key=key))
-                    running.stop()
-                    running.discard()
-
-    def _tell_resumed(self, cell: Cell, left: Left) -> None:
-        now, step = time.time(), left.current
-        if step is None or left.step is None:
-            return
-        resumed = j.CellResumed(
-            at=now,
-            cell=cell.id,
-            hash=cell.hash,
-            attempt=left.attempt,
-            step=step,
-            began_at=left.step.at,
-            away_since=left.until,
-        )
-        self._run.journal.write(resumed)
-        if step == "collect":
-            return  # nothing ran meanwhile
-        text = (
-            f"the controller was away in the {step.replace('_', '-')} step, from {_clock(left.until)} to {_clock(now)}"
-        )
-        gap = f"; server counters were not read from {_clock(left.readings[-1].at)} until then" if left.readings else ""
-        self.remark("info", text + gap, cell=cell.id)
 
     def _skip(self, cell: Cell, reason: str) -> None:
         run = self._run
@@ -232,10 +231,11 @@ class Lane:
             with self._kept_evidence(cell, attempt):
                 if left is None:
                     run.searches.refuse_undecided(cell)
-                    self._refuse_lost_hosts(cell)
+                    self._lost.refuse(cell)
                     # Again: of a controller that was cut off for long, another run may have taken its hosts over.
                     for host_id in cell.locks:
                         self._claim(host_id)
+                    self._refuse_silent_meters(cell)
                 measurement = CellRun(
                     attempt=Attempt(
                         plan=run.plan,
@@ -303,17 +303,15 @@ class Lane:
     def _take_note(self, cell: Cell, error: RunnerError) -> None:
         """Of what is lost with a failed attempt: hosts, and the engine."""
         if isinstance(error, HostError):
-            for host_id in cell.locks:
-                if not self._hosts.reachable(host_id):
-                    self._lost[host_id] = error
+            self._lost.note(cell, error)
         if isinstance(error, ServerFailed | HostError):
             self._equipment.stop_engine()
 
     def _may_go_well(self, cell: Cell, error: RunnerError) -> bool:
-        """Whether another attempt is worth its time: a wrong definition or a missing tool stays what it is."""
-        lost = any(host in self._lost for host in cell.locks)
+        """Whether another attempt is worth its time: a wrong definition or a missing tool stays what it is, and so
+        does a host that refuses us. One that is away may come back."""
         of_a_kind = isinstance(error, BadOutput | LoadShort | ServerFailed | HostError)
-        return of_a_kind and not isinstance(error, HostBusy) and not lost
+        return of_a_kind and not isinstance(error, HostBusy) and not self._lost.for_good(cell)
 
     def _failed(self, cell: Cell, attempt: int, error: RunnerError, *, again: bool = False) -> None:
         """The verdict on a failed attempt; not the last one of its cell when it is tried `again`."""
@@ -334,31 +332,29 @@ class Lane:
             ),
         )
 
-    def _refuse_lost_hosts(self, cell: Cell) -> None:
-        """Raises the error of a host that is lost, and was looked for again: it may be back."""
-        for host_id in cell.locks:
-            if host_id in self._lost:
-                self._look_again(host_id)
+    def _refuse_silent_meters(self, cell: Cell) -> None:
+        """Raises the error of a power meter that said nothing, and was tried again: it may have been mended."""
+        run, mine = self._run, meters_of(cell)
+        if mine.isdisjoint(run.silent_meters):
+            return
+        silent = run.world.silent_meters(run.plan, [cell], self._hosts)
+        with run.lock:
+            mended = [meter for meter in mine if run.silent_meters.pop(meter, None) and meter not in silent]
+            run.silent_meters.update(silent)
+        for _, host_id in mended:
+            self.remark("info", f"the power meter of {host_id} can be read again")
+        for error in silent.values():
+            raise error
 
-    def _look_again(self, host_id: str) -> None:
-        """Have a host back as it was at the start: held, observed, and with nothing of an attempt that was lost on it.
-
-        Raises HostError or HostFull when it is still away, or can't be had.
-        """
-        if not self._hosts.reachable(host_id):
-            raise self._lost[host_id]
+    def _have_back(self, host_id: str) -> None:
+        """Have a host as it was at the start: held, observed, and with nothing of an attempt that was lost on it."""
         host = self._hosts[host_id]
-        try:
-            taken_over = host.claim()
-            with self._run.lock:
-                self._run.claimed.append(host_id)
-            self._equipment.stop_engine()
-            host.end_leftovers()
-            self._disclose(host_id, self._look(host_id))
-        except (HostError, HostFull) as error:
-            self._lost[host_id] = error
-            raise
-        del self._lost[host_id]
+        taken_over = host.claim()
+        with self._run.lock:
+            self._run.claimed.append(host_id)
+        self._equipment.stop_engine()
+        host.end_leftovers()
+        self._disclose(host_id, self._look(host_id))
         self.remark("info", f"{host_id} can be reached again" + (f"; {taken_over}" if taken_over else ""))
 
     def close(self) -> None:
@@ -375,7 +371,3 @@ def _started(cell: Cell, attempt: int) -> j.CellStarted:
         threads=cell.threads if cell.threads_from else None,
         target=cell.target if cell.target_from else None,
     )
-
-
-def _clock(at: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))

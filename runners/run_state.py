@@ -15,6 +15,7 @@ from benchbrief.runners.live import Monitor
 from benchbrief.runners.repeats import RepeatsUntil
 from benchbrief.runners.seams import RunnerError
 from benchbrief.runners.searches import Searches
+from benchbrief.runners.supported import Meter
 from benchbrief.runners.world import World
 
 
@@ -64,6 +65,8 @@ class RunState:
     left: Mapping[str, Left] = field(default_factory=dict)
     tools_before: Mapping[tuple[str, str], set[str]] = field(default_factory=dict)
     warm: Mapping[str, int] = field(default_factory=dict)
+    last_alive: float = 0.0
+    """When an earlier controller last gave a sign of life beside its journal, by the controller's clock."""
     skipped: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
     fatal: list[RunnerError] = field(default_factory=list)
@@ -72,8 +75,8 @@ class RunState:
     """Cells that have their last verdict by this execution, or were not needed."""
     claimed: list[str] = field(default_factory=list)
     """Hosts that were claimed by a lane, be it anew; changed under the lock."""
-    keep_jobs: bool = False
-    """Whether what runs on the hosts is to be left as it is, since nothing was looked at or begun."""
+    silent_meters: dict[Meter, RunnerError] = field(default_factory=dict)
+    """Power meters that said nothing when they were last tried; changed under the lock."""
     halted_by: str = ""
     """The cell whose failure is to be the last thing that happens, by its experiment's `on_failure = stop`."""
     lock: threading.Lock = field(default_factory=threading.Lock)

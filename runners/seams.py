@@ -127,7 +127,12 @@ class RunnerError(Exception):
 
 
 class HostError(RunnerError):
-    """A host can't be reached, refuses, has another key than known, or a command on it can't be run."""
+    """A host can't be reached, refuses, has another key than known, or a command on it can't be run.
+
+    A `lasting` one stays until somebody mends it: the host answers, and refuses us, or has no address.
+    """
+
+    lasting = False
 
 
 class HostBusy(HostError):
@@ -168,6 +173,23 @@ class DiskFull(RunnerError):
 
 class HostFull(RunnerError):
     """There was no space on a host: the cell has failed, and the run goes on."""
+
+
+class Interrupted(Exception):
+    """The run was asked to stop while something was waited for: no failure, and no verdict."""
+
+
+class Stopping(Protocol):
+    """Whether the run was asked to stop, as by Ctrl-C."""
+
+    def is_set(self) -> bool: ...
+
+
+class GoesOn:
+    """A run that nobody asks to stop."""
+
+    def is_set(self) -> bool:
+        return False
 
 
 # --- what a driver is told ---------------------------------------------------------------------------------------
@@ -508,11 +530,13 @@ class Hosts(Protocol):
 class Engine(Protocol):
     """Looks after one database on one hardware group for the length of its cells.
 
-    `keep` is a folder for the output of a server that it starts; None: what the server printed is not kept.
+    `keep` is a folder for the output of a server that it starts; None: what the server printed is not kept. Once
+    `stopping` is set, what takes long is given up with Interrupted; but for `stop`, which leaves nothing behind.
     """
 
     name: ClassVar[str]
     keep: Path | None
+    stopping: Stopping
 
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None: ...
 

@@ -10,10 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from benchbrief.compiler.plan import Cell, StepKind
-from benchbrief.runners.attempt import Attempt, Interrupted, NotWhole, StepJob
+from benchbrief.runners.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.live_jobs import watch_load
 from benchbrief.runners.probing import sampled
-from benchbrief.runners.seams import BadOutput, Command, ConnectionLost, Job, JobOutput, RunnerError, RunningJob
+from benchbrief.runners.seams import (
+    BadOutput,
+    Command,
+    ConnectionLost,
+    Interrupted,
+    Job,
+    JobOutput,
+    RunnerError,
+    RunningJob,
+)
 from benchbrief.runners.world import World
 
 _READY_S = 60.0

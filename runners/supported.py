@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from benchbrief.compiler.plan import Plan
+from benchbrief.compiler.plan import Cell, Plan
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.probes.power import KINDS, try_meter
 from benchbrief.runners.seams import HostError, Hosts, Node, RunnerError
@@ -26,27 +26,39 @@ def refuse_unsupported(plan: Plan) -> None:
                 )
 
 
-def metered(plan: Plan) -> tuple[tuple[Node, str], ...]:
-    """Every host whose power is sampled, with the id of the host that its meter is read on."""
-    found: dict[tuple[str, str], tuple[Node, str]] = {}
-    for cell in plan.cells:
+Meter = tuple[str, str]
+"""The meter of a host: the key of its hardware, and its id."""
+
+
+def meters_of(cell: Cell) -> set[Meter]:
+    """Those that the cell's probes read."""
+    return {(cell.hardware, host_id) for probe in cell.probes if probe.name == "power" for host_id in probe.hosts}
+
+
+def metered(plan: Plan, cells: Sequence[Cell] | None = None) -> dict[Meter, tuple[Node, str]]:
+    """Every host whose power is sampled (in these cells), and the id of the host that its meter is read on."""
+    found: dict[Meter, tuple[Node, str]] = {}
+    for cell in plan.cells if cells is None else cells:
         hardware = plan.hardware[cell.hardware]
         for probe in cell.probes:
             if probe.name == "power":
                 for host_id in probe.hosts:
                     at = CONTROLLER.id if probe.on == "controller" else host_id
                     found.setdefault((cell.hardware, host_id), (Node(plan.hosts[host_id], hardware), at))
-    return tuple(found.values())
+    return found
 
 
-def require_power(plan: Plan, hosts: Hosts) -> None:
-    """Read every meter once. Raises RunnerError for one that says nothing; an absent host fails its cells."""
-    for _, tried in try_meters(plan, hosts):
-        if isinstance(tried, RunnerError) and not isinstance(tried, HostError):
-            raise tried
+def silent_meters(plan: Plan, cells: Sequence[Cell], hosts: Hosts) -> dict[Meter, RunnerError]:
+    """Read every meter of these cells once; those that say nothing, with the reason. An absent host is none of them."""
+    tried = zip(metered(plan, cells), try_meters(plan, hosts, cells), strict=True)
+    return {
+        meter: said for meter, (_, said) in tried if isinstance(said, RunnerError) and not isinstance(said, HostError)
+    }
 
 
-def try_meters(plan: Plan, hosts: Hosts) -> Iterator[tuple[Node, float | RunnerError | None]]:
+def try_meters(
+    plan: Plan, hosts: Hosts, cells: Sequence[Cell] | None = None
+) -> Iterator[tuple[Node, float | RunnerError | None]]:
     """Every host whose power is sampled, with its watts of now (see `try_meter`), or why there are none."""
 
     def tried(found: tuple[Node, str]) -> tuple[Node, float | RunnerError | None]:
@@ -57,4 +69,4 @@ def try_meters(plan: Plan, hosts: Hosts) -> Iterator[tuple[Node, float | RunnerE
             return node, error
 
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="meter") as pool:
-        yield from pool.map(tried, metered(plan))
+        yield from pool.map(tried, metered(plan, cells).values())

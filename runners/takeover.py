@@ -51,9 +51,11 @@ def why_not(left: Left, cell: Cell, run: RunState, hosts: Hosts) -> str:
     if step is None or step == "prepare":
         where = f"in its {step} step" if step else "between two steps" if left.step else "before its first step"
         return f"it was interrupted {where}"
-    if step != "collect" and run.plan.databases[cell.database].start is not None:
-        return "the servers that its controller had started are not attached to"
-    for its in jobs_of(run.world, cell, "measure" if step == "collect" else step):
+    try:
+        jobs = jobs_of(run.world, cell, "measure" if step == "collect" else step)
+    except RunnerError as error:
+        return str(error)
+    for its in jobs:
         record = left.output("measure" if step == "collect" else step, its.name, its.host)
         if record is None and step == "collect":
             return f"the output of {_named(its)} was not kept"
@@ -125,8 +127,11 @@ def _kept_jobs(run: RunState, hosts: Hosts, found: Mapping[str, Left], started_e
 
 def _servers(run: RunState, hosts: Hosts, cell: Cell) -> set[str]:
     plan = run.plan
-    engine = run.world.engine(plan, plan.databases[cell.database], plan.hardware[cell.hardware], hosts)
-    return set(engine.job_keys()) if isinstance(engine, OutlivesController) else set()
+    try:
+        engine = run.world.engine(plan, plan.databases[cell.database], plan.hardware[cell.hardware], hosts)
+        return set(engine.job_keys()) if isinstance(engine, OutlivesController) else set()
+    except RunnerError:
+        return set()  # its cells fail for that
 
 
 def hosts_of(run: RunState) -> list[str]:

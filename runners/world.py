@@ -14,14 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from benchbrief.compiler.plan import Database, Hardware, Plan
+from benchbrief.compiler.plan import Cell, Database, Hardware, Plan
 from benchbrief.runners import facts, plugins, supported, tools
 from benchbrief.runners.clock import ClockReading, read_clock
 from benchbrief.runners.counters import CounterReadings, Counters
 from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.journal import Simulated
-from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, RunName, Transport
+from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, RunName, RunnerError, Transport
 from benchbrief.runners.searches import Flag
+from benchbrief.runners.supported import Meter
 
 _SLICE_S = 0.5
 """How often a pause looks whether the run is to end."""
@@ -71,8 +72,8 @@ class World(Protocol):
         """The hosts of a plan; `run_name` is whose jobs are started on them."""
         ...
 
-    def require_power(self, plan: Plan, hosts: Hosts) -> None:
-        """Raises RunnerError for a power meter that says nothing."""
+    def silent_meters(self, plan: Plan, cells: Sequence[Cell], hosts: Hosts) -> dict[Meter, RunnerError]:
+        """The power meters of these cells that say nothing, each with the reason."""
         ...
 
     def facts(self, transport: Transport, paths: Sequence[str]) -> dict[str, str]:
@@ -118,8 +119,8 @@ class RealWorld:
     def hosts(self, plan: Plan, run_name: RunName) -> OpenHosts:
         return HostPool(plan, self.config, run_name)
 
-    def require_power(self, plan: Plan, hosts: Hosts) -> None:
-        supported.require_power(plan, hosts)
+    def silent_meters(self, plan: Plan, cells: Sequence[Cell], hosts: Hosts) -> dict[Meter, RunnerError]:
+        return supported.silent_meters(plan, cells, hosts)
 
     def facts(self, transport: Transport, paths: Sequence[str]) -> dict[str, str]:
         return facts.observe(transport, paths)

@@ -491,7 +491,7 @@ EXPERIMENT = BlockSchema(
         ),
         "retries": Key(
             Number("", "2", plain=True, integer=True, maximum=100.0),
-            "How often a failed cell is tried again; not where its definition is wrong or its tool is missing.",
+            "How often a failed cell is tried again, once its host is back; not one that is wrong or lacks its tool.",
             default="0",
         ),
         "on_failure": Key(

@@ -7,7 +7,10 @@ does not copy what both have in common.
 
 from __future__ import annotations
 
-from benchbrief.runners.seams import Command, Completed, Transport
+from contextlib import suppress
+
+from benchbrief.runners.attended_jobs import run_to_end
+from benchbrief.runners.seams import Command, Completed, Interrupted, Job, RunnerError, Stopping, Transport
 
 MARKER = "BENCHBRIEF"
 SNAPSHOT = "BENCHBRIEF.snapshot"
@@ -55,6 +58,7 @@ find {SNAPSHOT} -mindepth 1 -maxdepth 1 ! -name {MARKER} -exec cp -a --reflink=a
 cp -- {SNAPSHOT}/{MARKER} {MARKER}.new && sync -f . && mv -- {MARKER}.new {MARKER}
 """
 
+_FORGET_HALF = f'rm -rf -- "$1/{SNAPSHOT}.new"'
 
 # It is renamed into place: it says something either fully or not at all.
 _MARK = f"""\
@@ -83,14 +87,27 @@ def empty(host: Transport, path: str) -> str | None:
     return _said(_run(host, _EMPTY, path))
 
 
-def take_snapshot(host: Transport, path: str) -> str | None:
-    """Copy all that is in it; who wrote it has ended. As `open_directory`."""
-    return _said(_run(host, _TAKE, path, timeout_s=_COPY_TIMEOUT_S))
+def take_snapshot(host: Transport, path: str, stopping: Stopping) -> str | None:
+    """Copy all that is in it; who wrote it has ended. As `open_directory`. Raises Interrupted."""
+    try:
+        return _copied(host, "snapshot", _TAKE, path, stopping)
+    except Interrupted:
+        with suppress(RunnerError):  # the next one begins with that
+            _run(host, _FORGET_HALF, path)
+        raise
 
 
-def restore_snapshot(host: Transport, path: str) -> str | None:
-    """Put everything in it back as the snapshot has it; as `open_directory`."""
-    return _said(_run(host, _RESTORE, path, timeout_s=_COPY_TIMEOUT_S))
+def restore_snapshot(host: Transport, path: str, stopping: Stopping) -> str | None:
+    """Put everything in it back as the snapshot has it; as `take_snapshot`. Cut short, it counts for nothing."""
+    return _copied(host, "restore", _RESTORE, path, stopping)
+
+
+def _copied(host: Transport, name: str, script: str, path: str, stopping: Stopping) -> str | None:
+    job = Job(name, Command(("sh", "-c", script, "sh", path)), timeout_s=_COPY_TIMEOUT_S)
+    ran = run_to_end(host, job, stopping)
+    if ran.exit_code is None:
+        return f"it took longer than {_COPY_TIMEOUT_S / 3600:.0f} h"
+    return None if ran.exit_code == 0 else ran.said or f"code {ran.exit_code}"
 
 
 def mark(host: Transport, path: str, text: str) -> str | None:

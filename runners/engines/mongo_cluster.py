@@ -11,7 +11,7 @@ from typing import Any
 
 from benchbrief.compiler.plan import Database
 from benchbrief.runners.engines.mongo_client import Connection, Refused
-from benchbrief.runners.seams import RunnerError, ServerFailed
+from benchbrief.runners.seams import Interrupted, RunnerError, ServerFailed, Stopping
 
 _CAUGHT_UP_TIMEOUT_S = 600.0
 _LOOK_EVERY_S = 0.25
@@ -80,10 +80,11 @@ def _other(database: Database, declared: str, found: str, attribute: str) -> Run
     )
 
 
-def wait_caught_up(database: Database, primaries: Sequence[Connection]) -> tuple[str, ...]:
+def wait_caught_up(database: Database, primaries: Sequence[Connection], stopping: Stopping) -> tuple[str, ...]:
     """Wait until the secondaries of each replica set have all that is older than `max_lag_s`.
 
-    Returns what is to be told where that can't be looked at. Raises ServerFailed for one that stays behind.
+    Returns what is to be told where that can't be looked at. Raises ServerFailed for one that stays behind,
+    Interrupted when the run is to stop.
     """
     deadline = time.monotonic() + _CAUGHT_UP_TIMEOUT_S
     for primary in primaries:
@@ -104,6 +105,8 @@ def wait_caught_up(database: Database, primaries: Sequence[Connection]) -> tuple
                     f"{_CAUGHT_UP_TIMEOUT_S:.0f} s: {', '.join(behind)}",
                     f"look at those members, or allow more by `max_lag` ({database.origin})",
                 )
+            if stopping.is_set():
+                raise Interrupted
             threading.Event().wait(_LOOK_EVERY_S)
     return ()
 

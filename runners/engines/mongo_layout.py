@@ -42,6 +42,11 @@ class Layout:
     routers: tuple[Member, ...]
 
     @property
+    def members(self) -> tuple[Member, ...]:
+        """All servers, those first that others need."""
+        return (*(member for members in self.sets for member in members), *self.routers)
+
+    @property
     def shards(self) -> tuple[tuple[Member, ...], ...]:
         return tuple(each for each in self.sets if each[0].role == "data")
 
@@ -88,8 +93,7 @@ def layout(database: Database, hosts: Sequence[Host], port: int) -> Layout:
 
 def unguarded(start: ServerStart, made: Layout) -> tuple[str, ...]:
     """What is to be told of servers that let everybody in who reaches them: one sentence, or none."""
-    servers = [*made.routers, *(member for members in made.sets for member in members)]
-    open_at = sorted({each.address for each in servers if not _near(each)})
+    open_at = sorted({each.address for each in made.members if not _near(each)})
     if start.auth or not open_at:
         return ()
     text = (

@@ -11,101 +11,44 @@ import hashlib
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass
-from itertools import count
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote as percent_encode
 
 from benchbrief.compiler.plan import Database, Dataset, Hardware, Reference, ServerStart
-from benchbrief.runners import tools
 from benchbrief.runners.engines import directories
 from benchbrief.runners.engines.addresses import address_of
 from benchbrief.runners.engines.mongo_client import Connection, Refused
 from benchbrief.runners.engines.mongo_cluster import writable
-from benchbrief.runners.engines.mongo_layout import CONFIG_FILE, KEY_FILE, Layout, Member, layout, words
+from benchbrief.runners.engines.mongo_layout import Layout, Member, layout
+from benchbrief.runners.engines.mongo_processes import Servers
 from benchbrief.runners.references import read_reference
-from benchbrief.runners.seams import (
-    Command,
-    File,
-    Hosts,
-    Job,
-    RunnerError,
-    RunningJob,
-    Secret,
-    ServerFailed,
-    ToolMissing,
-)
+from benchbrief.runners.seams import Hosts, Interrupted, RunnerError, ServerFailed, Stopping
 
 _LISTEN_TIMEOUT_S = 300.0
 """After an unclean end, a server first goes through its journal."""
 _ELECT_TIMEOUT_S = 120.0
-_END_TIMEOUT_S = 120.0
-"""A server that is told to end writes a checkpoint of all that is in its cache."""
 _LOOK_EVERY_S = 0.2
 _SELECT_MS = 1000
 """One that does not answer at once is asked again, when it is seen to run still."""
 _WRONG_LOGIN, _NOT_ALLOWED, _INITIALIZED = 18, 13, 23
 
-# A server is known by its number, and by having its directory in its environment: a number may be another's by now.
-_OURS = """\
-ours() { [ -n "$pid" ] && tr '\\0' '\\n' 2>/dev/null <"/proc/$pid/environ" | grep -qxF -- "BENCHBRIEF_SERVER=$data"; }
-"""
-
-_RUN = """\
-program=$1 data=$2
-shift 2
-mkdir -p -- "$data" && echo $$ >"$data.pid" || exit 1
-BENCHBRIEF_SERVER=$data exec "$program" "$@"
-"""
-
-_END = f"""\
-{_OURS}
-data=$1
-pid=$(cat -- "$data.pid" 2>/dev/null)
-if ours; then kill "$pid"; fi
-"""
-
-# A controller that was killed leaves its servers behind, which keep the data locked: the next run ends them first.
-_END_OLD = f"""\
-{_OURS}
-for file in "$1"/*.pid; do
-    data=${{file%.pid}}
-    pid=$(cat -- "$file" 2>/dev/null)
-    if ours; then
-        kill "$pid"
-        tries=0
-        while ours && [ $tries -lt 1200 ]; do tries=$((tries + 1)); sleep 0.1; done
-        if ours; then echo "server $pid does not end"; exit 1; fi
-    fi
-done
-true
-"""
-
-
-@dataclass
-class _Running:
-    member: Member
-    job: RunningJob
-
-    def last_words(self) -> str:
-        with suppress(RunnerError):
-            return " ".join(self.job.tail(600).split())[-300:] or "it said nothing"
-        return ""
-
 
 class StartedCluster:
-    """The servers of one database on one hardware group. `keep` as in `seams.Engine`."""
+    """The servers of one database on one hardware group. `stopping` as in `seams.Engine`."""
 
-    def __init__(self, database: Database, start: ServerStart, hardware: Hardware, hosts: Hosts) -> None:
+    def __init__(
+        self, database: Database, start: ServerStart, hardware: Hardware, hosts: Hosts, stopping: Stopping
+    ) -> None:
         self._database = database
         self._start = start
         self._hardware = hardware
         self._hosts = hosts
-        self.keep: Path | None = None
         named = [hosts[id_].host.model_copy(update={"name": address_of(hosts[id_])}) for id_ in hardware.hosts]
         self.layout: Layout = layout(database, named, start.port)
-        self._running: dict[str, _Running] = {}
+        self.servers = Servers(database, hardware, hosts, self.layout)
+        self._stopping = stopping
         self._open = ExitStack()
         self._login = self._credentials()
         self._ca: Path | None = None
@@ -133,32 +76,30 @@ class StartedCluster:
     # --- its life ---
 
     def start(self) -> None:
-        """Raises ToolMissing, ServerFailed, or RunnerError for a directory that can't be used."""
-        for host_id in self._hardware.hosts:
+        """Attach to servers that run already, or start them.
+
+        Raises ToolMissing, ServerFailed, Interrupted, or RunnerError for a directory that can't be used.
+        """
+        attached = self.servers.attach()
+        for host_id in self._hardware.hosts if not attached else ():
             self._take_directory(host_id)
         if self._start.tls and self._ca is None:
             self._ca = Path(self._open.enter_context(tempfile.TemporaryDirectory())) / "ca.pem"
             self._hosts[self._hardware.hosts[0]].get(self._start.tls.ca, self._ca)
-        self._start_servers()
+        if not attached:
+            self._start_servers()
 
     def stop(self) -> None:
         """End every server, those that others need last, and keep what they printed. Raises RunnerError."""
         try:
-            self._stop_servers()
+            self.servers.stop()
         finally:
             self._open.close()
             self._ca = None
 
-    def ended(self) -> str:
-        """Which server has ended though nobody told it to, with its last words; "" when all run."""
-        for each in self._running.values():
-            if each.job.wait(0):
-                return f"{each.member.name} on {each.member.host} has ended; its last words: {each.last_words()}"
-        return ""
-
     def program(self) -> str:
         """The path of `mongod` on the first host. Raises ToolMissing."""
-        return self._program(self._hardware.hosts[0], self._start.binary)
+        return self.servers.program(self._hardware.hosts[0], self._start.binary)
 
     # --- snapshots ---
 
@@ -170,19 +111,19 @@ class StartedCluster:
 
     def take_snapshot(self, dataset: Dataset) -> None:
         """Stop, copy what is on every host, and start again. Raises RunnerError."""
-        self._stop_servers()
+        self.servers.stop()
         for host_id in self._hardware.hosts:
             at = self._hosts[host_id]
             self._require(directories.mark(at, self._path, self._mark(dataset)), host_id, "marked")
-            self._require(directories.take_snapshot(at, self._path), host_id, "copied")
+            self._require(directories.take_snapshot(at, self._path, self._stopping), host_id, "copied")
             self._require(directories.mark(at, self._path, self._mark()), host_id, "marked")
         self._start_servers()
 
     def restore_snapshot(self) -> None:
-        self._stop_servers()
+        self.servers.stop()
         for host_id in self._hardware.hosts:
             at = self._hosts[host_id]
-            self._require(directories.restore_snapshot(at, self._path), host_id, "restored")
+            self._require(directories.restore_snapshot(at, self._path, self._stopping), host_id, "restored")
             self._require(directories.mark(at, self._path, self._mark()), host_id, "marked")
         self._start_servers()
 
@@ -194,9 +135,6 @@ class StartedCluster:
             raise RunnerError(f"database {self._database.name} has no path", f"add one ({self._database.origin})")
         return self._database.path
 
-    def _directory(self, member: Member) -> str:
-        return f"{self._path}/{member.name}"
-
     def _mark(self, dataset: Dataset | None = None) -> str:
         shape = [(member.name, member.where) for members in self.layout.sets for member in members]
         text = repr((shape, self._start.auth is not None, self._start.config_sha256))
@@ -207,8 +145,7 @@ class StartedCluster:
         """Make it ours; what is in it is kept only when it was made by servers that belonged together as these do."""
         at = self._hosts[host_id]
         self._require(directories.open_directory(at, self._path), host_id, "used")
-        done = at.run(Command(("sh", "-c", _END_OLD, "sh", self._path)), timeout_s=_END_TIMEOUT_S + 30)
-        self._require((done.stdout.strip() or done.stderr.strip()) if done.exit_code else None, host_id, "used")
+        self._require(self.servers.end_old(host_id), host_id, "used")
         kept = self._database.reset != "drop_and_load" and directories.marked(at, self._path) == self._mark()
         if not kept:
             self._require(directories.empty(at, self._path), host_id, "emptied")
@@ -226,67 +163,15 @@ class StartedCluster:
     def _start_servers(self) -> None:
         for members in self.layout.sets:
             for member in members:
-                self._run(member)
+                self.servers.run(member)
         for members in self.layout.sets:
             self._bring_up(members)
         for router in self.layout.routers:
-            self._run(router)
+            self.servers.run(router)
         for router in self.layout.routers:
             self._listening(router).close()
         if self.layout.routers:
             self._add_shards()
-
-    def _run(self, member: Member) -> None:
-        router = member.role == "router"
-        at = self._hosts[member.host]
-        program = self._program(member.host, self._start.router if router else self._start.binary)
-        directory = self._directory(member)
-        sharded = bool(self.layout.routers)
-        arguments = words(self._start, member, directory, self.layout.config, sharded)
-        files = [File(CONFIG_FILE, (self._start.config,))] if "--config" in arguments else []
-        if self._start.auth and "--keyFile" in arguments:
-            key = read_reference(self._start.auth.key, f"the key of database {self._database.name}")
-            files.append(File(KEY_FILE, (Secret(key, name="key"),)))
-        job = Job(
-            f"{'mongos' if router else 'mongod'} {member.name}",
-            Command(("sh", "-c", _RUN, "sh", program, directory, *arguments)),
-            timeout_s=float("inf"),
-            files=tuple(files),
-            background=True,
-        )
-        self._running[member.name] = _Running(member, at.start(job))
-
-    def _program(self, host_id: str, name: str) -> str:
-        found = tools.find_program(self._hosts[host_id], name)
-        if found is None:
-            raise ToolMissing(
-                f"{name} is not on {host_id}, or can't be run there",
-                f"install MongoDB there, or say where it is by `binary` ({self._database.origin})",
-            )
-        return found
-
-    def _stop_servers(self) -> None:
-        """Routers first. All are told before the first is waited for, but for those that others still need."""
-        failures = []
-        for group in ("router", "data", "config"):
-            these = [each for each in self._running.values() if each.member.role == group]
-            for each in these:
-                with suppress(RunnerError):
-                    self._end_process(each.member)
-            for each in these:
-                del self._running[each.member.name]
-                try:
-                    each.job.wait(_END_TIMEOUT_S)
-                    each.job.stop()
-                    _collect(each.job, self.keep / each.member.name if self.keep else None)
-                except RunnerError as error:
-                    failures.append(error)
-        if failures:
-            raise failures[0]
-
-    def _end_process(self, member: Member) -> None:
-        """Ask it to end; a job that is stopped has too little time for a clean end."""
-        self._hosts[member.host].run(Command(("sh", "-c", _END, "sh", self._directory(member))))
 
     # --- what they are together ---
 
@@ -379,13 +264,15 @@ class StartedCluster:
                 self._look_again(deadline, f"{member.name} on {member.host} does not answer: {error}")
 
     def _look_again(self, deadline: float, problem: str) -> None:
-        """Raises ServerFailed when there is no use in it."""
-        ended = self.ended()
+        """Raises ServerFailed when there is no use in it, Interrupted when the run is to stop."""
+        if self._stopping.is_set():
+            raise Interrupted
+        ended = self.servers.ended()
         if ended or time.monotonic() > deadline:
             raise ServerFailed(
                 f"database {self._database.name}: {ended or problem}", "look at what it printed, which is kept"
             )
-        next(iter(self._running.values())).job.wait(_LOOK_EVERY_S)
+        self.servers.pause(_LOOK_EVERY_S)
 
     def _connect(self, member: Member, *, login: bool = True) -> Connection:
         at = self._hosts[member.host]
@@ -398,11 +285,10 @@ class StartedCluster:
                 # The tunnel leads to the right host: its certificate is for the name that others know it by.
                 options += ["tls=true", f"tlsCAFile={self._ca}", "tlsAllowInvalidHostnames=true"]
             uri = f"mongodb://{self._login if login else ''}{host}:{port}/?{'&'.join(options)}"
-            running = self._running.get(member.name)
             connection = Connection(
                 uri,
                 self._database,
-                running.last_words if running else str,
+                partial(self.servers.last_words, member),
                 _SELECT_MS,
                 tunnel=(host, port),
                 to=(member.address, member.port),
@@ -427,11 +313,3 @@ class StartedCluster:
             return ""
         password = read_reference(auth.password, f"the password of database {self._database.name}")
         return f"{percent_encode(self._user(), safe='')}:{percent_encode(password, safe='')}@"
-
-
-def _collect(job: RunningJob, folder: Path | None) -> None:
-    """Keep what an ended job printed, and leave nothing of it on its host. Raises RunnerError."""
-    with tempfile.TemporaryDirectory() as unread:
-        free = (path for number in count(1) if folder and not (path := folder / str(number)).exists())
-        job.collect(next(free) if folder else Path(unread))
-    job.discard()

@@ -24,8 +24,9 @@ from benchbrief.runners.engines.mongo_cluster import SHARDS_NOT_KNOWN, check_dec
 from benchbrief.runners.engines.mongo_data import Data
 from benchbrief.runners.engines.mongo_facts import counters_of, facts_of, status_of
 from benchbrief.runners.engines.mongo_layout import unguarded
+from benchbrief.runners.engines.mongo_processes import server_keys
 from benchbrief.runners.engines.mongo_start import StartedCluster
-from benchbrief.runners.seams import Endpoint, Hosts, Secret, ServerFailed
+from benchbrief.runners.seams import Endpoint, GoesOn, Hosts, Interrupted, Secret, ServerFailed, Stopping
 
 _WARM_UP_S = 3.0
 _RESTART_SLACK_S = 2.0
@@ -46,6 +47,7 @@ class MongoDB:
         self._hosts = hosts
         self._host = hardware.hosts[0]
         self.keep: Path | None = None
+        self.stopping: Stopping = GoesOn()
         self._open = ExitStack()
         self._embedded: mongo_server.EmbeddedServer | None = None
         self._cluster: StartedCluster | None = None
@@ -168,7 +170,7 @@ class MongoDB:
         if self._cluster:
             for primary in self._cluster.connections():
                 try:
-                    told += wait_caught_up(self._database, [primary])
+                    told += wait_caught_up(self._database, [primary], self.stopping)
                 finally:
                     primary.close()
             if self._database.start:
@@ -176,7 +178,7 @@ class MongoDB:
         elif part(self._started().hello()).topology == "sharded":
             told += (SHARDS_NOT_KNOWN,)
         else:
-            told += wait_caught_up(self._database, [self._started()])
+            told += wait_caught_up(self._database, [self._started()], self.stopping)
         return tuple(dict.fromkeys(told))
 
     def counters(self) -> dict[str, float]:
@@ -193,7 +195,7 @@ class MongoDB:
 
     def healthy(self) -> None:
         """Raises ServerFailed when the server does not answer, was restarted, or is no longer the one for writes."""
-        if self._cluster and (ended := self._cluster.ended()):
+        if self._cluster and (ended := self._cluster.servers.ended()):
             raise ServerFailed(f"database {self._database.name}: {ended}", "look at what it printed, which is kept")
         since = time.time() - self._uptime()
         if since > self._running_since + _RESTART_SLACK_S:
@@ -214,6 +216,8 @@ class MongoDB:
 
     def job_keys(self) -> Mapping[str, str]:
         """See `seams.OutlivesController`."""
+        if self._database.start:
+            return server_keys(self._database, self._hardware, self._hosts)
         if self._database.server != "embedded":
             return {}
         return {f"server/{self._database.name}@{self._hardware.key}": self._host}
@@ -242,7 +246,7 @@ class MongoDB:
             cluster.stop()
 
     def _hooks(self, when: Literal["prepare", "reset", "teardown"]) -> None:
-        run_hooks(when, self._database, self._hardware, self._hosts, self.keep)
+        run_hooks(when, self._database, self._hardware, self._hosts, self.keep, self.stopping)
 
     def _warm_up(self) -> None:
         """Keep a freshly started server busy: a cold JVM runs at half its speed, all of it in the first cell."""
@@ -251,7 +255,7 @@ class MongoDB:
             table = connection.collection(self._data, "benchbrief_warm_up")
             ends = time.monotonic() + _WARM_UP_S
             number = 0
-            while time.monotonic() < ends:
+            while time.monotonic() < ends and not self.stopping.is_set():
                 table.insert_one({"_id": f"user{number}", **{f"field{i}": "x" * 100 for i in range(10)}})
                 table.find_one({"_id": f"user{number // 2}"})
                 table.update_one({"_id": f"user{number // 3}"}, {"$set": {"field0": "y" * 100}})
@@ -268,8 +272,10 @@ class MongoDB:
             )
             return mongo_uri.parse(f"mongodb://{self._embedded.host}:{self._embedded.port}/")
         if self._database.start:
-            self._cluster = StartedCluster(self._database, self._database.start, self._hardware, self._hosts)
-            self._cluster.keep = self.keep
+            self._cluster = StartedCluster(
+                self._database, self._database.start, self._hardware, self._hosts, self.stopping
+            )
+            self._cluster.servers.keep = self.keep
             self._cluster.start()
             return mongo_uri.parse(self._cluster.uri(mongo_uri.DEFAULT_DATABASE))
         return mongo_uri.parse(mongo_uri.resolved(self._database.uri, self._database).value)
@@ -330,6 +336,8 @@ class MongoDB:
                     f"no server of database {self._database.name} can be written to: {told}",
                     f"is it running, and the address right? ({self._database.origin})",
                 )
+            if self.stopping.is_set():
+                raise Interrupted
             threading.Event().wait(_LOOK_EVERY_S)
 
     def _straight(self, uri: mongo_uri.MongoUri) -> Connection:

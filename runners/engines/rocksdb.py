@@ -21,10 +21,12 @@ from benchbrief.runners.seams import (
     Command,
     Completed,
     Endpoint,
+    GoesOn,
     Hosts,
     LoadShort,
     RunnerError,
     ServerFailed,
+    Stopping,
     ToolMissing,
 )
 
@@ -81,6 +83,7 @@ class RocksDB:
 
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
         self.keep: Path | None = None  # there is no server whose output it could be
+        self.stopping: Stopping = GoesOn()
         self._plan = plan
         self._database = database
         self._hardware = hardware
@@ -145,7 +148,7 @@ class RocksDB:
                     f"they have to leave the data set of {cell.workload} there ({self._database.origin})",
                 )
             return "brought back by the declared command"
-        said = directories.restore_snapshot(self._hosts[self._host], self._path())
+        said = directories.restore_snapshot(self._hosts[self._host], self._path(), self.stopping)
         if said is not None:
             raise RunnerError(
                 f"the snapshot in {self._path()} on {self._host} can't be copied back: {said}",
@@ -184,7 +187,7 @@ class RocksDB:
             )
         self._remember(cell.dataset.hash, 0)
         if self._database.reset == "snapshot":
-            said = directories.take_snapshot(self._hosts[self._host], self._path())
+            said = directories.take_snapshot(self._hosts[self._host], self._path(), self.stopping)
             if said is not None:
                 raise RunnerError(
                     f"no snapshot can be taken of {self._path()} on {self._host}: {said}",
@@ -235,7 +238,7 @@ class RocksDB:
             raise LoadShort(f"the load left no database on {self._host}: {said}", "look at the load's output")
 
     def _hooks(self, when: Literal["prepare", "reset", "teardown"]) -> None:
-        run_hooks(when, self._database, self._hardware, self._hosts, self.keep)
+        run_hooks(when, self._database, self._hardware, self._hosts, self.keep, self.stopping)
 
     def _path(self) -> str:
         path = self._database.path

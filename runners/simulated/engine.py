@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from benchbrief.compiler.plan import Cell, Database, Hardware
-from benchbrief.runners.seams import Endpoint, LoadShort
+from benchbrief.runners.seams import Endpoint, GoesOn, LoadShort, Stopping
 from benchbrief.runners.simulated.hosts import SimulatedHosts
 
 _READINGS = 20
@@ -23,6 +23,7 @@ class SimulatedEngine:
 
     def __init__(self, database: Database, hardware: Hardware, hosts: SimulatedHosts) -> None:
         self.keep: Path | None = None
+        self.stopping: Stopping = GoesOn()
         self._database = database
         self._key = f"{database.name}@{hardware.key}"
         self._hosts = hosts

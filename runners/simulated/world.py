@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from benchbrief.compiler.plan import Database, Hardware, Plan
+from benchbrief.compiler.plan import Cell, Database, Hardware, Plan
 from benchbrief.runners import tools
 from benchbrief.runners.clock import ClockReading
 from benchbrief.runners.counters import Counters
@@ -17,6 +17,7 @@ from benchbrief.runners.simulated.driver import VERSION, SimulatedDriver
 from benchbrief.runners.simulated.engine import SimulatedEngine, SimulatedReadings
 from benchbrief.runners.simulated.hosts import LOAD, SimulatedHosts, failing
 from benchbrief.runners.simulated.probe import SimulatedProbe
+from benchbrief.runners.supported import Meter
 from benchbrief.runners.world import OpenHosts, Readings
 
 _AT_ONCE = 4
@@ -40,8 +41,9 @@ class SimulatedWorld:
         del run_name  # nothing is left anywhere
         return SimulatedHosts(plan)
 
-    def require_power(self, plan: Plan, hosts: Hosts) -> None:
-        del plan, hosts
+    def silent_meters(self, plan: Plan, cells: Sequence[Cell], hosts: Hosts) -> dict[Meter, RunnerError]:
+        del plan, cells, hosts
+        return {}
 
     def facts(self, transport: Transport, paths: Sequence[str]) -> dict[str, str]:
         del transport, paths

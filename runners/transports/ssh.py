@@ -423,7 +423,9 @@ def connect(host: Host, config: Path | None, depth: int = 0) -> fabric.Connectio
         connection.open()
     except Exception as error:
         _close(connection)
-        raise _explained(host, to, error) from error
+        explained = _explained(host, to, error)
+        explained.lasting = not _passing(error)
+        raise explained from error
     connection.transport.set_keepalive(_KEEPALIVE_S)
     return connection
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.cli.specs import ONE_FOLDER
 from tests.support import wrapped
-from tests.support.bench import Bench, Started
+from tests.support.bench import PROGRAM, Bench, Started
 from tests.support.waiting import until
 
 SPEC = ONE_FOLDER.replace("[1, 2]", "[1, 2, 3]")
@@ -60,6 +62,7 @@ def test_ctrl_c_stops_the_tools_and_resume_runs_only_the_rest(slow_bench: Bench)
     (bench.folder / "hurry").touch()
     resumed = bench("resume")
     assert resumed.code == 0, resumed.err
+    assert "retried" not in resumed.out, "what was interrupted did not fail"
     assert cells(bench) == [(FIRST, "ok", 1), (SECOND, "ok", 2), (THIRD, "ok", 1)]
     assert re.findall(r"^\[(\d/\d)\]", resumed.err, re.MULTILINE) == ["2/3", "3/3"]
     rows = bench("query", "SELECT threads, attempt, status FROM cells ORDER BY threads", "--json").json
@@ -96,7 +99,9 @@ def test_what_a_killed_controller_left_running_is_attached_to(slow_bench: Bench)
     assert any(note["text"].startswith("the controller was away in the measure step, from ") for note in notes)
 
 
-def test_a_resumption_whose_meter_is_missing_leaves_what_runs_to_the_next_one(slow_bench: Bench) -> None:
+def test_a_resumption_whose_meter_is_missing_goes_on_with_what_runs_and_fails_what_is_not_begun(
+    slow_bench: Bench,
+) -> None:
     bench = slow_bench
     text = (bench.folder / "brief.bench").read_text(encoding="utf-8")
     meter = bench.folder / "meter"
@@ -108,15 +113,19 @@ def test_a_resumption_whose_meter_is_missing_leaves_what_runs_to_the_next_one(sl
         run.process.kill()
         run.process.wait(10)
         meter.unlink()
-        failed = bench("resume")
-        assert f"cat: {meter}" in failed.text
-        assert any("--threads=2" in line for line in bench.strays().values()), "its measurement goes on"
+        with bench.started("resume", "--no-report") as resume:
+            resume.until_it_says(f"going on with {SECOND} in its measure step: attached to what began")
+            (bench.folder / "hurry").touch()
+            failed = resume.wait(60)
+        assert failed.code == 3, failed.text
+        assert "2 of 2 cells fail for it, unless that is mended by their turn" in failed.err
+        assert cells(bench) == [(FIRST, "ok", 1), (SECOND, "ok", 1), (THIRD, "failed", 1)]
+        assert f"cat: {meter}" in bench.journal("cell_ended")[-1]["reason"]
         meter.write_text("40\n")
-        (bench.folder / "hurry").touch()
-        resumed = bench("resume")
+        resumed = bench("resume", bench.run_dir.name, "--no-report")
         assert resumed.code == 0, resumed.text
         assert bench.strays() == {}
-    assert cells(bench) == [(FIRST, "ok", 1), (SECOND, "ok", 1), (THIRD, "ok", 1)]
+    assert cells(bench) == [(FIRST, "ok", 1), (SECOND, "ok", 1), (THIRD, "ok", 2)]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
@@ -130,6 +139,30 @@ def test_a_controller_asked_to_end_stops_its_tools(slow_bench: Bench, number: si
         ended = run.wait(30)
         assert ended.code == 130, ended.text
         assert slow_bench.strays() == {}
+
+
+def test_a_terminal_that_is_closed_stops_the_tools_though_nothing_can_be_said_any_more(slow_bench: Bench) -> None:
+    bench = slow_bench
+    ours, theirs = os.openpty()
+    process = subprocess.Popen(
+        ["setsid", "--ctty", PROGRAM, "run", "brief.bench"],
+        cwd=bench.folder,
+        env={**bench.env, "TERM": "xterm"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    try:
+        os.close(theirs)
+        until(lambda: any("--threads=2" in line for line in bench.strays().values()), 60)
+        os.close(ours)
+        assert process.wait(60) == 130
+        assert bench.strays() == {}
+    finally:
+        process.kill()
+        bench.end_strays()
+    assert bench.journal("run_ended")[-1]["status"] == "interrupted"
+    assert cells(bench) == [(FIRST, "ok", 1)]
 
 
 def test_a_run_that_goes_on_is_shown_and_not_driven_twice(slow_bench: Bench) -> None:

@@ -23,6 +23,7 @@ report brief "Power" { template = technical_brief  disclosure = automatic }
 profile without { power = none }
 profile other { power = command("echo 80") }
 """
+PLAIN = "experiment plain { hardware = box  workloads = rr  threads = 1  measure = 1 s  probes = [] }\n"
 QUICK = SPEC.replace("threads = [1, 2]  measure = 3 s", "threads = 1  measure = 2 s")
 
 
@@ -76,13 +77,27 @@ def test_a_reading_that_fails_is_a_gap_with_its_reason(bench: Bench) -> None:
     ],
     ids=["command", "ipmi", "redfish", "snmp"],
 )
-def test_a_meter_that_can_t_be_read_ends_the_run_before_its_first_cell(meter: str, why: str, bench: Bench) -> None:
+def test_a_meter_that_can_t_be_read_fails_its_cells_before_they_begin(meter: str, why: str, bench: Bench) -> None:
     bench.spec(SPEC, METER=meter)
-    ended = bench("run", "brief.bench", timeout=60)
-    assert ended.code in (ExitCode.INTERRUPTED, ExitCode.USAGE), ended.text
+    ended = bench("run", "brief.bench", "--no-report", timeout=60)
+    assert ended.code == ExitCode.CELL_FAILED, ended.text
+    assert "2 of 2 cells fail for it, unless that is mended by their turn" in ended.err
     assert why in ended.text
     assert "brief.bench:2:" in ended.text, "the line of the meter"
+    assert {status for status, _ in bench.verdicts().values()} == {"failed"}
     assert not any(run.joinpath("raw").exists() for run in bench.run_dirs())
+
+
+def test_a_meter_that_is_dead_fails_no_cell_that_does_not_need_it_and_may_be_mended(bench: Bench) -> None:
+    meter = bench.folder / "meter"
+    bench.spec(QUICK + PLAIN, METER=f'command("cat {meter}")')
+    ended = bench("run", "brief.bench", "--no-report", timeout=100)
+    assert ended.code == ExitCode.CELL_FAILED, ended.text
+    assert "1 of 2 cells fail for it" in ended.err
+    assert bench.verdicts() == {"plain/box/rr/threads=1/r1": ("ok", 1), "e/box/rr/threads=1/r1": ("failed", 1)}
+    meter.write_text("90\n")
+    assert bench("resume", bench.run_dir.name, "--no-report", timeout=100).code == ExitCode.DONE
+    assert {status for status, _ in bench.verdicts().values()} == {"ok"}
 
 
 def test_watts_of_cpu_packages_are_marked_as_such_wherever_they_are_shown(bench: Bench) -> None:

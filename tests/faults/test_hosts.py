@@ -148,6 +148,30 @@ def test_a_host_that_goes_away_spoils_no_other_cell_and_its_own_only_until_it_is
         assert record["status"] == "ok" or record["reason"].startswith("box: ")
 
 
+def test_a_cell_whose_host_is_away_is_tried_again_when_it_is_back(bench: Bench) -> None:
+    system_tool("sshd")
+    hardware = 'hardware bad { hosts = "box"  kind = "bad" }'
+    more = "2 s  unattended = 60 s  retries = 1"
+    bench.spec(rocks(hardware, ["bad"]).replace("[1]", "[1, 2]").replace("1 s", more))
+    with sshd(config=f"SetEnv BENCHBRIEF_TEST={bench.mark}") as server:
+        bench.env["HOME"] = str(server.home)
+        with bench.started("run", "brief.bench", "--no-report") as run:
+            run.until_it_says("e/bad/load/threads=1")
+            _vanish(server)
+            run.until_it_says("box is away, and waited for up to 60 s", 90)
+            assert run.process.poll() is None
+            server.start_again()
+            ended = run.wait(90)
+    assert ended.code == 0, ended.text
+    one, two = ("e/bad/load/threads=1/r1", "e/bad/load/threads=2/r1")
+    assert {cell: status for cell, (status, _) in bench.verdicts().items()} == {one: "ok", two: "ok"}
+    failed = [record for record in bench.journal("cell_ended") if record["status"] == "failed"]
+    assert failed, "it was tried while its host was away"
+    assert all(record["retried"] for record in failed)
+    assert ended.err.count("box can be reached again") == 1
+    assert bench.strays() == {}
+
+
 def test_one_machine_under_two_names_is_refused_before_anything_is_measured_on_it_twice_at_once(bench: Bench) -> None:
     system_tool("sshd")
     hardware = 'hardware one { hosts = local  kind = "one" }\nhardware other { hosts = "box"  kind = "other" }'

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 
+from tests.support.tools import built_tool
+
 START_TIMEOUT_S = 30.0
 STOP_TIMEOUT_S = 15.0
 
@@ -60,3 +62,15 @@ def _address(server: subprocess.Popen[bytes]) -> tuple[str, int]:
         raise RuntimeError(f"the server did not start: {line!r}")
     host, port = line.removeprefix("listening ").strip().rsplit(":", 1)
     return host, int(port)
+
+
+def as_mongod(folder: Path) -> str:
+    """The path of a program that is the server with mongod's command line."""
+    stand_in = built_tool("mongo-stand-in") / "bin/mongo-stand-in"
+    program = folder / "mongod"
+    program.write_text(
+        "#!/bin/sh\nwhile [ $# -gt 0 ]; do case $1 in\n--dbpath) data=$2 ;; --port) port=$2 ;; esac; shift; done\n"
+        f'exec \'{stand_in}\' --port "$port" --data "$data"\n'
+    )
+    program.chmod(0o755)
+    return str(program)

@@ -10,6 +10,8 @@ import os
 import signal
 import socket
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,11 +24,21 @@ from benchbrief.runners.engines.mongo_cluster import lagging
 from benchbrief.runners.engines.mongo_layout import layout, unguarded
 from benchbrief.runners.engines.mongodb import MongoDB
 from benchbrief.runners.hosts import HostPool
-from benchbrief.runners.seams import CellContext, Endpoint, RunnerError, Secret, ServerFailed, ToolMissing
+from benchbrief.runners.seams import (
+    CellContext,
+    Endpoint,
+    Interrupted,
+    RunName,
+    RunnerError,
+    Secret,
+    ServerFailed,
+    ToolMissing,
+)
 from tests.runners.engines.test_mongodb import certificate_of
 from tests.support import cells
+from tests.support.mongo import as_mongod
 from tests.support.sshd import sshd
-from tests.support.tools import built_tool, system_tool, tools_dir
+from tests.support.tools import system_tool
 from tests.support.waiting import until
 
 ROOT = Path(__file__).parents[3]
@@ -55,7 +67,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
         remote.write_config(name="127.0.0.1")
         remote.write_known_hosts()
 
-        def made(database: Database, hosts: int = 1, records: int = 3) -> Made:
+        def made(database: Database, hosts: int = 1, records: int = 3, owner: str = "anyone") -> Made:
             context = cells.context(cells.ycsb("a", records), database)
             # One address, as behind a gateway: each server takes the next port.
             names = [f"db-{n}" for n in range(1, hosts + 1)]
@@ -63,7 +75,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
             hardware = context.hardware.model_copy(update={"hosts": tuple(table), "nodes": hosts})
             changed = {"hosts": {**context.plan.hosts, **table}, "hardware": {"box": hardware}}
             plan = context.plan.model_copy(update=changed)
-            pools.append(HostPool(plan))
+            pools.append(HostPool(plan, run_name=RunName(owner=owner)))
             engine = MongoDB(plan, database, hardware, pools[-1])
             engine.keep = tmp_path / "kept"
             engines.append(engine)
@@ -87,18 +99,6 @@ def programs(folder: Path) -> str:
         )
         program.chmod(0o755)
     return str(folder / "bin/mongod")
-
-
-def stand_in(folder: Path) -> str:
-    """The stand-in with mongod's command line."""
-    built_tool("mongo-stand-in")
-    program = folder / "mongod"
-    program.write_text(
-        "#!/bin/sh\nwhile [ $# -gt 0 ]; do case $1 in\n--dbpath) data=$2 ;; --port) port=$2 ;; esac; shift; done\n"
-        f'exec \'{tools_dir()}/mongo-stand-in/bin/mongo-stand-in\' --port "$port" --data "$data"\n'
-    )
-    program.chmod(0o755)
-    return str(program)
 
 
 def started(binary: str, folder: Path, topology: str = "standalone", **more: Any) -> Database:
@@ -275,16 +275,82 @@ def test_a_directory_of_others_is_left_alone(make: Make, tmp_path: Path) -> None
     assert (tmp_path / "data/precious").read_text() == "keep me"
 
 
-def test_a_server_that_a_killed_controller_left_is_ended_first(make: Make, tmp_path: Path) -> None:
+def test_a_server_that_the_killed_controller_of_another_run_left_is_ended_first(make: Make, tmp_path: Path) -> None:
     database = started(programs(tmp_path), tmp_path)
     make(database)[0].start()
     (orphan,) = servers_of(tmp_path)
-    make(database)[0].start()
+    make(database, owner="other")[0].start()
     assert orphan not in servers_of(tmp_path)
 
 
+def left_by_its_controller(engine: MongoDB) -> None:
+    """Nobody looks after its servers any more."""
+    engine._disconnect()
+    engine._cluster = None
+
+
+def test_scripted_servers_outlive_their_controller_and_the_next_one_of_the_run_attaches_to_them(
+    make: Make, tmp_path: Path
+) -> None:
+    database = started(programs(tmp_path), tmp_path, "sharded", shards=2, auth=AUTH)
+    engine, context = make(database, hosts=2)
+    endpoint = engine.start()
+    fill(endpoint, 3)
+    servers, began = sorted(servers_of(tmp_path)), time.time()
+    assert (len(servers), len(engine.job_keys())) == (4, 6), "two shards, two configuration servers, and the routers"
+    left_by_its_controller(engine)
+
+    resumed, _ = make(database, hosts=2)
+    resumed.take_over()
+    assert resumed.start() == endpoint
+    resumed.require_running_since(began)
+    resumed.healthy()
+    assert sorted(servers_of(tmp_path)) == servers
+    resumed.loaded(context.cell, 3)  # though what was there is gone when such servers are begun anew
+    resumed.stop()
+    assert servers_of(tmp_path) == []
+    assert list(tmp_path.glob("benchbrief-*")) == []
+    shown = "".join(path.read_text() for path in (tmp_path / "kept").rglob("*") if path.is_file())
+    assert "clean shutdown" in shown
+    assert KEY not in shown
+
+
+def test_scripted_servers_of_which_one_has_gone_are_all_begun_anew(make: Make, tmp_path: Path) -> None:
+    database = started(programs(tmp_path), tmp_path, "replica_set(rs0)")
+    engine, _ = make(database, hosts=2)
+    engine.start()
+    began, servers = time.time(), servers_of(tmp_path)
+    left_by_its_controller(engine)
+    os.kill(int((tmp_path / "data/rs0-2.pid").read_text()), signal.SIGKILL)
+    until(lambda: len(servers_of(tmp_path)) == 1)
+    resumed, _ = make(database, hosts=2)
+    resumed.take_over()
+    resumed.start()
+    assert set(servers_of(tmp_path)).isdisjoint(servers)
+    resumed._running_since += 3600  # what it tells is coarse
+    with pytest.raises(ServerFailed, match="started anew meanwhile"):
+        resumed.require_running_since(began)
+
+
+def test_waiting_for_scripted_secondaries_ends_when_the_run_is_to_stop(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "lag").write_text("40")
+    engine, context = make(started(programs(tmp_path), tmp_path, "replica_set(rs0)", max_lag_s=2.0), hosts=2)
+    engine.stopping = stopping = threading.Event()
+    engine.start()
+    threading.Timer(0.3, stopping.set).start()
+    with pytest.raises(Interrupted):
+        engine.settle(context.cell)
+    engine.stop()
+    assert servers_of(tmp_path) == []
+    again, _ = make(started(programs(tmp_path), tmp_path, "replica_set(rs0)"), hosts=2)
+    again.stopping = stopping
+    with pytest.raises(Interrupted):
+        again.start()
+    assert servers_of(tmp_path) == [], "no election is waited for"
+
+
 def test_the_stand_in_s_data_are_brought_back_from_a_snapshot(make: Make, tmp_path: Path) -> None:
-    engine, context = make(started(stand_in(tmp_path), tmp_path, reset="snapshot"))
+    engine, context = make(started(as_mongod(tmp_path), tmp_path, reset="snapshot"))
     endpoint = engine.start()
     assert not engine.holds(context.cell)
     engine.reset(context.cell)
@@ -302,6 +368,6 @@ def test_the_stand_in_s_data_are_brought_back_from_a_snapshot(make: Make, tmp_pa
     assert all("field0" not in each for each in found)
     engine.healthy()
     engine.stop()
-    again, _ = make(started(stand_in(tmp_path), tmp_path, reset="snapshot", port=engine._database.start.port))  # type: ignore[union-attr]  # it is started
+    again, _ = make(started(as_mongod(tmp_path), tmp_path, reset="snapshot", port=engine._database.start.port))  # type: ignore[union-attr]  # it is started
     again.start()
     assert again.holds(context.cell), "a later run needs no load"

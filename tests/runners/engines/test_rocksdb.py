@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 from typing import Literal
 
@@ -10,9 +12,18 @@ import pytest
 from benchbrief.compiler.plan import Database, Hook, Reset
 from benchbrief.runners.engines.rocksdb import RocksDB
 from benchbrief.runners.hosts import HostPool
-from benchbrief.runners.seams import CellContext, Endpoint, LoadShort, RunnerError, ServerFailed, TeardownFailed
+from benchbrief.runners.seams import (
+    CellContext,
+    Endpoint,
+    Interrupted,
+    LoadShort,
+    RunnerError,
+    ServerFailed,
+    TeardownFailed,
+)
 from tests.support import cells
 from tests.support.tools import system_tool
+from tests.support.waiting import until
 
 
 def opened(path: Path | str, records: int = 1000, **more: str) -> tuple[RocksDB, CellContext]:
@@ -325,3 +336,60 @@ def test_a_reset_command_brings_the_data_and_is_judged_by_them(tmp_path: Path) -
     idle.start()
     with pytest.raises(RunnerError, match=r"no RocksDB database in .* after the reset commands"):
         idle.restore(context.cell)
+
+
+def test_a_command_that_goes_on_when_the_run_is_to_stop_is_ended_and_a_teardown_after_that_is_run(
+    tmp_path: Path,
+) -> None:
+    slow = f"echo $$ >'{tmp_path}/pid'; sleep 600"
+    engine, _ = with_hooks(tmp_path / "db", hook("prepare", slow), hook("teardown", f"touch '{tmp_path}/undone'"))
+    engine.stopping = stopping = threading.Event()
+    threading.Thread(target=stop_when_there_is, args=(tmp_path / "pid", stopping)).start()
+    with pytest.raises(Interrupted):
+        engine.start()
+    until(lambda: not runs(int((tmp_path / "pid").read_text())))
+    engine.stop()
+    assert (tmp_path / "undone").exists()
+
+
+def test_a_teardown_is_cut_short_when_the_run_is_to_stop_meanwhile(tmp_path: Path) -> None:
+    engine, _ = with_hooks(tmp_path / "db", hook("teardown", f"echo $$ >'{tmp_path}/pid'; sleep 600"))
+    engine.stopping = stopping = threading.Event()
+    engine.start()
+    threading.Thread(target=stop_when_there_is, args=(tmp_path / "pid", stopping)).start()
+    with pytest.raises(TeardownFailed, match=r"the teardown command .* was cut short"):
+        engine.stop()
+    until(lambda: not runs(int((tmp_path / "pid").read_text())))
+
+
+def test_a_snapshot_that_is_being_copied_when_the_run_is_to_stop_is_given_up_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = tmp_path / "bin/cp"
+    slow.parent.mkdir()
+    slow.write_text(f"#!/bin/sh\n/bin/cp \"$@\"\necho $$ >'{tmp_path}/pid'\nexec sleep 600\n")
+    slow.chmod(0o755)
+    engine, context = loaded_with(tmp_path / "db", "snapshot")
+    engine.reset(context.cell)
+    made_database(tmp_path / "db")
+    engine.stopping = stopping = threading.Event()
+    monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+    threading.Thread(target=stop_when_there_is, args=(tmp_path / "pid", stopping)).start()
+    with pytest.raises(Interrupted):
+        engine.loaded(context.cell, 1000)
+    until(lambda: not runs(int((tmp_path / "pid").read_text())))
+    assert not list((tmp_path / "db").glob("*.snapshot*"))
+    assert not engine.holds(context.cell)
+
+
+def stop_when_there_is(path: Path, stopping: threading.Event) -> None:
+    until(lambda: path.exists() and path.read_text().strip(), 30)
+    stopping.set()
+
+
+def runs(pid: int) -> bool:
+    """Whether the process goes on: one that was killed may wait to be asked for."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ import pytest
 
 from tests.support import wrapped
 from tests.support.bench import Bench, fresh_bench
+from tests.support.mongo import as_mongod
+from tests.support.ports import free_port
 from tests.support.sshd import sshd
 from tests.support.tools import REPOSITORY, built_tool, system_tool
 from tests.support.waiting import until
@@ -214,6 +217,31 @@ def test_a_run_killed_at_random_times_is_whole_in_the_end(bench: Bench) -> None:
         assert ended.code == 0, ended.text
     assert_whole(bench, (FIRST, SECOND))
     assert [path for root in bench.tmp.iterdir() for path in root.iterdir()] == []
+
+
+@pytest.mark.timeout(240)
+def test_a_server_that_was_started_goes_on_with_its_measurement_when_the_controller_is_killed(
+    bench: Bench, by_ssh: Path
+) -> None:
+    built_tool("mongo-stand-in")
+    port = free_port()
+    server = f'start  port = {port}  binary = "{as_mongod(bench.folder)}"  path = "@DATA@/mongo"'
+    there = MONGO.replace("hosts = local", 'hosts = "box"').replace("embedded", server).replace("[1, 2]", "1")
+    bench.spec(there, TOOL=f'ycsb("{built_tool("ycsb")}")')
+    until_killed(bench, {"waits_in": "measure"}, "run", "brief.bench", "--no-report")
+    started = [pid for pid, line in bench.strays().items() if f"--port {port}" in line]
+    assert started
+    left_at = time.time()
+    until_killed(bench, {"type": "job_collected", "job": "measure"}, "resume")
+    assert [pid for pid, line in bench.strays().items() if f"--port {port}" in line] == started
+    ended = bench("resume", "--no-report")
+    assert ended.code == 0, ended.text
+    (cell,) = bench.verdicts()
+    assert_whole(bench, (cell,))
+    assert controllers(bench).did_with(cell) == ["again", "goes on", "goes on"]
+    first, _ = bench.journal("cell_resumed")
+    assert abs(first["away_since"] - left_at) < 30
+    assert list(by_ssh.iterdir()) == []
 
 
 @pytest.mark.timeout(240)
