@@ -149,7 +149,7 @@ def test_a_failed_cell_ends_the_search_and_what_waits_for_it(bench: Bench) -> No
 YCSB = """\
 hardware box "This machine" { hosts = local }
 client load { hosts = local  tool = ycsb }
-database mongo { engine = mongodb  server = embedded }
+database mongo { engine = mongodb  server = embedded  reset = reuse }
 workload a from ycsb.a { records = 200 }
 experiment search {
   hardware  = box
@@ -162,7 +162,7 @@ experiment offered {
   workloads = [load(a), a]
   threads   = search.knee
   target    = [100 ops/s]
-  measure   = 4 s
+  measure   = 3 s
 }
 metric loaded = throughput[load(a)]
 report brief "Load" {

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from pypdf import PdfReader
 
-from tests.cli.specs import SMALL
+from tests.cli.specs import ONE_FOLDER, SMALL
 from tests.support.bench import Bench, Ended
 
 SPEC = """
@@ -157,7 +157,7 @@ def test_options_of_simulated_hosts_are_refused_without_them(run: Simulated) -> 
 
 
 def test_no_run_takes_anything_from_a_simulated_one_nor_gives_it_anything(bench: Bench) -> None:
-    spec = bench.spec(SMALL)
+    spec = bench.spec(ONE_FOLDER)
     assert bench("run", spec.name, "--simulate", "--no-report", "--quiet").code == 0
     measured = bench("run", spec.name, "--no-report", "--json")
     assert measured.code == 0, measured

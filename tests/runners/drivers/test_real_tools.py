@@ -28,6 +28,7 @@ from tests.support.tools import built_tool, system_tool, tools_dir
 def jobs_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("BENCHBRIEF_TOOLS", str(tools_dir()))
+    monkeypatch.setattr("benchbrief.runners.engines.mongo_client._SELECT_TIMEOUT_MS", 3000)  # of servers that are dead
 
 
 @pytest.fixture
@@ -204,10 +205,10 @@ def _with(options: Options) -> Database:
 @pytest.mark.usefixtures("needs_mongo")
 def test_ycsb_keeps_to_an_offered_load(tmp_path: Path) -> None:
     workload = cells.ycsb("c", 200)
-    with bench(tmp_path, workload, cells.embedded(), "ycsb", warm_up_s=3, measure_s=2, target=200) as made:
+    with bench(tmp_path, workload, cells.embedded(), "ycsb", warm_up_s=3, measure_s=4, target=100) as made:
         made.load()
         measurement = made.measure()
-    assert measurement.total.ops_per_s == pytest.approx(200, rel=0.1)
+    assert measurement.total.ops_per_s == pytest.approx(100, rel=0.1)
     assert {operation.kind for operation in measurement.operations} == {"service", "intended"}
 
 
@@ -271,8 +272,9 @@ def test_go_ycsb_can_be_stopped_with_all_that_it_started(tmp_path: Path) -> None
         output = running.collect(tmp_path / "out/stopped")
         running.discard()
         # `timeout` would have put the tool into a process group of its own, which nothing stops.
-        wanted = made.context.tool_path.encode()
-        left = [path for path in Path("/proc").glob("[0-9]*/cmdline") if wanted in _read(path)]
+        tool, ours = made.context.tool_path.encode(), f"TMPDIR={tmp_path}\0".encode()
+        processes = [path for path in Path("/proc").glob("[0-9]*") if ours in _read(path / "environ")]
+        left = [path for path in processes if tool in _read(path / "cmdline")]
         assert output.exit_code is None
         with pytest.raises(BadOutput, match="was stopped before it ended"):
             made.driver.parse(made.context, output)
