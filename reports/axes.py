@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from benchbrief.reports.locales import locale
+
 _NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -83,7 +85,7 @@ def _trimmed(value: float, among: Sequence[float]) -> str:
     decimals = next(
         (d for d in range(6) if all(math.isclose(round(v, d), v, rel_tol=1e-6, abs_tol=1e-12) for v in among)), 6
     )
-    return f"{value:,.{decimals}f}".replace("-", "−")
+    return locale().numerals(f"{value:,.{decimals}f}".replace("-", "−"))
 
 
 def text_width(text: str, size: float) -> float:

@@ -22,14 +22,17 @@ from benchbrief.reports.figures import drawing, fits_half
 from benchbrief.reports.interactive import for_script
 from benchbrief.reports.labels import line_label, readable
 from benchbrief.reports.ledger import Ledger
+from benchbrief.reports.locales import written_as
 from benchbrief.reports.multiples import rows_for
 from benchbrief.reports.numbers import Printed
 from benchbrief.reports.origin import origin
+from benchbrief.reports.recorded import recorded
 from benchbrief.reports.source import Key, Results, Store
 from benchbrief.reports.systems import stand_ins
 from benchbrief.reports.values import (
     Scale,
     decimals_for,
+    key_text,
     scale_for,
     spelled_unit,
     unit_text,
@@ -71,7 +74,11 @@ def build(
     reports_from: Mapping[str, str] | None = None,
 ) -> ReportView:
     """The view of one report of the plan over the results in the store; `reports_from` as for `disclosure`."""
-    results = Results(plan, store, words)
+    with written_as(words.locale):
+        return _view(Results(plan, store, words), report, reports_from)
+
+
+def _view(results: Results, report: p.Report, reports_from: Mapping[str, str] | None) -> ReportView:
     builder = _Builder(results, report, reports_from)
     blocks = tuple(builder.blocks(report.elements, level=2))
     legal = builder.legal()
@@ -81,7 +88,7 @@ def build(
         subtitle=report.subtitle,
         language=report.language,
         author=report.author,
-        date=d.date_text(results, report.language),
+        date=d.date_text(results),
         run_id=str(d.run_row(results)["run_id"] or ""),
         version=version("benchbrief"),
         simulated=bool(d.run_row(results)["simulated"]),
@@ -221,7 +228,7 @@ class _Builder:
         shared = self.shared_decimals(element)
         lines = [self.line(element, line, shared) for line in element.lines]
         heads = [head for head, _ in lines]
-        keys = [Head(key.label, numeric=False) for key in element.keys]
+        keys = [Head(key_text(key.label, key.value), numeric=False) for key in element.keys]
         if element.transposed:
             columns, rows = keys, [Row(head, cells) for head, cells in lines]
             columns = [Head(k.label, numeric=any(h.numeric for h in heads)) for k in keys]
@@ -462,11 +469,11 @@ def _notices(results: Results) -> Iterable[Notice]:
         yield Notice(words["notice_simulated"], words["notice_simulated_body"], "error")
     yield from imported.notices(results)
     for sentence, labels in stand_ins(results).items():
-        text = words["notice_stand_in_body"].format(databases=", ".join(labels), sentence=_sentence(sentence))
+        text = words["notice_stand_in_body"].format(databases=words.locale.listed(labels), sentence=_sentence(sentence))
         yield Notice(words["notice_stand_in"], text, "error")
     bad = results.bad_cells
     if bad and not imported.is_imported(results):
-        cells = [f"{c.cell_id} ({c.reason or words['no_reason']})" for c in bad[:_NOTICED_CELLS]]
+        cells = [c.cell_id + words["aside"].format(text=c.reason or words["no_reason"]) for c in bad[:_NOTICED_CELLS]]
         if len(bad) > _NOTICED_CELLS:
             cells.append(words["notice_and_more"].format(n=len(bad) - _NOTICED_CELLS))
         listed = words["semicolon"].join(cells)
@@ -474,7 +481,7 @@ def _notices(results: Results) -> Iterable[Notice]:
         yield Notice(words["notice_failed"], text, "error")
     run = d.run_row(results)
     if run["status"] in ("interrupted", "unfinished"):
-        text = words["notice_status_body"].format(status=run["status"])
+        text = words["notice_status_body"].format(status=recorded(str(run["status"]), words))
         yield Notice(words["notice_status"], text, "error")
     if unmet := [one for one in judged(results) if one.verdict != "holds"]:
         labels = [
@@ -486,7 +493,7 @@ def _notices(results: Results) -> Iterable[Notice]:
     yield from validity.notice(results)
     remarks = [text for hardware in results.plan.hardware.values() for text in contradictions(hardware, results)]
     if remarks:
-        facts = words["semicolon"].join(dict.fromkeys(remarks))
+        facts = words["semicolon"].join(dict.fromkeys(recorded(text, words) for text in remarks))
         yield Notice(words["notice_differs"], words["notice_differs_body"].format(facts=facts), "warning")
 
 

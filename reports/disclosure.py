@@ -13,10 +13,11 @@ from benchbrief.compiler import plan as p
 from benchbrief.reports import imported, validity
 from benchbrief.reports.expectations import judged, told
 from benchbrief.reports.facts import fact_name
+from benchbrief.reports.recorded import recorded
 from benchbrief.reports.repeatability import paragraph
 from benchbrief.reports.source import Results, Search
 from benchbrief.reports.systems import settings_text, systems
-from benchbrief.reports.values import duration, points
+from benchbrief.reports.values import duration, fixed, points
 from benchbrief.reports.view import CellLine, DisclosureGroup, DisclosureView, Item
 from benchbrief.reports.words import counted
 
@@ -105,11 +106,11 @@ def _run(results: Results, reports_from: Mapping[str, str]) -> Iterable[Item]:
     yield Item(words["d_ended"], time_text(run["ended_at"]))
     for earlier in reused(results):
         times = {"first": time_text(earlier.first), "last": time_text(earlier.last)}
-        total = f"{len(results.cells):,}"
+        total = fixed(len(results.cells), 0)
         text = counted(words, "d_reused_run", earlier.cells, total=total, run=earlier.run_id, **times)
         yield Item(words["d_reused"], text)
-    status = str(run["status"] or "")
-    yield Item(words["d_status"], f"{status}{words['colon']}{run['message']}" if run["message"] else status)
+    told = (recorded(str(part), words) for part in (run["status"], run["message"]) if part)
+    yield Item(words["d_status"], words["colon"].join(told))
     for name, digest in spec.files.items():
         yield Item(words["d_spec"], f"{name} (SHA-256 {digest})")
     for name, digest in reports_from.items():
@@ -133,7 +134,7 @@ def _tools(results: Results) -> Iterable[Item]:
         versions = list(
             dict.fromkeys(f.value for f in results.observed if f.kind == "tool" and f.name == f"{driver}.version")
         )
-        text = words["d_on"].format(tool=" / ".join(versions) or driver, hosts=", ".join(hosts))
+        text = words["d_on"].format(tool=" / ".join(versions) or driver, hosts=words.locale.listed(hosts))
         if path := found.get(f"{driver}.path"):
             text += f"{words['semicolon']}{words['d_tool_path']} {path}"
         yield Item(driver, words["semicolon"].join([text, *_properties(driver, results)]))
@@ -148,7 +149,8 @@ def _properties(driver: str, results: Results) -> Iterable[str]:
             found.setdefault(str(name), {})[str(value)] = None
     for name, values in found.items():
         if len(values) <= 2:  # service and intended latency, say
-            yield f"{name}{results.words['colon']}{' / '.join(values)}"
+            told = (recorded(value, results.words) for value in values)
+            yield f"{recorded(name, results.words)}{results.words['colon']}{' / '.join(told)}"
 
 
 def _settings(results: Results) -> Iterable[Item]:
@@ -192,7 +194,10 @@ def _load_points(experiment: p.Experiment, results: Results) -> Iterable[str]:
         rise, gain = (f"{100 * share:g} %" for share in (experiment.search.rise, experiment.search.gain))
         found = [_knee(search, axis, results) for search in results.searches if search.experiment == experiment.name]
         yield words["d_search"].format(
-            latency=experiment.search.latency, rise=rise, gain=gain, found=", ".join(found) or words["missing"]
+            latency=experiment.search.latency,
+            rise=rise,
+            gain=gain,
+            found=results.words.locale.listed(found) or words["missing"],
         )
 
 
@@ -224,7 +229,7 @@ def _probes(experiment: str, results: Results) -> str:
         words["d_probe"].format(name=name, time=duration(every), hosts=" / ".join(on))
         for (name, every), on in hosts.items()
     ]
-    return words["d_probes"].format(probes=", ".join(told)) if told else words["d_no_probes"]
+    return words["d_probes"].format(probes=results.words.locale.listed(told)) if told else words["d_no_probes"]
 
 
 def _workloads(results: Results) -> Iterable[Item]:
@@ -242,7 +247,7 @@ def _data(results: Results) -> Iterable[Item]:
         how = words["d_data_none"]
         if cell.dataset:
             family = plan.workloads[cell.workload].family
-            how = words[f"d_data_{family}"].format(records=f"{cell.dataset.records:,}")
+            how = words[f"d_data_{family}"].format(records=fixed(cell.dataset.records, 0))
         users.setdefault(how, {})[plan.workloads[cell.workload].label] = None
     for how, labels in users.items():
         yield Item(words["d_data"], f"{' / '.join(labels)}{words['colon']}{how}")
@@ -332,13 +337,15 @@ def _warnings(results: Results) -> Iterable[Item]:
     rows = results.store.sql("SELECT severity, text, count(DISTINCT cell_id) FROM notes GROUP BY severity, text").rows
     order = {"error": 0, "warning": 1, "info": 2}
     for severity, text, cells in sorted(rows, key=lambda row: (order.get(row[0], 3), row[1])):
-        where = f" ({words['d_occurrences'].format(n=f'{cells:,}')})" if cells > 1 else ""
-        yield Item(words.get(f"severity_{severity}", severity), text + where, emphasis=severity == "error")
+        where = words["aside"].format(text=words["d_occurrences"].format(n=fixed(cells, 0))) if cells > 1 else ""
+        yield Item(
+            words.get(f"severity_{severity}", severity), recorded(text, words) + where, emphasis=severity == "error"
+        )
     if not rows:
         yield Item("", words["d_no_warnings"])
 
 
-def date_text(results: Results, language: str) -> str:
+def date_text(results: Results) -> str:
     """The day of the measurement, as the language writes it; empty when the run has no start.
 
     Where results were taken from earlier runs: the first day and the last on which cells were measured.
@@ -346,30 +353,9 @@ def date_text(results: Results, language: str) -> str:
     started = run_row(results)["started_at"]
     if not isinstance(started, datetime):
         return ""
-    days = [_day_text(started, language)]
+    first, last = started, started
     if reused(results):
-        times = results.store.sql("SELECT min(started_at), max(started_at) FROM cells WHERE status = 'ok'").rows[0]
-        days = list(dict.fromkeys(_day_text(at, language) for at in times))
-    return ("〜" if language == "ja" else " to ").join(days)
-
-
-def _day_text(day: datetime, language: str) -> str:
-    if language == "ja":
-        return f"{day.year}年{day.month}月{day.day}日"
-    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
-
-
-_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+        first, last = results.store.sql("SELECT min(started_at), max(started_at) FROM cells WHERE status = 'ok'").rows[
+            0
+        ]
+    return results.words.locale.days(first.date(), last.date())

@@ -30,7 +30,9 @@ def judged(results: Results) -> list[Judged]:
 def told(one: Judged, results: Results) -> str:
     """`throughput > 10k ops/s: does not hold (First folder, threads 4: throughput = 8,200 ops/s)`."""
     verdict = results.words[f"d_expect_{one.verdict}"]
-    return f"{one.expect.text}{results.words['colon']}{verdict}" + (f" ({one.numbers})" if one.numbers else "")
+    return f"{one.expect.text}{results.words['colon']}{verdict}" + (
+        results.words["aside"].format(text=one.numbers) if one.numbers else ""
+    )
 
 
 def _judged(expect: Expect, results: Results) -> Judged:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from benchbrief.compiler.plan import Fact, Hardware, Quantity
+from benchbrief.reports.recorded import recorded
 from benchbrief.reports.source import Results
 from benchbrief.reports.view import FactGroup, FactLine
 from benchbrief.reports.words import Words
@@ -38,7 +39,7 @@ def _lines(hardware: Hardware, results: Results) -> list[FactLine]:
     declared = {name: fact_text(fact, words) for name, fact in hardware.facts.items()}
     observed = _observed(hardware, results)
     lines = [FactLine(words["nodes"], str(hardware.nodes), "", differs=False)]
-    lines.append(FactLine(words["hosts"], ", ".join(hardware.hosts), "", differs=False))
+    lines.append(FactLine(words["hosts"], words.locale.listed(hardware.hosts), "", differs=False))
     for name in [*declared, *(n for n in _ordered(observed) if n not in declared)]:
         text = declared.get(name, "")
         differs = any(remark.endswith(text) for remark in contradictions(hardware, results)) if text else False
@@ -60,8 +61,8 @@ def _paths(hardware: Hardware, results: Results) -> list[FactLine]:
             found.setdefault(path, {})[what] = f"{fact_name(what, results.words)} {value}"
     together: dict[str, list[str]] = {}
     for path, facts in found.items():
-        together.setdefault(", ".join(facts[what] for what in sorted(facts)), []).append(path)
-    return [FactLine(", ".join(paths), "", text, differs=False) for text, paths in together.items()]
+        together.setdefault(results.words.locale.listed(facts[what] for what in sorted(facts)), []).append(path)
+    return [FactLine(results.words.locale.listed(paths), "", text, differs=False) for text, paths in together.items()]
 
 
 def contradictions(hardware: Hardware, results: Results) -> list[str]:
@@ -77,6 +78,8 @@ def contradictions(hardware: Hardware, results: Results) -> list[str]:
 def fact_name(name: str, words: Words) -> str:
     """`memory_limit` -> "Memory limit", in the report's language where it has a word for it."""
     stem, of, place = name.partition(" of ")
+    if stem.startswith("disk "):
+        return words["fact_disk"].format(name=stem.removeprefix("disk "))
     known = words.get(f"fact_{stem.replace(' ', '_')}") or re.sub("_+", " ", stem[:1].upper() + stem[1:])
     return words["fact_of"].format(fact=known, place=place) if of else known
 
@@ -96,12 +99,15 @@ def _observed(hardware: Hardware, results: Results, *, of_paths: bool = False) -
         of_group = fact.hardware == hardware.key or (fact.node or "") in hardware.hosts
         wanted = fact.name not in _UNTOLD and (" of /" in fact.name) == of_paths
         if fact.kind == "host" and wanted and of_group:
-            nodes = found.setdefault(fact.name, {}).setdefault(fact.value, [])
+            nodes = found.setdefault(fact.name, {}).setdefault(recorded(fact.value, results.words), [])
             if fact.node and fact.node not in nodes:
                 nodes.append(fact.node)
     return {
         name: next(iter(values))
         if len(values) == 1
-        else results.words["semicolon"].join(f"{value} ({', '.join(nodes)})" for value, nodes in values.items())
+        else results.words["semicolon"].join(
+            value + results.words["aside"].format(text=results.words.locale.listed(nodes))
+            for value, nodes in values.items()
+        )
         for name, values in found.items()
     }

@@ -14,7 +14,7 @@ from benchbrief.reports.labels import readable
 from benchbrief.reports.layout import Chart, Point, Trace, XAxis, XKind
 from benchbrief.reports.signs import may_be_negative
 from benchbrief.reports.source import Key, Results
-from benchbrief.reports.values import Scale, decimals_for, fixed, scale_for, unit_text, with_unit
+from benchbrief.reports.values import Scale, decimals_for, fixed, key_text, scale_for, unit_text, with_unit
 from benchbrief.reports.words import Words, counted
 from benchbrief.results.statistics import t_interval
 
@@ -92,7 +92,7 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     x_label = figure.x_label or next((s.x_label for s in figure.series if s.x_label), "")
     x_label = x_label or results.words.get(x_dim or "", "")
     x_keys = _keys(figure, x_dim)
-    categories = tuple(k.label for k in x_keys) if kind == "category" else ()
+    categories = tuple(key_text(k.label, k.value) for k in x_keys) if kind == "category" else ()
     ticks = () if curve or kind == "category" else tuple(float(k.value) for k in x_keys)
     axis = XAxis(_with_unit(x_label, x_scale.unit), kind, categories, ticks)
     titles = _title(left, y_scale), _title(right, y_right)
@@ -185,7 +185,8 @@ def _traces(
             name, color = series.label, (None if coloured else plain.index(series))
             where: dict[str, Key] = {}
         else:
-            name = key.label if coloured == 1 else f"{series.label}, {key.label}"
+            shown = key_text(key.label, key.value)
+            name = shown if coloured == 1 else f"{series.label}, {shown}"
             color, where = _color(results, series.color_dim or "", key, index), {series.color_dim or "": key.value}
         if panel is not None and figure.panel_dim:
             where = {**where, figure.panel_dim: panel.value}
@@ -222,7 +223,7 @@ def _point(
     if series.mark == "curve" and series.x_query:
         x_value, y = results.at(series.x_query, **at), results.at(series.query, **at)
         known = x_value is not None and y is not None
-        return Point(x_value or 0.0, y if known else None, key.label)
+        return Point(x_value or 0.0, y if known else None, key_text(key.label, key.value))
     y = results.at(series.query, **at)
     low, high = (None, None) if y is None else _interval(series, at, y, results)
     return Point(x, y, low=low, high=high)
@@ -233,7 +234,9 @@ def _detail(series: plan.Series, point: Point, key: plan.Key, where: dict[str, K
     behind = [c for c in results.cells_behind(series.query, **where, **along) if c.status == "ok"]
     x = point.x if series.mark == "curve" and point.y is not None else None
     cells = tuple(dict.fromkeys(c.cell_id for c in behind))
-    return Detail(key.label, x, point.y, point.low, point.high, len({c.repeat for c in behind}), cells)
+    return Detail(
+        key_text(key.label, key.value), x, point.y, point.low, point.high, len({c.repeat for c in behind}), cells
+    )
 
 
 def _standing(point: Point, figure: plan.FigureElement, dim: str, kind: XKind) -> Point:

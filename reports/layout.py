@@ -14,6 +14,7 @@ from typing import Literal
 
 from benchbrief.reports import axes
 from benchbrief.reports.axes import Box, Ticks, text_width
+from benchbrief.reports.locales import locale
 
 PALETTE = ("#0072B2", "#E69F00", "#5D3A9B", "#009E73", "#F0B6D6", "#A23B00", "#56B4E9", "#4D4D00")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left")
@@ -324,7 +325,8 @@ def bar_text(value: float | None) -> str:
     size = abs(value)
     if size >= 1e4:
         return axes.tick_labels([float(f"{value:.3g}")])[0]
-    return f"{value:,.0f}" if size >= 100 or value == int(value) else f"{value:.1f}" if size >= 10 else f"{value:.3g}"
+    digits = ",.0f" if size >= 100 or value == int(value) else ".1f" if size >= 10 else ".3g"
+    return locale().numerals(f"{value:{digits}}")
 
 
 def _wrap(text: str, width: float, lines: int = 3) -> list[str]:

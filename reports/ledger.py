@@ -160,6 +160,7 @@ class Ledger:
             report=report.name,
             title=report.title,
             language=report.language,
+            locale=self._results.words.locale.name,
             run=str(run["run_id"] or ""),
             simulated=bool(run["simulated"]),
             plan_sha256=plan_sha256(self._results.plan),

@@ -118,7 +118,10 @@ class CellEntry(_Part):
 
 
 class NumbersFile(_Part):
-    """`origin` tells what all numbers have in common: the run, the spec and its revision, tools and servers."""
+    """`origin` tells what all numbers have in common: the run, the spec and its revision, tools and servers.
+
+    Numbers are printed by the conventions of `locale`: `with written_as(Locale(file.locale))` prints them again.
+    """
 
     format: Literal["benchbrief-numbers"] = "benchbrief-numbers"
     version: Literal[1] = 1
@@ -126,6 +129,7 @@ class NumbersFile(_Part):
     report: str
     title: str
     language: str
+    locale: str = "en_GB"
     run: str
     simulated: bool
     plan_sha256: str

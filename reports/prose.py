@@ -44,7 +44,8 @@ Insert = Callable[[Value, str], Inserted]
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _PLACE = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
 _ANCHOR = re.compile(r'^<a (.*?) href="[^"]*"(.*)</a>$', re.DOTALL)
-_CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\u3000-\u30ff]")
+_CJK = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u30ff]")  # but for Korean, which has word spaces
+_CJK_SIGN = re.compile("[\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]")
 
 
 def blocks(prose: Prose, insert: Insert, heading_level: int) -> Markup:
@@ -132,8 +133,11 @@ def _flat(tokens: list[Token]) -> list[Token]:
 
 
 def _drop_breaks_between_cjk(token: Token) -> None:
-    """A line end in Japanese source text is no word space."""
+    """A line end in Japanese source text is no word space; nor is one beside 、 or （, which bring their own."""
     children = token.children or []
     for before, mid, after in zip(children, children[1:], children[2:], strict=False):
-        if mid.type == "softbreak" and _CJK.match(before.content[-1:]) and _CJK.match(after.content[:1]):
+        if mid.type != "softbreak":
+            continue
+        ends = (before.content[-1:], after.content[:1])
+        if all(map(_CJK.match, ends)) or any(map(_CJK_SIGN.match, ends)):
             mid.type, mid.content = "text", ""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports.facts import fact_name
+from benchbrief.reports.recorded import recorded
 from benchbrief.reports.source import Results
 from benchbrief.reports.values import bytes_text
 from benchbrief.reports.view import Item
@@ -68,7 +69,9 @@ class _Told:
         words = results.words
         before = [f"{database.engine}, {words[f'd_server_{database.server}']}"]
         facts = {f.name: f.value for f in results.observed if f.kind == "database" and f.node == key}
-        before += [f"{fact_name(n, words)} {_in_bytes(v)}" for n, v in facts.items() if n != "stand_in"]
+        before += [
+            f"{fact_name(n, words)} {recorded(_in_bytes(v), words)}" for n, v in facts.items() if n != "stand_in"
+        ]
         before += [database.topology] if database.topology and database.topology != facts.get("topology") else []
         options = [_setting(name, value) for name, value in database.options.items()]
         options += [f"options_file = {database.options_file}"] if database.options_file else []

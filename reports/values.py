@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from benchbrief.reports.locales import locale
+
 NBSP = "\u00a0"
 _STEPS: dict[str, tuple[tuple[float, str], ...]] = {
     "s": ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")),
@@ -38,6 +40,11 @@ def number(value: object) -> float | None:
     except (TypeError, ValueError):
         return None
     return result if math.isfinite(result) else None
+
+
+def key_text(label: str, value: object) -> str:
+    """The label of a dimension's key: a number's as the language writes it."""
+    return locale().numerals(label) if isinstance(value, float) else label
 
 
 def unit_text(unit: str) -> str:
@@ -80,7 +87,7 @@ def fixed(value: float, decimals: int) -> str:
     text = f"{value:,.{decimals}f}"
     if float(text.replace(",", "")) == 0:
         text = text.lstrip("-")
-    return text.replace("-", "−")
+    return locale().numerals(text.replace("-", "−"))
 
 
 def automatic(value: float) -> str:
@@ -100,7 +107,7 @@ def formatted(value: float, spec: str, unit: str) -> str:
     text = format(value, spec)
     if not re.search("[1-9]", text):
         text = text.lstrip("+-")  # what rounds to zero is neither more nor less
-    return text.replace("-", "−")
+    return locale().numerals(text.replace("-", "−"))
 
 
 def with_unit(text: str, unit: str) -> str:
@@ -171,10 +178,10 @@ def bytes_text(count: float, *, exact: bool = True) -> str:
     """
     for size, unit in _SIZES:
         if exact and count >= size and count / size == round(count / size, 3):
-            return f"{count / size:g}{NBSP}{unit}"
+            return with_unit(locale().numerals(f"{count / size:g}"), unit)
         if not exact and count >= size and unit.endswith("iB"):
-            return f"{count / size:.3g}{NBSP}{unit}" if count < 1000 * size else f"{count / size:,.0f}{NBSP}{unit}"
-    return f"{count:,.0f}{NBSP}B"
+            return with_unit(locale().numerals(f"{count / size:{'.3g' if count < 1000 * size else ',.0f'}}"), unit)
+    return with_unit(fixed(count, 0), "B")
 
 
 def duration(seconds: float) -> str:
@@ -182,9 +189,9 @@ def duration(seconds: float) -> str:
     for size, unit in ((3600.0, "h"), (60.0, "min")):
         if seconds >= size and seconds % size == 0:
             return f"{seconds / size:.0f}{NBSP}{unit}"
-    return f"{seconds:g}{NBSP}s"
+    return with_unit(locale().numerals(f"{seconds:g}"), "s")
 
 
 def points(values: Sequence[float]) -> str:
     """1, 2, 4 with thousands separated."""
-    return ", ".join(f"{v:,.0f}" if v == int(v) else f"{v:,g}" for v in values)
+    return ", ".join(locale().numerals(f"{v:,.0f}" if v == int(v) else f"{v:,g}") for v in values)

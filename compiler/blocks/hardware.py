@@ -147,7 +147,7 @@ def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, Hard
                 values.said("power") and power is None,
             )
         for variant in variants:
-            own = table.reader.block(variant, VARIANT)
+            own, said = table.reader.block(variant, VARIANT), _said(variant)
             full = f"{entry.name}.{variant.name}"
             key = variant.name if short[variant.name] == 1 else full
             units[key] = HardwareUnit(
@@ -156,7 +156,7 @@ def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, Hard
                     variant,
                     entry,
                     hosts,
-                    {**facts, **_facts(own)},
+                    {name: fact for name, fact in facts.items() if name not in said} | _facts(own),
                     prepare + _commands(own, table.reader),
                     meters,
                 ),
@@ -164,7 +164,7 @@ def read_hardware(entries: dict[str, Entry], table: HostTable) -> dict[str, Hard
                 variant.head,
                 variant.name,
                 entry.imported,
-                {**_said(entry), **_said(variant)},
+                {**_said(entry), **said},
                 "power" in entry.taken,
                 values.said("power") and power is None,
             )

@@ -47,13 +47,13 @@ HARDWARE = BlockSchema(
         "power": Key(POWER, "How its power is read, or what it is declared to be.", example="power = rapl"),
     },
     blocks=("variant", "ssh"),
-    open_keys=Fact(),
+    open_keys=Fact(removable=True),
 )
 
 VARIANT = BlockSchema(
     "A way to set up the same hosts: facts and commands of its own beside the group's.",
     _VARIANT_KEYS,
-    open_keys=Fact(),
+    open_keys=Fact(removable=True),
     inherits=False,
     overridable=False,
 )

@@ -96,11 +96,16 @@ class Number(_Shape):
 
 @dataclass(frozen=True)
 class Fact(_Shape):
-    """Anything declared about hardware: a text, a number with or without a unit, `true` or `false`."""
+    """Anything declared about hardware: a text, a number with or without a unit, `true` or `false`.
+
+    One that is `removable` may also be `none`: then there is no such fact, whatever was said of it before.
+    """
+
+    removable: bool = False
 
     @property
     def wanted(self) -> str:
-        return "a text, a quantity, `true` or `false`"
+        return "a text, a quantity, `true` or `false`" + (", or `none` for no such fact" if self.removable else "")
 
 
 @dataclass(frozen=True)

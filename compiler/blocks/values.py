@@ -266,6 +266,8 @@ class Reader:
             return self._text(key, expr, Text())
         if isinstance(expr, ast.Name) and expr.text in _FLAGS:
             return _FLAGS[expr.text]
+        if shape.removable and isinstance(expr, ast.Name) and expr.text == "none":
+            return None
         if isinstance(expr, ast.Quantity | ast.Binary | ast.Unary):
             return self.constant(expr)
         self._wrong(expr, key, shape.wanted, _FLAGS)

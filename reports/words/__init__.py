@@ -24,8 +24,8 @@ class Words(Mapping[str, str]):
 
     def __init__(self, language: str, entries: Mapping[str, Entry]) -> None:
         self.language = language
-        self.locale = Locale(language)
-        self.entries = entries
+        self.locale = Locale(str(entries.get("locale", language)))
+        self.entries = {key: entry for key, entry in entries.items() if key != "locale"}
 
     def __getitem__(self, key: str) -> str:
         entry = self.entries[key]
@@ -47,7 +47,7 @@ class Words(Mapping[str, str]):
 
 def counted(words: Words, key: str, count: float, **holes: object) -> str:
     """The sentence for a number of things, `{n}` in it."""
-    return words.form(key, count).format(n=f"{count:,.15g}", **holes)
+    return words.form(key, count).format(n=words.locale.numerals(f"{count:,.15g}"), **holes)
 
 
 def words(language: str) -> Words:
