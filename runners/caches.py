@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchbrief.compiler.plan import Database
+from benchbrief.runners.patience import run_persistently
 from benchbrief.runners.seams import Command, RunnerError, Transport
 
 _TIMEOUT_S = 600.0
@@ -24,7 +25,7 @@ fi
 
 def drop_page_cache(transport: Transport, database: Database) -> None:
     """Write out what is dirty, and drop the page cache, dentries and inodes. Raises RunnerError if denied."""
-    done = transport.run(Command(("sh", "-c", _DROP)), timeout_s=_TIMEOUT_S)
+    done = run_persistently(transport, Command(("sh", "-c", _DROP)), timeout_s=_TIMEOUT_S)
     if done.exit_code != 0:
         said = (done.stderr.strip() or done.stdout.strip() or f"it ended with code {done.exit_code}").splitlines()[-1]
         raise RunnerError(

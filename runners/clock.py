@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Literal
 from benchbrief.runners import journal as j
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.measurement import Measurement
+from benchbrief.runners.patience import persistently
 from benchbrief.runners.seams import Command, RunnerError, Transport
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def read_clock(transport: Transport) -> ClockReading | None:
     """None when the host does not tell. Raises HostError when it can't be reached."""
     if transport.host.transport == "local":
         return ClockReading(0.0, 0.0, time.time() - time.clock_gettime(_SINCE_BOOT))
-    found = [reading for _ in range(_ROUND_TRIPS) if (reading := _round_trip(transport)) is not None]
+    tried = (persistently(transport, lambda: _round_trip(transport)) for _ in range(_ROUND_TRIPS))
+    found = [reading for reading in tried if reading is not None]
     return min(found, key=lambda reading: reading.uncertainty_s, default=None)
 
 

@@ -14,8 +14,9 @@ from benchbrief.runners import tools
 from benchbrief.runners.commands import shell_line
 from benchbrief.runners.facts import size_text
 from benchbrief.runners.fan_out import each_of
-from benchbrief.runners.hosts import HostPool
+from benchbrief.runners.hosts import CONTROLLER, HostPool
 from benchbrief.runners.plugins import driver, engine_class
+from benchbrief.runners.references import unset
 from benchbrief.runners.seams import Command, Hosts, RunnerError
 from benchbrief.runners.strays import places, strays
 from benchbrief.runners.supported import try_meters
@@ -44,6 +45,9 @@ def examine(plan: Plan, config: Path | None = None) -> Iterator[Finding]:
 
     Starts nothing and changes nothing. Yields as it goes, in the plan's order: a host may take its time to answer.
     """
+    for each in unset(plan):
+        detail = f"is not set, and {each.needed_by} ({each.origin}) needs it"
+        yield Finding(CONTROLLER.id, each.what, False, detail, each.hint)
     with HostPool(plan, config=config) as hosts:
         for host_id, found in each_of(plan.hosts, lambda host_id: list(_host(plan, hosts, host_id))):
             if isinstance(found, RunnerError):

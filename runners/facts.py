@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 from benchbrief.compiler.plan import Fact, Hardware, Quantity
 from benchbrief.runners.commands import quote
+from benchbrief.runners.patience import run_persistently
 from benchbrief.runners.seams import Command, HostError, Transport
 
 _MAX_LINES = 5000
@@ -81,7 +82,7 @@ path() {
 def observe(transport: Transport, paths: Sequence[str]) -> dict[str, str]:
     """Facts of a host, and of the file systems that hold `paths` (or will: they need not be there yet)."""
     calls = "".join(f"path {quote(path)} {index}\n" for index, path in enumerate(paths))
-    done = transport.run(Command(("sh",)), stdin=f"{_SCRIPT}{calls}exit 0\n", timeout_s=30)
+    done = run_persistently(transport, Command(("sh",)), stdin=f"{_SCRIPT}{calls}exit 0\n", timeout_s=30)
     if done.exit_code != 0:
         raise HostError(f"{transport.host.id}: can't read its facts: {done.stderr.strip()[-200:]}")
     return _facts(done.stdout, paths)

@@ -9,7 +9,7 @@ from itertools import chain, repeat
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-from benchbrief.runners.seams import ConnectionLost
+from benchbrief.runners.seams import Command, Completed, ConnectionLost, Transport
 
 _RETRY_AFTER_S = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
 _GIVEN_UP_S = 60.0
@@ -45,3 +45,8 @@ def persistently(
             _given_up.pop(host, None)
             return result
     raise AssertionError("an endless loop has ended")
+
+
+def run_persistently(at: Transport, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
+    """Run a short command that is safe to repeat, on a host whose connection may break just then."""
+    return persistently(at, lambda: at.run(command, timeout_s=timeout_s, stdin=stdin))

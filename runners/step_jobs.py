@@ -12,6 +12,7 @@ from dataclasses import replace
 from benchbrief.compiler.plan import Cell, StepKind
 from benchbrief.runners.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.live_jobs import watch_load
+from benchbrief.runners.patience import run_persistently
 from benchbrief.runners.probing import sampled
 from benchbrief.runners.seams import (
     BadOutput,
@@ -120,7 +121,7 @@ def _start_together(attempt: Attempt, jobs: Mapping[str, Job], running: dict[str
 
     def start(host_id: str) -> tuple[RunningJob, float]:
         transport = attempt.hosts[host_id]
-        transport.run(Command(("true",)))  # so that no connection has to be made after the barrier
+        run_persistently(transport, Command(("true",)))  # so that no connection has to be made after the barrier
         ready.wait(_READY_S)
         return transport.start(jobs[host_id]), time.monotonic()
 

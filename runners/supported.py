@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from benchbrief.compiler.plan import Cell, Plan
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.probes.power import KINDS, try_meter
+from benchbrief.runners.references import refuse_unset
 from benchbrief.runners.seams import HostError, Hosts, Node, RunnerError
 
 _AT_ONCE = 16
@@ -16,6 +17,7 @@ _AT_ONCE = 16
 
 def refuse_unsupported(plan: Plan) -> None:
     """Raises RunnerError for a plan that can't be run as it says: one of another version may have other meters."""
+    refuse_unset(plan)
     for cell in plan.cells:
         sampled = any(probe.name == "power" for probe in cell.probes)
         for meter in plan.hardware[cell.hardware].power if sampled else ():

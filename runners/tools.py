@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchbrief.runners.patience import run_persistently
 from benchbrief.runners.seams import Command, Driver, Requirement, ToolMissing, Transport
 
 STAND_IN = "mongo-stand-in"
@@ -92,7 +93,7 @@ def digest_stand_in(transport: Transport, path: str) -> str:
 
 
 def _digest(transport: Transport, script: str, path: str) -> str:
-    said = transport.run(Command(("sh", "-c", script, "digest", path)), timeout_s=60).stdout.split()
+    said = run_persistently(transport, Command(("sh", "-c", script, "digest", path)), timeout_s=60).stdout.split()
     return said[0] if said and re.fullmatch(r"[0-9a-f]{64}", said[0]) else ""
 
 
@@ -119,14 +120,14 @@ def find_stand_in(transport: Transport) -> str:
 
 
 def _first(transport: Transport, candidates: Sequence[str]) -> str | None:
-    done = transport.run(Command(("sh", "-c", _FIND, "find", *candidates)))
+    done = run_persistently(transport, Command(("sh", "-c", _FIND, "find", *candidates)))
     path = done.stdout.strip()
     return path if done.exit_code == 0 and path.startswith("/") else None
 
 
 def _check(transport: Transport, requirement: Requirement) -> str:
     """What the check printed, on either stream: `java -version` speaks on standard error."""
-    done = transport.run(requirement.check, timeout_s=60)
+    done = run_persistently(transport, requirement.check, timeout_s=60)
     said = f"{done.stdout}\n{done.stderr}".strip()
     if done.exit_code != 0:
         first = said.splitlines()[0][:200] if said else f"its check ended with code {done.exit_code}"

@@ -6,6 +6,7 @@ the host itself was reached at through SSH.
 
 from __future__ import annotations
 
+from benchbrief.runners.patience import run_persistently
 from benchbrief.runners.seams import Command, Transport
 
 # SSH_CONNECTION is: the client's address and port, the server's address and port. An IPv6 address may need a zone.
@@ -20,5 +21,5 @@ case $3 in ''|*:*) echo "$at";; *) echo "$3";; esac
 def address_of(transport: Transport) -> str:
     """The plan's name where the host knows itself by it. Raises HostError."""
     name = transport.host.name
-    done = transport.run(Command(("sh", "-c", _ADDRESS, "sh", name)))
+    done = run_persistently(transport, Command(("sh", "-c", _ADDRESS, "sh", name)))
     return done.stdout.strip() or name

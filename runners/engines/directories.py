@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from benchbrief.runners.attended_jobs import run_to_end
+from benchbrief.runners.patience import run_persistently
 from benchbrief.runners.seams import Command, Completed, Interrupted, Job, RunnerError, Stopping, Transport
 
 MARKER = "BENCHBRIEF"
@@ -128,4 +129,4 @@ def _said(done: Completed) -> str | None:
 
 
 def _run(host: Transport, script: str, path: str, *arguments: str, timeout_s: float = _TIMEOUT_S) -> Completed:
-    return host.run(Command(("sh", "-c", script, "sh", path, *arguments)), timeout_s=timeout_s)
+    return run_persistently(host, Command(("sh", "-c", script, "sh", path, *arguments)), timeout_s=timeout_s)

@@ -14,6 +14,7 @@ from pathlib import Path
 from benchbrief.compiler.plan import Database, Hardware
 from benchbrief.runners import tools
 from benchbrief.runners.engines.mongo_layout import CONFIG_FILE, KEY_FILE, Layout, Member, layout, words
+from benchbrief.runners.patience import run_persistently
 from benchbrief.runners.references import read_reference
 from benchbrief.runners.seams import Command, File, Hosts, Job, RunnerError, RunningJob, Secret, ToolMissing
 
@@ -112,7 +113,7 @@ class Servers:
     def end_old(self, host_id: str) -> str | None:
         """End servers on these data that are no jobs of this run; None when it went well, else what is wrong."""
         end = Command(("sh", "-c", _END_OLD, "sh", self._path))
-        done = self._hosts[host_id].run(end, timeout_s=_END_TIMEOUT_S + 30)
+        done = run_persistently(self._hosts[host_id], end, timeout_s=_END_TIMEOUT_S + 30)
         return (done.stdout.strip() or done.stderr.strip()) if done.exit_code else None
 
     def run(self, member: Member) -> None:
@@ -184,7 +185,8 @@ class Servers:
 
     def _end_process(self, member: Member) -> None:
         """Ask it to end; a job that is stopped has too little time for a clean end."""
-        self._hosts[member.host].run(Command(("sh", "-c", _END, "sh", f"{self._path}/{member.name}")))
+        end = Command(("sh", "-c", _END, "sh", f"{self._path}/{member.name}"))
+        run_persistently(self._hosts[member.host], end)
 
 
 def _collect(job: RunningJob, folder: Path | None) -> None:

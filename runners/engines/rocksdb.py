@@ -16,6 +16,7 @@ from benchbrief.runners import tools
 from benchbrief.runners.engines import directories
 from benchbrief.runners.engines.hooks import run_hooks
 from benchbrief.runners.facts import size_text
+from benchbrief.runners.patience import run_persistently
 from benchbrief.runners.plugins import driver
 from benchbrief.runners.seams import (
     Command,
@@ -291,4 +292,4 @@ class RocksDB:
 
     def _run(self, script: str, *arguments: str) -> Completed:
         command = Command(("sh", "-c", script, "sh", self._path(), *arguments))
-        return self._hosts[self._host].run(command, timeout_s=_REMOVE_TIMEOUT_S)
+        return run_persistently(self._hosts[self._host], command, timeout_s=_REMOVE_TIMEOUT_S)

@@ -65,7 +65,10 @@ def test_a_reading_that_fails_is_a_gap_with_its_reason(bench: Bench) -> None:
     ("meter", "why"),
     [
         ('command("echo no meter here >&2; exit 1")', "no meter here"),
-        ('ipmi("127.0.0.1:9", user: "bench", password: secret("NOT_SET_ANYWHERE"))', "secret NOT_SET_ANYWHERE"),
+        (
+            'ipmi("127.0.0.1:9", user: "bench", password: secret("HOME"))',
+            "power of local can't be read by ipmi",
+        ),
         (
             'redfish("https://127.0.0.1:9", user: "bench", password: secret("HOME"))',
             "power of local can't be read by redfish",
@@ -98,6 +101,15 @@ def test_a_meter_that_is_dead_fails_no_cell_that_does_not_need_it_and_may_be_men
     meter.write_text("90\n")
     assert bench("resume", bench.run_dir.name, "--no-report", timeout=100).code == ExitCode.DONE
     assert {status for status, _ in bench.verdicts().values()} == {"ok"}
+
+
+def test_a_meter_whose_password_is_not_set_is_told_before_anything_is_begun(bench: Bench) -> None:
+    bench.spec(SPEC, METER='ipmi("127.0.0.1:9", user: "bench", password: secret("NOT_SET_ANYWHERE"))')
+    ended = bench("run", "brief.bench", "--no-report")
+    assert ended.code == ExitCode.USAGE, ended.text
+    assert "needs the secret NOT_SET_ANYWHERE, which is not set" in ended.err
+    assert "brief.bench:2:" in ended.err, "the line of the meter"
+    assert bench.run_dirs() == []
 
 
 def test_watts_of_cpu_packages_are_marked_as_such_wherever_they_are_shown(bench: Bench) -> None:

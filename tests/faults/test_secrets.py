@@ -98,11 +98,20 @@ def test_a_password_that_is_refused_is_not_shown(bench: Bench, server: tuple[str
     assert holding(password, bench.folder) == []
 
 
-def test_a_secret_that_is_not_set_is_named_before_anything_runs(bench: Bench) -> None:
-    uri = "mongodb://u:{secret(MONGO_PASSWORD)}@127.0.0.1:1/ycsb"
+def test_a_secret_that_is_not_set_is_named_before_any_host_is_reached(bench: Bench) -> None:
+    uri = "mongodb://{env(MONGO_USER)}:{secret(MONGO_PASSWORD)}@127.0.0.1:1/ycsb"
     bench.spec(MONGO.replace("[1, 2]", "[1]"), TOOL="ycsb", SERVER=f'uri = "{uri}"', SECONDS=1)
-    ended = bench("run", "brief.bench")
-    assert ended.code == 3
-    assert "needs the secret MONGO_PASSWORD, which is not set" in ended.out
-    assert "export MONGO_PASSWORD=..." in ended.out
+    ended = bench("run", "brief.bench", env={"MONGO_USER": "me"})
+    assert ended.code == 2, ended.text
+    assert "the uri of database mongo (brief.bench:3:1) needs the secret MONGO_PASSWORD, which is not set" in ended.err
+    assert "export MONGO_PASSWORD=..." in ended.err
+    assert bench.run_dirs() == [], "nothing was begun"
+    both = bench("run", "brief.bench").err
+    assert "export MONGO_USER=... MONGO_PASSWORD=..." in both
+    told = bench("doctor", "brief.bench", env={"MONGO_USER": "me"})
+    assert told.code == 3
+    assert "secret MONGO_PASSWORD" in told.out
+    assert "is not set, and the uri of database mongo (brief.bench:3:1) needs it" in told.out
+    assert "MONGO_USER" not in told.out
     assert bench("check", "brief.bench").code == 0, "checking needs no secret"
+    assert bench("run", "brief.bench", "--simulate", "--no-report").code == 0, "nor does a simulation"

@@ -7,13 +7,16 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import paramiko
 import pytest
 
 from benchbrief.compiler.plan import Host
+from benchbrief.runners import clock, facts, tools
+from benchbrief.runners.engines import directories
+from benchbrief.runners.engines.addresses import address_of
 from benchbrief.runners.seams import Command, ConnectionLost, HostError, Job, RunnerError, Transport
 from benchbrief.runners.transports import open_transport
 from benchbrief.runners.transports.ssh import SshTransport
@@ -371,6 +374,25 @@ def test_every_step_of_a_job_survives_a_cut_before_it(server: Sshd, opened: list
     running.stop()
     server.cut_connections()
     assert running.collect(tmp_path / "kept").stdout.read_text() == "up\n"
+
+
+def test_what_is_asked_at_the_start_of_a_cell_survives_a_cut_before_it(
+    server: Sshd, opened: list[Transport], tmp_path: Path
+) -> None:
+    transport = open_transport(server.host)
+    opened.append(transport)
+    transport.run(HELLO)
+    asked: tuple[Callable[[], object], ...] = (
+        lambda: tools.find_program(transport, "sh"),
+        lambda: tools.digest(transport, "/bin/sh"),
+        lambda: facts.observe(transport, [str(tmp_path)])["kernel"],
+        lambda: address_of(transport),
+        lambda: directories.open_directory(transport, str(tmp_path / "data")) is None,
+        lambda: clock.read_clock(transport),
+    )
+    for ask in asked:
+        assert server.cut_connections() > 0
+        assert ask()
 
 
 def test_a_command_whose_connection_is_cut_is_an_error_and_the_next_one_connects_again(
