@@ -1,8 +1,8 @@
 """Mistakes in names, files and cycles, each with its stable code and all of its prose; the base of the others.
 
 E02xx names, E06xx files and cycles, W warnings. Values and their units (E03xx, E04xx) are in
-`blocks/value_errors.py`, structure (E05xx) in `blocks/structure_errors.py`, schedules (E055x) in
-`blocks/schedule_errors.py`, metrics (E070x to E072x) in
+`blocks/value_errors.py`, what blocks hold (E05xx) in `blocks/structure_errors.py`, `blocks/database_errors.py` and
+`blocks/experiment_errors.py`, schedules (E055x) in `blocks/schedule_errors.py`, metrics (E070x to E072x) in
 `metrics/metric_errors.py`, reports (from E0730 on) in `briefs/report_errors.py`.
 """
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from benchbrief.compiler import errors, plan
-from benchbrief.compiler.blocks import structure_errors
+from benchbrief.compiler.blocks import experiment_errors
 from benchbrief.compiler.blocks.aging import warn_of_aged_data
 from benchbrief.compiler.blocks.databases import read_databases
 from benchbrief.compiler.blocks.experiments import Matrix, World, read_experiments
@@ -98,7 +98,7 @@ def _loads(world: World, matrices: Iterable[Matrix], findings: Findings) -> dict
             if other.workload != load.workload:
                 sizes = sorted(int(float(each.workload.properties["records"])) for each in (other, load))
                 records = " and ".join(f"{size:,}" for size in sizes)
-                findings.add(structure_errors.TwoSizes(load.span, name, records))
+                findings.add(experiment_errors.TwoSizes(load.span, name, records))
     return {**loads, **used}
 
 

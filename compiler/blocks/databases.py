@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from benchbrief.compiler import plan
-from benchbrief.compiler.blocks import structure_errors, value_errors
+from benchbrief.compiler.blocks import database_errors, structure_errors, value_errors
 from benchbrief.compiler.blocks.hardware import HardwareUnit, origin
 from benchbrief.compiler.blocks.hooks import Reset, read_hooks, read_reset
 from benchbrief.compiler.blocks.mongo_servers import Topology, check_hosts, read_start, read_topology
@@ -99,21 +99,21 @@ def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
     if engine == "mongodb":
         server = "start" if values.text("server") == "start" else "embedded" if values.said("server") else "attach"
         if server == "attach" and not values.said("uri"):
-            reader.findings.add(structure_errors.NotReachable(entry.head, entry.name))
+            reader.findings.add(database_errors.NotReachable(entry.head, entry.name))
         if server == "start" and not values.said("path"):
             _require_path(entry, reader)
     else:
         tool = read_tool(values.series("tool"), reader) or plan.Tool(driver="db_bench")
         if tool.driver not in ENGINE_TOOLS[engine]:
             reader.findings.add(
-                structure_errors.ToolMismatch(values.span("tool"), tool.driver, engine, ENGINE_TOOLS[engine])
+                database_errors.ToolMismatch(values.span("tool"), tool.driver, engine, ENGINE_TOOLS[engine])
             )
         if not values.said("path"):
             _require_path(entry, reader)
     reset = read_reset(values, "drop_and_load" if engine == "mongodb" else "after_writes", reader)
     doubtful = values.said("server") and values.text("server") is None  # a misspelt one may be any
     if reset.how == "snapshot" and server in ("attach", "embedded") and not doubtful:
-        reader.findings.add(structure_errors.NoSnapshot(values.span("reset"), entry.name, server))
+        reader.findings.add(database_errors.NoSnapshot(values.span("reset"), entry.name, server))
     if engine == "rocksdb":
         _check_flags(entry.one("options"), reader)
     options, open_options = _open_options(entry.one("options"))
@@ -191,9 +191,9 @@ def _check_flags(entry: Entry | None, reader: Reader) -> None:
     for name, attribute in entry.attributes.items() if entry else ():
         if name in RESERVED:
             instead = _SAID_BY.get(name, "")
-            reader.findings.add(structure_errors.ReservedFlag(attribute.key.span, name, instead))
+            reader.findings.add(database_errors.ReservedFlag(attribute.key.span, name, instead))
         elif not FLAG.match(name) and not did_you_mean(name, ROCKSDB_OPTIONS):
-            reader.findings.add(structure_errors.NoFlag(attribute.key.span, name))
+            reader.findings.add(database_errors.NoFlag(attribute.key.span, name))
 
 
 def _by_our_names(entry: Entry, reader: Reader) -> Entry:
@@ -202,7 +202,7 @@ def _by_our_names(entry: Entry, reader: Reader) -> Entry:
     kept = {}
     for name, attribute in entry.attributes.items():
         if name.lower() in meant and name not in MONGODB_OPTIONS:
-            reader.findings.add(structure_errors.UriWord(attribute.key.span, name, meant[name.lower()]))
+            reader.findings.add(database_errors.UriWord(attribute.key.span, name, meant[name.lower()]))
         else:
             kept[name] = attribute
     return replace(entry, attributes=kept)
@@ -222,12 +222,12 @@ def _filled_options(spec: DatabaseSpec, unit: HardwareUnit, reader: Reader) -> d
         if key not in keys and spec.engine == "mongodb":
             reader.findings.add(structure_errors.UnknownAttribute(spec.option_places[key], "options", key, tuple(keys)))
         elif not isinstance(hole.expr, ast.Name) or hole.format:
-            reader.findings.add(structure_errors.BadHole(hole.span, key, "only the name of a fact can stand here"))
+            reader.findings.add(database_errors.BadHole(hole.span, key, "only the name of a fact can stand here"))
         elif hole.expr.text not in unit.said:
             known = tuple(unit.said)
             if reader.findings.at(hole.expr.span):
                 continue  # said of other hardware already
-            reader.findings.add(structure_errors.UnknownHole(hole.expr.span, unit.hardware.key, hole.expr.text, known))
+            reader.findings.add(database_errors.UnknownHole(hole.expr.span, unit.hardware.key, hole.expr.text, known))
         else:
             value = reader.value(key, unit.said[hole.expr.text], keys[key].shape if key in keys else Fact())
             mongodb = spec.engine == "mongodb"
@@ -302,7 +302,7 @@ def _hole(
     hole: ast.Hole, key: str, known: Mapping[str, str], unit: HardwareUnit, reader: Reader
 ) -> str | plan.Reference | None:
     if hole.format:
-        reader.findings.add(structure_errors.BadHole(hole.span, key, "a format has no meaning here"))
+        reader.findings.add(database_errors.BadHole(hole.span, key, "a format has no meaning here"))
         return None
     match hole.expr:
         case ast.Name(text=name) if name in known:
@@ -313,7 +313,7 @@ def _hole(
                 return param.plain
             if reader.findings.at(name.span):
                 return None  # said of other hardware already
-            reader.findings.add(structure_errors.UnknownHole(name.span, unit.hardware.key, name.text, tuple(known)))
+            reader.findings.add(database_errors.UnknownHole(name.span, unit.hardware.key, name.text, tuple(known)))
         case ast.Call(function=function) if (
             key == "uri" and function.text not in _REFERENCES and did_you_mean(function.text, _REFERENCES)
         ):
@@ -322,7 +322,7 @@ def _hole(
             found = reference(other) if key == "uri" else None
             if found is not None:
                 return found
-            reader.findings.add(structure_errors.BadHole(hole.span, key, f"it is {described(other)}"))
+            reader.findings.add(database_errors.BadHole(hole.span, key, f"it is {described(other)}"))
     return None
 
 

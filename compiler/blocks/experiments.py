@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal, TypeVar
 
 from benchbrief.compiler import errors, plan
-from benchbrief.compiler.blocks import structure_errors, value_errors
+from benchbrief.compiler.blocks import database_errors, experiment_errors, structure_errors, value_errors
 from benchbrief.compiler.blocks.databases import DatabaseSpec, fill
 from benchbrief.compiler.blocks.hardware import HardwareUnit, origin
 from benchbrief.compiler.blocks.probes import ProbeSpec, read_probes
@@ -166,7 +166,7 @@ class _Experiment:
         if ramps is None or measure_s is None:
             return None
         if ramps.ramp.search and repeats.order == "random":
-            self.reader.findings.add(structure_errors.SearchInRandomOrder(self.values.span("repeats")))
+            self.reader.findings.add(experiment_errors.SearchInRandomOrder(self.values.span("repeats")))
         name, awaits = self.entry.name, ramps.awaits
         return Matrix(
             experiment=plan.Experiment(
@@ -294,7 +294,7 @@ class _Experiment:
             case [ast.Argument(key=None, value=ast.Name(text=name))] if name in self.world.workloads:
                 load = self.world.workloads[name]
                 if load is not None and load.workload.family != "ycsb":
-                    self.reader.findings.add(structure_errors.LoadOfDbBench(call.span, name))
+                    self.reader.findings.add(experiment_errors.LoadOfDbBench(call.span, name))
                     return None
                 return load and loading(load, self.world.language)
             case [ast.Argument(key=None, value=ast.Name(text=name) as word)]:
@@ -333,7 +333,7 @@ class _Experiment:
             return _Ramps("threads", threads, threads) if threads else None
         targets = self._points("target")
         if len(threads.points) > 1:
-            self.reader.findings.add(structure_errors.TwoRamps(self.values.span("threads"), len(threads.points)))
+            self.reader.findings.add(experiment_errors.TwoRamps(self.values.span("threads"), len(threads.points)))
             return None
         return _Ramps("target", targets, threads) if threads and targets else None
 
@@ -347,7 +347,7 @@ class _Experiment:
         if series:
             return self._phases(self.reader.deref(series[0]))
         if not self.values.said("measure"):
-            self.reader.findings.add(structure_errors.NoMeasuredTime(self.entry.head, self.entry.name))
+            self.reader.findings.add(experiment_errors.NoMeasuredTime(self.entry.head, self.entry.name))
         return self.values.number("measure"), 1
 
     def _phases(self, expr: ast.Expr) -> tuple[float | None, int]:
@@ -366,7 +366,7 @@ class _Experiment:
         """The client and its tool; for a library engine, no client and the database's tool."""
         if database.tool is not None:
             if self.values.said("client"):
-                self.reader.findings.add(structure_errors.ClientNotWanted(self.values.span("client"), database.name))
+                self.reader.findings.add(database_errors.ClientNotWanted(self.values.span("client"), database.name))
             return None, database.tool
         client = self._one("client", self.world.clients)
         if client is None:
@@ -374,7 +374,7 @@ class _Experiment:
         tools = ENGINE_TOOLS[database.engine]
         if client.tool.driver not in tools:
             self.reader.findings.add(
-                structure_errors.ToolMismatch(self.values.span("client"), client.tool.driver, database.engine, tools)
+                database_errors.ToolMismatch(self.values.span("client"), client.tool.driver, database.engine, tools)
             )
         return client, client.tool
 
@@ -387,10 +387,10 @@ class _Experiment:
             threads = min((ramps.ramp if ramps.axis == "threads" else ramps.threads).points, default=hosts)
             if threads < hosts:
                 span = self.values.span("threads")
-                findings.add(structure_errors.FewThreads(span, int(threads), client.name, hosts))
+                findings.add(experiment_errors.FewThreads(span, int(threads), client.name, hosts))
             target = min(ramps.ramp.points, default=hosts) if ramps.axis == "target" else hosts
             if target < hosts:
-                findings.add(structure_errors.SmallTarget(self.values.span("target"), target, client.name, hosts))
+                findings.add(experiment_errors.SmallTarget(self.values.span("target"), target, client.name, hosts))
         if client.tool.driver not in MERGEABLE:
             span = self.values.span("client") if self.values.said("client") else self.entry.head
             findings.add(errors.PrintedPercentiles(span, client.tool.driver, hosts))
@@ -418,16 +418,16 @@ class _Experiment:
             span = self.places["workload", load.workload.name]
             if family != _FAMILY[database.engine]:
                 findings.add(
-                    structure_errors.WorkloadMismatch(span, load.workload.name, family, database.name, database.engine)
+                    database_errors.WorkloadMismatch(span, load.workload.name, family, database.name, database.engine)
                 )
             elif not load.timed:
-                findings.add(structure_errors.NotTimed(span, load.workload.benchmark, timed_benchmarks()))
+                findings.add(experiment_errors.NotTimed(span, load.workload.benchmark, timed_benchmarks()))
         if database.engine != "rocksdb":
             return loads
         for unit in units:
             if unit.hardware.nodes > 1:
                 findings.add(
-                    structure_errors.OneHostOnly(
+                    database_errors.OneHostOnly(
                         self.places["hardware", unit.hardware.key], unit.hardware.key, unit.hardware.nodes
                     )
                 )
@@ -441,16 +441,16 @@ class _Experiment:
         for load in loads:
             if load.of and phases > 1:
                 span = self.places["workload", load.workload.name]
-                self.reader.findings.add(structure_errors.LoadInPhases(span, load.workload.name))
+                self.reader.findings.add(experiment_errors.LoadInPhases(span, load.workload.name))
 
     def _tool_limits(self, tool: plan.Tool, phases: int) -> None:
         """What the tool can't do: offer a load, cut a run into phases, measure parts of a second."""
         findings = self.reader.findings
         if self.values.said("target") and tool.driver not in OPEN_LOOP:
-            findings.add(structure_errors.ClosedLoopOnly(self.values.span("target"), tool.driver))
+            findings.add(experiment_errors.ClosedLoopOnly(self.values.span("target"), tool.driver))
         if phases > 1 and tool.driver not in PHASED:
             instead = PHASED[0] if tool.driver in ENGINE_TOOLS["mongodb"] else ""
-            findings.add(structure_errors.NoPhases(self.values.span("phases"), tool.driver, instead))
+            findings.add(experiment_errors.NoPhases(self.values.span("phases"), tool.driver, instead))
         if tool.driver != "db_bench":
             return
         for key in ("warm_up", "measure"):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from benchbrief.compiler import plan
-from benchbrief.compiler.blocks import meter_errors, structure_errors, value_errors
+from benchbrief.compiler.blocks import experiment_errors, meter_errors, structure_errors, value_errors
 from benchbrief.compiler.blocks.hosts import HostPatternError, expand, parse_destination
 from benchbrief.compiler.blocks.meter_schema import (
     BOUNDARIES,
@@ -355,7 +355,7 @@ class _Meter:
             return False
         if group is not None and group.hosts and count != group.hosts and not shared:
             self.reader.findings.add(
-                structure_errors.MeterCount(argument.span, self.kind, group.name, count, group.hosts)
+                experiment_errors.MeterCount(argument.span, self.kind, group.name, count, group.hosts)
             )
             return False
         return True

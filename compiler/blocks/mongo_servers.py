@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbrief.compiler import plan
-from benchbrief.compiler.blocks import structure_errors
+from benchbrief.compiler.blocks import database_errors, structure_errors
 from benchbrief.compiler.blocks.schema import DATABASE
 from benchbrief.compiler.blocks.shapes import Number, Text
 from benchbrief.compiler.blocks.values import Constant, Reader, Value, Values, wrong_value
@@ -95,7 +95,7 @@ def check_hosts(topology: Topology, span: Span, hardware: str, hosts: int, findi
         ways = " or ".join(str(n) for n in range(1, hosts + 1) if hosts % n == 0)
         problem = f"each shard has as many members as the others: say `shards: {ways}`"
     if problem:
-        findings.add(structure_errors.TopologyMismatch(span, topology.text or "standalone", hardware, hosts, problem))
+        findings.add(database_errors.TopologyMismatch(span, topology.text or "standalone", hardware, hosts, problem))
 
 
 def read_start(values: Values, started: bool, reader: Reader) -> plan.ServerStart | None:
@@ -104,13 +104,13 @@ def read_start(values: Values, started: bool, reader: Reader) -> plan.ServerStar
         for key in ONLY_STARTED:
             if key in values.entry.attributes:
                 span = values.entry.attributes[key].key.span
-                reader.findings.add(structure_errors.OnlyStarted(span, key))
+                reader.findings.add(database_errors.OnlyStarted(span, key))
         return None
     for together in TOGETHER:
         said = [key for key in together if values.said(key)]
         missing = [key for key in together if key not in said]
         if said and missing:
-            reader.findings.add(structure_errors.HalfALogin(values.span(said[0]), said[0], tuple(missing)))
+            reader.findings.add(database_errors.HalfALogin(values.span(said[0]), said[0], tuple(missing)))
     binary = values.text("binary") or "mongod"
     folder, slash, _ = binary.rpartition("/")
     name, text = _config(values, reader)
@@ -148,10 +148,10 @@ def _config(values: Values, reader: Reader) -> tuple[str, str]:
         text = path.read_bytes().decode()
     except (OSError, ValueError) as error:
         why = error.strerror or "it can't be read" if isinstance(error, OSError) else _decoded(error)
-        reader.findings.add(structure_errors.BadConfigFile(span, name, why[:1].lower() + why[1:]))
+        reader.findings.add(database_errors.BadConfigFile(span, name, why[:1].lower() + why[1:]))
         return "", ""
     for why in _foreign(text):
-        reader.findings.add(structure_errors.ConfigNotOurs(span, name, why))
+        reader.findings.add(database_errors.ConfigNotOurs(span, name, why))
     return name, text
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchbrief.compiler import errors, plan
-from benchbrief.compiler.blocks import structure_errors
+from benchbrief.compiler.blocks import database_errors, experiment_errors, structure_errors
 from benchbrief.compiler.blocks.databases import DatabaseSpec
 from benchbrief.compiler.blocks.hardware import HardwareUnit, origin
 from benchbrief.compiler.blocks.schema import EXPERIMENT, PROBE, PROBES
@@ -63,7 +63,7 @@ def _declared(entry: Entry, reader: Reader) -> ProbeSpec | None:
         return None
     for key in ON.values():
         if key in entry.attributes and key != ON.get(kind):
-            reader.findings.add(structure_errors.NotForThisProbe(entry.attributes[key].key.span, key, kind, _KNOWN))
+            reader.findings.add(experiment_errors.NotForThisProbe(entry.attributes[key].key.span, key, kind, _KNOWN))
     return ProbeSpec(kind, every, values.text(ON[kind]) if kind in ON else None, entry.head)
 
 
@@ -103,7 +103,7 @@ def _check_meters(spec: ProbeSpec, units: tuple[HardwareUnit, ...], reader: Read
         names = tuple(dict.fromkeys(unit.hardware.group for unit in without))
         declared = without[0].hardware.facts.get("power")
         text = declared.text if isinstance(declared, plan.Quantity) else ""
-        reader.findings.add(structure_errors.NoMeter(spec.span, names, text))
+        reader.findings.add(experiment_errors.NoMeter(spec.span, names, text))
 
 
 def _spec(item: ast.Expr, declared: Mapping[str, ProbeSpec | None], reader: Reader) -> ProbeSpec | None:
@@ -158,7 +158,7 @@ def _placed(spec: ProbeSpec, unit: HardwareUnit, engine: str | None, reader: Rea
         if isinstance(fact, str):
             options[option] = fact
         elif not reader.findings.at(on.span):
-            reader.findings.add(structure_errors.UnknownHole(on.span, unit.hardware.key, on.text, texts))
+            reader.findings.add(database_errors.UnknownHole(on.span, unit.hardware.key, on.text, texts))
     elif on is not None:
         options[option] = on
     meter = unit.hardware.power[0] if spec.kind == "power" and unit.hardware.power else None

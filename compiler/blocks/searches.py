@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from benchbrief.compiler import errors, plan
-from benchbrief.compiler.blocks import structure_errors
+from benchbrief.compiler.blocks import experiment_errors
 from benchbrief.compiler.blocks.experiments import Matrix
 from benchbrief.compiler.blocks.ramps import KneeOf
 from benchbrief.compiler.blocks.values import Reader
@@ -52,7 +52,7 @@ def _knees(
     experiment = other.experiment
     if experiment.search is None or experiment.axis != key:
         searched = f"it searches for that of `{experiment.axis}`" if experiment.search else "it does not search"
-        reader.findings.add(structure_errors.NoSearch(knee_of.span, experiment.name, key, searched))
+        reader.findings.add(experiment_errors.NoSearch(knee_of.span, experiment.name, key, searched))
         return {}
     knees = {}
     for unit, load in product(matrix.units, matrix.loads):
@@ -63,7 +63,7 @@ def _knees(
             ("workload", load.workload.name, workload, experiment.workloads),
         ):
             if chosen is None:
-                reader.findings.add(structure_errors.ManyKnees(knee_of.span, experiment.name, kind, wanted, known))
+                reader.findings.add(experiment_errors.ManyKnees(knee_of.span, experiment.name, kind, wanted, known))
         if hardware is not None and workload is not None:
             pair = (unit.hardware.key, load.workload.name)
             knees[pair] = plan.Knee(experiment=experiment.name, hardware=hardware, workload=workload)
@@ -79,9 +79,9 @@ def _hold_to_hosts(key: str, knee_of: KneeOf, matrix: Matrix, searched: plan.Exp
     if first >= hosts:
         return
     if key == "threads":
-        reader.findings.add(structure_errors.FewThreads(knee_of.span, int(first), client, hosts, name))
+        reader.findings.add(experiment_errors.FewThreads(knee_of.span, int(first), client, hosts, name))
     else:
-        reader.findings.add(structure_errors.SmallTarget(knee_of.span, first, client, hosts, name))
+        reader.findings.add(experiment_errors.SmallTarget(knee_of.span, first, client, hosts, name))
 
 
 def _same(key: str, otherwise: tuple[str, ...], known: tuple[str, ...]) -> str | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from benchbrief.compiler import plan
-from benchbrief.compiler.blocks import structure_errors
+from benchbrief.compiler.blocks import database_errors, structure_errors
 from benchbrief.compiler.blocks.schema import COMPRESSORS, MONGODB_OPTIONS
 from benchbrief.compiler.blocks.shapes import Number
 from benchbrief.compiler.blocks.values import Constant, Reader, Value, described, listed
@@ -72,4 +72,4 @@ def check_uri_options(string: ast.String, uri: plan.Template, places: Mapping[st
         option = MONGODB_OPTIONS.get(key)
         if option is not None and option.name.lower() in in_uri:
             name = in_uri[option.name.lower()]
-            reader.findings.add(structure_errors.OptionInUri(span, string.span, key, name))
+            reader.findings.add(database_errors.OptionInUri(span, string.span, key, name))
