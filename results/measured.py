@@ -7,7 +7,10 @@ from functools import cache
 from pathlib import Path
 
 from benchbrief.compiler.plan import Probe
+from benchbrief.results.errors import ResultsError
 from benchbrief.results.evidence import Evidence, Problem, first_problem
+from benchbrief.results.imports.manifest import read_manifest
+from benchbrief.results.imports.outputs import OutputProblem, read_output
 from benchbrief.results.schema import ThroughputRow
 from benchbrief.results.verdicts import Verdict
 from benchbrief.runners import journal as j
@@ -77,8 +80,22 @@ def parse_cell(evidence: Evidence, verdict: Verdict, problems: dict[str, Problem
 
 
 def _parse(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Measurement:
+    if evidence.imported:
+        return _imported(evidence, verdict, job)
     driver, context = _driver(evidence.world, verdict.cell.tool.driver), _context(evidence, verdict, job)
     return aligned(driver.parse(context, output_of(evidence.run_dir, job)), verdict.offset(job.host))
+
+
+def _imported(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Measurement:
+    """From the files of a tool that ran elsewhere."""
+    directory = evidence.run_dir / job.directory
+    manifest = read_manifest(directory)
+    files = {name: directory / name for name in manifest.names}
+    try:
+        benchmark = evidence.plan.workloads[verdict.cell.workload].benchmark
+        return read_output(manifest.kind, files, benchmark, manifest.unit_s)
+    except OutputProblem as error:
+        raise ResultsError(f"{error.name}: {error}", error.hint) from error
 
 
 def _context(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> CellContext:

@@ -37,6 +37,13 @@ def from_counts(counts: Iterable[tuple[tuple[float, float], int]]) -> Histogram:
     return Histogram(buckets)
 
 
+def scaled(histogram: Histogram, factor: float) -> Histogram:
+    """With all latencies so many times as long: for values of another unit."""
+    if factor == 1:
+        return histogram
+    return Histogram(tuple(Bucket(b.lo * factor, b.hi * factor, b.count) for b in histogram.buckets))
+
+
 def percentile(histogram: Histogram, percent: float) -> float:
     """The latency in seconds that `percent` per cent (0 to 100) of the operations do not exceed.
 

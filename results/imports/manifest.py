@@ -35,6 +35,8 @@ class Manifest(BaseModel):
     values: tuple[CellValue, ...] = ()
     notes: tuple[str, ...] = ()
     names: dict[str, str] = {}
+    unit_s: float = 1e-6
+    """The unit of the values in HDR logs."""
 
 
 def read_manifest(directory: Path) -> Manifest:

@@ -100,7 +100,7 @@ class GoYcsb:
         if not limited and total.seconds < wanted - max(_SHORT_S, 0.05 * wanted):
             raise bad(output, f"go-ycsb ended after {total.seconds:.1f} s of {wanted:g} s")
 
-        count = _transactions(found.final)
+        count = transactions(found.final)
         failed = {name: row.count for name, row in found.final.items() if name.endswith("_ERROR")}
         errors = sum(failed.values())
         # The plan does not tell `max_errors = 0 %` from a spec that is silent: none is allowed by either.
@@ -109,13 +109,13 @@ class GoYcsb:
         own = max(0, errors - context.threads)
         require_few_errors(output, "go-ycsb", own, count, allowed)
         tolerated = bool(own) and not context.experiment.max_error_share
-        intervals = _intervals(found, total.seconds)
-        unsteady, told = judged(intervals, MEASURE if properties.is_load(context.workload) else WARM_UP)
+        by_second = intervals(found, total.seconds)
+        unsteady, told = judged(by_second, MEASURE if properties.is_load(context.workload) else WARM_UP)
         return Measurement(
             window=(output.ended_at - total.seconds, output.ended_at),
             throughput=(PhaseThroughput(None, count, errors, total.seconds, count / total.seconds),),
-            operations=tuple(_operations(found.final, failed)),
-            intervals=intervals,
+            operations=tuple(operations(found.final, failed)),
+            intervals=by_second,
             warnings=(*((_STRAYS.format(own=own, total=own + count),) if tolerated else ()), *unsteady),
             tool_version="go-ycsb",
             properties=(
@@ -184,12 +184,13 @@ def _rmw(rows: Mapping[str, text.Row]) -> int:
     return row.count if row else 0
 
 
-def _transactions(rows: Mapping[str, text.Row]) -> int:
+def transactions(rows: Mapping[str, text.Row]) -> int:
     """A read-modify-write is one operation, though READ and UPDATE count it again."""
     return rows["TOTAL"].count - _rmw(rows)
 
 
-def _operations(rows: Mapping[str, text.Row], failed: dict[str, int]) -> list[Operation]:
+def operations(rows: Mapping[str, text.Row], failed: dict[str, int]) -> list[Operation]:
+    """Of the final rows; `failed` are the counts of the rows of failures, by their names."""
     done = []
     for name, operation in text.OPERATIONS.items():
         row = rows.get(name)
@@ -213,10 +214,10 @@ def _operations(rows: Mapping[str, text.Row], failed: dict[str, int]) -> list[Op
     return done
 
 
-def _intervals(found: text.Output, seconds: float) -> tuple[Interval, ...]:
+def intervals(found: text.Output, seconds: float) -> tuple[Interval, ...]:
     """The differences of the cumulative rows: their times are those of the TOTAL rows."""
     points = [(0.0, 0)]
     for rows in (*found.interim, found.final):
         if "TOTAL" in rows and points[-1][0] + 0.5 < rows["TOTAL"].seconds <= seconds:
-            points.append((rows["TOTAL"].seconds, _transactions(rows)))
+            points.append((rows["TOTAL"].seconds, transactions(rows)))
     return tuple(Interval(t0, t1 - t0, c1 - c0) for (t0, c0), (t1, c1) in pairwise(points))

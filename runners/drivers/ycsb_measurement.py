@@ -6,7 +6,7 @@ for a busy machine) warms nothing up, and must take nothing from the measured ti
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
@@ -175,7 +175,7 @@ def _measurement(context: CellContext, output: JobOutput, found: text.Text, logs
         tally = _tally(logs, start, end)
         seconds = end - start
         throughput.append(PhaseThroughput(phase, tally.count, tally.errors, seconds, tally.count / seconds))
-        operations += _operations(logs, phase, start, end)
+        operations += logged_operations(logs, phase, start, end)
     total = throughput[0]
     # An operation that hung in the window fails after it, when its time-out is over: those failures count too.
     for tally in (_tally(logs, window.start, window.end), _tally(logs, window.start, float("inf"))):
@@ -213,7 +213,8 @@ def _phases(context: CellContext, window: _Window) -> list[tuple[int, float, flo
     return spans
 
 
-def _operations(logs: Logs, phase: int | None, start: float, end: float) -> list[Operation]:
+def logged_operations(logs: Logs, phase: int | None, start: float, end: float) -> list[Operation]:
+    """Of the slices whose middle lies between two epoch seconds."""
     errors: dict[str, int] = {}
     for name, pieces in logs.items():
         operation, failed = text.operation_of(name) or ("", False)
@@ -273,14 +274,40 @@ def from_rows(context: CellContext, output: JobOutput, found: text.Text) -> Meas
             "this YCSB wrote no histogram logs, so neither a warm-up nor phases can be told apart",
             "use YCSB 0.17, or declare neither `warm_up` nor `phases`",
         )
+    operations = row_operations(found)
+    errors = sum(operation.errors for operation in operations)
+    count = transactions(operations)
+    require_few_errors(output, "YCSB", errors, count, context.experiment.max_error_share)
+    if count <= 0:
+        raise bad(output, "YCSB did no operations")
+    seconds = found.runtime_s
+    return Measurement(
+        window=(output.ended_at - seconds, output.ended_at),
+        throughput=(PhaseThroughput(None, count, errors, seconds, count / seconds),),
+        operations=operations,
+        warnings=found.warnings,
+        tool_version=_version(output),
+        properties=(
+            ("latency", "service"),
+            (
+                "percentiles",
+                "interpolated in YCSB's buckets of 1 ms"
+                if all(operation.histogram for operation in operations)
+                else "as printed by YCSB: they can't be merged with others",
+            ),
+            ("window", "the whole run, with the threads' start"),
+        ),
+    )
+
+
+def row_operations(found: text.Text) -> tuple[Operation, ...]:
+    """Of the rows of a whole run. Those of failures are counted by the return codes of their operation."""
     rows = [row for name, row in found.rows.items() if not (text.operation_of(name) or ("", True))[1]]
-    failed = {row.name: row.failed or 0 for row in rows}
-    errors = sum(failed.values())
-    operations = [
+    return tuple(
         Operation(
             operation=text.OPERATIONS[row.name.removeprefix(text.INTENDED)],
             count=row.ok if row.ok is not None else row.count,
-            errors=failed[row.name],
+            errors=row.failed or 0,
             mean_s=row.mean_s,
             min_s=row.min_s,
             max_s=row.max_s,
@@ -290,30 +317,14 @@ def from_rows(context: CellContext, output: JobOutput, found: text.Text) -> Meas
             in_total=row.name != "READ-MODIFY-WRITE" and not row.name.startswith(text.INTENDED),
         )
         for row in rows
-    ]
-    again = sum(operation.count for operation in operations if operation.operation == "read_modify_write")
-    count = sum(operation.count for operation in operations if operation.in_total) - again
-    require_few_errors(output, "YCSB", errors, count, context.experiment.max_error_share)
-    if count <= 0:
-        raise bad(output, "YCSB did no operations")
-    seconds = found.runtime_s
-    return Measurement(
-        window=(output.ended_at - seconds, output.ended_at),
-        throughput=(PhaseThroughput(None, count, errors, seconds, count / seconds),),
-        operations=tuple(operations),
-        warnings=found.warnings,
-        tool_version=_version(output),
-        properties=(
-            ("latency", "service"),
-            (
-                "percentiles",
-                "interpolated in YCSB's buckets of 1 ms"
-                if all(row.histogram for row in rows)
-                else "as printed by YCSB: they can't be merged with others",
-            ),
-            ("window", "the whole run, with the threads' start"),
-        ),
     )
+
+
+def transactions(operations: Iterable[Operation]) -> int:
+    """How many were done: a read-modify-write is one, though READ and UPDATE count it again."""
+    kept = tuple(operations)
+    again = sum(each.count for each in kept if each.operation == "read_modify_write" and each.kind == "service")
+    return sum(each.count for each in kept if each.in_total) - again
 
 
 def _version(output: JobOutput) -> str:

@@ -212,20 +212,29 @@ def read_hdr_logs(directory: Path) -> dict[str, tuple[Slice, ...]]:
 
 
 def _slices(path: Path) -> Iterator[Slice]:
-    """Lines of `[Tag=..,]start,length,max,payload`, relative to the log's start unless they are absolute."""
     base = 0.0
     for line in lines(path):
-        if match := _HDR_START.match(line):
-            base = float(match[1])
-        elif line[:1] in ("#", '"', ""):
-            continue
-        else:
-            cells = line.split(",")
-            if cells[0].startswith("Tag="):
-                cells = cells[1:]
-            if len(cells) != 4:
-                raise ValueError(f"not a line of a histogram log: {line[:60]!r}")
-            start, length = float(cells[0]), float(cells[1])
-            # A year is more than any run, and less than the time since the epoch.
-            start += base if start < base - 365 * 86400 else 0.0
-            yield Slice(start, start + length, decode_hdr(cells[3]))
+        if (start := log_start(line)) is not None:
+            base = start
+        elif line[:1] not in ("#", '"', ""):
+            yield line_of_log(line, base)[1]
+
+
+def log_start(line: str) -> float | None:
+    """The epoch seconds that the lines of a log count from, where this one says it."""
+    match = _HDR_START.match(line)
+    return float(match[1]) if match else None
+
+
+def line_of_log(line: str, base: float) -> tuple[str, Slice]:
+    """The tag ("" without one) and the slice of a line `[Tag=..,]start,length,max,payload`, relative to the log's start
+    unless it is absolute. Raises ValueError."""
+    cells, tag = line.split(","), ""
+    if cells[0].startswith("Tag="):
+        tag, cells = cells[0].removeprefix("Tag="), cells[1:]
+    if len(cells) != 4:
+        raise ValueError(f"not a line of a histogram log: {line[:60]!r}")
+    start, length = float(cells[0]), float(cells[1])
+    # A year is more than any run, and less than the time since the epoch.
+    start += base if start < base - 365 * 86400 else 0.0
+    return tag, Slice(start, start + length, decode_hdr(cells[3]))

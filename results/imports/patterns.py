@@ -1,0 +1,80 @@
+"""Coordinates from a file's path: `out/{hardware}/{workload}-t{threads}.txt`, `*` for what does not matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from benchbrief.dsl.suggest import did_you_mean
+from benchbrief.results.errors import ResultsError
+from benchbrief.results.imports.places import Coordinates, Places
+
+CELL = ("experiment", "hardware", "workload", "threads", "target", "repeat")
+NAMES = (*CELL, "host", "operation", "node", "probe")
+_PART = re.compile(r"\{([^{}]*)\}|\*")
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Matches the end of a path, from a whole name on. Raises ResultsError for an unknown or repeated name."""
+    made, at, seen = "", 0, set()
+    for match in _PART.finditer(pattern):
+        made += re.escape(pattern[at : match.start()])
+        at = match.end()
+        name = match[1]
+        if name is None:
+            made += "[^/]*"
+            continue
+        if name not in NAMES:
+            guess = did_you_mean(name, NAMES)
+            raise ResultsError(
+                f"`{{{name}}}` in --as is no coordinate",
+                f"did you mean {{{guess}}}?" if guess else f"these are {', '.join(NAMES)}",
+            )
+        number = name in ("threads", "repeat")
+        made += f"(?P={name})" if name in seen else f"(?P<{name}>{'[0-9]+' if number else '[^/]+?'})"
+        seen.add(name)
+    return re.compile(f"(?:.*/)?{made}{re.escape(pattern[at:])}")
+
+
+def given_cell(text: str) -> dict[str, str]:
+    """`hardware=nvme,workload=a,threads=48`. Raises ResultsError."""
+    told: dict[str, str] = {}
+    # A workload may be `load(f)`, but no name has a comma.
+    for part in text.split(",") if text else ():
+        name, equals, value = part.partition("=")
+        if not equals or name.strip() not in NAMES:
+            guess = did_you_mean(name.strip(), NAMES)
+            hint = f"did you mean {guess}=...?" if guess else f"these are {', '.join(NAMES)}"
+            raise ResultsError(f"`{part}` in --cell is not NAME=VALUE of a coordinate", hint)
+        told[name.strip()] = value.strip()
+    return told
+
+
+def told_by(path: Path, pattern: re.Pattern[str] | None, given: Mapping[str, str]) -> dict[str, str] | None:
+    """What a path and the command line say; None when the path does not fit the pattern."""
+    match = pattern.fullmatch(path.as_posix()) if pattern else None
+    if pattern and match is None:
+        return None
+    return {**(match.groupdict() if match else {}), **given}
+
+
+def coordinates(told: Mapping[str, str], places: Places, experiment: str) -> Coordinates:
+    """Raises NoPlace for a name that the plan does not have, ValueError for what is not a number."""
+    at = Coordinates(experiment=experiment)
+    for name, text in told.items():
+        match name:
+            case "hardware":
+                at = replace(at, hardware=places.hardware(text))
+            case "workload":
+                at = replace(at, workload=places.workload(text))
+            case "experiment":
+                at = replace(at, experiment=places.experiment(text))
+            case "threads":
+                at = replace(at, threads=int(text))
+            case "repeat":
+                at = replace(at, repeat=int(text))
+            case "target":
+                at = replace(at, target=float(text))
+    return at

@@ -1,0 +1,321 @@
+"""Finished outputs of tools, recorded from the real ones or in their formats: each read to its cell, or refused."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.compile import check
+from benchbrief.compiler.plan import Plan
+from benchbrief.results.imports.keep import keep_run
+from benchbrief.results.imports.outputs import OutputProblem, read_output
+from benchbrief.results.imports.prepare_outputs import Where, prepare_outputs
+from benchbrief.results.imports.problems import ImportRefused
+from benchbrief.results.store import open_store
+from benchbrief.runners import histogram as h
+from benchbrief.runners.measurement import Measurement, Operation
+from tests.support.tools import REPOSITORY
+
+OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs"
+TOLD = {"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"}
+SPEC = """
+hardware eco    { hosts = "eco-[1-2].lab" }
+hardware legacy { hosts = "hdd-[1-2].lab" }
+client load { hosts = "load.lab"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload a from ycsb.a
+workload b from ycsb.b
+experiment ramp { hardware = [eco, legacy]  workloads = [a, b]  threads = [4, 8]  measure = 1 min  repeats = 2 }
+metric ratio = throughput[eco] / throughput[legacy]
+"""
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    path = tmp_path_factory.mktemp("spec") / "brief.bench"
+    path.write_text(SPEC)
+    found = check(path).plan
+    assert found is not None
+    return found
+
+
+def ycsb(name: str) -> dict[str, Path]:
+    folder = OUTPUTS / "ycsb" / name
+    return {"stdout": folder / "stdout", **{path.name: path for path in folder.glob("*.hdr")}}
+
+
+def operation(measured: Measurement, name: str, kind: str = "service") -> Operation:
+    return next(each for each in measured.operations if each.operation == name and each.kind == kind)
+
+
+def changed(tmp_path: Path, path: Path, old: str, new: str) -> Path:
+    text = path.read_text()
+    assert old in text
+    to = tmp_path / "changed"
+    to.write_text(text.replace(old, new, 1))
+    return to
+
+
+# --- YCSB --------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_ycsb_is_read_with_its_buckets_of_a_millisecond() -> None:
+    measured = read_output("ycsb", ycsb("version-0.1.4"), "b")
+    assert (measured.total.count, measured.total.errors, measured.total.seconds) == (9998, 2, 10)
+    update = operation(measured, "update")
+    assert (update.count, update.mean_s, update.max_s) == (500, 0.0125, 0.210)
+    assert update.histogram is not None
+    assert 0.012 <= h.percentile(update.histogram, 95) <= 0.013
+    assert "known to 1 ms" in dict(measured.properties)["percentiles"]
+
+
+def test_a_percentile_that_overflowed_buckets_do_not_have_stays_missing() -> None:
+    measured = read_output("ycsb", ycsb("millisecond-histogram"), "c")
+    read = operation(measured, "read")
+    assert read.histogram is None or read.histogram.count == read.count
+    assert 99.0 not in dict(read.printed)
+
+
+def test_todays_ycsb_is_read_with_its_histogram_logs_and_the_time_they_tell() -> None:
+    measured = read_output("ycsb", ycsb("offered-load"), "f")
+    assert measured.total.count == 1741
+    assert operation(measured, "read").histogram is not None
+    assert operation(measured, "read", "intended").count == 1741
+    assert operation(measured, "read_modify_write").count == 858
+    assert measured.window[0] > 1_600_000_000
+    assert sum(each.count for each in measured.intervals) == 1741
+
+
+def test_ycsb_without_logs_keeps_percentiles_as_printed() -> None:
+    measured = read_output("ycsb", {"stdout": OUTPUTS / "ycsb" / "offered-load" / "stdout"}, "f")
+    read = operation(measured, "read")
+    assert read.histogram is None
+    assert dict(read.printed) == {95.0: pytest.approx(0.006947), 99.0: pytest.approx(0.018927)}
+
+
+def test_a_time_series_is_not_taken_for_a_histogram(tmp_path: Path) -> None:
+    path = tmp_path / "stdout"
+    path.write_text(
+        "YCSB Client 0.12.0\n[OVERALL], RunTime(ms), 2000.0\n[OVERALL], Throughput(ops/sec), 50.0\n"
+        "[READ], Operations, 100\n[READ], AverageLatency(us), 812.5\n[READ], MinLatency(us), 100\n"
+        "[READ], MaxLatency(us), 4000\n[READ], Return=OK, 100\n[READ], 0, 700.25\n[READ], 1000, 924.75\n"
+    )
+    read = operation(read_output("ycsb", {"stdout": path}, "c"), "read")
+    assert (read.count, read.mean_s, read.histogram, read.printed) == (100, 812.5e-6, None, ())
+
+
+def raw_text(count: int = 50_000, start_ms: int = 1_700_000_000_000) -> tuple[str, list[int]]:
+    """Raw latencies among YCSB's other rows, at 10 operations a millisecond."""
+    chance = random.Random(1)  # noqa: S311  # made-up latencies
+    values = [int(chance.lognormvariate(6.5, 0.8)) for _ in range(count)]
+    lines = [f"READ,{start_ms + i // 10},{value}\n" for i, value in enumerate(values)]
+    head = (
+        "Raw data measurement: will output to stdout.\n[OVERALL], RunTime(ms), 5000\n"
+        "READ latency raw data: op, timestamp(ms), latency(us)\n"
+    )
+    tail = f"[READ], Total Operations, {count}\n[READ], Below is a summary of latency in microseconds:, -1\n"
+    return head + "".join(lines) + "READ-FAILED,1700000001000,99\n" + tail, values
+
+
+def test_raw_latencies_give_the_percentiles_of_the_single_operations(tmp_path: Path) -> None:
+    text, values = raw_text()
+    path = tmp_path / "stdout"
+    path.write_text(text)
+    measured = read_output("ycsb", {"raw": path}, "c")
+    read = operation(measured, "read")
+    assert (read.count, read.errors) == (50_000, 1)
+    assert read.mean_s == pytest.approx(sum(values) / len(values) / 1e6)
+    assert (read.min_s, read.max_s) == (min(values) / 1e6, max(values) / 1e6)
+    assert read.histogram is not None
+    for percent in (50, 95, 99, 99.9):
+        exact = sorted(values)[int(percent / 100 * len(values)) - 1]
+        assert h.percentile(read.histogram, percent) * 1e6 == pytest.approx(exact, rel=0.002)
+    assert measured.total.ops_per_s == pytest.approx(10_000, rel=0.01)
+    assert [each.count for each in measured.intervals] == [10_000] * 3
+
+
+def test_raw_latencies_that_were_cut_are_refused_with_their_line(tmp_path: Path) -> None:
+    text, _ = raw_text(1000)
+    path = tmp_path / "stdout"
+    for end, line in ((10_000, None), (text.index("READ-FAILED") + 14, 1004)):
+        path.write_text(text[:end])
+        with pytest.raises(OutputProblem, match=r"cut in its last line|not a whole latency") as caught:
+            read_output("ycsb", {"raw": path}, "c")
+        assert caught.value.line is not None
+        assert line in (None, caught.value.line)
+    lines = text.splitlines(keepends=True)
+    path.write_text("".join([*lines[:500], "READ,170000\n", *lines[500:]]))
+    with pytest.raises(OutputProblem, match="not a whole latency") as caught:
+        read_output("ycsb", {"raw": path}, "c")
+    assert caught.value.line == 501
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("[OVERALL], Throughput(ops/sec), 432.6540755467197\n", "", "has no Throughput"),
+        ("[READ], Return=OK, 1741\n", "[READ], Return=OK, 1041\n", "by the rows of its operations"),
+    ],
+)
+def test_an_output_of_ycsb_that_lacks_something_is_refused(tmp_path: Path, old: str, new: str, told: str) -> None:
+    path = changed(tmp_path, OUTPUTS / "ycsb" / "offered-load" / "stdout", old, new)
+    with pytest.raises(OutputProblem, match=told):
+        read_output("ycsb", {"stdout": path}, "f")
+
+
+def test_two_runs_in_one_file_and_files_of_others_are_refused(tmp_path: Path) -> None:
+    whole = (OUTPUTS / "ycsb" / "version-0.1.4" / "stdout").read_text()
+    path = tmp_path / "stdout"
+    path.write_text(whole + whole)
+    with pytest.raises(OutputProblem, match="a second run of YCSB begins here") as caught:
+        read_output("ycsb", {"stdout": path}, "b")
+    assert caught.value.line == len(whole.splitlines()) + 4
+    path.write_text("iteration 1: 200 ok\n")
+    for kind, told in (("ycsb", "not an output of YCSB"), ("go-ycsb", "not an output of go-ycsb")):
+        with pytest.raises(OutputProblem, match=told):
+            read_output(kind, {"stdout": path}, "b")
+    with pytest.raises(OutputProblem, match="not an output of db_bench"):
+        read_output("db_bench", {"stdout": path}, "readrandom")
+    with pytest.raises(OutputProblem, match="not a line of a histogram log"):
+        read_output("hdr", {"READ.hdr": path}, "b")
+
+
+# --- HDR logs ----------------------------------------------------------------------------------------------------
+
+
+def test_hdr_logs_by_themselves_are_a_measurement_also_with_tags_and_in_nanoseconds(tmp_path: Path) -> None:
+    folder = OUTPUTS / "ycsb" / "read-modify-write"
+    files = {path.name: path for path in folder.glob("*.hdr")}
+    apart = read_output("hdr", files, "f")
+    lines = [line for line in (folder / "READ.hdr").read_text().splitlines() if line[:1] not in '#"']
+    tagged = tmp_path / "all.hlog"
+    start = next(line for line in (folder / "READ.hdr").read_text().splitlines() if "StartTime" in line)
+    tagged.write_text(
+        "\n".join(["#[Histogram log format version 1.3]", start, *(f"Tag=READ,{line}" for line in lines)]) + "\n"
+    )
+    read = operation(read_output("hdr", {"all.hdr": tagged}, "f"), "read")
+    assert read.histogram == operation(apart, "read").histogram
+    in_ns = operation(read_output("hdr", {"all.hdr": tagged}, "f", 1e-9), "read")
+    assert in_ns.mean_s == pytest.approx((read.mean_s or 0) / 1000)
+
+
+def test_a_damaged_line_of_an_hdr_log_is_told(tmp_path: Path) -> None:
+    text = (OUTPUTS / "ycsb" / "read-modify-write" / "READ.hdr").read_text()
+    path = tmp_path / "READ.hdr"
+    path.write_text(text[: len(text) - 40])
+    with pytest.raises(OutputProblem, match="not a compressed histogram") as caught:
+        read_output("hdr", {"READ.hdr": path}, "f")
+    assert caught.value.line == len(text.splitlines())
+
+
+# --- go-ycsb and db_bench ----------------------------------------------------------------------------------------
+
+
+def test_go_ycsb_is_read_from_its_final_rows(tmp_path: Path) -> None:
+    stdout = OUTPUTS / "go_ycsb" / "timed" / "stdout"
+    measured = read_output("go-ycsb", {"stdout": stdout}, "f")
+    assert measured.total.count == 40267 - 13447
+    assert measured.total.errors == 23
+    assert dict(operation(measured, "update").printed)[99.0] == pytest.approx(0.003305)
+    cut = tmp_path / "cut"
+    cut.write_text(stdout.read_text().partition("Run finished")[0])
+    with pytest.raises(OutputProblem, match="no final TOTAL row"):
+        read_output("go-ycsb", {"stdout": cut}, "f")
+
+
+@pytest.mark.parametrize(
+    ("name", "benchmark", "operations"),
+    [
+        ("readrandom", "readrandom", {"read"}),
+        ("readrandom-6", "readrandom", {"read"}),
+        ("readwhilewriting", "readwhilewriting", {"read"}),
+        ("readwhilewriting-6", "readwhilewriting", {"read"}),
+        ("readrandomwriterandom", "readrandomwriterandom", {"read", "write"}),
+    ],
+)
+def test_db_bench_of_old_and_new_is_read(name: str, benchmark: str, operations: set[str]) -> None:
+    measured = read_output("db_bench", {"stdout": OUTPUTS / "db_bench" / name / "stdout"}, benchmark)
+    assert {each.operation for each in measured.operations} == operations
+    assert all(each.histogram and each.histogram.count == each.count for each in measured.operations)
+    assert measured.total.ops_per_s > 0
+
+
+def test_of_several_benchmarks_in_one_output_each_has_its_own_histogram(tmp_path: Path) -> None:
+    first = (OUTPUTS / "db_bench" / "readrandom" / "stdout").read_text()
+    second = (OUTPUTS / "db_bench" / "readwhilewriting" / "stdout").read_text()
+    path = tmp_path / "stdout"
+    path.write_text(first + second[second.index("readwhilewriting :") :])
+    for benchmark in ("readrandom", "readwhilewriting"):
+        alone = read_output("db_bench", {"stdout": OUTPUTS / "db_bench" / benchmark / "stdout"}, benchmark)
+        assert read_output("db_bench", {"stdout": path}, benchmark).operations == alone.operations
+    with pytest.raises(OutputProblem, match="no result of fillseq: it has readrandom, readwhilewriting"):
+        read_output("db_bench", {"stdout": path}, "fillseq")
+    with pytest.raises(OutputProblem, match="found none of the"):
+        read_output("db_bench", {"stdout": OUTPUTS / "db_bench" / "missing-database" / "stdout"}, "readrandom")
+
+
+# --- to cells ----------------------------------------------------------------------------------------------------
+
+
+def placed(tmp_path: Path) -> list[Path]:
+    """Two outputs at paths that say their cells, the first with its logs."""
+    folder = tmp_path / "out" / "eco"
+    shutil.copytree(OUTPUTS / "ycsb" / "offered-load", folder / "a-t4")
+    other = tmp_path / "out" / "legacy" / "a-t4"
+    other.mkdir(parents=True)
+    shutil.copy(OUTPUTS / "ycsb" / "version-0.1.4" / "stdout", other)
+    logs = sorted((folder / "a-t4").glob("*.hdr"))
+    return [folder / "a-t4" / "stdout", *logs, other / "stdout"]
+
+
+PATTERN = Where("out/{hardware}/{workload}-t{threads}/stdout")
+
+
+def test_outputs_go_to_the_cells_that_their_paths_say_and_their_metrics_work(tmp_path: Path, plan: Plan) -> None:
+    what = prepare_outputs("ycsb", placed(tmp_path), plan, TOLD, PATTERN)
+    run_dir = keep_run(tmp_path / "bench-out", plan, {}, what)
+    with open_store(run_dir) as store:
+        (metric,) = plan.metrics
+        values = {row.keys: row.value for row in store.query(metric.query) if row.value is not None}
+        assert values == {("a", 4): pytest.approx(432.65 / 1000, rel=0.01)}
+        assert store.sql("SELECT status, count(*) FROM cells GROUP BY ALL ORDER BY 1").rows == (
+            ("missing", 12),
+            ("ok", 2),
+            ("skipped", 2),
+        )
+        assert len(store.sql("SELECT DISTINCT file FROM sources").rows) == 10
+        assert store.sql("SELECT count(*) FROM latency WHERE statistic = 'p99' AND value_s IS NULL").rows == ((0,),)
+        assert store.sql("SELECT DISTINCT value FROM properties WHERE name = 'window'").rows == (
+            ("the whole run: what of it was a warm-up is not known",),
+        )
+
+
+def test_nothing_is_kept_unless_all_is_right_and_the_rest_when_asked(tmp_path: Path, plan: Plan) -> None:
+    paths = placed(tmp_path)
+    bad = tmp_path / "out" / "legacy" / "b-t8" / "stdout"
+    bad.parent.mkdir()
+    bad.write_text("[OVERALL], RunTime(ms), 4000\n")
+    other = tmp_path / "out" / "nvme" / "a-t4" / "stdout"
+    with pytest.raises(ImportRefused) as caught:
+        prepare_outputs("ycsb", [*paths, bad, other], plan, TOLD, PATTERN)
+    assert f"{bad}:1: cut: its [OVERALL] block has no Throughput(ops/sec)" in str(caught.value)
+    assert f"{other}: no hardware `nvme` in the plan" in str(caught.value)
+    what = prepare_outputs("ycsb", [*paths, bad, other], plan, TOLD, PATTERN, skip_bad=True)
+    assert len(what.cells) == 2
+    assert len(what.problems) == 2
+
+
+def test_several_load_generators_of_a_cell_are_told_apart_by_their_paths(tmp_path: Path, plan: Plan) -> None:
+    paths = []
+    for host in ("load-1", "load-2"):
+        paths.append(tmp_path / f"{host}.txt")
+        shutil.copy(OUTPUTS / "ycsb" / "version-0.1.4" / "stdout", paths[-1])
+    cell = "hardware=eco,workload=b,threads=8"
+    with pytest.raises(ImportRefused, match="of the same cell as"):
+        prepare_outputs("ycsb", paths, plan, TOLD, Where(cell=cell))
+    what = prepare_outputs("ycsb", paths, plan, TOLD, Where("{host}.txt", cell))
+    assert [job.host for each in what.cells for job in each.jobs] == ["load-1", "load-2"]
+    assert what.cells[0].ops_per_s == pytest.approx(2 * 999.8)
