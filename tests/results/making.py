@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -26,6 +27,7 @@ from benchbrief.compiler.plan import (
     Tool,
     Workload,
 )
+from benchbrief.results.store import Store, open_store
 from benchbrief.runners import journal as j
 from benchbrief.runners.measurement import Bucket, Histogram, Measurement, Operation, PhaseThroughput, Sample
 from benchbrief.runners.rundir import cell_directory
@@ -278,3 +280,26 @@ class RunMaker:
 
     def end(self, status: str, message: str = "") -> None:
         self.write(j.RunEnded.model_validate({"at": self.now, "status": status, "message": message}))
+
+
+# 90 reads in [1, 2) ms and 10 in [4, 8) ms; 50 updates in [2, 4) ms.
+READ = Operation(
+    "read", 90 + 10, mean_s=0.002, min_s=0.001, max_s=0.008, histogram=histogram((0.001, 0.002, 90), (0.004, 0.008, 10))
+)
+UPDATE = Operation(
+    "update", 50, errors=2, mean_s=0.003, min_s=0.002, max_s=0.004, histogram=histogram((0.002, 0.004, 50))
+)
+# A slower source: 100 reads, all in [4, 8) ms.
+SLOW_READ = Operation("read", 100, mean_s=0.006, min_s=0.004, max_s=0.008, histogram=histogram((0.004, 0.008, 100)))
+
+
+def rows(store: Store, sql: str) -> list[Any]:
+    return list(store.sql(sql))
+
+
+def one_cell_run(tmp_path: Path, measured: Measurement) -> Store:
+    cell = a_cell()
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    run.ok(cell, {"load-1": measured})
+    run.end("done")
+    return open_store(run.run_dir)

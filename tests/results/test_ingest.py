@@ -1,39 +1,25 @@
-"""What becomes of a run's journal and raw outputs in the store."""
+"""What becomes of a run's journal and raw outputs in the store: throughput, latencies, and what can't be taken."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from benchbrief.compiler.plan import Knee, KneeSearch, Probe
-from benchbrief.results.store import Store, open_store
-from benchbrief.results.summary import summarise
+from benchbrief.results.store import open_store
 from benchbrief.runners import journal as j
-from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput, Sample
-from tests.results.making import HERE, MEASUREMENT, T0, RunMaker, a_cell, a_plan, a_query, histogram, measurement
-
-# 90 reads in [1, 2) ms and 10 in [4, 8) ms; 50 updates in [2, 4) ms.
-READ = Operation(
-    "read", 90 + 10, mean_s=0.002, min_s=0.001, max_s=0.008, histogram=histogram((0.001, 0.002, 90), (0.004, 0.008, 10))
+from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput
+from tests.results.making import (
+    READ,
+    SLOW_READ,
+    T0,
+    UPDATE,
+    RunMaker,
+    a_cell,
+    a_plan,
+    histogram,
+    measurement,
+    one_cell_run,
+    rows,
 )
-UPDATE = Operation(
-    "update", 50, errors=2, mean_s=0.003, min_s=0.002, max_s=0.004, histogram=histogram((0.002, 0.004, 50))
-)
-# A slower source: 100 reads, all in [4, 8) ms.
-SLOW_READ = Operation("read", 100, mean_s=0.006, min_s=0.004, max_s=0.008, histogram=histogram((0.004, 0.008, 100)))
-GAUGE = Probe(name="gauge", every_s=1, hosts=("nvme-1", "nvme-2"), origin=HERE)
-
-
-def rows(store: Store, sql: str) -> list[Any]:
-    return list(store.sql(sql))
-
-
-def one_cell_run(tmp_path: Path, measured: Measurement) -> Store:
-    cell = a_cell()
-    run = RunMaker(tmp_path / "run", a_plan([cell]))
-    run.ok(cell, {"load-1": measured})
-    run.end("done")
-    return open_store(run.run_dir)
 
 
 def test_throughput_is_given_in_total_and_for_each_operation(tmp_path: Path) -> None:
@@ -362,80 +348,6 @@ def test_a_plan_changed_after_the_run_is_an_error_in_the_notes(tmp_path: Path) -
     assert "plan.json was changed" in str(text)
 
 
-def test_samples_count_from_the_start_of_the_window_and_devices_are_summed(tmp_path: Path) -> None:
-    cell = a_cell(probes=(GAUGE,))
-    run = RunMaker(tmp_path / "run", a_plan([cell]))
-    samples = {
-        "nvme-1": [
-            Sample("disk.read", "nvme-1", "a", -1.0, 999.0, "B/s"),  # before the window
-            Sample("disk.read", "nvme-1", "a", 0.2, 10.0, "B/s"),
-            Sample("disk.read", "nvme-1", "a", 0.7, 20.0, "B/s"),
-            Sample("disk.read", "nvme-1", "b", 0.2, 5.0, "B/s"),
-            Sample("disk.read", "nvme-1", "a", 1.2, 30.0, "B/s"),
-            Sample("disk.utilisation", "nvme-1", "a", 0.2, 0.5, ""),
-            Sample("disk.utilisation", "nvme-1", "b", 0.2, 0.3, ""),
-        ],
-        "nvme-2": [Sample("disk.read", "nvme-2", "a", 0.2, 7.0, "B/s")],
-    }
-    run.ok(
-        cell,
-        {"load-1": measurement([READ], intervals=(Interval(0.0, 5.0, 40), Interval(5.0, 5.0, 60)))},
-        samples=samples,
-    )
-    with open_store(run.run_dir) as store:
-        found = rows(store, "SELECT measure, node, time, value FROM measure.sample ORDER BY ALL")
-        assert found == [
-            ("disk.read", "nvme-1", 0, 20.0),  # the mean of a's two readings, and b's
-            ("disk.read", "nvme-1", 1, 30.0),
-            ("disk.read", "nvme-2", 0, 7.0),
-            ("disk.utilisation", "nvme-1", 0, 0.4),
-            ("throughput", "load-1", 0, 8.0),
-            ("throughput", "load-1", 5, 12.0),
-        ]
-        assert rows(store, "SELECT min(t_s) FROM samples WHERE measure = 'disk.read'")[0][0] == pytest.approx(0.2)
-
-
-def test_samples_and_windows_of_hosts_whose_clocks_differ_are_brought_together(tmp_path: Path) -> None:
-    ahead = {"load-1": -3.0, "nvme-1": 50.0}
-    probes = tuple(Probe(name=name, every_s=1, hosts=("nvme-1",), origin=HERE) for name in ("cpu", "memory"))
-    cell = a_cell(probes=probes)
-    run = RunMaker(tmp_path / "run", a_plan([cell]))
-    attempt = run.start(cell)
-    for host, offset in ahead.items():
-        run.write(
-            j.ClockRead(
-                at=run.now,
-                cell=cell.id,
-                attempt=attempt,
-                host=host,
-                when="before",
-                offset_s=offset,
-                uncertainty_s=0.01,
-                booted=1.0,
-            )
-        )
-    measured = measurement([READ], start=T0 + 100 + ahead["load-1"])
-    run.collect(cell, attempt, "measure", "load-1", {"stdout": MEASUREMENT.dump_json(measured), "stderr": b""})
-    # One loop for both probes. In the eighth second of the window, by whatever clock, the host is busy.
-    text = "processors 2\npage 4096\n"
-    for second in range(-2, 13):
-        busy = 100 if second >= 8 else 0
-        text += f"= {T0 + 150 + second:.1f} {500 + second}.00\ncpu  {busy} 0 0 {200 * second + 900} 0 0 0 0\n"
-        text += "MemTotal: 10 kB\nMemAvailable: 4 kB\n.\n"
-    run.collect(cell, attempt, "probe:cpu,memory:nvme-1", "nvme-1", {"stdout": text.encode(), "stderr": b""})
-    run.ended(cell, attempt, "ok", ops_per_s=10.0)
-    with open_store(run.run_dir) as store:
-        busy_at = rows(store, "SELECT t_s FROM samples WHERE measure = 'cpu' AND value > 0")
-        assert busy_at == [(8.0,)]
-        sampled = rows(store, "SELECT min(t_s), max(t_s), count(*) FROM samples WHERE measure = 'memory.used'")
-        assert sampled == [(0.0, 10.0, 11)]
-        notes = rows(store, "SELECT text FROM notes WHERE text LIKE 'the clock of%' ORDER BY text")
-    assert notes == [
-        ("the clock of load-1 was 3 s behind the controller's: times are brought to the controller's clock",),
-        ("the clock of nvme-1 was 50 s ahead of the controller's: times are brought to the controller's clock",),
-    ]
-
-
 def test_cells_that_took_more_than_one_attempt_are_named(tmp_path: Path) -> None:
     cells = [a_cell(repeat=repeat) for repeat in (1, 2)]
     run = RunMaker(tmp_path / "run", a_plan(cells))
@@ -447,121 +359,6 @@ def test_cells_that_took_more_than_one_attempt_are_named(tmp_path: Path) -> None
         notes = rows(store, "SELECT cell_id, severity, text FROM notes")
     told = "earlier attempts failed, or were interrupted, of measurements that are good now"
     assert notes == [(None, "info", f"{told}: {cells[1].id} (attempt 3)")]
-
-
-def test_a_clock_that_could_not_be_read_is_told(tmp_path: Path) -> None:
-    probes = (Probe(name="gauge", every_s=1, hosts=("nvme-1",), origin=HERE),)
-    cell = a_cell(probes=probes)
-    run = RunMaker(tmp_path / "run", a_plan([cell]))
-    clock = {"cell": cell.id, "attempt": 1, "host": "load-1", "when": "before", "offset_s": 0.0}
-    run.start(cell)
-    run.write(j.ClockRead.model_validate({"at": run.now, **clock, "uncertainty_s": 0.01, "booted": None}))
-    run.collect(cell, 1, "measure", "load-1", {"stdout": MEASUREMENT.dump_json(measurement([READ])), "stderr": b""})
-    run.ended(cell, 1, "ok", ops_per_s=10.0)
-    with open_store(run.run_dir) as store:
-        notes = rows(store, "SELECT severity, text FROM notes WHERE text LIKE 'the clock of%'")
-    told = "the clock of nvme-1 could not be read: its times are taken for the controller's"
-    assert notes == [("warning", told)]
-
-
-def test_a_damaged_probe_output_costs_its_samples_and_not_the_throughput(tmp_path: Path) -> None:
-    cell = a_cell(probes=(GAUGE,))
-    run = RunMaker(tmp_path / "run", a_plan([cell]))
-    run.ok(cell, {"load-1": measurement([READ])}, samples={"nvme-1": [Sample("cpu", "nvme-1", "", 1.0, 3.0, "cores")]})
-    probe = next(run.run_dir.rglob("probe-gauge-nvme-1/stdout"))
-    probe.write_bytes(probe.read_bytes().replace(b"3.0", b"9.0"))
-    with open_store(run.run_dir) as store:
-        assert rows(store, "SELECT count(*) FROM samples") == [(0,)]
-        assert rows(store, "SELECT status FROM cells") == [("ok",)]
-        assert rows(store, "SELECT value FROM measure.throughput WHERE operation = 'all'") == [(10.0,)]
-        ((severity, text),) = rows(store, "SELECT severity, text FROM notes")
-    assert severity == "error"
-    assert "probe-gauge-nvme-1/stdout was changed" in str(text)
-
-
-def test_a_probe_without_a_sample_in_the_window_leaves_a_gap_with_its_reason(tmp_path: Path) -> None:
-    cells = [a_cell(hardware=h, probes=(GAUGE,)) for h in ("nvme", "hdd")]
-    run = RunMaker(tmp_path / "run", a_plan(cells))
-    run.ok(
-        cells[0],
-        {"load-1": measurement([READ])},
-        samples={"nvme-1": [Sample("gauge.bar", "nvme-1", "", -5.0, 1.0, "Pa")]},
-    )
-    run.ok(
-        cells[1],
-        {"load-1": measurement([READ])},
-        samples={"nvme-1": [Sample("gauge.bar", "nvme-1", "", float(at), 1.0, "Pa") for at in range(11)]},
-    )
-    sql = (
-        "SELECT c.hardware, any_value(s.value) AS value FROM measure.cells c LEFT JOIN measure.sample s "
-        "ON s.hardware = c.hardware AND s.measure = 'gauge.bar' GROUP BY ALL"
-    )
-    with open_store(run.run_dir) as store:
-        found = store.query(a_query(sql, "hardware"))
-        notes = rows(store, "SELECT cell_id, severity, text, origin FROM notes")
-    reason = "the gauge probe on nvme-1 gave no sample inside the measured window"
-    assert [(row.keys, row.value, row.reason) for row in found] == [(("nvme",), None, reason), (("hdd",), 1.0, None)]
-    assert notes == [(cells[0].id, "warning", reason, "probe:gauge:nvme-1")]
-
-
-def test_counters_are_differences_and_one_that_went_back_has_none(tmp_path: Path) -> None:
-    cell = a_cell()
-    run = RunMaker(tmp_path / "run", a_plan([cell]))
-    before, after = {"query": 100.0, "gone": 1.0, "insert": 50.0}, {"query": 350.0, "insert": 3.0, "new": 2.0}
-    run.ok(cell, {"load-1": measurement([READ])}, counters=(before, after))
-    with open_store(run.run_dir) as store:
-        assert rows(store, "SELECT name, delta, reason FROM counters ORDER BY name") == [
-            ("gone", None, "not there after the measurement"),
-            ("insert", None, "went backwards: the server was started anew"),
-            ("new", None, "not there before the measurement"),
-            ("query", 250.0, "over 12.0 s, of which 10.0 s were measured"),
-        ]
-
-
-def test_a_journal_without_readings_between_gives_counters_of_the_job(tmp_path: Path) -> None:
-    cell = a_cell()
-    run = RunMaker(tmp_path / "run", a_plan([cell]))
-    run.ok(cell, {"load-1": measurement([READ], seconds=11.5)}, counters=({"query": 0.0}, {"query": 9.0}))
-    with open_store(run.run_dir) as store:
-        assert rows(store, "SELECT delta, reason FROM counters") == [(9.0, None)], "the job is hardly longer"
-
-
-# The job takes from T0 + 99 to T0 + 111, and its window from T0 + 100 to T0 + 110.
-AROUND = [98.9, 99.5, 99.8, 105.0, 109.9, 110.3, 111.2]
-
-
-@pytest.mark.parametrize(
-    ("times", "ahead", "delta", "reason"),
-    [
-        (AROUND, 0.0, 1050.0, None),
-        (AROUND, 60.0, 1050.0, None),
-        (AROUND, -60.0, 1050.0, None),
-        ([98.9, 105.0, 111.2], 0.0, 1230.0, "over 12.3 s, of which 10.0 s were measured"),
-    ],
-    ids=["same clock", "controller ahead", "controller behind", "too few"],
-)
-def test_counters_are_of_the_measured_window_whatever_the_controller_s_clock(
-    tmp_path: Path, times: list[float], ahead: float, delta: float, reason: str | None
-) -> None:
-    """A counter that rises by a hundred a second of the host's clock."""
-    cell = a_cell()
-    run = RunMaker(tmp_path / "run", a_plan([cell]))
-    samples = [(T0 + time + ahead, {"query": float(round(100 * time))}) for time in times]
-    ends = (samples[0][1], samples[-1][1])
-    run.ok(cell, {"load-1": measurement([READ])}, counters=ends, counter_samples=samples)
-    with open_store(run.run_dir) as store:
-        assert rows(store, "SELECT after - before, delta, reason FROM counters") == [(delta, delta, reason)]
-
-
-def test_readings_that_failed_are_noted_and_leave_the_cell_good(tmp_path: Path) -> None:
-    cell = a_cell()
-    run = RunMaker(tmp_path / "run", a_plan([cell]))
-    problem = "3 of 3 readings failed: refused"
-    run.ok(cell, {"load-1": measurement([READ])}, counters=({}, {}), counter_problem=problem)
-    with open_store(run.run_dir) as store:
-        assert rows(store, "SELECT * FROM counters") == []
-        assert rows(store, "SELECT status FROM cells") == [("ok",)]
-        assert rows(store, "SELECT severity, text FROM notes") == [("warning", f"server counters of nvme-1: {problem}")]
 
 
 def test_facts_are_declared_or_observed_and_the_last_observation_stands(tmp_path: Path) -> None:
@@ -676,76 +473,3 @@ def test_a_run_without_a_journal_has_only_missing_cells(tmp_path: Path) -> None:
     (run.run_dir / "journal.jsonl").unlink()
     with open_store(run.run_dir) as store:
         assert rows(store, "SELECT status, reason FROM cells") == [("missing", "not run yet")]
-
-
-# --- searches ----------------------------------------------------------------------------------------------------
-
-
-def searched_run(tmp_path: Path, knee: float | None) -> RunMaker:
-    """Four points of a search of which the last two were not needed, and a cell that waited for the knee."""
-    points = [a_cell(threads=threads) for threads in (1, 2, 4, 8)]
-    waiting = a_cell(
-        id="found/nvme/a/threads=ramp.knee/r1",
-        hash="found",
-        experiment="found",
-        threads=None,
-        threads_from=Knee(experiment="ramp", hardware="nvme", workload="a"),
-    )
-    plan = a_plan([*points, waiting])
-    ramp = plan.experiments["ramp"]
-    search = KneeSearch(latency="p99", rise=0.1, gain=0.03)
-    experiments = {
-        "ramp": ramp.model_copy(update={"points": (1.0, 2.0, 4.0, 8.0), "search": search}),
-        "found": ramp.model_copy(update={"name": "found", "points": (), "threads_from": "ramp", "requires": ("ramp",)}),
-    }
-    run = RunMaker(tmp_path / "run", plan.model_copy(update={"experiments": experiments}))
-    for cell in points[:2]:
-        run.ok(cell, {"load-1": measurement([READ])})
-    seen = tuple(j.SearchPoint(point=point, ops_per_s=10.0, latency_s=0.01) for point in (1.0, 2.0))
-    key = {"experiment": "ramp", "hardware": "nvme", "workload": "a"}
-    run.write(j.SearchEnded(at=run.now, axis="threads", knee=knee, points=seen, **key))
-    for cell in points[2:]:
-        run.write(j.CellSkipped(at=run.now, cell=cell.id, hash=cell.hash, reason="the knee was found at 1 thread"))
-    if knee is None:
-        run.failed(waiting, "no knee")
-    else:
-        run.ok(waiting, {"load-1": measurement([READ])})
-    run.end("done")
-    return run
-
-
-def test_what_a_search_did_not_need_is_neither_missing_nor_a_planned_point(tmp_path: Path) -> None:
-    run = searched_run(tmp_path, 1.0)
-    with open_store(run.run_dir) as store:
-        assert rows(store, "SELECT threads, status, reason FROM cells WHERE experiment = 'ramp' ORDER BY threads") == [
-            (1, "ok", None),
-            (2, "ok", None),
-            (4, "skipped", "the knee was found at 1 thread"),
-            (8, "skipped", "the knee was found at 1 thread"),
-        ]
-        assert rows(store, "SELECT threads FROM measure.cells WHERE experiment = 'ramp' ORDER BY ALL") == [(1,), (2,)]
-    status = summarise(run.run_dir)
-    assert (status.done, status.failed, status.skipped, status.total) == (3, 0, 2, 5)
-    assert status.remaining_s is None
-    assert [cell.status for cell in status.cells] == ["ok", "ok", "skipped", "skipped", "ok"]
-
-
-def test_a_cell_that_waited_for_a_knee_has_its_number_in_the_store(tmp_path: Path) -> None:
-    with open_store(searched_run(tmp_path, 1.0).run_dir) as store:
-        assert rows(store, "SELECT threads, status FROM cells WHERE experiment = 'found'") == [(1, "ok")]
-        throughput = "SELECT threads, value FROM measure.throughput WHERE experiment = 'found' AND operation = 'all'"
-        assert rows(store, throughput) == [(1, 10.0)]
-        assert rows(store, "SELECT DISTINCT threads FROM measure.latency WHERE experiment = 'found'") == [(1,)]
-        assert rows(store, "SELECT axis, latency, rise, gain, knee, reason FROM searches") == [
-            ("threads", "p99", 0.1, 0.03, 1.0, None)
-        ]
-
-
-def test_a_knee_that_was_not_found_is_missing_with_its_reason(tmp_path: Path) -> None:
-    with open_store(searched_run(tmp_path, None).run_dir) as store:
-        assert rows(store, "SELECT knee, reason FROM searches") == [(None, "no knee up to the last point")]
-        assert rows(store, "SELECT threads, status FROM cells WHERE experiment = 'found'") == [(None, "failed")]
-        sql = "SELECT max(value) AS value FROM measure.throughput WHERE experiment = 'found'"
-        (row,) = store.query(a_query(sql))
-        assert row.value is None
-        assert row.reason == "found/nvme/a/threads=ramp.knee/r1 failed: no knee"
