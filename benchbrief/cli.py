@@ -5,8 +5,8 @@ Each subcommand is a module in `commands/`, imported when it is called, so that 
 
 from __future__ import annotations
 
-import importlib
 import gc
+import importlib
 import io
 import os
 import signal
