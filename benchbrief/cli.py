@@ -29,6 +29,7 @@ COMMANDS = {
     "status": "Show runs, and how far one has come.",
     "watch": "Follow a run of another shell until it ends.",
     "report": "Render a run's brief again, as PDF and HTML.",
+    "verify": "Compute a brief's numbers again, and say whether they hold.",
     "query": "Ask the results in SQL.",
     "import": "Bring in results that were measured elsewhere, with their source.",
     "rebuild": "Build a run's tables again from its journal and raw outputs.",

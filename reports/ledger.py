@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from importlib.metadata import version
+from typing import Literal
 
 from markupsafe import Markup
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports.disclosure import plan_sha256, run_row
+from benchbrief.reports.imported import is_imported
 from benchbrief.reports.numbers import CellEntry, Figure, Number, NumbersFile, Printed, QueryEntry, Series
 from benchbrief.reports.source import CellRow, Key, Results
 from benchbrief.reports.values import points
@@ -162,7 +164,7 @@ class Ledger:
             language=report.language,
             locale=self._results.words.locale.name,
             run=str(run["run_id"] or ""),
-            simulated=bool(run["simulated"]),
+            kind=self._kind(),
             plan_sha256=plan_sha256(self._results.plan),
             origin=tuple(origin),
             queries=tuple(self._queries.values()),
@@ -170,6 +172,10 @@ class Ledger:
             figures=tuple(self._figures),
             cells={cell: self._entries[cell] for cell in self._used if cell in self._entries},
         )
+
+    def _kind(self) -> Literal["measured", "simulated", "imported"]:
+        simulated, imported = run_row(self._results)["simulated"], is_imported(self._results)
+        return "simulated" if simulated else "imported" if imported else "measured"
 
     @cached_property
     def _used(self) -> tuple[str, ...]:

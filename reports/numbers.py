@@ -131,7 +131,7 @@ class NumbersFile(_Part):
     language: str
     locale: str = "en_GB"
     run: str
-    simulated: bool
+    kind: Literal["measured", "simulated", "imported"]
     plan_sha256: str
     origin: tuple[tuple[str, str], ...]
     queries: tuple[QueryEntry, ...]

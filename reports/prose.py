@@ -103,7 +103,7 @@ def _render(tokens: list[Token], numbers: list[Inserted]) -> Markup:
         number = int(match.group(1))
         found = numbers[number]
         if number in in_link:  # no link stands in another
-            return _ANCHOR.sub(r"<span \1\2</span>", found.html)
+            return _ANCHOR.sub(r"<span \1\2</span>", str(found.html))
         note = f'<sup><a href="#note-{found.note}">{found.note}</a></sup>' if found.note is not None else ""
         return f"{found.html}{note}"
 

@@ -168,7 +168,7 @@ def _links(reader: PdfReader) -> Iterator[tuple[str, str]]:
             marks = [kid for kid in kids if isinstance(kid, int)]
             if row.startswith("source-") and page in pages:
                 if page not in texts:
-                    texts[page] = _marked_texts(pages[page])
+                    texts[page] = marked_texts(pages[page])
                 yield row, "".join(texts[page].get(mark, "") for mark in marks)
             continue
         pending += [(kid, page) for kid in reversed(kids) if not isinstance(kid, int)]
@@ -189,7 +189,7 @@ def _destination(kid: Any) -> Any:
     return kid["/Obj"].get_object().get("/Dest")
 
 
-def _marked_texts(page: PageObject) -> dict[int, str]:
+def marked_texts(page: PageObject) -> dict[int, str]:
     """The text of each marked piece of a page's content."""
     texts: dict[int, str] = {}
     current: list[int] = []

@@ -68,6 +68,11 @@ def rebuild(run_dir: Path, plan: Plan | None = None) -> Path:
     return store
 
 
+def build_tables(run_dir: Path, folder: Path) -> None:
+    """The Parquet tables alone, in an empty folder elsewhere: what a run's own store has is left as it is."""
+    _write_tables(read_evidence(run_dir), folder)
+
+
 @contextmanager
 def _builder(store: Path) -> Iterator[Path]:
     """An empty directory to build in, held by one process at a time; it goes away with all that is left in it."""

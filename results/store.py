@@ -6,9 +6,10 @@ No file is held or locked: the small tables are copied, the large ones are read 
 from __future__ import annotations
 
 import math
+import tempfile
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 from benchbrief.compiler.plan import Query
 from benchbrief.results import functions
 from benchbrief.results.ask import Table, ask, ask_in_batches
-from benchbrief.results.build import BUILD, STORE, parquet_scan, rebuild, sql_text
+from benchbrief.results.build import BUILD, STORE, build_tables, parquet_scan, rebuild, sql_text
 from benchbrief.results.errors import ResultsError
 from benchbrief.results.schema import SCHEMA_VERSION, TABLES, VIEWS
 from benchbrief.results.statistics import Confidence, t_interval
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-__all__ = ["Row", "Store", "Table", "fresh_store", "open_store", "rebuild"]
+__all__ = ["Row", "Store", "Table", "fresh_store", "open_store", "rebuild", "rebuilt_store"]
 
 Key = str | int | float | None
 _LARGE = 1 << 20
@@ -217,6 +218,19 @@ def open_store(run_dir: Path) -> Store:
                 raise ResultsError(f"{store} can't be read, although it was just built: {problem}") from error
             rebuild(run_dir)
             built = True
+
+
+@contextmanager
+def rebuilt_store(run_dir: Path) -> Iterator[Store]:
+    """A store of tables that are built anew, elsewhere, of the run's journal and raw outputs. Raises RunnerError."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory(prefix="benchbrief-") as folder:
+        build_tables(run_dir, Path(folder))
+        connection = duckdb.connect(":memory:")
+        _load(connection, Path(folder))
+        with Store(connection, run_dir) as store:
+            yield store
 
 
 def fresh_store(run_dir: Path) -> Store:

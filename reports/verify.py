@@ -1,0 +1,205 @@
+"""Whether the numbers of a finished brief still hold: each is computed again from a store, and compared."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchbrief.compiler.plan import Plan
+from benchbrief.reports.ledger import cell_entries
+from benchbrief.reports.numbers import CellEntry, Key, Number, NumbersFile, QueryEntry
+from benchbrief.reports.shown import Brief, Edited
+from benchbrief.reports.source import Results, Store
+from benchbrief.reports.words import CATALOGUES
+from benchbrief.results.errors import ResultsError
+
+CLOSE = 1e-9
+"""The relative difference up to which values are the same: sums of several threads end in other last digits."""
+
+
+@dataclass(frozen=True)
+class Differs:
+    """A number that does not hold. `now` is how it would be printed today."""
+
+    id: str
+    place: str
+    expression: str
+    shown: str
+    now: str
+    value: float | None
+    value_now: float | None
+    why: str
+
+
+@dataclass(frozen=True)
+class DrawnDiffers:
+    """A point of a figure that does not hold."""
+
+    figure: str
+    title: str
+    expression: str
+    at: tuple[Key | None, ...]
+    value: float | None
+    value_now: float | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """`edited` is None where there was no document to look at; `raw` maps paths to what is wrong, None if not asked."""
+
+    numbers: int
+    differing: tuple[Differs, ...]
+    points: int
+    drawn: tuple[DrawnDiffers, ...]
+    edited: tuple[Edited, ...] | None
+    raw: Mapping[str, str] | None
+    raw_files: int
+
+    @property
+    def holds(self) -> bool:
+        return not (self.differing or self.drawn or self.edited)
+
+
+def verify(brief: Brief, plan: Plan, store: Store, raw: Mapping[str, str] | None = None) -> Verification:
+    """`raw` is what `raw_problems` found. The plan is that of the store's run."""
+    check = _Check(brief.numbers, Results(plan, store, CATALOGUES["en"]), raw or {})
+    files = {path for cell in brief.numbers.cells.values() for path in cell.files}
+    return Verification(
+        numbers=len(brief.numbers.numbers),
+        differing=tuple(check.numbers()),
+        points=sum(len(series.rows) for figure in brief.numbers.figures for series in figure.series),
+        drawn=tuple(check.drawn()),
+        edited=brief.edited,
+        raw=raw,
+        raw_files=len(files),
+    )
+
+
+def raw_problems(numbers: NumbersFile, run_dir: Path) -> dict[str, str]:
+    """The raw outputs whose digests are no longer those that the brief was made from."""
+    wrong = {}
+    for cell in numbers.cells.values():
+        for path, digest in cell.files.items():
+            place = run_dir / path
+            if not place.resolve().is_relative_to(run_dir.resolve()):
+                wrong[path] = "lies outside of the run's folder"
+                continue
+            try:
+                with place.open("rb") as file:
+                    found = hashlib.file_digest(file, "sha256").hexdigest()
+            except OSError as error:
+                wrong[path] = "is missing" if isinstance(error, FileNotFoundError) else f"can't be read: {error}"
+                continue
+            if found != digest:
+                wrong[path] = f"was changed (SHA-256 {found[:12]}, recorded {digest[:12]})"
+    return wrong
+
+
+class _Check:
+    def __init__(self, recorded: NumbersFile, results: Results, raw: Mapping[str, str]) -> None:
+        self._recorded = recorded
+        self._results = results
+        self._raw = raw
+        self._queries = {query.id: query for query in recorded.queries}
+        self._cells = cell_entries(results.store)
+        self._rows: dict[str, dict[tuple[Key, ...], float | None] | str] = {}
+
+    def numbers(self) -> Iterator[Differs]:
+        for number in self._recorded.numbers:
+            query = self._queries[number.query]
+            high = self._queries[number.high_query] if number.high_query else None
+            value, why = self._now(query, number.at)
+            top, why_top = self._now(high, number.at) if high else (None, "")
+            now = number.printed.text(value, top, query.unit, ranged=high is not None)
+            recorded = number.printed.text(number.value, number.high, query.unit, ranged=high is not None)
+            if recorded != number.shown:
+                why = f"its recorded value is printed as {recorded}: edited, or written by another benchbrief"
+            elif _same(value, number.value) and _same(top, number.high):
+                continue
+            else:
+                why = self._why(number.cells, why or why_top)
+            # Of a range, the end that moved is told.
+            moved = not _same(value, number.value) or high is None
+            old, new = (number.value, value) if moved else (number.high, top)
+            yield Differs(number.id, number.place, _at(query, number), number.shown, now, old, new, why)
+
+    def drawn(self) -> Iterator[DrawnDiffers]:
+        for figure in self._recorded.figures:
+            for series in figure.series:
+                query = self._queries[series.query]
+                found = self._all(query)
+                for *keys, value in series.rows:
+                    now = found.get(tuple(map(_key, keys))) if isinstance(found, dict) else None
+                    old = None if isinstance(value, str) else value
+                    if not _same(now, old):
+                        why = self._why(query.cells, found if isinstance(found, str) else "")
+                        yield DrawnDiffers(figure.id, figure.title, query.expression, tuple(keys), old, now, why)
+
+    def _now(self, query: QueryEntry, at: Mapping[str, Key]) -> tuple[float | None, str]:
+        found = self._all(query)
+        if isinstance(found, str):
+            return None, found
+        wanted = [(query.dims.index(dim), _key(key)) for dim, key in at.items()]
+        fitting = [value for keys, value in found.items() if all(keys[i] == key for i, key in wanted)]
+        known = [value for value in fitting if value is not None]
+        return (known[0] if known else None), "" if fitting or not query.cells else "the store has no such row"
+
+    def _all(self, query: QueryEntry) -> dict[tuple[Key, ...], float | None] | str:
+        """The rows of a query; or why there are none."""
+        if query.id not in self._rows:
+            try:
+                rows = self._results.rows(query.query)
+                self._rows[query.id] = {tuple(map(_key, keys)): value for keys, value in rows.items()}
+            except ResultsError as error:
+                self._rows[query.id] = f"the store can't answer its query: {error}"
+        return self._rows[query.id]
+
+    def _why(self, cells: Iterable[str], otherwise: str) -> str:
+        """What has become of the cells behind a number; else what the store said."""
+        reasons = [f"{cell} {reason}" for cell in cells if (reason := self._changed(cell))]
+        if not reasons:
+            return otherwise or "the stored results were changed, or are computed otherwise"
+        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+        return reasons[0] + more
+
+    def _changed(self, cell: str) -> str:
+        then, now = self._recorded.cells.get(cell), self._cells.get(cell)
+        if then is None:
+            return ""
+        if now is None:
+            return "is not in the store"
+        if now.hash != then.hash:
+            return "is another measurement: the spec was changed"
+        if now.status != then.status:
+            return f"is {now.status} now, and was {then.status}"
+        if (now.run, now.attempt) != (then.run, then.attempt):
+            return f"was measured again (attempt {now.attempt} of run {now.run})"
+        return self._raw_changed(then, now)
+
+    def _raw_changed(self, then: CellEntry, now: CellEntry) -> str:
+        for path, digest in then.files.items():
+            if path in self._raw:
+                return f"has a raw output that {self._raw[path]}: {path}"
+            if now.files.get(path) != digest:
+                return f"has other raw outputs, first {path}"
+        return ""
+
+
+def _key(key: Key | int | None) -> Key:
+    return key if isinstance(key, str) else math.nan if key is None else float(key)
+
+
+def _at(query: QueryEntry, number: Number) -> str:
+    """The expression with the coordinates that are not in it: `throughput at workload a`."""
+    told = ", ".join(f"{dim} {key:g}" if isinstance(key, float) else f"{dim} {key}" for dim, key in number.at.items())
+    return f"{query.expression} at {told}" if told else query.expression
+
+
+def _same(now: float | None, then: float | None) -> bool:
+    if now is None or then is None:
+        return now is then
+    return math.isclose(now, then, rel_tol=CLOSE, abs_tol=0.0)

@@ -1,0 +1,163 @@
+"""`bench verify`: a brief's numbers against the store, the raw outputs, and the document itself."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pypdf import PdfReader, PdfWriter
+from pypdf.generic import ContentStream
+
+from benchbrief.reports.shown import marked_texts
+from tests.cli.conftest import FinishedRun
+from tests.support.bench import Bench
+
+KINDS = ("pdf", "html", "json")
+
+
+def brief(bench: Bench, kind: str) -> Path:
+    return bench.run_dir / "reports" / f"brief.{kind}"
+
+
+def change(table: Path, column: str, of: Callable[[Any], Any]) -> None:
+    """Change a column of a stored table in place: `of` gives the new value for the old one."""
+    stored = pq.read_table(table)
+    values = pa.array([of(value) for value in stored[column].to_pylist()], stored.schema.field(column).type)
+    changed = stored.set_column(stored.schema.get_field_index(column), stored.schema.field(column), values)
+    pq.write_table(changed, table)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fresh_brief_holds(finished_run: FinishedRun, kind: str) -> None:
+    done = finished_run.bench("verify", str(brief(finished_run.bench, kind)), "--raw")
+    assert done.code == 0
+    assert re.search(r"\n\d+ numbers: all hold\n", done.out)
+    assert re.search(r"raw outputs: \d+ files, as recorded", done.out)
+    assert ("shown: as it was made" in done.out) == (kind != "json")
+    assert done.err == ""
+
+
+def test_the_numbers_come_out_the_same_from_the_raw_outputs(finished_run: FinishedRun) -> None:
+    path = finished_run.bench.run_dir / "store" / "throughput.parquet"
+    before = path.stat().st_mtime_ns
+    done = finished_run.bench("verify", str(brief(finished_run.bench, "json")), "--from-raw", "--json")
+    found = json.loads(done.out)
+    assert (done.code, found["holds"], found["differing"], found["drawn"], found["raw"]) == (0, True, [], [], {})
+    assert found["points"] > 0
+    assert path.stat().st_mtime_ns == before  # its own tables are left as they are
+
+
+def test_a_stored_result_that_changed_by_a_hair_is_found(copied_run: Bench) -> None:
+    store = copied_run.run_dir / "store"
+    change(store / "throughput.parquet", "ops_per_s", lambda value: value and value * (1 + 1e-7))
+    done = copied_run("verify", str(brief(copied_run, "pdf")))
+    assert done.code == 1
+    assert re.search(r"max\(throughput\[rr\] over threads, hardware\).* now .* for .*: the stored results were changed",
+                     done.err)  # fmt: skip
+    mended = copied_run("verify", str(brief(copied_run, "pdf")), "--from-raw")
+    assert mended.code == 0  # the raw outputs still say what the brief says
+
+
+def test_a_number_that_was_edited_in_the_page_is_found(copied_run: Bench) -> None:
+    page = brief(copied_run, "html")
+    html = page.read_text()
+    number = re.search(r'id="n2"[^>]*>([0-9,]+)<', html)
+    assert number is not None
+    page.write_text(html[: number.start(1)] + "9,999,999" + html[number.end(1) :])
+    done = copied_run("verify", str(page))
+    assert done.code == 1
+    assert f"text: shows 9,999,999, was made as {number[1]}" in done.err
+    assert "numbers: all hold" in done.out
+
+
+def test_a_number_that_was_edited_in_the_pdf_is_found(copied_run: Bench) -> None:
+    path = brief(copied_run, "pdf")
+    recorded = json.loads(brief(copied_run, "json").read_text())["numbers"]
+    shown = next(number["shown"] for number in recorded if number["place"] == "text")
+    _turn_around(path, shown)
+    done = copied_run("verify", str(path), "--json")
+    (edited,) = json.loads(done.out)["edited"]
+    assert (done.code, edited["recorded"], edited["place"]) == (1, shown, "text")
+    assert edited["found"] == shown[::-1]
+
+
+def _turn_around(path: Path, text: str) -> None:
+    """Show a number of the first page backwards, as an editor would that knows nothing of tags."""
+    writer = PdfWriter(clone_from=PdfReader(path))
+    page = writer.pages[0]
+    mark = next(mark for mark, shown in marked_texts(page).items() if shown == text)
+    content = ContentStream(page.get_contents(), writer)
+    within = False
+    for operands, operator in content.operations:
+        if operator == b"BDC":
+            within = operands[1].get("/MCID") == mark
+        elif operator == b"TJ" and within:
+            places = [at for at, item in enumerate(operands[0]) if isinstance(item, str | bytes)]
+            glyphs = [operands[0][at] for at in places]
+            for at, glyph in zip(places, reversed(glyphs), strict=True):
+                operands[0][at] = glyph
+    page.replace_contents(content)
+    writer.write(path)
+
+
+def test_a_raw_output_that_was_changed_is_named(copied_run: Bench) -> None:
+    recorded = json.loads(brief(copied_run, "json").read_text())
+    cell = recorded["numbers"][-1]["cells"][0]
+    path = next(path for path in recorded["cells"][cell]["files"] if "measure" in path and path.endswith("stdout"))
+    with (copied_run.run_dir / path).open("a") as file:
+        file.write("one more line\n")
+    trusting = copied_run("verify", str(brief(copied_run, "pdf")))
+    assert trusting.code == 0
+    done = copied_run("verify", str(brief(copied_run, "pdf")), "--raw")
+    assert done.code == 3
+    assert f"{path} was changed" in done.err
+    parsed = copied_run("verify", str(brief(copied_run, "pdf")), "--from-raw")
+    assert parsed.code == 1  # what was read from it counts no more
+    assert "is failed now, and was ok" in parsed.err
+
+
+def test_a_side_file_whose_values_were_edited_is_found(copied_run: Bench) -> None:
+    side = brief(copied_run, "json")
+    recorded = json.loads(side.read_text())
+    recorded["numbers"][-1]["shown"] = "9,999,999"
+    side.write_text(json.dumps(recorded))
+    done = copied_run("verify", str(side))
+    assert done.code == 1
+    assert "9,999,999" in done.err
+    assert "edited, or written by another benchbrief" in done.err
+
+
+def test_a_brief_far_from_its_run_asks_for_it(copied_run: Bench, tmp_path: Path) -> None:
+    away = tmp_path / "away"
+    away.mkdir()
+    shutil.copy(brief(copied_run, "pdf"), away)
+    shutil.copytree(copied_run.run_dir, tmp_path / "archive" / "moved")
+    shutil.rmtree(copied_run.run_dir)
+    lost = copied_run("verify", "away/brief.pdf")
+    assert lost.code == 2
+    assert "--store RUN" in lost.err
+    assert copied_run("verify", "away/brief.pdf", "--store", "archive/moved").code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("x.pdf", b"%PDF-1.7\nnothing", "can't be read as a PDF"),
+        ("x.json", b'{"format": "benchbrief-numbers", "version": 99}', "another version of file"),
+        ("x.json", b"{", "is no file of a brief's numbers"),
+        ("x.html", b"<html>", "x.json, which has the numbers of x.html, can't be read"),
+    ],
+)
+def test_what_is_no_brief_is_one_clear_error(bench: Bench, name: str, content: bytes, said: str) -> None:
+    (bench.folder / name).write_bytes(content)
+    done = bench("verify", name)
+    assert done.code == 2
+    assert said in done.err
+    assert "Traceback" not in done.err
