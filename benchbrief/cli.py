@@ -30,6 +30,7 @@ COMMANDS = {
     "watch": "Follow a run of another shell until it ends.",
     "report": "Render a run's brief again, as PDF and HTML.",
     "verify": "Compute a brief's numbers again, and say whether they hold.",
+    "compare": "Compare two runs, hardware or revisions, and tell what is more than noise.",
     "query": "Ask the results in SQL.",
     "import": "Bring in results that were measured elsewhere, with their source.",
     "rebuild": "Build a run's tables again from its journal and raw outputs.",
@@ -98,7 +99,7 @@ Examples:
 \b
 Exit codes:
   0 done   1 the spec is wrong   2 usage, or not there   3 a cell failed, or is missing
-  4 an `expect` failed   130 interrupted (go on with `bench resume`)
+  4 an `expect` failed, or something got worse   130 interrupted (go on with `bench resume`)
 """,
 )
 @click.option(

@@ -92,4 +92,5 @@ def contender(reference: Reference, opened: ExitStack) -> Contender:
             hint = f"did you mean `{guess}`?" if guess else f"it has {', '.join(plan.hardware)}"
             raise fail(f"run {reference.run_dir.name} has no hardware {reference.hardware}", hint)
     store = opened.enter_context(fresh_store(reference.run_dir))
-    return Contender(reference.text, plan, store, hardware)
+    origin = "simulated" if store.simulated else "imported" if store.imported else "measured"
+    return Contender(reference.text, plan, store, hardware, origin)

@@ -9,11 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree as ET
-
-from benchbrief.terminal import fail
 
 State = Literal["ok", "failure", "skipped"]
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -44,7 +41,8 @@ def junit(suite: str, cases: Sequence[Case]) -> bytes:
             said = ET.SubElement(told, case.state, message=_text(case.detail))
             said.text = _text(case.detail)
     ET.indent(root, " ")
-    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="utf-8") + b"\n"
+    body: bytes = ET.tostring(root, encoding="utf-8")
+    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + body + b"\n"
 
 
 def _counts(suite: str, cases: Sequence[Case]) -> dict[str, str]:
@@ -60,13 +58,3 @@ def _counts(suite: str, cases: Sequence[Case]) -> dict[str, str]:
 
 def _text(text: str) -> str:
     return _NO_XML.sub("\ufffd", text)
-
-
-def write_file(path: Path, content: bytes, *, append: bool = False) -> None:
-    """Raises Stop with a message when it can't be written."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab" if append else "wb") as file:
-            file.write(content)
-    except OSError as error:
-        raise fail(f"{path} can't be written: {error.strerror}", "name a file that can") from error

@@ -27,7 +27,7 @@ def out_option(function: F) -> F:
 
 def run_argument(function: F) -> F:
     """An optional RUN: a run's name, the start of it, or its folder; the last run when left out."""
-    return click.argument("run", required=False, shell_complete=_complete)(function)
+    return click.argument("run", required=False, shell_complete=complete_run)(function)
 
 
 def metrics_option(function: F) -> F:
@@ -48,7 +48,7 @@ def chosen_run(out: Path, run: str | None) -> Path:
     return find_run(out, run) if run else last_run(out)
 
 
-def _complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_run(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     out = Path(ctx.params.get("out") or OUT)
     names = sorted(path.parent.name for path in out.glob("*/plan.json"))
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]

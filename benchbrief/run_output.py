@@ -18,6 +18,7 @@ from benchbrief.pipeline import Finished, run_plan, said
 from benchbrief.progress import Progress
 from benchbrief.simulation import SHORT, SIMULATED
 from benchbrief.terminal import ExitCode, Stop, printable, use_colour
+from benchbrief.verdict_files import run_cases, run_markdown, write_markdown, write_verdicts
 
 if TYPE_CHECKING:
     from benchbrief.results.evidence import Evidence
@@ -36,19 +37,24 @@ def run_and_tell(
     as_json: bool,
     metrics: Path | None = None,
     wait: bool = False,
+    junit: Path | None = None,
+    markdown: Path | None = None,
 ) -> None:
-    """Run a run's plan, tell how it ended, and stop with its exit code."""
+    """Run a run's plan, tell how it ended, also in files for a build server, and stop with its exit code."""
     from benchbrief.results.evidence import read_evidence
     from benchbrief.runners.rundir import simulation_of
 
     if simulation_of(run_dir):
         progress.note(SIMULATED)
     finished = run_plan(run_dir, progress, report=report, metrics=metrics, wait=wait)
-    summary = summed_up(finished, read_evidence(run_dir, finished.plan), report=report)
+    evidence = read_evidence(run_dir, finished.plan)
+    summary = summed_up(finished, evidence, report=report)
     if as_json:
         click.echo(json.dumps(as_dict(finished, summary), indent=1, ensure_ascii=False))
     else:
         tell(finished, summary)
+    write_verdicts(run_dir.name, list(run_cases(finished, evidence)), junit)
+    write_markdown(run_markdown(finished, summary.counts), markdown)
     if finished.code is not ExitCode.DONE:
         raise Stop(finished.code)
 

@@ -16,7 +16,7 @@ SIMULATED = "simulated: no host is reached and no tool is run; the numbers are a
 SHORT = "simulated, nothing was measured"
 
 
-class _Share(click.ParamType[float]):
+class Share(click.ParamType[float]):
     """`0.05` or `5%`, as a share from 0 to 1."""
 
     name = "share"
@@ -41,7 +41,7 @@ class _HostShare(click.ParamType[tuple[str, float]]):
         if isinstance(value, tuple):
             return value
         pattern, equals, share = str(value).rpartition("=")
-        return (pattern, _Share().convert(share, param, ctx)) if equals else (share, 1.0)
+        return (pattern, Share().convert(share, param, ctx)) if equals else (share, 1.0)
 
 
 def simulate_options(function: F) -> F:
@@ -50,7 +50,7 @@ def simulate_options(function: F) -> F:
         click.option("--simulate", is_flag=True, help="Run against simulated hosts, in no time: nothing is measured."),
         click.option("--seed", type=int, metavar="N", help="With --simulate: other numbers. [default: 0]"),
         click.option(
-            "--errors", type=_Share(), metavar="SHARE", help="With --simulate: so many of the operations fail."
+            "--errors", type=Share(), metavar="SHARE", help="With --simulate: so many of the operations fail."
         ),
         click.option(
             "--failing",

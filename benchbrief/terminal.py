@@ -29,7 +29,7 @@ MEANINGS: Mapping[ExitCode, str] = {
     ExitCode.SPEC_WRONG: "the spec is wrong; also where a command was asked to tell a difference so",
     ExitCode.USAGE: "usage, or what was asked for is not there",
     ExitCode.CELL_FAILED: "a cell failed, or something is missing",
-    ExitCode.EXPECT_FAILED: "an `expect` does not hold",
+    ExitCode.EXPECT_FAILED: "an `expect` does not hold, or something got worse",
     ExitCode.INTERRUPTED: "interrupted; `bench resume` goes on",
     ExitCode.OUTPUT_CLOSED: "who read the output has gone (`bench query ... | head`)",
 }

@@ -1,16 +1,20 @@
-"""How far the repeats of a point lie apart: the coefficient of variation of its throughput."""
+"""How far the repeats of a point lie apart, in throughput and in 99th percentiles, and if hardware differs by more."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from benchbrief.reports.source import Results
 from benchbrief.reports.values import NBSP, quantity
 from benchbrief.reports.view import Item, Notice
 from benchbrief.reports.words import counted
+from benchbrief.results.comparison import Contender, compare, quantities
 
+MOST_PAIRS = 3
+"""Of hardware: a fourth hardware has six, which is a table of a reader's own (`bench compare`)."""
 NOTICED_CV = 0.10
 """A share: above it, differences of some per cent between points say nothing."""
 
@@ -60,17 +64,60 @@ def paragraph(results: Results) -> Iterable[Item]:
         wide = any(spread.cv > NOTICED_CV for spread in found)
         text = counted(results.words, "d_spread", len(found), median=median, **_worst(found, results))
         yield Item("", text, emphasis=wide)
+        yield from _percentiles(results)
+        yield from _differences(results)
+
+
+def _percentiles(results: Results) -> Iterable[Item]:
+    """The spread of the repeats' own 99th percentiles, of all operations and points."""
+    point = "experiment, hardware, workload, threads, target, operation"
+    rows = results.store.sql(
+        f"SELECT {point}, count(value), stddev_samp(value) / avg(value) AS cv FROM measure.latency "  # noqa: S608  # ours
+        "WHERE statistic = 'p99' AND reported AND phase IS NULL AND repeat IS NOT NULL AND value > 0 "
+        f"GROUP BY {point} HAVING count(value) > 1 ORDER BY cv DESC, {point}"
+    ).rows
+    if rows:
+        _, hardware, workload, threads, target, operation, _, cv = rows[0]
+        point = _point(hardware, workload, threads, target, results)
+        median = _share(statistics.median(row[-1] for row in rows))
+        text = results.words["d_spread_p99"].format(median=median, cv=_share(cv), operation=operation, point=point)
+        yield Item("", text)
+
+
+def _differences(results: Results) -> Iterable[Item]:
+    """Of the first few pairs of hardware, how many of the differences between them are within noise."""
+    plan, words = results.plan, results.words
+    sides = [Contender(key, plan, results.store, key) for key in plan.hardware]
+    for first, second in [*combinations(sides, 2)][:MOST_PAIRS]:
+        compared = [
+            each
+            for each in quantities(first, second, metrics=False)
+            if each.name == "throughput" or each.name.startswith("latency.p99[")
+        ]
+        rows = [row for row in compare(compared).comparisons if row.p is not None]
+        if rows:
+            labels = {"first": plan.hardware[first.label].label, "second": plan.hardware[second.label].label}
+            noise = sum(row.verdict == "within noise" for row in rows)
+            yield Item("", counted(words, "d_noise", len(rows), noise=noise, **labels))
 
 
 def _worst(found: Sequence[Spread], results: Results) -> dict[str, object]:
-    worst, plan, words = found[0], results.plan, results.words
-    by_target = worst.target is not None
-    load = counted(words, "at_target" if by_target else "at_threads", worst.target or worst.threads)
-    point = words["d_point"].format(
-        workload=plan.workloads[worst.workload].label, hardware=plan.hardware[worst.hardware].label, load=load
-    )
+    worst = found[0]
     ends = {"low": quantity(worst.low, "ops/s"), "high": quantity(worst.high, "ops/s")}
-    return {"point": point, "cv": _share(worst.cv), "repeats": worst.repeats, **ends}
+    return {
+        "point": _point(worst.hardware, worst.workload, worst.threads, worst.target, results),
+        "cv": _share(worst.cv),
+        "repeats": worst.repeats,
+        **ends,
+    }
+
+
+def _point(hardware: str, workload: str, threads: float, target: float | None, results: Results) -> str:
+    plan, words = results.plan, results.words
+    load = counted(words, "at_threads", threads) if target is None else counted(words, "at_target", target)
+    return words["d_point"].format(
+        workload=plan.workloads[workload].label, hardware=plan.hardware[hardware].label, load=load
+    )
 
 
 def _share(value: float) -> str:

@@ -7,13 +7,13 @@ workload and load (and by hardware, where whole runs are compared). The statisti
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 from benchbrief.compiler.plan import Plan, Query
 from benchbrief.results.significance import Ratio, holm, p_value, ratio_of_means, ratio_of_percentiles
-from benchbrief.results.store import Key, Store
+from benchbrief.results.store import Key
 from benchbrief.runners.confidence import t_interval
 
 SIGNIFICANT = 0.05
@@ -25,14 +25,28 @@ Point = tuple[tuple[str, Key], ...]
 _POINT = ("experiment", "hardware", "workload", "threads", "target")
 
 
+class Rows(Protocol):
+    @property
+    def rows(self) -> Sequence[Sequence[Any]]: ...
+
+
+class ReadSide(Protocol):
+    """What is asked of a run's `Store`."""
+
+    def query(self, query: Query) -> Sequence[Sequence[Any]]: ...
+    def sql(self, text: str) -> Rows: ...
+
+
 @dataclass(frozen=True)
 class Contender:
-    """A finished run, or with `hardware` that part of it. `label` is what the user calls it."""
+    """A finished run, or with `hardware` that part of it. `label` is what the user calls it, `origin` where its numbers
+    are from: measured, simulated or imported."""
 
     label: str
     plan: Plan
-    store: Store
+    store: ReadSide
     hardware: str | None = None
+    origin: str = "measured"
 
 
 @dataclass(frozen=True)
@@ -115,7 +129,8 @@ def compare(found: Iterable[Quantity], threshold: float = 0.0) -> Outcome:
     rows = [_compared(quantity, point, *sides) for quantity in found for point, sides in quantity.points.items()]
     both = [row for row in rows if row.first is not None and row.second is not None]
     keys: dict[bool, dict[str, None]] = {True: {}, False: {}}
-    for row in rows:
+    # A metric's points may have fewer dimensions than those of the measures that it is made of.
+    for row in [row for row in rows if row.point and row.point[0][0] == "experiment"] or rows:
         if (row.first is None) != (row.second is None):
             keys[row.second is None].setdefault(row.key)
     tested = [row for row in both if row.p is not None]
@@ -183,24 +198,24 @@ class _Gathered:
         return Values(value, tuple(self.repeats.get(point, ())), percentile, reason)
 
 
-def quantities(first: Contender, second: Contender) -> Iterator[Quantity]:
+def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> Iterator[Quantity]:
     """All that both contenders have: throughput, the percentiles and the mean of latency by operation, the share of
-    errors, and each metric of the specs that has a value for each repeat."""
+    errors, and each metric of the specs that has a value for each repeat (none without `metrics`)."""
     sides = (first, second)
-    yield _quantity("throughput", "ops/s", "higher", [_throughput(side) for side in sides])
+    yield _quantity(first.plan, "throughput", "ops/s", "higher", [_throughput(side) for side in sides])
     latencies = [_latencies(side) for side in sides]
     for name in dict.fromkeys(name for each in latencies for name in each):
         percentile = name.startswith("latency.p")
         gathered = [each.get(name, _Gathered()) for each in latencies]
-        yield _quantity(name, "s", "lower", gathered, percentile=percentile)
+        yield _quantity(first.plan, name, "s", "lower", gathered, percentile=percentile)
     errors = [_errors(side) for side in sides]
     if any(value for each in errors for value, _ in each.values.values()):
-        yield _quantity("errors", "share", "lower", errors)
-    metrics = [{metric.name: metric for metric in side.plan.metrics if metric.repeats} for side in sides]
-    for name in metrics[0]:
-        if name not in metrics[1]:
+        yield _quantity(first.plan, "errors", "share", "lower", errors)
+    told = [{m.name: m for m in side.plan.metrics if m.repeats and metrics} for side in sides]
+    for name in told[0]:
+        if name not in told[1]:
             continue
-        ones = [each[name] for each in metrics]
+        ones = [each[name] for each in told]
         if ones[0].query.unit != ones[1].query.unit or any(
             side.hardware is not None and "hardware" not in one.query.dims
             for side, one in zip(sides, ones, strict=True)
@@ -208,20 +223,38 @@ def quantities(first: Contender, second: Contender) -> Iterator[Quantity]:
             continue  # of another kind now; or it compares the hardware itself
         gathered = [_metric(side, one.query, one.repeats) for side, one in zip(sides, ones, strict=True)]
         percentile = all("measure.latency" in one.query.sql and "statistic = 'p" in one.query.sql for one in ones)
-        yield _quantity(name, ones[0].query.unit, ones[1].better, gathered, percentile=percentile)
+        yield _quantity(first.plan, name, ones[0].query.unit, ones[1].better, gathered, percentile=percentile)
 
 
 def _quantity(
-    name: str, unit: str, better: Better, gathered: Sequence[_Gathered], *, percentile: bool = False
+    plan: Plan, name: str, unit: str, better: Better, gathered: Sequence[_Gathered], *, percentile: bool = False
 ) -> Quantity:
     first, second = gathered
-    points = dict.fromkeys((*first.values, *second.values))
+    points = sorted({**first.values, **second.values}, key=_order(plan))
     return Quantity(
         name,
         unit,
         better,
         {point: (first.at(point, percentile=percentile), second.at(point, percentile=percentile)) for point in points},
     )
+
+
+def _order(plan: Plan) -> Callable[[Point], list[tuple[int, float, str]]]:
+    """To sort points by: names as they are in the plan, numbers as they are."""
+    names: dict[str, Mapping[str, object]] = {
+        "experiment": plan.experiments,
+        "hardware": plan.hardware,
+        "workload": plan.workloads,
+    }
+    places = {dim: {name: place for place, name in enumerate(declared)} for dim, declared in names.items()}
+
+    def order(point: Point) -> list[tuple[int, float, str]]:
+        return [
+            (places.get(dim, {}).get(key, 0), 0.0, key) if isinstance(key, str) else (0, float(key or 0), "")
+            for dim, key in point
+        ]
+
+    return order
 
 
 def _point(side: Contender, keys: Mapping[str, Key]) -> Point:
@@ -296,18 +329,20 @@ def _latencies(side: Contender) -> dict[str, _Gathered]:
 
 def _metric(side: Contender, query: Query, repeats: Query | None) -> _Gathered:
     found = _Gathered()
-    for row in side.store.query(query):
-        keys: dict[str, Key] = dict(zip(query.dims, row.keys, strict=True))
-        if side.hardware is None or keys.get("hardware") == side.hardware:
-            found.values[_point(side, keys)] = (row.value, row.reason or "")
-    for row in side.store.query(repeats) if repeats else ():
-        keys = dict(zip(repeats.dims, row.keys, strict=True)) if repeats else {}
-        if side.hardware is not None and keys.get("hardware") != side.hardware:
-            continue
-        keys.pop("repeat", None)
-        if row.value is not None:
-            found.repeats.setdefault(_point(side, keys), []).append(row.value)
+    for keys, value, reason in _rows(side, query):
+        found.values[_point(side, keys)] = (value, reason)
+    for keys, value, _ in _rows(side, repeats) if repeats else ():
+        keys.pop("repeat")
+        if value is not None:
+            found.repeats.setdefault(_point(side, keys), []).append(value)
     return found
+
+
+def _rows(side: Contender, query: Query) -> Iterator[tuple[dict[str, Key], float | None, str]]:
+    for row in side.store.query(query):
+        keys: dict[str, Key] = dict(zip(query.dims, row[:-1], strict=True))
+        if side.hardware is None or keys.get("hardware") == side.hardware:
+            yield keys, row[-1], getattr(row, "reason", None) or ""
 
 
 def by_default(names: Iterable[str]) -> list[str]:

@@ -14,6 +14,7 @@ from benchbrief.progress import Progress
 from benchbrief.run_options import metrics_option, wait_option
 from benchbrief.run_output import run_and_tell
 from benchbrief.terminal import ENDS, exit_codes, fail
+from benchbrief.verdict_files import verdict_options
 
 
 @click.command(
@@ -34,9 +35,18 @@ Examples:
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 @wait_option
 @metrics_option
+@verdict_options
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def command(
-    run: str | None, out: Path, no_report: bool, quiet: bool, wait: bool, metrics: Path | None, as_json: bool
+    run: str | None,
+    out: Path,
+    no_report: bool,
+    quiet: bool,
+    wait: bool,
+    metrics: Path | None,
+    junit: Path | None,
+    markdown: Path | None,
+    as_json: bool,
 ) -> None:
     """Go on with RUN (its name, the start of it, or its folder): finished cells are kept, failed ones are tried again.
 
@@ -51,7 +61,16 @@ def command(
     progress = Progress(quiet=quiet)
     for text in _changed_files(run_dir):
         progress.warn(text)
-    run_and_tell(run_dir, progress, report=not no_report, as_json=as_json, metrics=metrics, wait=wait)
+    run_and_tell(
+        run_dir,
+        progress,
+        report=not no_report,
+        as_json=as_json,
+        metrics=metrics,
+        wait=wait,
+        junit=junit,
+        markdown=markdown,
+    )
 
 
 def _changed_files(run_dir: Path) -> Iterator[str]:

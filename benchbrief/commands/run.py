@@ -16,6 +16,7 @@ from benchbrief.run_output import run_and_tell
 from benchbrief.simulation import simulate_options, simulation
 from benchbrief.spec_options import compile_or_stop, spec_options
 from benchbrief.terminal import ENDS, ExitCode, exit_codes, fail
+from benchbrief.verdict_files import verdict_options
 
 if TYPE_CHECKING:
     from benchbrief.runners.journal import Simulated
@@ -29,6 +30,7 @@ Examples:
   bench run brief.bench --profile smoke --param records=10k
   bench run brief.bench --json > outcome.json
   bench run brief.bench --openmetrics /var/lib/node_exporter/bench.prom
+  bench run brief.bench --junit verdicts.xml --markdown "$GITHUB_STEP_SUMMARY"
   bench run brief.bench --wait                  wait for hosts that another run holds
   bench run brief.bench --fresh                 measure again what was measured before
   bench run brief.bench --simulate              the whole way to the brief, in seconds, against simulated hosts
@@ -55,6 +57,7 @@ results and each page of its brief are marked as simulated, no `expect` counts, 
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 @wait_option
 @metrics_option
+@verdict_options
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 def command(
     spec: Path,
@@ -70,6 +73,8 @@ def command(
     quiet: bool,
     wait: bool,
     metrics: Path | None,
+    junit: Path | None,
+    markdown: Path | None,
     as_json: bool,
 ) -> None:
     """Run SPEC on its hosts, keep every result, and render its brief as PDF and HTML."""
@@ -78,7 +83,16 @@ def command(
     progress = Progress(quiet=quiet)
     run_dir = _made(spec, profile, params, out, simulation(simulate, seed, errors, failing), fresh, progress)
     try:
-        run_and_tell(run_dir, progress, report=not no_report, as_json=as_json, metrics=metrics, wait=wait)
+        run_and_tell(
+            run_dir,
+            progress,
+            report=not no_report,
+            as_json=as_json,
+            metrics=metrics,
+            wait=wait,
+            junit=junit,
+            markdown=markdown,
+        )
     except (HostBusy, OneMachine):  # nothing was begun
         shutil.rmtree(run_dir, ignore_errors=True)
         raise

@@ -246,7 +246,7 @@ RULES: Mapping[str, str] = {
         "as whatever lies within one measurement depends on each other."
     ),
     "p_value": (
-        "Of Welch's t test on the repeats of both sides, whose variances may differ; of percentiles with five repeats "
+        "Of Welch's t test on the repeats of both sides, whose variances may differ; of percentiles with eight repeats "
         "or more on each side, of the rank test of Mann and Whitney, as percentiles are skewed, and have outliers; "
         "with fewer, of Welch's test on their logarithms. "
         "Below 5 %, it is usual to speak of a difference; above, of noise. Of twenty comparisons without a "

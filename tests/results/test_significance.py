@@ -51,14 +51,14 @@ def test_the_rank_test_counts_the_orders_that_are_as_extreme() -> None:
     assert mann_whitney(low, high) == pytest.approx(expected)
 
 
-def test_percentiles_are_judged_by_ranks_once_there_are_five_repeats_of_each() -> None:
-    outlier = ((1.0, 1.1, 1.2, 1.3, 1.4), (2.0, 2.1, 2.2, 2.3, 90.0))
-    assert p_value(*outlier, percentile=True) == pytest.approx(2 / math.comb(10, 5))
+def test_percentiles_are_judged_by_ranks_once_there_are_eight_repeats_of_each() -> None:
+    outlier = ((1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7), (2.0, 2.1, 2.2, 2.3, 2.4, 2.5, 2.6, 90.0))
+    assert p_value(*outlier, percentile=True) == pytest.approx(2 / math.comb(16, 8))
     assert p_value(*outlier) == welch(*outlier)
     assert p_value(*outlier) > 0.3  # type: ignore[operator]  # known above
-    four = (outlier[0][:4], outlier[1])
-    logs = [[math.log(value) for value in each] for each in four]
-    assert p_value(*four, percentile=True) == pytest.approx(stats.ttest_ind(*logs, equal_var=False).pvalue)
+    fewer = (outlier[0][:7], outlier[1])
+    logs = [[math.log(value) for value in each] for each in fewer]
+    assert p_value(*fewer, percentile=True) == pytest.approx(stats.ttest_ind(*logs, equal_var=False).pvalue)
 
 
 def test_the_ratio_of_percentiles_is_of_their_logarithms() -> None:

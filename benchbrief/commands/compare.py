@@ -1,0 +1,176 @@
+"""`bench compare`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from benchbrief.run_options import complete_run, out_option
+from benchbrief.simulation import Share
+from benchbrief.terminal import ExitCode, Stop, exit_codes, fail, printable, use_colour
+from benchbrief.verdict_files import verdict_options, write_markdown, write_verdicts
+
+if TYPE_CHECKING:
+    from benchbrief.contenders import Reference
+    from benchbrief.results.comparison import Comparison, Contender, Outcome, Quantity
+
+
+@click.command(
+    epilog="""
+\b
+Examples:
+  bench compare last~1 last                     what has changed since the run before the last
+  bench compare last:hdd last:nvme              two hardware groups of one run
+  bench compare rev:main last                   the last run of the spec as it is on main, and the last run
+  bench compare 20260301 20260308 --metric throughput --metric latency.p99
+  bench compare rev:v1.2 last --threshold 5% --junit compare.xml --markdown "$GITHUB_STEP_SUMMARY"
+
+A contender is a run (its name, the start of it, or its folder), `last`, `last~1` for the one before, or `rev:REVISION`,
+the last run whose spec was that of the git revision; each with `:hardware` behind it, or all hardware.
+
+"""
+    + exit_codes(ExitCode.DONE, ExitCode.USAGE, ExitCode.EXPECT_FAILED)
+)
+@click.argument("a", shell_complete=complete_run)
+@click.argument("b", shell_complete=complete_run)
+@out_option
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="Compare this: throughput, latency.p95, latency.p99[read], errors, or a metric of the spec. Repeatable. "
+    "[default: throughput, 99th percentiles, errors, and the spec's metrics]",
+)
+@click.option(
+    "--threshold", type=Share(), default=0.0, metavar="SHARE", help="Changes smaller than this count for nothing: 5%."
+)
+@click.option("--mixed", is_flag=True, help="Compare what was measured with what was simulated or imported.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@verdict_options
+def command(
+    a: str,
+    b: str,
+    out: Path,
+    metrics: tuple[str, ...],
+    threshold: float,
+    mixed: bool,
+    as_json: bool,
+    junit: Path | None,
+    markdown: Path | None,
+) -> None:
+    """Compare B with A, point by point: both values, the change, and whether it is more than noise.
+
+    A is what is compared with, B what is judged.
+    """
+    from benchbrief import compare_output as output
+    from benchbrief.contenders import contender, resolve
+    from benchbrief.results.comparison import compare
+    from benchbrief.results.differences import differences
+
+    references = resolve(a, out), resolve(b, out)
+    _refuse_same(*references)
+    with ExitStack() as opened:
+        first, second = (contender(reference, opened) for reference in references)
+        _refuse_mixture(first, second, mixed)
+        chosen = _chosen(first, second, metrics)
+        outcome = compare(chosen, threshold)
+        if not any(row.first and row.second for row in outcome.comparisons):
+            hint = f"only A has {_some(outcome.only_first)}; only B has {_some(outcome.only_second)}"
+            raise fail(f"{a} and {b} have measured no point in common", hint)
+        found = differences(first, second)
+        notes = list(output.cautions(first, second, outcome, threshold))
+        origins = first.origin, second.origin
+    title = f"{_named(references[1])} against {_named(references[0])}"
+    write_verdicts(title, list(output.cases(outcome)), junit)
+    write_markdown(output.markdown(title, outcome, found, notes), markdown)
+    if as_json:
+        told = output.as_dict(*references, outcome, found, threshold, origins)
+        click.echo(json.dumps(told, indent=1, ensure_ascii=False))
+    else:
+        _tell(references, outcome, list(output.told_differences(found)), notes)
+    if outcome.worse:
+        raise Stop(ExitCode.EXPECT_FAILED)
+
+
+def _named(reference: Reference) -> str:
+    hardware = f":{reference.hardware}" if reference.hardware else ""
+    return f"{reference.run_dir.name}{hardware}"
+
+
+def _some(keys: tuple[str, ...]) -> str:
+    return ", ".join(keys[:3]) + (", ..." if len(keys) > 3 else "") if keys else "nothing"
+
+
+def _refuse_same(first: Reference, second: Reference) -> None:
+    if bool(first.hardware) != bool(second.hardware):
+        whole = second if first.hardware else first
+        hint = f"name it on both sides, as in `{whole.text}:{first.hardware or second.hardware}`, or on none"
+        raise fail("one side is a hardware group, the other a whole run", hint)
+    if (first.run_dir.resolve(), first.hardware) == (second.run_dir.resolve(), second.hardware):
+        hint = "name another run (`bench status --all` lists them), or hardware: `last:hdd last:nvme`"
+        raise fail(f"{first.text} and {second.text} are the same run, {first.run_dir.name}", hint)
+
+
+def _refuse_mixture(first: Contender, second: Contender, mixed: bool) -> None:
+    if first.origin != second.origin and not mixed:
+        hint = "numbers of different origin differ for reasons of their own; say --mixed to compare them all the same"
+        raise fail(f"{first.label} was {first.origin}, and {second.label} {second.origin}", hint)
+
+
+def _chosen(first: Contender, second: Contender, metrics: tuple[str, ...]) -> list[Quantity]:
+    from benchbrief.dsl.suggest import did_you_mean
+    from benchbrief.results.comparison import by_default, quantities
+
+    known = {each.name: each for each in quantities(first, second)}
+    if not metrics:
+        return [known[name] for name in by_default(known)]
+    chosen: dict[str, Quantity] = {}
+    for wanted in metrics:
+        named = [name for name in known if name == wanted or name.startswith(f"{wanted}[")]
+        if not named and wanted == "errors":
+            continue  # there were none
+        if not named:
+            words = dict.fromkeys((*known, *(name.partition("[")[0] for name in known)))
+            guess = did_you_mean(wanted, words)
+            hint = f"did you mean `{guess}`?" if guess else f"there are {', '.join(known)}"
+            raise fail(f"the two have no `{wanted}` in common", hint)
+        chosen.update((name, known[name]) for name in named)
+    return list(chosen.values())
+
+
+def _tell(references: tuple[Reference, Reference], outcome: Outcome, different: list[str], notes: list[str]) -> None:
+    from benchbrief import compare_output as output
+    from benchbrief.results.export import display_width
+
+    paint = use_colour(sys.stdout)
+
+    def say(text: str, colour: str | None = None) -> None:
+        click.echo(click.style(text, fg=colour) if paint and colour else text, color=paint)
+
+    for letter, reference in zip("AB", references, strict=True):
+        say(f"{letter}  {printable(_named(reference))}")
+    if different:
+        say("\nwhat else differs, A | B:")
+        for line in different:
+            say(f"  {printable(line)}")
+    rows: list[Comparison] = list(outcome.comparisons)
+    told = output.told_rows(rows)
+    widths = [max(map(display_width, texts)) for texts in zip(output.HEAD, *told, strict=True)]
+
+    def aligned(cells: tuple[str, ...]) -> str:
+        padded = (text + " " * (width - display_width(text)) for text, width in zip(cells, widths, strict=True))
+        return "  ".join(padded).rstrip()
+
+    say(f"\n{aligned(output.HEAD)}")
+    say("  ".join("─" * width for width in widths))
+    for row, cells in zip(rows, told, strict=True):
+        say(aligned(cells), output.COLOURS.get(row.verdict))
+    say(f"\n{output.counted(outcome)}", "red" if outcome.worse else None)
+    for note in notes:
+        say(f"note: {printable(note)}")

@@ -1,0 +1,232 @@
+"""How `bench compare` tells what it found: on a terminal, as JSON, in Markdown, as the cases of a JUnit file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from benchbrief.junit import Case
+from benchbrief.quantities import latency, rate
+from benchbrief.terminal import printable
+from benchbrief.verdict_files import inline, table
+
+if TYPE_CHECKING:
+    from benchbrief.contenders import Reference
+    from benchbrief.results.comparison import Comparison, Contender, Outcome, Values
+    from benchbrief.results.differences import Difference
+
+COLOURS = {"better": "green", "worse": "red", "differs": "yellow", "unknown": "yellow"}
+_MARKS = {"better": "✅ better", "worse": "❌ worse"}
+_WORDS = {"unknown": "can't tell"}
+HEAD = ("metric", "point", "A", "B", "change", "verdict")
+_MOST_DIFFERENCES = 12
+_MISSING = "–"
+
+
+def word(row: Comparison) -> str:
+    return _WORDS.get(row.verdict, row.verdict)
+
+
+def told_rows(rows: Sequence[Comparison]) -> list[tuple[str, ...]]:
+    """The cells of the table, by `HEAD`; a metric is named once."""
+    told: list[tuple[str, ...]] = []
+    before = None
+    hidden = _same_everywhere(rows)
+    for row in rows:
+        name = row.quantity if row.quantity != before else ""
+        first, second = _measured(row.first, row.unit), _measured(row.second, row.unit)
+        verdict = f"{word(row)}: {row.reason}" if row.verdict == "unknown" else word(row)
+        told.append((name, printable(_point(row, hidden)), first, second, _change(row), verdict))
+        before = row.quantity
+    return told
+
+
+def _same_everywhere(rows: Sequence[Comparison]) -> set[str]:
+    """Dimensions that have one key throughout tell nothing, but for the workload and the load."""
+    keys: dict[str, set[object]] = {}
+    for row in rows:
+        for dim, key in row.point:
+            keys.setdefault(dim, set()).add(key)
+    return {dim for dim in ("experiment", "hardware") if len(keys.get(dim, ())) == 1}
+
+
+def _point(row: Comparison, hidden: set[str]) -> str:
+    parts = []
+    for dim, key in row.point:
+        if key is None or dim in hidden:
+            continue
+        parts.append(
+            str(key) if isinstance(key, str) else f"{rate(key)} offered" if dim == "target" else f"{dim}={key:g}"
+        )
+    return "/".join(parts) or "all"
+
+
+def _measured(values: Values | None, unit: str) -> str:
+    """`15,203 ops/s ±0.8 %`; of a percentile, how far the repeats lie below and above: `1.23 ms -3/+5 %`."""
+    if values is None or values.value is None:
+        return _MISSING
+    text = quantity(values.value, unit)
+    if values.interval is None or not values.value:
+        return text
+    low, high = ((end / values.value - 1) * 100 for end in values.interval)
+    if values.percentile:
+        return f"{text} {min(low, 0):+.2g}/{max(high, 0):+.2g} %"
+    return f"{text} ±{abs(high):.2g} %"
+
+
+def quantity(value: float, unit: str) -> str:
+    match unit:
+        case "ops/s":
+            return rate(value)
+        case "s":
+            return latency(value)
+        case "share":
+            return f"{value * 100:.3g} %"
+        case _:
+            return f"{value:,.4g} {unit}" if unit not in ("", "1") else f"{value:,.4g}"
+
+
+def _change(row: Comparison) -> str:
+    """`+17.2 % (+14.1 to +20.3)`, the interval of the ratio as changes."""
+    if row.ratio is None:
+        return _MISSING
+    change = f"{_percent(row.ratio)} %"
+    if row.interval is None:
+        return f"{change} (unbounded)" if row.p is not None else change
+    low, high = row.interval
+    return f"{change} ({_percent(low)} to {_percent(high)})"
+
+
+def _percent(ratio: float) -> str:
+    change = (ratio - 1) * 100
+    return f"{change:+.1f}" if abs(change) < 100 else f"{change:+,.0f}"
+
+
+def counted(outcome: Outcome) -> str:
+    """`2 worse, 1 better, 5 within noise`."""
+    counts = Counter(word(row) for row in outcome.comparisons)
+    order = ("worse", "better", "differs", "within threshold", "within noise", "same measurement", "can't tell")
+    return ", ".join(f"{counts[each]} {each}" for each in order if counts[each])
+
+
+def told_differences(found: Sequence[Difference]) -> Iterator[str]:
+    for each in found[:_MOST_DIFFERENCES]:
+        yield f"{each.what}: {each.first or _MISSING} | {each.second or _MISSING}"
+    if len(found) > _MOST_DIFFERENCES:
+        yield f"and {len(found) - _MOST_DIFFERENCES} more (--json has them all)"
+
+
+def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: float) -> Iterator[str]:
+    """What a reader has to know of the numbers."""
+    for origin, what in (("simulated", "nothing was measured"), ("imported", "not measured here")):
+        sides = [name for side, name in ((first, "A"), (second, "B")) if side.origin == origin]
+        if sides:
+            yield f"{' and '.join(sides)} {'is' if len(sides) == 1 else 'are'} {origin}: {what}"
+    same = sum(row.verdict == "same measurement" for row in outcome.comparisons)
+    if same:
+        yield (
+            f"{same} of {len(outcome.comparisons)} comparisons are of one measurement, which a run took from "
+            "an earlier one: measure anew with `bench run --fresh`"
+        )
+    for only, name in ((outcome.only_first, "A"), (outcome.only_second, "B")):
+        if only:
+            more = f" and {len(only) - 3} more" if len(only) > 3 else ""
+            yield f"only {name} has {', '.join(only[:3])}{more}"
+    few = sum("too few repeats" in row.reason for row in outcome.comparisons)
+    if few:
+        yield f"{few} comparisons can't be told from noise with one repeat: say `repeats = 3` or more in the experiment"
+    tested = sum(row.p is not None for row in outcome.comparisons)
+    if tested:
+        yield (
+            f"better and worse: p below 5 % after Holm's correction for {tested} comparisons"
+            + (f", and a change of {threshold * 100:.3g} % or more" if threshold else "")
+            + "; ± and ( ) are 95 % intervals over repeats, -/+ the repeats of a percentile"
+        )
+
+
+def as_dict(
+    first: Reference,
+    second: Reference,
+    outcome: Outcome,
+    found: Sequence[Difference],
+    threshold: float,
+    origins: tuple[str, str],
+) -> dict[str, object]:
+    return {
+        "first": _side(first, origins[0]),
+        "second": _side(second, origins[1]),
+        "threshold": threshold,
+        "differences": [asdict(each) for each in found],
+        "comparisons": [_row(row) for row in outcome.comparisons],
+        "only_first": list(outcome.only_first),
+        "only_second": list(outcome.only_second),
+        "worse": len(outcome.worse),
+    }
+
+
+def _side(reference: Reference, origin: str) -> dict[str, object]:
+    hardware = reference.hardware or None
+    return {"named": reference.text, "run": reference.run_dir.name, "hardware": hardware, "origin": origin}
+
+
+def _row(row: Comparison) -> dict[str, object]:
+    sides = {
+        name: side
+        and {
+            "value": side.value,
+            "interval": side.interval,
+            "repeats": list(side.repeats),
+            "percentile": side.percentile,
+        }
+        for name, side in (("first", row.first), ("second", row.second))
+    }
+    return {
+        "metric": row.quantity,
+        "unit": row.unit,
+        "better": row.better,
+        **dict(row.point),
+        **sides,
+        "ratio": row.ratio,
+        "interval": row.interval,
+        "p": row.p,
+        "p_holm": row.p_holm,
+        "verdict": row.verdict,
+        "reason": row.reason,
+    }
+
+
+def cases(outcome: Outcome) -> Iterator[Case]:
+    """Worse is a failure; what can't be told is skipped."""
+    for row in outcome.comparisons:
+        detail = f"{_measured(row.first, row.unit)} -> {_measured(row.second, row.unit)}, {_change(row)}: {word(row)}"
+        detail += f" ({row.reason})" if row.reason else ""
+        state = "failure" if row.verdict == "worse" else "skipped" if row.verdict == "unknown" else "ok"
+        yield Case(row.key, row.quantity, state, detail)  # type: ignore[arg-type]  # one of the three
+    for only, other in ((outcome.only_first, "B"), (outcome.only_second, "A")):
+        for point in only:
+            yield Case(point, "measured by both", "skipped", f"{other} has not measured it")
+
+
+def markdown(title: str, outcome: Outcome, found: Sequence[Difference], notes: Sequence[str]) -> str:
+    """A heading with the counts, what is worse or better, and all else folded away."""
+    rows = list(outcome.comparisons)
+    notable = [row for row in rows if row.verdict in ("better", "worse", "differs")]
+    others = [row for row in rows if row not in notable]
+    lines = [f"## {inline(title)}", "", f"**{counted(outcome) or 'nothing to compare'}**", ""]
+    if notable:
+        lines += [*_table(notable), ""]
+    if others:
+        lines += [f"<details><summary>{len(others)} others</summary>", "", *_table(others), "", "</details>", ""]
+    if found:
+        lines += ["What else differs:", ""]
+        lines += table(("", "A", "B"), [(each.what, each.first or _MISSING, each.second or _MISSING) for each in found])
+        lines += [""]
+    lines += [f"- {inline(note)}" for note in notes]
+    return "\n".join(lines) + "\n"
+
+
+def _table(rows: Sequence[Comparison]) -> list[str]:
+    marked = [(*cells[:-1], _MARKS.get(cells[-1], cells[-1])) for cells in told_rows(rows)]
+    return table(HEAD, marked)

@@ -1,0 +1,265 @@
+"""`bench compare`, and the files for build servers that it and `bench run` write."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import statistics
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from scipy import stats
+
+from tests.cli.conftest import FinishedRun
+from tests.support.bench import Bench, Ended, fresh_bench
+
+SPEC = """
+hardware old { hosts = "old.lab"  cores = @CORES@ }
+hardware new { hosts = "new.lab"  cores = 8 }
+client load { hosts = "load.lab"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload a from ycsb.a { records = 100k }
+experiment ramp { hardware = [old, new]  workloads = a  threads = [@THREADS@]  measure = 10 s  repeats = @REPEATS@ }
+metric per_core "Per core" in ops/s = throughput / cores, higher is better
+metric gain = throughput[new] / throughput[old] - 1, higher is better
+expect "Fast enough" throughput > 10 ops/s
+"""
+
+
+@dataclass(frozen=True)
+class World:
+    """Simulated runs of one spec, by what is different: `other` has more cores in the old hardware."""
+
+    bench: Bench
+    runs: dict[str, str]
+
+    def __call__(self, first: str, second: str, *words: str | Path) -> Ended:
+        named = [self.runs.get(run.partition(":")[0], run.partition(":")[0]) for run in (first, second)]
+        parts = [run.partition(":")[1] + run.partition(":")[2] for run in (first, second)]
+        return self.bench("compare", *(name + part for name, part in zip(named, parts, strict=True)), *words)
+
+    def rows(self, first: str, second: str, *words: str | Path) -> dict[tuple[str, str, float], dict[str, Any]]:
+        told = self(first, second, "--json", *words).json
+        return {(row["metric"], row.get("hardware", ""), row["threads"]): row for row in told["comparisons"]}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with fresh_bench(tmp_path_factory.mktemp("compare")) as bench:
+        runs = {}
+        for name, seed, cores, threads in (
+            ("base", 0, 4, "1, 16"),
+            ("other", 2, 7, "1, 16, 64"),
+        ):
+            bench.spec(SPEC, CORES=cores, THREADS=threads, REPEATS=4)
+            before = set(bench.run_dirs())
+            done = bench("run", "brief.bench", "--simulate", "--seed", str(seed), "--no-report", "--quiet")
+            assert done.code == 0, done.text
+            (made,) = set(bench.run_dirs()) - before
+            runs[name] = made.name
+        yield World(bench, runs)
+
+
+def suite_of(file: Path) -> ET.Element:
+    root = ET.parse(file).getroot()  # noqa: S314  # of our own
+    assert root.tag == "testsuites"
+    (suite,) = root
+    return suite
+
+
+def test_what_got_better_beyond_noise_is_told_and_what_did_not_is_noise(world: World) -> None:
+    rows = world.rows("base", "other")
+    assert rows["throughput", "old", 16]["verdict"] == "better"
+    assert rows["latency.p99[read]", "old", 16]["verdict"] == "better"
+    assert {row["verdict"] for (_, hardware, _), row in rows.items() if hardware == "new"} == {"within noise"}
+    assert rows["per_core", "old", 1]["verdict"] == "worse", "the same throughput of more cores"
+
+
+def test_each_number_is_that_of_the_repeats(world: World) -> None:
+    row = world.rows("base", "other")["throughput", "old", 16]
+    asked = "SELECT value FROM measure.throughput WHERE hardware = 'old' AND threads = 16 AND operation = 'all' "
+    sides = [
+        [each["value"] for each in world.bench("query", asked, "--run", world.runs[run], "--json").json]
+        for run in ("base", "other")
+    ]
+    for side, values in zip((row["first"], row["second"]), sides, strict=True):
+        assert sorted(side["repeats"]) == sorted(values)
+        assert side["value"] == pytest.approx(statistics.mean(values))
+        low, high = stats.t.interval(0.95, 3, loc=statistics.mean(values), scale=stats.sem(values))
+        assert side["interval"] == pytest.approx([low, high])
+    assert row["ratio"] == pytest.approx(statistics.mean(sides[1]) / statistics.mean(sides[0]))
+    assert row["interval"][0] < row["ratio"] < row["interval"][1]
+    assert row["p"] == pytest.approx(stats.ttest_ind(*sides, equal_var=False).pvalue)
+    assert row["p_holm"] >= row["p"]
+
+
+def test_a_percentile_is_that_of_the_merged_repeats_and_tested_by_those_of_each(world: World) -> None:
+    row = world.rows("base", "other")["latency.p99[read]", "old", 16]
+    asked = (
+        "SELECT value FROM measure.latency WHERE hardware = 'old' AND threads = 16 AND operation = 'read' "
+        "AND statistic = 'p99' AND repeat IS NULL AND phase IS NULL AND reported"
+    )
+    ((merged,),) = [
+        list(each.values())[:1] for each in world.bench("query", asked, "--run", world.runs["base"], "--json").json
+    ]
+    assert row["first"]["value"] == merged
+    assert row["first"]["interval"] == [min(row["first"]["repeats"]), max(row["first"]["repeats"])]
+    logs = [[math.log(p99) for p99 in row[side]["repeats"]] for side in ("first", "second")]
+    assert row["p"] == pytest.approx(stats.ttest_ind(*logs, equal_var=False).pvalue)
+
+
+def test_the_exit_code_says_whether_anything_got_worse(world: World) -> None:
+    assert world("base", "other", "--metric", "per_core").code == 4
+    assert world("base", "other", "--metric", "throughput").code == 0
+    assert world("other", "base", "--metric", "throughput").code == 4
+    assert world("other", "base", "--metric", "throughput", "--threshold", "80%").code == 0
+
+
+def test_hardware_of_one_run_is_compared_without_metrics_that_compare_it_themselves(world: World) -> None:
+    rows = world.rows("base:old", "base:new")
+    assert rows["throughput", "", 16]["verdict"] == "better"
+    assert "gain" not in {metric for metric, _, _ in rows}
+    told = world.bench("compare", f"{world.runs['base']}:old", f"{world.runs['base']}:new", "--json").json
+    assert {"what": "cores", "first": "4", "second": "8"} in told["differences"]
+
+
+def test_what_differs_is_told_above_the_table_and_what_one_side_lacks_below(world: World) -> None:
+    out = world("base", "other").out
+    assert out.index("cores of old: 4 | 7") < out.index("metric") < out.index("only B has ramp/old/a/threads=64")
+    assert "A and B are simulated: nothing was measured" in out
+
+
+def test_the_same_measurement_is_not_taken_for_two(world: World) -> None:
+    run = world.bench.folder / "bench-out" / world.runs["base"]
+    copy = run.with_name("copy-of-base")
+    shutil.copytree(run, copy)
+    try:
+        done = world("base", "copy-of-base")
+    finally:
+        shutil.rmtree(copy)
+    assert "same measurement" in done.out
+    assert "measure anew with `bench run --fresh`" in done.out
+
+
+def test_junit_has_a_case_for_each_comparison_and_markdown_the_worse_ones_first(world: World, tmp_path: Path) -> None:
+    done = world("base", "other", "--junit", tmp_path / "a" / "c.xml", "--markdown", tmp_path / "c.md", "--json")
+    suite, told = suite_of(tmp_path / "a" / "c.xml"), done.json
+    assert int(suite.attrib["failures"]) == told["worse"] == len(suite.findall("testcase/failure")) > 0
+    assert int(suite.attrib["tests"]) == len(suite) == len(told["comparisons"]) + len(told["only_second"])
+    assert int(suite.attrib["skipped"]) == len(suite.findall("testcase/skipped")) == 2
+    failed = {(case.attrib["classname"], case.attrib["name"]) for case in suite if case.find("failure") is not None}
+    assert ("old/a/threads=1", "per_core") in failed
+    page = (tmp_path / "c.md").read_text()
+    assert page.index("❌ worse") < page.index("<details>") < page.index("within noise |")
+    assert "| cores of old | 4 | 7 |" in page
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "words", "message", "hint"),
+    [
+        ("base", "base", (), "are the same run", "name another run"),
+        ("base:old", "other", (), "one side is a hardware group", ":old`"),
+        ("base:odl", "base:new", (), "has no hardware odl", "did you mean `old`?"),
+        ("base", "other", ("--metric", "throughputs"), "no `throughputs` in common", "did you mean `throughput`?"),
+        ("base", "nothing", (), "no run nothing in bench-out", "the last ones are"),
+        ("last~1", "base", (), "bench-out has no run last~1: 0 were measured", "bench status --all"),
+        ("rev:HEAD", "base", (), "no run in bench-out measured the spec of HEAD", "check HEAD out"),
+        ("base", "other", ("--junit", "/proc/none/x.xml"), "can't be written", "name a file that can be"),
+    ],
+)
+def test_what_can_not_be_compared_is_refused_with_the_next_step(
+    world: World, first: str, second: str, words: tuple[str, ...], message: str, hint: str
+) -> None:
+    done = world(first, second, *words)
+    assert done.code == 2
+    assert message in done.err
+    assert hint in done.err
+
+
+# --- real runs ---
+
+
+def test_simulated_is_not_compared_with_measured_unless_that_is_said(copied_run: Bench) -> None:
+    real = copied_run.run_dir.name
+    assert copied_run("run", "brief.bench", "--simulate", "--no-report", "--quiet").code == 0
+    (simulated,) = (path.name for path in copied_run.run_dirs() if path.name != real)
+    done = copied_run("compare", "last", simulated)
+    assert done.code == 2
+    assert f"last was measured, and {simulated} simulated" in done.err
+    mixed = copied_run("compare", "last", simulated, "--mixed")
+    assert mixed.code == 0, mixed.err
+    assert "B is simulated: nothing was measured" in mixed.out
+
+
+def test_a_revision_is_the_last_run_of_its_spec_and_last_counts_back(copied_run: Bench) -> None:
+    folder, first = copied_run.folder, copied_run.run_dir
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *words], cwd=folder, check=True)
+
+    git("init", "--quiet")
+    git("add", "brief.bench")
+    git("commit", "--quiet", "--message", "as it was measured")
+    (folder / "brief.bench").write_text((folder / "brief.bench").read_text() + "# more\n")
+    git("commit", "--quiet", "--all", "--message", "changed since")
+    done = copied_run("run", "brief.bench", "--no-report", "--quiet")
+    assert done.code == 0, done.text
+    (second,) = (path for path in copied_run.run_dirs() if path != first)
+    for older in ("rev:HEAD~1", "last~1", first.name):
+        told = copied_run("compare", older, "last", "--json").json
+        assert (told["first"]["run"], told["second"]["run"]) == (first.name, second.name)
+    assert any(each["what"] == "text of brief.bench" for each in told["differences"])
+    variants = copied_run("compare", "last:one", "last:two", "--metric", "throughput")
+    assert variants.code == 0
+    assert "can't tell: too few repeats: 1, and a test takes 2" in variants.out
+    assert "say `repeats = 3` or more in the experiment" in variants.out
+
+
+def test_a_run_tells_a_build_server_what_held_and_what_failed(finished_run: FinishedRun, bench: Bench) -> None:
+    bench.data, bench.tool = finished_run.bench.data, finished_run.bench.tool
+    text = finished_run.spec.read_text().partition("report ")[0]
+    bench.spec(text + 'expect "Never so fast" throughput > 1G ops/s\nexpect "Fast <enough>" throughput > 1 ops/s\n')
+    page = bench.folder / "summary.md"
+    page.write_text("before\n")
+    done = bench(
+        "run",
+        "brief.bench",
+        "--junit",
+        "v.xml",
+        "--markdown",
+        page,
+        env={"GITHUB_STEP_SUMMARY": str(page)},
+        timeout=110,
+    )
+    assert done.code == 4, done.text
+    suite = suite_of(bench.folder / "v.xml")
+    assert {key: suite.attrib[key] for key in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "3",
+        "failures": "1",
+        "errors": "0",
+        "skipped": "0",
+    }
+    failure = suite.find("testcase[@name='Never so fast']/failure")
+    assert failure is not None
+    assert "does not hold" in failure.attrib["message"]
+    assert suite.find("testcase[@name='Fast <enough>']") is not None
+    assert suite[0].attrib["name"] == "all 4 cells"
+    assert page.read_text().startswith("before\n## ")
+    assert "| ❌ does not hold | Never so fast |" in page.read_text()
+
+
+def test_a_simulated_runs_expectations_are_skipped(bench: Bench) -> None:
+    bench.spec(SPEC, CORES=4, THREADS="1", REPEATS=1)
+    done = bench("run", "brief.bench", "--simulate", "--no-report", "--json", "--junit", "v.xml")
+    assert done.code == 0
+    assert json.loads(done.out)["simulated"]
+    suite = suite_of(bench.folder / "v.xml")
+    skipped = suite.find("testcase[@name='Fast enough']/skipped")
+    assert skipped is not None
+    assert "nothing was measured" in skipped.attrib["message"]
