@@ -37,10 +37,15 @@ def at(since: str) -> str:
         return "?"
 
 
-def busy(where: str, told: dict[str, Any], since: str) -> HostBusy:
-    """The error for a host that another run holds, and how to get it."""
+def busy(where: str, told: dict[str, Any], since: str, user: str = "") -> HostBusy:
+    """The error for a host that another run holds, and how to get it. `user` is whose run it is, when not ours."""
     run = shlex.quote(printable(str(told.get("folder") or told.get("run") or "RUN")))
     controller = printable(str(told.get("controller") or "its controller"))
+    if user:
+        return HostBusy(
+            f"{where} is held by {named(told)}, of its user {printable(user)[:200]}, since {at(since)}",
+            f"wait for it with --wait, or ask {printable(user)[:200]} to end it on {controller}",
+        )
     if _is_dead(told):
         return HostBusy(
             f"{where} is held by {named(told)} since {at(since)}; that process is gone",

@@ -32,7 +32,7 @@ with_root() {
         if [ -n "$create" ]; then
             mkdir -p -- "$root" 2>/dev/null
             if [ ! -d "$root" ] || [ -L "$root" ] || [ ! -O "$root" ]; then echo "unsafe $root"; exit 1; fi
-            chmod 700 -- "$root"
+            chmod 711 -- "$root"
         fi
         [ -d "$root" ] && [ -O "$root" ] || exit 0
         under_lock "$@" 8<"$root"
@@ -54,25 +54,15 @@ tidy() {
 }
 """
 
+# Other users may read it, as they may the claim: who holds a host is to be seen by all. What else is here they may not.
+#
 # What is written is changed each time, by a word of the controller's, and holds the boot and the time since it, which
 # tell how old the sign is, whatever the clock does. It is as long each time, and written in place: no room is needed.
 _SIGN = """\
 sign() {
     read -r up rest </proc/uptime
     read -r boot </proc/sys/kernel/random/boot_id
-    printf '%s %s %16s\\n' "$token" "$boot" "$up" 1<>"$root/$owner.alive"
-}
-"""
-
-# `keep_claim` where the run has claimed the host: nothing when the claim is ours; one that went away with the root is
-# made again, and another run's ends the script.
-_KEEP_CLAIM = """\
-keep_claim() {
-    holder= about_holder= void= since=
-    [ -e "$root/claim" ] && { read -r holder; read -r about_holder; read -r void; read -r since; } <"$root/claim"
-    [ "$holder" != "$owner" ] || return 0
-    if [ -n "$holder" ]; then printf 'held\\n%s\\n%s\\n' "$about_holder" "$since"; exit 1; fi
-    printf '%s\\n%s\\n' "$claimed" "$(date +%s)" >"$root/claim.new" && mv -- "$root/claim.new" "$root/claim"
+    (umask 022 && printf '%s %s %16s\\n' "$token" "$boot" "$up" 1<>"$root/$owner.alive")
 }
 """
 
@@ -85,9 +75,62 @@ quiet() {
     then=0 its=
     [ -e "$root/$1.alive" ] && read -r word its then rest <"$root/$1.alive"
     [ "$its" = "$boot" ] || then=0
+    case ${then%.*} in '' | *[!0-9]*) then=0 ;; esac
     echo $((${up%.*} - ${then%.*}))
 }
 """
+
+# `foreign` is true when a run of another Unix user holds the host, and reads its claim: what that user has written is
+# believed as far as it can be read, and never run.
+_FOREIGN = (
+    _QUIET
+    + """\
+is_number() { case $1 in '' | *[!0-9]*) return 1 ;; esac; }
+foreign() {
+    for theirs in "${root%-*}"-*; do
+        is_number "${theirs##*-}" && [ "$theirs" != "$root" ] && [ ! -L "$theirs" ] || continue
+        [ -f "$theirs/claim" ] && [ ! -L "$theirs/claim" ] && [ -r "$theirs/claim" ] || continue
+        set -- $(stat -c '%u %s %U' -- "$theirs/claim" 2>/dev/null)
+        is_number "$2" && [ "$1" = "${theirs##*-}" ] && [ "$2" -le 20000 ] || continue
+        user=$3
+        [ "$user" != UNKNOWN ] || user=$1
+        holder= about_holder= void= since=
+        { read -r holder; read -r about_holder; read -r void; read -r since; } <"$theirs/claim"
+        case $holder in '' | *[!A-Za-z0-9_]*) continue ;; esac
+        [ -f "$theirs/$holder.alive" ] && is_number "$void" || continue
+        silent=$(root=$theirs; quiet "$holder")
+        [ "$silent" -gt "$void" ] || return 0
+    done
+    return 1
+}
+"""
+)
+
+# `write_claim SINCE`, for all to read: it is there either wholly or not at all.
+_WRITE_CLAIM = """\
+write_claim() {
+    (umask 022 && printf '%s\\n%s\\n' "$claimed" "$1" >"$root/claim.new") && mv -- "$root/claim.new" "$root/claim"
+}
+"""
+
+# `keep_claim` where the run has claimed the host: nothing when the claim is ours; one that went away with the root is
+# made again, and another run's ends the script. Ours is void, too, when it was silent for so long that another user,
+# who can't take it away, has claimed the host.
+_KEEP_CLAIM = (
+    _FOREIGN
+    + _WRITE_CLAIM
+    + """\
+keep_claim() {
+    holder= about_holder= void= since= user=
+    [ -e "$root/claim" ] && { read -r holder; read -r about_holder; read -r void; read -r since; } <"$root/claim"
+    if [ "$holder" = "$owner" ]; then
+        [ "$(quiet "$owner")" -gt "$void" ] && foreign || return 0
+    fi
+    if [ -n "$holder" ]; then printf 'held\\n%s\\n%s\\n%s\\n' "$about_holder" "$since" "$user"; exit 1; fi
+    write_claim "$(date +%s)"
+}
+"""
+)
 
 # `born PID` prints when a process was started, in ticks since the boot: with its number it names a process for good.
 # The name of the program, which may hold blanks and parentheses, is before it in the line.
@@ -118,6 +161,18 @@ ours() {
 # `forget` takes the secrets out of the files that the job in the working directory was given.
 _FORGET = """\
 forget() { [ ! -e forget ] || . ./forget; }
+"""
+
+# `forget_dead` does so for jobs that ended without: killed with their scripts, or by a restart of the host. It is to be
+# called under the lock, where a job without a pid never began.
+_FORGET_DEAD = """\
+forget_dead() {
+    for d in "$root"/*-*; do
+        [ -d "$d" ] && [ -O "$d" ] && [ ! -e "$d/rc" ] || continue
+        if [ ! -s "$d/pid" ]; then rm -rf -- "$d"; continue; fi
+        [ ! -e "$d/forget" ] || ! flock -n -s "$d/lock" true || (cd -- "$d" && . ./forget && rm -f -- forget env)
+    done
+}
 """
 
 # --- the job itself ---
@@ -343,19 +398,22 @@ CLAIM = (
     + _LOCKED
     + _TIDY
     + _SIGN
-    + _QUIET
+    + _FOREIGN
+    + _WRITE_CLAIM
     + _END_JOBS
+    + _FORGET_DEAD
     + """\
 umask 077
 create=yes
 claim() {
-    holder= about_holder= void=0 since=
+    forget_dead
+    holder= about_holder= void=0 since= mine=
     [ -e "$root/claim" ] && { read -r holder; read -r about_holder; read -r void; read -r since; } <"$root/claim"
     ended=0
     if [ -n "$holder" ] && [ "$holder" != "$owner" ]; then
         silent=$(quiet "$holder")
         if [ "$silent" -le "$void" ]; then
-            printf 'held\\n%s\\n%s\\n%s\\n' "$about_holder" "$since" "$silent"
+            printf 'held\\n%s\\n%s\\n\\n' "$about_holder" "$since"
             exit 0
         fi
         ended=$(end_jobs "$holder")
@@ -364,12 +422,21 @@ claim() {
         since=
     elif [ "$holder" = "$owner" ]; then
         holder=
+        [ "$(quiet "$owner")" -gt "$void" ] || mine=yes
     else
         since=
     fi
     sign
-    printf '%s\\n%s\\n' "$claimed" "${since:-$(date +%s)}" >"$root/claim.new" &&
-        mv -- "$root/claim.new" "$root/claim" || { echo full; rm -f -- "$root/claim.new"; tidy; exit 1; }
+    write_claim "${since:-$(date +%s)}" || { echo full; rm -f -- "$root/claim.new"; tidy; exit 1; }
+    # Only now: of two users who claim at once, one sees the other at least.
+    taken=$holder about_taken=$about_holder silent_taken=$silent
+    if [ -z "$mine" ] && foreign; then
+        rm -f -- "$root/claim"
+        tidy
+        printf 'held\\n%s\\n%s\\n%s\\n' "$about_holder" "$since" "$user"
+        exit 0
+    fi
+    holder=$taken about_holder=$about_taken silent=$silent_taken
     if [ -n "$holder" ]; then printf 'taken\\n%s\\n%s\\n%s\\n' "$about_holder" "$silent" "$ended"; else echo free; fi
     exit 0
 }
@@ -389,8 +456,16 @@ printf '%s\\n' "$about"
 # One line for each claim and each job: kind, owner, seconds without a sign of life, when it began, its state, about.
 LIST = (
     ROOT
+    + _LOCKED
     + _QUIET
+    + _FORGET_DEAD
     + """\
+create=
+forget_all() {
+    forget_dead
+    exit 0
+}
+(with_root forget_all) >/dev/null
 cd -- "$root" 2>/dev/null && [ -O . ] || exit 0
 if [ -e claim ]; then
     { read -r owner; read -r about; read -r void; read -r since; } <claim

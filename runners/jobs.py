@@ -1,6 +1,7 @@
 """Detached jobs: one implementation for every transport, on top of short shell scripts and of reading files.
 
-A job outlives the connection that started it. It lives on its host in a directory of its own, mode 0700:
+A job outlives the connection that started it. It lives on its host in a directory of its own, mode 0700, of which other
+users of the host see nothing; but they may read who holds the host, and its sign of life:
 
     ${TMPDIR:-/tmp}/benchbrief-<uid>/       gone when nothing is left in it
         <owner>.alive       the owner's sign of life, which its controller changes again and again: a word, and when
@@ -184,8 +185,8 @@ def start(host: JobHost, job: Job) -> DetachedJob:
 def _refuse_taken(host: JobHost, done: Completed) -> None:
     """Raises HostBusy when the host says that its claim is no longer ours."""
     verdict, *told = done.stdout.splitlines() or [""]
-    if verdict == "held" and len(told) == 2:
-        raise busy(host.host.id, about(told[0]), told[1])
+    if verdict == "held" and len(told) == 3:
+        raise busy(host.host.id, about(told[0]), told[1], told[2])
 
 
 def _start_script(host: JobHost, job: Job) -> str:

@@ -1,8 +1,9 @@
 """Which run holds a host: a claim that lies on the host itself, so that other controllers and folders keep off too.
 
-The claim is a file beside the jobs (`runners/jobs.py`), of one Unix user of the host: what another user runs there is
-not seen. It is void when its owner has given no sign of life for a time, by the seconds since the host's boot, which no
-change of its clock moves; the host's restart does not void it at once, since its controller may be another machine.
+The claim is a file beside the jobs (`runners/jobs.py`), of one Unix user of the host, and for all users to read: theirs
+are looked for beside ours, where they have the same TMPDIR. It is void when its owner has given no sign of life for a
+time, by the seconds since the host's boot, which no change of its clock moves; the host's restart does not void it at
+once, since its controller may be another machine.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def claim(host: JobHost, void_after_s: float = VOID_AFTER_S) -> str:
     done = persistently(host, lambda: sh(host, script, 120))
     verdict, *told = done.stdout.splitlines() or [""]
     if verdict == "held" and len(told) == 3:
-        raise busy(where, about(told[0]), told[1])
+        raise busy(where, about(told[0]), told[1], told[2])
     if verdict == "full":
         raise HostFull(f"no space left on {where} to claim it", f"Make room on {where}.")
     if verdict not in ("free", "taken"):

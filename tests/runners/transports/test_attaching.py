@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners.seams import Command, File, HostError, Job, RunName, Secret, Transport
-from benchbrief.runners.transports import open_transport
+from benchbrief.runners.strays import strays
+from benchbrief.runners.transports import RealTransport, open_transport
 from tests.support.waiting import until
 
 MINE = RunName("mine", run="the run")
@@ -22,7 +24,7 @@ def job(line: str, key: str, unattended_s: float = 600) -> Job:
 
 
 @contextmanager
-def controller(transport: Transport) -> Iterator[Transport]:
+def controller(transport: Transport) -> Iterator[RealTransport]:
     """Another one of the same run, which knows nothing of what the first did."""
     with closing(open_transport(transport.host, run_name=MINE)) as opened:
         yield opened
@@ -174,6 +176,54 @@ def test_a_job_that_ends_without_a_controller_leaves_no_secret_behind(transport:
     assert (directory(state_root) / "work/plain").read_text() == "1"
     with controller(transport) as second:
         second.start(job("true", "k")).discard()
+
+
+@pytest.mark.parametrize("looked_at", ["by a run", "by doctor"])
+def test_a_job_that_was_killed_with_its_host_leaves_no_secret_once_the_host_is_looked_at(
+    transport: Transport, state_root: Path, looked_at: str
+) -> None:
+    files = (File("login", ("password=", Secret("hunter2"))),)
+    with controller(transport) as first:
+        first.start(replace(job("echo up; sleep 60", "k"), files=files))
+        place = directory(state_root)
+        until((place / "work/login").exists)
+        running = first.start(replace(job("sleep 60", "other"), files=files))
+        os.killpg(int((place / "pid").read_text()), 9)
+        (place / "boot").write_text("an earlier one\n")
+        until(lambda: first.find("k") == "killed")
+        (state_root / "gone-0123").mkdir()
+        (state_root / "gone-0123/work").mkdir()
+        (state_root / "gone-0123/work/login").write_text("password=hunter2")
+        if looked_at == "by a run":
+            first.claim()
+        else:
+            strays(first, "elsewhere")
+        assert (place / "work/login").read_text() == "password=***"
+        assert not (state_root / "gone-0123").exists(), "it never began"
+        kept = [path.read_text() for path in state_root.glob("*/work/login") if path.parent.parent != place]
+        assert kept == ["password=hunter2"], "a job that runs has its own"
+        running.stop()
+        running.discard()
+        first.release()
+
+
+def test_the_number_of_a_job_that_is_another_s_process_by_now_is_left_alone(
+    transport: Transport, state_root: Path
+) -> None:
+    with controller(transport) as first:
+        first.start(job("sleep 60", "k"))
+        place = directory(state_root)
+        os.killpg(int((place / "pid").read_text()), 9)
+        until(lambda: first.find("k") == "killed")
+        with subprocess.Popen(["sleep", "60"], start_new_session=True) as stranger:
+            try:
+                (place / "pid").write_text(f"{stranger.pid}\n")
+                first.start(job("true", "k")).stop()
+                assert first.find("k") == "killed"
+                assert first.end_leftovers() == 0
+                assert stranger.poll() is None
+            finally:
+                stranger.kill()
 
 
 def test_a_job_with_a_controller_goes_on_past_its_unattended_time(transport: Transport, tmp_path: Path) -> None:

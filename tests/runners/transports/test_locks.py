@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import socket
+import subprocess
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -13,10 +16,11 @@ import pytest
 
 from benchbrief.runners import locks
 from benchbrief.runners.hosts import CONTROLLER
+from benchbrief.runners.job_scripts import CLAIM, with_values
 from benchbrief.runners.jobs import tell_alive
 from benchbrief.runners.journal_io import Journal
 from benchbrief.runners.locks import claim_all
-from benchbrief.runners.seams import Command, HostBusy, HostError, Job, RunName, Transport
+from benchbrief.runners.seams import Command, Completed, HostBusy, HostError, Job, RunName, Transport
 from benchbrief.runners.strays import end_strays, strays
 from benchbrief.runners.transports import RealTransport, open_transport
 from tests.support.plans import compile_spec
@@ -110,6 +114,54 @@ def test_the_claim_of_a_run_that_fell_silent_is_taken_over_with_its_jobs(
         assert said[0].endswith("s: taken over; its jobs that still ran, 1, were ended")
         assert not list(state_root.glob("silent*"))
         second.release()
+
+
+def of_another_user(jobs_dir: Path, name: str) -> Completed:
+    """Another Unix user's run claims the host, and gives a sign of life once."""
+    jobs_dir.chmod(0o1777)
+    told = f'{{"run": "{name}", "folder": "/theirs", "controller": "lab-2", "pid": 7, "host": "h"}}'
+    claimed = f"theirs\n{told}\n3600"
+    script = with_values(CLAIM, owner="theirs", claimed=claimed, grace="1", token="word")
+    done = subprocess.run(
+        ["sh"],
+        input=script,
+        env={"TMPDIR": str(jobs_dir), "PATH": os.environ["PATH"]},
+        user=54321,
+        group=54321,
+        extra_groups=(),
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Completed(done.returncode, done.stdout, done.stderr, 0.0)
+
+
+def test_a_host_that_a_run_of_another_user_holds_is_seen_to_be_held(
+    transport: Transport, jobs_dir: Path, state_root: Path
+) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root can be another user")
+    theirs = jobs_dir / "benchbrief-54321"
+    try:
+        assert of_another_user(jobs_dir, "first").stdout == "free\n"
+        with run(transport, "one") as ours:
+            with pytest.raises(HostBusy, match="run first of process 7 on lab-2, of its user 54321, since") as busy:
+                ours.claim()
+            assert "ask " in busy.value.hint
+            assert not state_root.exists(), "nothing of ours is left"
+            (theirs / "theirs.alive").write_text("word another-boot 0.0\n")
+            (theirs / "claim").write_text((theirs / "claim").read_text().replace("\n3600\n", "\n0\n"))
+            assert ours.claim() == "", "it fell silent"
+            assert ours.claim() == ""
+            held = of_another_user(jobs_dir, "second").stdout.splitlines()
+            assert held[0] == "held", "though they have a claim of their own, which fell silent"
+            assert not theirs.exists()
+            held = of_another_user(jobs_dir, "second").stdout.splitlines()
+            assert (held[0], json.loads(held[1])["run"], held[3]) == ("held", "first", "root")
+            ours.release()
+    finally:
+        shutil.rmtree(theirs, ignore_errors=True)
 
 
 def test_a_claim_is_held_for_as_long_as_its_controller_lives(
