@@ -7,18 +7,19 @@ import os
 import shlex
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from benchbrief.progress import Progress
 from benchbrief.terminal import ExitCode, silence_what_is_closed, warn
 
 if TYPE_CHECKING:
     from benchbrief.compiler.plan import Plan
+    from benchbrief.reports.render import Format
     from benchbrief.results.expects import Verdict
     from benchbrief.runners.journal import CellReused
     from benchbrief.runners.live import Monitor
@@ -138,15 +139,22 @@ def render_all(
     plan: Plan,
     to: Path | None = None,
     *,
-    pdf: bool = True,
+    formats: Collection[Format] = (),
+    paper: Literal["a4", "letter"] | None = None,
     reports_from: dict[str, str] | None = None,
 ) -> dict[str, list[Path]]:
     """Render every report of the plan into `to` (the run's own `reports` folder by default).
+
+    Without `formats`, in those of its layout; without `paper`, on what the report says.
 
     `reports_from` names the files, with their SHA-256, that the reports and metrics are from when not the run's own.
     """
     from benchbrief.reports.render import render
     from benchbrief.results.store import open_store
+    from benchbrief.runners.rundir import kept_file
+
+    def kept(name: str, sha256: str) -> bytes:
+        return kept_file(run_dir, name, sha256).read_bytes()
 
     with open_store(run_dir) as results:
         rendered = {
@@ -155,12 +163,14 @@ def render_all(
                 results,
                 report.name,
                 to or run_dir / "reports",
-                html_only=not pdf,
+                formats=formats,
+                paper=paper,
+                kept=kept,
                 reports_from=reports_from,
             )
             for report in plan.reports
         }
-    return {name: [path for path in (each.pdf, each.html) if path] for name, each in rendered.items()}
+    return {name: list(each.files) for name, each in rendered.items()}
 
 
 @contextmanager

@@ -358,6 +358,7 @@ class FigureElement(Node):
 
     kind: Literal["figure"] = "figure"
     title: str
+    claim: Prose | None = None
     series: tuple[Series, ...]
     keys: dict[str, tuple[Key, ...]]
     x_label: str = ""
@@ -421,13 +422,36 @@ Element = Annotated[
 SectionElement.model_rebuild()
 
 
+class Asset(Node):
+    """A file of a report's house style, named as the spec's files are."""
+
+    file: str
+    sha256: str
+
+
+class Theme(Node):
+    """A house style. Colours are `#rrggbb`; what is empty is ours."""
+
+    logo: Asset | None = None
+    brand: str = ""
+    accent: str = ""
+    font: str = ""
+    font_files: tuple[Asset, ...] = ()
+    css: Asset | None = None
+
+
 class Report(Node):
+    """`parts` are templates that stand in for those of the layout."""
+
     name: str
     title: str
     subtitle: str = ""
     template: str
     language: str = "en"
     author: str = ""
+    paper: Literal["a4", "letter"] = "a4"
+    theme: Theme = Theme()
+    parts: tuple[Asset, ...] = ()
     legal: Prose | None = None
     elements: tuple[Element, ...]
     origin: Origin
@@ -459,3 +483,14 @@ class Plan(Node):
     reports: tuple[Report, ...] = ()
     estimate_s: float
     """Estimated wall time: cells one after another on each host, independent groups side by side, searches in full."""
+
+    @property
+    def assets(self) -> dict[str, str]:
+        """The files of the reports' house styles, with their SHA-256."""
+        found: dict[str, str] = {}
+        for report in self.reports:
+            theme = report.theme
+            for asset in (theme.logo, theme.css, *theme.font_files, *report.parts):
+                if asset:
+                    found[asset.file] = asset.sha256
+        return found

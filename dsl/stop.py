@@ -16,7 +16,7 @@ DECLARATIONS = (
     "param", "use",
 )  # fmt: skip
 INNER_BLOCKS = (
-    "callout", "each", "figure", "formula", "options", "override", "section", "ssh", "table", "variant",
+    "callout", "each", "figure", "formula", "options", "override", "section", "ssh", "table", "theme", "variant",
 )  # fmt: skip
 
 _PIECE = re.compile(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from benchbrief.compiler.blocks import meter_schema, schema, shapes
 from benchbrief.compiler.blocks.workload_tables import DB_BENCH, YCSB
-from benchbrief.compiler.briefs import figures, report, tables
+from benchbrief.compiler.briefs import figures, report, tables, themes
 from benchbrief.compiler.metrics import glossary, lookups
 from benchbrief.compiler.metrics.measures import FAMILIES, KINDS
 from benchbrief.compiler.units import known_units
@@ -20,7 +20,7 @@ NAMED_BLOCKS = (*schema.BLOCKS, "report")
 INNER_BLOCKS = tuple(
     dict.fromkeys(
         word
-        for words in (*(block.blocks for block in schema.BLOCKS.values()), report._BLOCKS)
+        for words in (*(block.blocks for block in schema.BLOCKS.values()), report._BLOCKS, ("theme",))
         for word in words
         if word not in schema.BLOCKS and word not in ("override", "each", "formula")
     )
@@ -58,7 +58,7 @@ def attributes() -> set[str]:
         *schema.ROCKSDB_OPTIONS,
         *schema.MONGODB_OPTIONS,
     }
-    shown = (*report._HEAD, *report._FLOW, *tables._ATTRIBUTES, *figures._MARKS)
+    shown = (*report._HEAD, *report._FLOW, *tables._ATTRIBUTES, *figures._MARKS, "claim", *themes.KEYS)
     return keys | set(schema.DATABASE_OPTIONS) | set(shown)
 
 
@@ -72,6 +72,6 @@ def constants() -> tuple[str, ...]:
                     yield from key.shape.choices
 
     free = ("true", "false", "local", "grouped", "interleaved", "standalone", "sharded", "automatic", "facts", "steady")
-    words = (*free, *choices(), *glossary.RESETS, *report.TEMPLATES, *report.LANGUAGES)
+    words = (*free, *choices(), *glossary.RESETS, *report.TEMPLATES, *report.PAPERS, *report.LANGUAGES)
     # `disk`, `cpu` and `power` are probes where they are sampled and measures where they are read.
     return tuple(dict.fromkeys(word for word in words if word not in (*schema.PROBES, *MEASURES)))

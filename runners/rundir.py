@@ -68,9 +68,14 @@ def _new_directory(out: Path, name: str, ending: str) -> Path:
 
 
 def keep_spec(run_dir: Path, files: Mapping[str, str]) -> None:
-    """Keep the files of a spec whose reports are rendered over the run's results, named by their SHA-256."""
+    """Keep the files of a spec, or of its reports' house style, in a run that reports are rendered of."""
     for name, digest in files.items():
-        write_durably(run_dir / "spec" / f"{digest[:12]}-{Path(name).name}", Path(name).read_bytes())
+        write_durably(kept_file(run_dir, name, digest), Path(name).read_bytes())
+
+
+def kept_file(run_dir: Path, name: str, sha256: str) -> Path:
+    """Where a run keeps a file with this name and content."""
+    return run_dir / "spec" / f"{sha256[:12]}-{Path(name).name}"
 
 
 def load_plan(run_dir: Path) -> Plan:

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
+from benchbrief.dsl.suggest import did_you_mean
 from benchbrief.run_options import chosen_run, out_option, run_argument
 from benchbrief.terminal import ExitCode, Stop, fail, warn
 
 if TYPE_CHECKING:
     from benchbrief.compiler.plan import Plan
+    from benchbrief.reports.render import Format
+
+
+def _formats(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """`pdf,html` as words. Empty when nothing was said."""
+    known = ("pdf", "html", "markdown")
+    found = tuple(word.strip().lower() for word in value.split(",")) if value else ()
+    for word in found:
+        if word not in known:
+            meant = did_you_mean(word, known)
+            hint = f"did you mean `{meant}`?" if meant else f"formats are {', '.join(known)}"
+            raise click.BadParameter(f"there is no format `{word}`: {hint}")
+    return tuple(dict.fromkeys(found))
 
 
 @click.command(
@@ -22,15 +36,28 @@ Examples:
   bench report                                  the last run's brief
   bench report 20260301 --to /tmp/brief
   bench report --spec brief.bench               with the prose, tables and metrics as they are in the spec now
+  bench report --format pdf --paper letter      the PDF alone, on US paper
+  bench report --format html,markdown           for a web site
 """
 )
 @run_argument
 @out_option
 @click.option("--spec", type=click.Path(path_type=Path), help="Take reports and metrics from this spec.")
 @click.option("--to", type=click.Path(path_type=Path), help="Folder for the brief; the run's own by default.")
-@click.option("--html-only", is_flag=True, help="Render no PDF.")
+@click.option("--format", "formats", callback=_formats, help="What to make, of pdf, html and markdown.")
+@click.option("--paper", type=click.Choice(("a4", "letter"), case_sensitive=False), help="The size of PDF pages.")
+@click.option("--html-only", is_flag=True, help="The same as --format html.")
 @click.option("--json", "as_json", is_flag=True, help="Print the files' paths as JSON.")
-def command(run: str | None, out: Path, spec: Path | None, to: Path | None, html_only: bool, as_json: bool) -> None:
+def command(
+    run: str | None,
+    out: Path,
+    spec: Path | None,
+    to: Path | None,
+    formats: tuple[Format, ...],
+    paper: Literal["a4", "letter"] | None,
+    html_only: bool,
+    as_json: bool,
+) -> None:
     """Render the brief of RUN (the last one by default) as PDF and HTML from its stored results."""
     from benchbrief.pipeline import render_all
     from benchbrief.results.expects import evaluate
@@ -42,14 +69,21 @@ def command(run: str | None, out: Path, spec: Path | None, to: Path | None, html
     newer = None
     if spec is not None:
         newer = _reports_of(spec, plan)
-        keep_spec(run_dir, newer.spec.files)
+        keep_spec(run_dir, {**newer.spec.files, **newer.assets})
         changes = {"metrics": newer.metrics, "expects": newer.expects, "reports": newer.reports}
         plan = plan.model_copy(update=changes)
     if not plan.reports:
         raise fail(f"the spec of {run_dir.name} has no `report` block", "add one, then: bench report --spec FILE")
     with fresh_store(run_dir) as results:
         verdicts = evaluate(plan, results)
-    reports = render_all(run_dir, plan, to, pdf=not html_only, reports_from=newer.spec.files if newer else None)
+    reports = render_all(
+        run_dir,
+        plan,
+        to,
+        formats=("html",) if html_only else formats,
+        paper=paper,
+        reports_from=newer.spec.files if newer else None,
+    )
     if as_json:
         click.echo(json.dumps({name: [str(path) for path in paths] for name, paths in reports.items()}, indent=1))
     else:

@@ -108,7 +108,7 @@ def _made(
     progress: Progress,
 ) -> Path:
     """The directory of a new run. What was read of the spec ends here: of a fleet's it is more than the run takes."""
-    from benchbrief.runners.rundir import create_run
+    from benchbrief.runners.rundir import create_run, keep_spec
     from benchbrief.runners.worlds import world_for
 
     checked = compile_or_stop(spec, profile, params)
@@ -117,10 +117,13 @@ def _made(
     world_for(simulated).refuse(checked.plan)
     files = {name: Path(name).read_bytes() for name in checked.plan.spec.files}
     if fresh or simulated:
-        return create_run(out, checked.plan, files, simulated=simulated)
+        run_dir = create_run(out, checked.plan, files, simulated=simulated)
+        keep_spec(run_dir, checked.plan.assets)
+        return run_dir
     with progress.doing("looking at what was measured before"):
         taken = look_for_earlier(checked.plan, out)
     run_dir = create_run(out, checked.plan, files, taken.begin)
+    keep_spec(run_dir, checked.plan.assets)
     for text in (*taken.notes, *([taken.sentence] if taken.carried else ())):
         progress.note(text)
     for text in taken.warnings:

@@ -91,10 +91,12 @@ class _Axes:
 
 
 def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement | None:
-    body = read_body(typer, block, (*_MARKS, "note"), repeated=tuple(_MARKS))
+    body = read_body(typer, block, (*_MARKS, "claim", "note"), repeated=tuple(_MARKS))
     heading = title(typer, block.label, place, "title") if block.label else ""
     note = body.string("note")
     words = prose(typer, note, place) if note else None
+    said = body.string("claim")
+    claim = prose(typer, said, place) if said else None
     attributes = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text in _MARKS]
     if not attributes:
         if body.said(*_MARKS):
@@ -102,7 +104,7 @@ def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement |
         typer.findings.add(wrong.EmptyElement(block.keyword.span, "figure", _USAGE["line"]))
         return None
     logs: set[str] = set()
-    failed = heading is None or (note is not None and words is None)
+    failed = heading is None or (note is not None and words is None) or (said is not None and claim is None)
     made_of: dict[ast.Attribute, list[_Drawn]] = {}
     for attribute in sorted(attributes, key=lambda each: each.key.text == "mark"):  # marks go by what is drawn
         beside = [one for series in made_of.values() for one in series]
@@ -118,6 +120,7 @@ def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement |
     series, keys = made
     return plan.FigureElement(
         title=heading or "",
+        claim=claim,
         series=series,
         keys={dim: plan_keys(typer, dim, found) for dim, found in keys.items()},
         log_x="x" in logs,

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from benchbrief.compiler import plan
 from benchbrief.compiler.blocks.structure_errors import (
+    DuplicateAttribute,
     HoleNotAllowed,
     MisplacedBlock,
     UnknownAttribute,
@@ -22,6 +23,7 @@ from benchbrief.compiler.briefs.formulas import formula
 from benchbrief.compiler.briefs.prose import prose, title
 from benchbrief.compiler.briefs.queries import Place, dimension, origin, query, runs_at
 from benchbrief.compiler.briefs.tables import callout, table
+from benchbrief.compiler.briefs.themes import parts, theme
 from benchbrief.compiler.errors import CompileProblem, Findings, SingleRun
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.expressions import Typer
@@ -34,9 +36,10 @@ from benchbrief.compiler.units import Unit
 from benchbrief.dsl import ast
 from benchbrief.dsl.diagnostics import Diagnostic
 
-TEMPLATES = ("technical_brief", "blog", "white_paper")
+TEMPLATES = ("technical_brief", "white_paper", "blog", "slide")
+PAPERS = ("a4", "letter")
 LANGUAGES = ("en", "ja")
-_HEAD = ("template", "subtitle", "language", "author", "legal")
+_HEAD = ("template", "paper", "subtitle", "language", "author", "parts", "legal")
 _FLOW = ("text", "disclosure")
 _BLOCKS = ("callout", "table", "figure", "section", "each", "formula")
 MAX_ELEMENTS = 4_000
@@ -180,7 +183,11 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
     texts = {key: _title(typer, head, key, place) for key in ("subtitle", "author")}
     legal = head.string("legal")
     legal_prose = prose(typer, legal, place) if legal else None
-    elements = tuple(_elements(typer, [i for i in block.body if i not in attributes], place, "report"))
+    themes = [item for item in block.body if isinstance(item, ast.Block) and item.keyword.text == "theme"]
+    for again in themes[1:]:
+        typer.findings.add(DuplicateAttribute(again.keyword.span, themes[0].keyword.span, "theme"))
+    flow = [item for item in block.body if item not in attributes and item not in themes]
+    elements = tuple(_elements(typer, flow, place, "report"))
     typer.findings.gather(wrong.LeftOut, found_before, wrong.LeftOut.together)
     return plan.Report(
         name=name,
@@ -189,6 +196,9 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
         template=_word(typer, head, "template", TEMPLATES) or TEMPLATES[0],
         language=_word(typer, head, "language", LANGUAGES) or typer.scope.language,
         author=texts["author"],
+        paper="letter" if _word(typer, head, "paper", PAPERS) == "letter" else "a4",
+        theme=theme(typer, themes[0]) if themes else plan.Theme(),
+        parts=parts(typer, head),
         legal=legal_prose,
         elements=elements,
         origin=origin(block.span),
@@ -248,7 +258,8 @@ def _element(typer: Typer, item: ast.Item, place: Place, parent: str) -> list[pl
         case "formula":
             return _tried(typer, item, place, formula)
         case word:
-            typer.findings.add(MisplacedBlock(item.keyword.span, parent, word, _BLOCKS))
+            known = ("theme", *_BLOCKS) if parent == "report" else _BLOCKS
+            typer.findings.add(MisplacedBlock(item.keyword.span, parent, word, known))
             return []
 
 

@@ -51,10 +51,18 @@ ELEMENTS: Mapping[str, BlockSchema] = {
     "report": BlockSchema(
         "What the brief says: its elements in order.",
         {
-            "template": Key(Word(("technical_brief", "blog", "white_paper")), "The layout.", default="technical_brief"),
+            "template": Key(
+                Word(("technical_brief", "white_paper", "blog", "slide")), "The layout.", default="technical_brief"
+            ),
+            "paper": Key(Word(("a4", "letter")), "The size of a PDF's pages (slides have their own).", default="a4"),
             "subtitle": Key(Text(), "The line below the title.", example='subtitle = "YCSB A to F on three nodes"'),
             "language": Key(Word(("en", "ja")), "The language of all that the brief adds to your words.", default="en"),
             "author": Key(Text(), "Who signs it.", example='author = "Storage performance team"'),
+            "parts": Key(
+                Text(),
+                "A folder beside the spec with templates that stand in for parts of the layout.",
+                example='parts = "house"',
+            ),
             "legal": Key(
                 Text(holes=True),
                 "The small print at the end.",
@@ -62,9 +70,25 @@ ELEMENTS: Mapping[str, BlockSchema] = {
             ),
             **_FLOW,
         },
-        blocks=_INNER,
+        blocks=("theme", *_INNER),
         inherits=False,
         overridable=False,
+    ),
+    "theme": BlockSchema(
+        "The house style.",
+        {
+            "logo": Key(Text(), "An SVG or PNG file beside the spec.", example='logo = "logo.svg"'),
+            "brand": Key(Text(), "The colour of the title band and of headings.", example='brand = "#0b3a5b"'),
+            "accent": Key(Text(), "The colour of links and of the lead box's edge.", example='accent = "#0072b2"'),
+            "font": Key(Text(), "The typeface: an installed one, or one of `font_files`.", example='font = "Inter"'),
+            "font_files": Key(
+                Special("a path, or several in `[...]`"),
+                "Font files beside the spec: TrueType, OpenType or WOFF.",
+                example='font_files = ["brand-regular.woff2", "brand-bold.woff2"]',
+            ),
+            "css": Key(Text(), "A style sheet beside the spec that comes after ours.", example='css = "house.css"'),
+        },
+        named=False,
     ),
     "section": BlockSchema("A part of the brief with a heading.", _FLOW, blocks=_INNER, named=False),
     "each": BlockSchema(
@@ -93,6 +117,11 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 "curve = throughput, latency.p99[read] along threads, color hardware",
             ),
             "mark": _series("A straight line at one value", "an expression", "mark = 10 ms"),
+            "claim": Key(
+                Text(holes=True),
+                "What the figure shows, in one sentence: the head of its slide, the lead of its caption.",
+                example='claim = "The gain is {range(gain over threads):.1f} times."',
+            ),
             "note": _NOTE,
         },
         named=False,

@@ -315,9 +315,10 @@ BOUNDARIES: Mapping[Boundary, str] = {
 """What the watts of a meter are the power of."""
 
 TEMPLATES: Mapping[str, str] = {
-    "technical_brief": "A title band above the elements; for a few dense pages.",
-    "blog": "A post: the title stands on the paper.",
-    "white_paper": "A deep title band with the contents below it, each section on a page of its own.",
+    "technical_brief": "A title band, the lead box beside the first text, and the elements; for a few dense pages.",
+    "white_paper": "A cover, the contents, and numbered sections.",
+    "blog": "A post: the title stands on the paper. Also in Markdown, its figures as files beside it.",
+    "slide": "Slides in 16:9: a figure or a table each, under what it claims.",
 }
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "ja": "Japanese"}

@@ -16,6 +16,9 @@ NOT_OF_A_TEXT = {
     "E0006": "takes a file of megabytes",
     "E0605": "takes more than a hundred files",
     "E0746": "takes hundreds of workloads",
+    "E0762": "takes a file of another kind",
+    "E0763": "takes a folder of templates",
+    "E0764": "takes a style sheet",
 }
 """Codes without samples, and why."""
 

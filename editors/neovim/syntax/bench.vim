@@ -7,7 +7,7 @@ syntax case match
 syntax sync minlines=200
 
 " names
-syntax match benchConstant /\v<%(technical_brief|drop_and_load|after_writes|exponential|interleaved|white_paper|sequential|standalone|automatic|continue|db_bench|embedded|snapshot|grouped|hotspot|mongodb|rocksdb|sharded|uniform|zipfian|latest|steady|facts|false|local|reuse|start|blog|stop|true|ycsb|en|ja)>/
+syntax match benchConstant /\v<%(technical_brief|drop_and_load|after_writes|exponential|interleaved|white_paper|sequential|standalone|automatic|continue|db_bench|embedded|snapshot|grouped|hotspot|mongodb|rocksdb|sharded|uniform|zipfian|latest|letter|steady|facts|false|local|reuse|slide|start|blog|stop|true|ycsb|a4|en|ja)>/
 syntax match benchDimension /\v\.@1<!<%(experiment|operation|hardware|workload|threads|repeat|target|phase|node|time)>/
 syntax match benchMeasure /\v\.@1<!<%(database\.evictions_by_operations|database\.write_amplification|database\.compaction_written|database\.cache_hit_ratio|database\.compaction_read|database\.replication_lag|network\.packets_received|database\.cache_written|database\.bloom_useful|database\.cache_misses|database\.user_written|database\.cache_dirty|database\.connections|database\.wal_written|network\.packets_sent|database\.cache_hits|database\.cache_read|database\.cache_used|memory\.major_faults|database\.evictions|database\.user_read|database\.commands|database\.getmores|database\.received|database\.deletes|database\.flushed|database\.inserts|database\.queries|database\.stalled|database\.updates|disk\.utilisation|disk\.write_await|memory\.available|memory\.swap_used|network\.received|cpu\.utilisation|database\.active|database\.memory|database\.queued|disk\.read_await|memory\.pressure|memory\.swap_out|memory\.swap_in|network\.errors|database\.sent|disk\.pressure|latency\.p9999|memory\.cached|network\.drops|cpu\.pressure|latency\.mean|latency\.p999|memory\.dirty|network\.sent|disk\.writes|latency\.max|latency\.min|latency\.p50|latency\.p75|latency\.p90|latency\.p95|latency\.p99|memory\.used|cpu\.iowait|disk\.queue|disk\.reads|disk\.write|throughput|cpu\.steal|disk\.read|database|latency|network|energy|errors|memory|nodes|power|disk|cpu)>\.@!/
 syntax match benchFunction /\v<%(time_to_steady|replica_set|saturation|db_bench|command|go_ycsb|p_value|redfish|median|random|secret|count|first|range|ipmi|knee|last|mean|rapl|snmp|ycsb|csv|env|max|min|sum|usl|ci|cv)>\ze\s*\(/
@@ -28,7 +28,7 @@ syntax match benchQuantity /\v<\d+%(_\d+)*%(\.\d+%(_\d+)*)?%([eE][+-]?\d+)?%([kM
 " what is declared
 syntax match benchParameter /\v<\h\w*>\ze\s*:/
 syntax match benchAttribute /\v<\h\w*>\ze%(\s*"%(\\.|[^"\\])*")?\s*\=\=@!/
-syntax match benchBlock /\v<%(callout|options|section|figure|table)>\ze\s*%(\"|\{|$)/
+syntax match benchBlock /\v<%(callout|options|section|figure|table|theme)>\ze\s*%(\"|\{|$)/
 syntax match benchBlock /\v%(<each\s+)@<!<%(experiment|database|hardware|workload|profile|variant|client|report|probe|ssh)>\ze%(\s*"%(\\.|[^"\\])*")?\s*\{/
 syntax match benchBlock /\v%(^|[{}])\s*\zs%(experiment|database|hardware|workload|profile|variant|client|report|probe|ssh)>\ze\s+\h\w*%(\s*"%(\\.|[^"\\])*")?\s*%(\{|<from>|$|#)/ nextgroup=benchName skipwhite
 syntax match benchBlock /\v%(<override\s+)@<=%(experiment|database|hardware|workload|profile|variant|client|report|probe|ssh)>/ nextgroup=benchName skipwhite

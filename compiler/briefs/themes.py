@@ -1,0 +1,183 @@
+"""The house style of a report: its `theme` block, and the folder of `parts` that replace those of the layout.
+
+Files are looked at when the spec is checked and named by their SHA-256 in the plan, so that a run can keep them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+from benchbrief.compiler import plan
+from benchbrief.compiler.briefs import theme_errors as wrong
+from benchbrief.compiler.briefs.bodies import Body, read_body
+from benchbrief.compiler.metrics.expressions import Typer
+from benchbrief.dsl import ast
+
+KEYS = ("logo", "brand", "accent", "font", "font_files", "css")
+PARTS = (
+    "title", "notice", "section", "text", "callout", "table", "figure", "figures", "formula", "facts", "disclosure",
+    "legal",
+)  # fmt: skip
+"""What a user's folder may hold a template for, as `NAME.html.j2`."""
+
+MOST_BYTES = 10_000_000
+_AA = 4.5  # WCAG 2.2, success criterion 1.4.3, for text of usual size
+_NAMES = {"logo": "a logo", "font_files": "a font file", "css": "a style sheet"}
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+_LOADS = re.compile(r"@import[^;]*|url\(\s*[\"']?(?!data:|#)[^)]*\)?", re.IGNORECASE)
+_FONTS = (b"\x00\x01\x00\x00", b"OTTO", b"true", b"wOF2", b"wOFF")
+
+
+def theme(typer: Typer, block: ast.Block) -> plan.Theme:
+    body = read_body(typer, block, KEYS)
+    return plan.Theme(
+        logo=_logo(typer, body),
+        brand=_colour(typer, body, "brand"),
+        accent=_colour(typer, body, "accent"),
+        font=_plain(body, "font"),
+        font_files=tuple(_fonts(typer, body)),
+        css=_css(typer, body),
+    )
+
+
+def parts(typer: Typer, body: Body) -> tuple[plan.Asset, ...]:
+    """The templates in the folder that `parts` names."""
+    string, name = body.string("parts"), _plain(body, "parts")
+    if string is None or not name:
+        return ()
+    folder = Path(string.span.source.name).parent / name
+    if not folder.is_dir():
+        typer.findings.add(wrong.NoSuchFile(string.span, "folder", name, _beside(folder, name, folders=True)))
+        return ()
+    known = tuple(f"{part}.html.j2" for part in PARTS)
+    found = []
+    for path in sorted(folder.glob("*.j2")):
+        if path.name not in known:
+            typer.findings.add(wrong.UnknownPart(string.span, "part", path.name, known))
+        elif asset := _asset(path):
+            found.append(asset)
+    return tuple(found)
+
+
+def _logo(typer: Typer, body: Body) -> plan.Asset | None:
+    return _file(typer, body.string("logo"), "logo", "an SVG or a PNG")
+
+
+def _fonts(typer: Typer, body: Body) -> list[plan.Asset]:
+    values = [
+        one for value in body.values("font_files") for one in (value.items if isinstance(value, ast.List) else (value,))
+    ]
+    wanted = "a TrueType, OpenType or WOFF font"
+    files = (_file(typer, one, "font_files", wanted) for one in values if isinstance(one, ast.String))
+    return [file for file in files if file]
+
+
+def _css(typer: Typer, body: Body) -> plan.Asset | None:
+    string = body.string("css")
+    asset = _file(typer, string, "css", "a style sheet in UTF-8")
+    if asset is None or string is None:
+        return None
+    text = re.sub(r"/\*.*?\*/", _blank, Path(asset.file).read_text("utf-8"), flags=re.DOTALL)
+    if loads := _LOADS.search(text):
+        line = text.count("\n", 0, loads.start()) + 1
+        typer.findings.add(wrong.LoadingStyle(string.span, string.plain or "", line, loads.group().strip()))
+        return None
+    return asset
+
+
+def _file(typer: Typer, string: ast.String | None, key: str, wanted: str) -> plan.Asset | None:
+    if string is None or not string.plain:
+        return None
+    path = Path(string.span.source.name).parent / string.plain
+    if not path.is_file():
+        typer.findings.add(wrong.NoSuchFile(string.span, "file", string.plain, _beside(path, string.plain)))
+        return None
+    asset, why = _asset(path), ""
+    content = path.read_bytes() if asset else b""
+    if asset is None:
+        why = f"it can't be read, or has more than {MOST_BYTES // 1_000_000} MB"
+    elif key == "logo" and not (content.startswith(b"\x89PNG\r\n") or b"<svg" in content[:4096]):
+        why = "it is neither"
+    elif key == "font_files" and not content.startswith(_FONTS):
+        why = "it is no font"
+    elif key == "css" and not _is_text(content):
+        why = "it is no text"
+    if why:
+        typer.findings.add(wrong.WrongFile(string.span, string.plain, _NAMES[key], why, wanted))
+        return None
+    return asset
+
+
+def _asset(path: Path) -> plan.Asset | None:
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    if len(content) > MOST_BYTES:
+        return None
+    return plan.Asset(file=str(path), sha256=hashlib.sha256(content).hexdigest())
+
+
+def _beside(path: Path, written: str, *, folders: bool = False) -> tuple[str, ...]:
+    """The files, or the folders, that stand where the path's would, as they would be written."""
+    try:
+        names = sorted(each.name for each in path.parent.iterdir() if each.is_dir() == folders)
+    except OSError:
+        return ()
+    return tuple(str(Path(written).parent / name) for name in names)[:20]
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _blank(comment: re.Match[str]) -> str:
+    return "\n" * comment.group().count("\n")
+
+
+def _plain(body: Body, key: str) -> str:
+    string = body.string(key)
+    return (string.plain or "") if string else ""
+
+
+# --- colours ---------------------------------------------------------------------------------------------------------
+
+
+def _colour(typer: Typer, body: Body, key: str) -> str:
+    string = body.string(key)
+    if string is None:
+        return ""
+    text = string.plain or ""
+    if not _COLOUR.fullmatch(text):
+        typer.findings.add(wrong.NoColour(string.span, key, text))
+        return ""
+    if (ratio := contrast_on_white(text)) < _AA:
+        typer.findings.add(wrong.LowContrast(string.span, key, ratio, _darker(text)))
+    return text.lower()
+
+
+def contrast_on_white(colour: str) -> float:
+    """The contrast ratio of `#rrggbb` on white, 1 to 21, as WCAG 2.2 defines it."""
+    red, green, blue = (_linear(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))
+    return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
+
+
+def _linear(share: float) -> float:
+    """A channel of sRGB as light (IEC 61966-2-1)."""
+    return share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4)
+
+
+def _darker(colour: str) -> str:
+    """The same hue, as much darker as it takes to be read on white."""
+    channels = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    for percent in range(99, 0, -1):
+        darker = "#" + "".join(f"{channel * percent // 100:02x}" for channel in channels)
+        if contrast_on_white(darker) >= _AA:
+            return darker
+    return "#000000"
