@@ -98,7 +98,16 @@ def _view(results: Results, report: p.Report, reports_from: Mapping[str, str] | 
         legal=legal,
         provenance=builder.ledger.view(common),
         numbers=builder.ledger.file(report, common),
+        made=d.made_at(results),
+        keywords=_keywords(results.plan),
     )
+
+
+def _keywords(plan: p.Plan) -> tuple[str, ...]:
+    """What was measured and with what, for those who look for documents."""
+    engines = (database.engine for database in plan.databases.values())
+    tools = (client.tool.driver for client in plan.clients.values())
+    return tuple(dict.fromkeys((*engines, *tools, *(hardware.label for hardware in plan.hardware.values()))))
 
 
 class _Builder:
@@ -118,7 +127,7 @@ class _Builder:
         index = 0
         while index < len(elements):
             run = _run_of_figures(elements[index:])
-            if len(run) in (0, 1, 3):  # three are to be compared: all of one size
+            if len(run) in (0, 1, 3) or self.report.template == "slide":  # three are to be compared: all of one size
                 count = max(1, len(run))
                 yield from (self.block(element, level) for element in elements[index : index + count])
             else:
@@ -336,11 +345,13 @@ class _Builder:
         self.figures += 1
         self.ledger.place = f"{self.words['figure']} {self.figures}"
         found = drawing(element, self.results)
-        width, height = HALF if half else (FULL[0], height_for(len(found.charts)))
+        drawn_size = (FULL[0], height_for(len(found.charts)))
+        width, height = HALF if half else _slide(drawn_size) if self.report.template == "slide" else drawn_size
         drawn = draw(found.charts, width, height, FONTS[self.report.language]) if found.charts else None
         for text in found.notes:
             self.note(text)
         note = self.optional_prose(element.note)
+        claim = self.optional_prose(element.claim)
         queries = [q for s in element.series for q in (s.query, s.x_query) if q]
         entered = [q for s in element.series for q in (s.query, s.x_query, s.repeats) if q]
         row = self.ledger.figure(f"figure-{self.figures}", element.title, entered)
@@ -362,6 +373,7 @@ class _Builder:
             row,
             figure_csv(found.series, element),
             for_script(drawn.panels, found.series, self.figures, self.words, (width, height)) if drawn else {},
+            claim,
         )
 
     def formula(self, element: p.FormulaElement) -> FormulaView:
@@ -403,6 +415,12 @@ class _Builder:
 def height_for(panels: int) -> int:
     """Pixels of a figure as wide as the page, with so many panels."""
     return FULL[1] if panels < 2 else 70 + 180 * rows_for(panels)
+
+
+def _slide(size: tuple[int, int]) -> tuple[int, int]:
+    """As wide as a slide is, and as high as its head and texts leave it."""
+    width, height = size
+    return 900, round(285 * height / FULL[1]) if height > FULL[1] else 285
 
 
 def _has_facts(elements: Sequence[p.Element]) -> bool:

@@ -345,6 +345,13 @@ def _warnings(results: Results) -> Iterable[Item]:
         yield Item("", words["d_no_warnings"])
 
 
+def made_at(results: Results) -> str:
+    """When the run ended (or began), in ISO 8601 and UTC; empty when that is not known."""
+    run = run_row(results)
+    at = run["ended_at"] or run["started_at"]
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}" if isinstance(at, datetime) else ""
+
+
 def date_text(results: Results) -> str:
     """The day of the measurement, as the language writes it; empty when the run has no start.
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
 from markupsafe import Markup
 
+from benchbrief.reports.arranging import lead_of, slides_of
+from benchbrief.reports.errors import ReportError
+from benchbrief.reports.house import House
 from benchbrief.reports.templating import environment, rendered
 from benchbrief.reports.view import FigureView, ReportView
 from benchbrief.reports.watermark import marked
@@ -22,14 +25,15 @@ if TYPE_CHECKING:
 
 KICKERS: Mapping[str, str] = {
     "technical_brief": "kicker",
-    "blog": "kicker_blog",
     "white_paper": "kicker_white_paper",
+    "blog": "kicker_blog",
+    "slide": "kicker_slide",
 }
 """The layouts, each with the words above its title."""
 TEMPLATES = tuple(KICKERS)
-Medium = Literal["screen", "paper"]
-Parts = Mapping[str, tuple[str, str]]
-"""A user's parts of a layout by name: the path that messages call it by, and its text."""
+Medium = Literal["screen", "paper", "markdown"]
+Answer = Callable[[str], Sequence[Mapping[str, Any]]]
+"""What a template's `query("SELECT ...")` is answered with: rows, each by the names of its columns."""
 
 
 def to_html(
@@ -37,28 +41,40 @@ def to_html(
     template: str,
     words: Words,
     medium: Medium,
-    *,
-    parts: Parts | None = None,
-    query: Callable[[str], Any] | None = None,
+    house: House | None = None,
+    query: Answer | None = None,
+    figures: str = "",
 ) -> str:
     """The page in one of TEMPLATES. Raises ReportError for what is wrong in a user's parts.
 
-    On paper, charts are images: that keeps their text selectable and gives them alternative texts.
+    On paper, charts are images: that keeps their text selectable and gives them alternative texts. For Markdown, they
+    are images that lie in the folder `figures`.
     """
+    house = house or House()
+    lead, following = lead_of(view.blocks)
     context: dict[str, Any] = {
         "report": view,
         "w": words,
+        "kind": template,
         "kicker": words[KICKERS[template]],
         "medium": medium,
-        "picture": _as_image if medium == "paper" else _inline,
-        "query": query,
+        "house": house,
+        "picture": {"screen": _inline, "paper": _as_image}.get(medium, partial(_as_link, figures)),
+        "query": query or _no_results,
+        "lead": lead,
+        "following": following,
+        "slides": slides_of(view.blocks) if template == "slide" else (),
         "script": _script(),
         "policy": policy(_script()),
     }
+    parts = {name: (path, text) for name, path, text in house.parts}
     made = environment(parts) if parts else _ours()
-    paths = tuple(path for path, _ in parts.values()) if parts else ()
-    page = rendered(f"{template}/brief.html.j2", made, paths, context)
-    return marked(page, words) if view.simulated else page
+    page = rendered(f"{template}/brief.html.j2", made, tuple(path for path, _ in parts.values()), context)
+    return marked(page, words) if view.simulated and medium != "markdown" else page
+
+
+def _no_results(_text: str) -> Sequence[Mapping[str, Any]]:
+    raise ReportError("there are no results to ask")
 
 
 def policy(script: str) -> str:
@@ -91,3 +107,7 @@ def _inline(figure: FigureView) -> Markup:
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{figure.id}-\1)", svg)
     opening = Markup('<svg role="img" aria-label="{}"').format(figure.alt)
     return opening + Markup(svg.removeprefix("<svg"))  # noqa: S704  # drawn by us, every label escaped by the renderer
+
+
+def _as_link(folder: str, figure: FigureView) -> Markup:
+    return Markup('<img src="{}/{}.svg" alt="{}">').format(folder, figure.id, figure.alt)

@@ -4,24 +4,37 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from benchbrief.compiler.plan import Plan, Report
 from benchbrief.reports.errors import ReportError
+from benchbrief.reports.house import Kept, house_of
 from benchbrief.reports.numbers import ATTACHMENT
 from benchbrief.reports.source import Store
-from benchbrief.reports.view import ReportView
+from benchbrief.reports.view import ReportView, figures_of
 from benchbrief.reports.words import CATALOGUES, words
+
+if TYPE_CHECKING:
+    from benchbrief.reports.page import Answer
+
+Format = Literal["pdf", "html", "markdown"]
 
 
 @dataclass(frozen=True)
 class Rendered:
-    """Where the report was written; `pdf` is None when only HTML was asked for. `numbers` is the side file."""
+    """Where the report was written, or would have been: `files` are those that were, `pdf` is None unless made.
+
+    `numbers` is the side file.
+    """
 
     html: Path
     pdf: Path | None
     numbers: Path
+    files: tuple[Path, ...] = ()
 
 
 def render(
@@ -31,12 +44,16 @@ def render(
     out_dir: Path,
     *,
     html_only: bool = False,
+    formats: Collection[Format] = (),
+    paper: Literal["a4", "letter"] | None = None,
+    kept: Kept | None = None,
     reports_from: dict[str, str] | None = None,
 ) -> Rendered:
-    """Write `out_dir/<report>.html`, `.pdf` and `.json`, each whole or not at all. Raises ReportError.
+    """Write `out_dir/<report>.pdf`, `.html`, `.json` and `.md` (with `<report>-figures/`), each whole or not at all.
 
-    `reports_from`: the files that the plan's reports and metrics are from, if not from the spec of the run, with
-    their SHA-256; the disclosure names them.
+    Raises ReportError. Without `formats`, PDF and HTML are made; of a blog, Markdown as well. `kept` reads the files
+    of the report's house style; without it they are read where they stood. `reports_from`: the files that the plan's
+    reports and metrics are from, if not from the spec of the run, with their SHA-256; the disclosure names them.
     """
     from benchbrief.reports.build import build
     from benchbrief.reports.page import TEMPLATES, to_html
@@ -52,6 +69,9 @@ def render(
             f"{report.origin}: reports can't be written in `{report.language}`",
             f"write `language = ` and one of: {', '.join(CATALOGUES)}",
         )
+    usual: tuple[Format, ...] = ("html", "pdf", "markdown") if report.template == "blog" else ("html", "pdf")
+    chosen = ("html",) if html_only else formats or usual
+    house = house_of(report, kept, paper)
     catalogue = words(report.language)
     view = build(plan, store, report, catalogue, reports_from)
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", report.name).strip(".-") or "report"
@@ -59,19 +79,43 @@ def render(
         stem += "-simulated"
     if view.imported:
         stem += "-imported"
-    html_path, numbers_path = out_dir / f"{stem}.html", out_dir / f"{stem}.json"
+    html, numbers_path = out_dir / f"{stem}.html", out_dir / f"{stem}.json"
     view = replace(view, side_file=numbers_path.name)
-    page = to_html(view, report.template, catalogue, "screen")
-    numbers = numbers_on(page, view)
-    _write(numbers_path, numbers)
-    _write(html_path, page.encode())
-    if html_only:
-        return Rendered(html_path, None, numbers_path)
-    from benchbrief.reports.pdf import to_pdf
+    page = partial(to_html, view, report.template, catalogue, house=house, query=_asking(store))
+    screen = page("screen")
+    numbers = numbers_on(screen, view)
+    pdf, files = None, [_write(numbers_path, numbers)]
+    if "html" in chosen:
+        files.append(_write(html, screen.encode()))
+    if "pdf" in chosen:
+        from benchbrief.reports.pdf import to_pdf
 
-    pdf_path = out_dir / f"{stem}.pdf"
-    _write(pdf_path, to_pdf(to_html(view, report.template, catalogue, "paper"), {ATTACHMENT: numbers}))
-    return Rendered(html_path, pdf_path, numbers_path)
+        pdf = out_dir / f"{stem}.pdf"
+        files.append(_write(pdf, to_pdf(page("paper"), {ATTACHMENT: numbers})))
+    if "markdown" in chosen:
+        from benchbrief.reports.markdown import to_markdown
+
+        folder = f"{stem}-figures"
+        text = to_markdown(page("markdown", figures=folder))
+        files.append(_write(out_dir / f"{stem}.md", text.encode()))
+        drawn = [figure for figure in figures_of(view.blocks) if figure.svg]
+        files += [_write(out_dir / folder / f"{figure.id}.svg", figure.svg.encode()) for figure in drawn]
+    return Rendered(html, pdf, numbers_path, tuple(files))
+
+
+def _asking(store: Store) -> Answer:
+    """A template's questions, to a store that nothing can change or get out of."""
+
+    def query(text: str) -> list[dict[str, Any]]:
+        try:
+            found = store.sql(text)
+        except Exception as error:
+            if not hasattr(error, "hint"):
+                raise
+            raise ReportError(str(error), error.hint) from error
+        return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+
+    return query
 
 
 def numbers_on(page: str, view: ReportView) -> bytes:
@@ -89,7 +133,7 @@ def _find(plan: Plan, name: str) -> Report:
     raise ReportError(f"there is no report `{name}`", hint)
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(path: Path, content: bytes) -> Path:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -103,3 +147,4 @@ def _write(path: Path, content: bytes) -> None:
             f"{path} can't be written: {error.strerror}",
             "make room, or choose another folder: `bench report --to FOLDER`",
         ) from error
+    return path

@@ -17,6 +17,8 @@ Key = str | float
 
 class Table(Protocol):
     @property
+    def columns(self) -> Sequence[str]: ...
+    @property
     def rows(self) -> Sequence[Sequence[Any]]: ...
 
 

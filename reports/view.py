@@ -6,7 +6,7 @@ Text fields of type `str` are plain and escaped by the template; `Markup` is saf
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -126,6 +126,7 @@ class FigureView:
     """Its row of the appendix on provenance."""
     csv: str = ""
     points: Mapping[str, object] = field(default_factory=dict)
+    claim: Markup | None = None
     kind: Literal["figure"] = "figure"
 
     @property
@@ -284,6 +285,17 @@ Block = (
 )
 
 
+def figures_of(blocks: Iterable[Block]) -> Iterator[FigureView]:
+    """All figures, in their order."""
+    for block in blocks:
+        if isinstance(block, FigureView):
+            yield block
+        elif isinstance(block, FigureRow):
+            yield from block.figures
+        elif isinstance(block, SectionView):
+            yield from figures_of(block.blocks)
+
+
 @dataclass(frozen=True)
 class Notice:
     """What a reader must know before any number. `severity` is warning or error."""
@@ -309,8 +321,11 @@ class ReportView:
     numbers: NumbersFile
     """For the side file; no part of the page."""
     simulated: bool = False
+    """Nothing was measured: see `reports/watermark.py`."""
     imported: bool = False
     """Whether the numbers were measured elsewhere."""
-    """Nothing was measured: see `reports/watermark.py`."""
     side_file: str = ""
     """The side file's name."""
+    made: str = ""
+    """When the run ended, in ISO 8601; empty when it is not known."""
+    keywords: tuple[str, ...] = ()

@@ -50,6 +50,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "lark": "dsl/parse.py",
     "lsprotocol": "benchbrief/server/",
     "markdown_it": "reports/",
+    "markdownify": "reports/markdown.py",
     "markupsafe": "reports/",
     "numpy": "results/",
     "paramiko": "runners/transports/ssh.py",

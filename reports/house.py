@@ -1,0 +1,96 @@
+"""A report's house style as what templates take: the logo as a picture, and a style sheet of ours with the user's."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+from benchbrief.compiler.plan import Asset, Report
+from benchbrief.reports.errors import ReportError
+
+Kept = Callable[[str, str], bytes]
+"""The content of a file by its name and SHA-256, as it was when the spec was checked. Raises OSError."""
+_WEIGHTS = (
+    (r"thin", 100), (r"extra-?light", 200), (r"light", 300), (r"medium", 500), (r"semi-?bold|demi", 600),
+    (r"extra-?bold|heavy", 800), (r"black", 900), (r"bold", 700),
+)  # fmt: skip
+
+
+_NOTHING = Markup("")
+
+
+@dataclass(frozen=True)
+class House:
+    """`logo` is the address of a picture, all of it in itself, or empty. `paper` comes before the layout's own style
+    sheet, `css` after it."""
+
+    logo: str = ""
+    css: Markup = _NOTHING
+    paper: Markup = _NOTHING
+    parts: tuple[tuple[str, str, str], ...] = ()
+    """Of each of the user's parts its name, the path that messages call it by, and its text."""
+
+
+def house_of(report: Report, kept: Kept | None, paper: str | None = None) -> House:
+    """Raises ReportError when a file of the style is gone."""
+    theme = report.theme
+    rules = []
+    colours = {"--brand": theme.brand, "--accent": theme.accent}
+    rules += [f":root {{ {name}: {colour}; }}" for name, colour in colours.items() if colour]
+    family = re.sub(r"[^\w .-]", "", theme.font)
+    for asset in theme.font_files:
+        data = base64.b64encode(_content(asset, kept)).decode()
+        weight, style = _face(asset.file)
+        name = family or "house"
+        rules.append(
+            f'@font-face {{ font-family: "{name}"; src: url(data:font/ttf;base64,{data}); '
+            f"font-weight: {weight}; font-style: {style}; }}"
+        )
+    if family or theme.font_files:
+        name = family or "house"
+        rules.append(f':root {{ --house: "{name}"; }} html {{ font-family: "{name}", var(--sans); }}')
+        rules.append(f'@page {{ font-family: "{name}", "Inter", "Noto Sans CJK JP", sans-serif; }}')
+    if theme.css:
+        rules.append(_content(theme.css, kept).decode("utf-8").replace("</", "<\\/"))
+    parts = tuple((Path(part.file).name, part.file, _text(part, kept)) for part in report.parts)
+    logo = ""
+    if theme.logo:
+        content = _content(theme.logo, kept)
+        kind = "png" if content.startswith(b"\x89PNG") else "svg+xml"
+        logo = f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+    size = Markup(_paper(paper or report.paper))  # noqa: S704  # one of two
+    return House(logo, Markup("\n".join(rules)), size, parts)  # noqa: S704  # the user's own style sheet, in a <style>
+
+
+def _paper(paper: str) -> str:
+    size, height = ("letter", "279.4mm") if paper == "letter" else ("A4", "297mm")
+    return f"@page {{ size: {size}; }} :root {{ --page-height: {height}; }}"
+
+
+def _face(file: str) -> tuple[int, str]:
+    """Weight and style, by the words of a font file's name."""
+    name = Path(file).stem.lower()
+    weight = next((weight for words, weight in _WEIGHTS if re.search(words, name)), 400)
+    return weight, "italic" if re.search("italic|oblique", name) else "normal"
+
+
+def _text(asset: Asset, kept: Kept | None) -> str:
+    try:
+        return _content(asset, kept).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ReportError(f"{asset.file} is no text in UTF-8", "save it as UTF-8") from error
+
+
+def _content(asset: Asset, kept: Kept | None) -> bytes:
+    try:
+        return kept(asset.file, asset.sha256) if kept else Path(asset.file).read_bytes()
+    except OSError as error:
+        raise ReportError(
+            f"{asset.file} of the report's house style can't be read: {error.strerror}",
+            "for the files as they are now: bench report --spec FILE",
+        ) from error
