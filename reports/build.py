@@ -419,7 +419,7 @@ def height_for(panels: int) -> int:
 
 def _slide(size: tuple[int, int]) -> tuple[int, int]:
     """As wide as a slide is, and as high as its head and texts leave it."""
-    width, height = size
+    _, height = size
     return 900, round(285 * height / FULL[1]) if height > FULL[1] else 285
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment
 
 OURS = "ours/"
+_OURS = re.compile(r"(?:[a-z_]+/)?[a-z_]+(?:\.[a-z0-9]+)+")
 _MOST = 1_000_000
 """Characters, or items, that a multiplication in a template may make."""
 _FIELD = re.compile(r"'(?:[\w.]+\.)?(\w+) object' has no attribute '(\w+)'")
@@ -51,6 +52,8 @@ def environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironment:
         if name in parts:
             path, text = parts[name]
             return text, path, lambda: True
+        if not _OURS.fullmatch(name):  # a path that leads out of the folder
+            return None
         folder, _, file = name.rpartition("/")
         ours = root / ("parts" if folder in ("", OURS.rstrip("/")) else folder) / file
         return (ours.read_text("utf-8"), f"ours:{name}", lambda: True) if ours.is_file() else None

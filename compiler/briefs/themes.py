@@ -18,7 +18,7 @@ from benchbrief.dsl import ast
 KEYS = ("logo", "brand", "accent", "font", "font_files", "css")
 PARTS = (
     "title", "notice", "section", "text", "callout", "table", "figure", "figures", "formula", "facts", "disclosure",
-    "legal",
+    "provenance", "legal",
 )  # fmt: skip
 """What a user's folder may hold a template for, as `NAME.html.j2`."""
 
