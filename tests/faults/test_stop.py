@@ -98,7 +98,7 @@ def test_a_run_whose_controller_is_gone_is_found_by_doctor_and_ended_by_stop(ben
         assert stopped.json["jobs_ended"] >= 2, "the tool and the probe"
         assert stopped.json["not_cleaned"] == []
         assert left(far) == []
-        until(lambda: tools(far) == [], 5)
+        until(lambda: tools(far) == [])
     assert bench.journal("run_ended")[-1]["status"] == "interrupted"
     assert "stray" not in bench("doctor", "brief.bench").out
 

@@ -67,7 +67,7 @@ class Bench:
             **env,
         }
 
-    def __call__(self, *words: str | Path, timeout: float = 60, env: Mapping[str, str] | None = None) -> Ended:
+    def __call__(self, *words: str | Path, timeout: float = 120, env: Mapping[str, str] | None = None) -> Ended:
         done = subprocess.run(
             [PROGRAM, *map(str, words)],
             cwd=self.folder,
@@ -171,7 +171,7 @@ class Started:
     out: Path
     err: Path
 
-    def until_it_says(self, text: str, within_s: float = 60) -> None:
+    def until_it_says(self, text: str, within_s: float = 120) -> None:
         """Wait for a text on standard error, where progress is told."""
         until(lambda: text in self._so_far().err or self.process.poll() is not None, within_s)
         assert text in self._so_far().err, self._so_far()
@@ -179,7 +179,7 @@ class Started:
     def signal(self, number: int) -> None:
         self.process.send_signal(number)
 
-    def wait(self, timeout: float = 60) -> Ended:
+    def wait(self, timeout: float = 120) -> Ended:
         self.process.wait(timeout)
         return self._so_far().plainly()
 

@@ -79,7 +79,7 @@ def sampled(kind: ProbeKind, what: Probe, transport: Transport, seconds: float, 
 
 
 def test_the_cpu_probe_sees_this_process_burn_a_core(here: Transport, tmp_path: Path) -> None:
-    samples = sampled(Cpu(), probe("cpu", 0.2), here, 1.6, tmp_path / "kept")
+    samples = sampled(Cpu(), probe("cpu", 0.2), here, 3.0, tmp_path / "kept")  # some may be late
     busy = values(samples, "cpu")
     cores = os.cpu_count() or 1
     assert len(busy) >= 5
@@ -277,7 +277,7 @@ def test_a_probe_ends_when_its_directory_goes(kind: ProbeKind, tmp_path: Path) -
         until(lambda: (tmp_path / "out").read_bytes().count(b"\n.\n") >= 2)
         assert process.poll() is None
         directory.rmdir()
-        assert process.wait(5) == 0
+        assert process.wait(30) == 0
     finally:
         process.kill()
         process.wait()

@@ -81,12 +81,13 @@ def test_a_host_without_the_programs_that_jobs_need_is_said(
 
 def test_a_job_adds_little_time_of_its_own(transport: Transport, tmp_path: Path) -> None:
     transport.run(Command(("true",)))  # the connection is warm in a run
-    times = []
-    for attempt in range(3):
+    limit = 0.2 if transport.host.transport == "local" else 0.3
+    added = [60.0]
+    while min(added) >= limit and len(added) <= 20:  # one of them has the machine to itself
         started = time.monotonic()
-        finished(transport.start(job("sleep 0.2")), tmp_path / str(attempt))
-        times.append(time.monotonic() - started - 0.2)
-    assert min(times) < (0.2 if transport.host.transport == "local" else 0.3)
+        finished(transport.start(job("sleep 0.2")), tmp_path / str(len(added)))
+        added.append(time.monotonic() - started - 0.2)
+    assert min(added) < limit
 
 
 @pytest.mark.parametrize("fault", [ValueError("not of ours"), Completed(127, "", "flock: not found", 0.0)])
@@ -119,7 +120,7 @@ def test_waiting_ends_in_time_and_says_that_the_job_goes_on(transport: Transport
     started = time.monotonic()
     assert not running.wait(0.2)
     assert not running.wait(0)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 10
     with pytest.raises(HostError, match="still running"):
         running.collect(tmp_path / "early")
     running.stop()
@@ -247,7 +248,7 @@ def test_stopping_ends_the_whole_group(transport: Transport, tmp_path: Path) -> 
     started = time.monotonic()
     running.stop()
     assert time.monotonic() - started < 10
-    until(lambda: not any(map(alive, members)), 2)
+    until(lambda: not any(map(alive, members)))
     output = running.collect(tmp_path / "kept")
     assert output.exit_code is None
     assert output.ended_at > output.started_at
@@ -258,7 +259,7 @@ def test_stopping_a_job_that_obeys_is_quick_and_lets_it_finish_its_output(transp
     until(lambda: "up" in running.tail())
     started = time.monotonic()
     running.stop()
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < jobs.STOP_GRACE_S, "it did not have to be killed"
     output = running.collect(tmp_path / "kept")
     assert output.stdout.read_text() == "up\nbye\n"
     assert output.exit_code is None
@@ -276,7 +277,7 @@ def test_what_a_job_leaves_running_is_ended_with_it(transport: Transport, tmp_pa
     output = finished(transport.start(job("sleep 303 & echo $!")), tmp_path / "kept")
     assert output.exit_code == 0
     left = int(output.stdout.read_text())
-    until(lambda: not alive(left), 2)
+    until(lambda: not alive(left))
 
 
 def test_a_job_killed_with_its_keeper_is_an_error_that_names_the_host_and_keeps_the_output(
@@ -286,7 +287,7 @@ def test_a_job_killed_with_its_keeper_is_an_error_that_names_the_host_and_keeps_
     until(lambda: "so far" in running.tail())
     (mine,) = job_directories(state_root)
     os.killpg(int((mine / "pid").read_text()), 9)
-    assert running.wait(5)
+    assert running.wait(30)
     with pytest.raises(HostError, match=f"{transport.host.id}: test was killed from outside"):
         running.collect(tmp_path / "kept")
     assert (tmp_path / "kept" / "stdout").read_text() == "so far\n"

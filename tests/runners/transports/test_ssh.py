@@ -193,7 +193,7 @@ def test_a_port_that_accepts_and_says_nothing_is_given_up_in_time(server: Sshd) 
         port = silent.getsockname()[1]
         started = time.monotonic()
         error = failure(server.host.model_copy(update={"port": port}))
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 9, "without the setting it would be ten seconds"
     assert f"127.0.0.1 port {port} accepts connections, but no SSH server answers within 1 s" in str(error)
 
 
@@ -210,7 +210,7 @@ def test_a_connection_that_is_not_even_accepted_is_given_up_in_time(server: Sshd
             waiting[-1].connect_ex(("127.0.0.1", port))
         started = time.monotonic()
         error = failure(server.host.model_copy(update={"port": port}))
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 9, "without the setting it would be ten seconds"
         for sock in waiting:
             sock.close()
     assert f"no answer from 127.0.0.1 port {port} within 1 s" in str(error)
