@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("startup", "plan_10k", "hcl", "keystroke", "overhead", "fan_out", "report", "fleet")
+NAMES = ("startup", "plan_10k", "hcl", "keystroke", "overhead", "fan_out", "report", "fleet", "raw_import")
 
 
 def main() -> int:

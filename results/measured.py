@@ -11,6 +11,8 @@ from benchbrief.results.errors import ResultsError
 from benchbrief.results.evidence import Evidence, Problem, first_problem
 from benchbrief.results.imports.manifest import read_manifest
 from benchbrief.results.imports.outputs import OutputProblem, read_output
+from benchbrief.results.imports.sample_logs import BadLog
+from benchbrief.results.imports.sample_logs import read as read_samples
 from benchbrief.results.schema import ThroughputRow
 from benchbrief.results.verdicts import Verdict
 from benchbrief.runners import journal as j
@@ -30,6 +32,8 @@ from benchbrief.runners.world import World
 
 MEASURE = "measure"
 PROBE = "probe:"
+SAMPLES = "samples"
+"""The name that an imported log of samples is kept under."""
 
 
 @cache
@@ -98,6 +102,14 @@ def _imported(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Meas
         raise ResultsError(f"{error.name}: {error}", error.hint) from error
 
 
+def _imported_samples(evidence: Evidence, job: j.JobCollected, window: tuple[float, float]) -> tuple[Sample, ...]:
+    directory = evidence.run_dir / job.directory
+    try:
+        return read_samples(read_manifest(directory).kind, directory / SAMPLES, job.host, window)
+    except BadLog as error:
+        raise ResultsError(str(error)) from error
+
+
 def _context(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> CellContext:
     cell = verdict.cell
     tool = evidence.tools.get((job.host, cell.tool.driver))
@@ -127,6 +139,8 @@ def parse_probe(
     if probe is None:
         raise RunnerError(f"the plan has no probe {name} on {job.host} for this cell")
     there = _there(verdict, probe, job, window)
+    if evidence.imported:
+        return _imported_samples(evidence, job, there)
     if job.job == MEASURE:
         driver = _driver(evidence.world, verdict.cell.tool.driver)
         if not isinstance(driver, TellsDatabase):
@@ -141,7 +155,7 @@ def probe_gaps(
     """Which of a probe's readings failed although it gave samples; "" when none did, or when its kind has no such."""
     kind = _probe_kind(evidence.world, name)
     probe = next((p for p in verdict.cell.probes if p.name == name), None)
-    if probe is None or not isinstance(kind, TellsGaps):
+    if probe is None or evidence.imported or not isinstance(kind, TellsGaps):
         return ""
     return kind.gaps(probe, output_of(evidence.run_dir, job), _there(verdict, probe, job, window))
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 TABLE = "table"
 TOOLS = ("ycsb", "go-ycsb", "db_bench", "hdr")
+LOGS = ("iostat", "ipmitool")
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}
 
 
@@ -64,8 +65,23 @@ A table is CSV; its columns are coordinates, and measures with their unit:
     show_default=True,
     help="The unit of the values in HDR logs.",
 )
+@click.option(
+    "--samples",
+    multiple=True,
+    type=(click.Choice(LOGS), str),
+    metavar="KIND PATTERN",
+    help="Logs beside outputs, iostat's or ipmitool's: --samples iostat 'out/{hardware}/t{threads}-{node}.log'",
+)
 @import_options
-def command(choices: Choices, kind: str, files: tuple[Path, ...], pattern: str, cell: str, unit: str) -> None:
+def command(
+    choices: Choices,
+    kind: str,
+    files: tuple[Path, ...],
+    pattern: str,
+    cell: str,
+    unit: str,
+    samples: tuple[tuple[str, str], ...],
+) -> None:
     """Bring in results that were measured elsewhere, with their source, as a run of their own.
 
     KIND is what FILES are: `table`, a table of published figures (CSV), or finished outputs of a tool: `ycsb` (its
@@ -80,14 +96,14 @@ def command(choices: Choices, kind: str, files: tuple[Path, ...], pattern: str, 
     if kind == TABLE:
         if len(files) > 1:
             raise fail("a table is one file", "import each by itself: each has a source of its own")
-        if pattern or cell:
-            raise fail("a table says its cells itself", "leave out --as and --cell")
+        if pattern or cell or samples:
+            raise fail("a table says its cells itself", "leave out --as, --cell and --samples")
         import_and_tell(
             choices,
             lambda plan: prepare_table(files[0], plan, choices.told, choices.experiment, skip_bad=choices.skip_bad),
         )
         return
-    where = Where(pattern, cell, choices.experiment, UNITS[unit])
+    where = Where(pattern, cell, choices.experiment, UNITS[unit], samples)
 
     def prepare(plan: Plan) -> Prepared:
         with progress.doing(f"reading {len(files)} file{'s' if len(files) != 1 else ''}"):

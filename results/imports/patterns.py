@@ -38,6 +38,11 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(f"(?:.*/)?{made}{re.escape(pattern[at:])}")
 
 
+def as_glob(pattern: str) -> str:
+    """What finds the files of a pattern."""
+    return _PART.sub("*", pattern)
+
+
 def given_cell(text: str) -> dict[str, str]:
     """`hardware=nvme,workload=a,threads=48`. Raises ResultsError."""
     told: dict[str, str] = {}

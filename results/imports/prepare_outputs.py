@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchbrief.compiler.plan import Cell, Plan
@@ -12,12 +13,14 @@ from benchbrief.results.errors import ResultsError
 from benchbrief.results.imports.keep import CellImport, KeptJob, Prepared, described
 from benchbrief.results.imports.manifest import Manifest
 from benchbrief.results.imports.outputs import HDR, OutputProblem, read_output
-from benchbrief.results.imports.patterns import compiled, coordinates, given_cell, told_by
+from benchbrief.results.imports.patterns import as_glob, compiled, coordinates, given_cell, told_by
 from benchbrief.results.imports.places import NoPlace, Places
 from benchbrief.results.imports.problems import ImportRefused, Problem
 from benchbrief.results.imports.raw_latencies import is_raw
+from benchbrief.results.imports.sample_logs import PROBES, BadLog
+from benchbrief.results.imports.sample_logs import read as read_samples
 from benchbrief.results.imports.source import Source, require
-from benchbrief.results.measured import MEASURE
+from benchbrief.results.measured import MEASURE, PROBE, SAMPLES
 from benchbrief.runners.measurement import Measurement, Together
 
 STDOUT = "stdout"
@@ -40,6 +43,8 @@ class Where:
     cell: str = ""
     experiment: str = ""
     unit_s: float = 1e-6
+    samples: tuple[tuple[str, str], ...] = ()
+    """Logs beside the measurements: what they are (`iostat`, `ipmitool`), and what their paths look like."""
 
 
 def prepare_outputs(
@@ -59,6 +64,7 @@ def prepare_outputs(
     require(source, "the command line")
     cells = _by_cell(kind, paths, places, where, problems)
     kept: list[CellImport] = []
+    windows: dict[str, tuple[float, float]] = {}
     for of in cells.values():
         measured: dict[str, Measurement] = {}
         for host, files in of.files.items():
@@ -68,7 +74,9 @@ def prepare_outputs(
             except OutputProblem as error:
                 problems.append(Problem(str(files.get(error.name, error.name)), error.line, str(error), error.hint))
         if len(measured) == len(of.files):
+            windows[of.cell.id] = Together(tuple(measured.values()), load=False).window
             kept.append(_kept(kind, of, measured, places, where.unit_s))
+    kept = with_samples(kept, windows, plan, places, where, problems)
     if problems and not (skip_bad and kept):
         raise ImportRefused(problems)
     used = dict.fromkeys(path for each in kept for job in each.jobs for path in job.files.values())
@@ -144,3 +152,52 @@ def _kept(kind: str, of: _OfCell, measured: Mapping[str, Measurement], places: P
     together = Together(tuple(measured.values()), load=False).throughput(None)
     others = () if of.told_repeat else tuple(places.repeats(of.cell))
     return CellImport(of.cell, tuple(jobs), together.ops_per_s if together else None, others)
+
+
+def with_samples(
+    cells: list[CellImport],
+    windows: Mapping[str, tuple[float, float]],
+    plan: Plan,
+    places: Places,
+    where: Where,
+    problems: list[Problem],
+) -> list[CellImport]:
+    """With the logs of what was sampled beside them, which are found by the patterns."""
+    by_id = {each.cell.id: each for each in cells}
+    for kind, pattern in where.samples:
+        form = compiled(pattern)
+        paths = sorted(Path(name) for name in glob.glob(as_glob(pattern)))  # noqa: PTH207  # relative or absolute
+        if not paths:
+            problems.append(Problem(pattern, None, f"no log of {kind} has such a path"))
+        for path in paths:
+            said = told_by(path, form, given_cell(where.cell)) or {}
+            try:
+                cell = places.cell(coordinates(said, places, where.experiment))
+                each = by_id.get(cell.id)
+                if each is None:
+                    continue  # a log of a cell that is not imported
+                job = _samples(kind, path, said.get("node", ""), cell, plan, windows[cell.id])
+                by_id[cell.id] = replace(each, jobs=(*each.jobs, job))
+            except (NoPlace, BadLog, ValueError) as error:
+                line = error.line if isinstance(error, BadLog) else None
+                problems.append(Problem(str(path), line, str(error), getattr(error, "hint", "")))
+    return list(by_id.values())
+
+
+def _samples(kind: str, path: Path, node: str, cell: Cell, plan: Plan, window: tuple[float, float]) -> KeptJob:
+    """Raises NoPlace where the cell has no such probe, or is at no known time, BadLog for a log that can't be read."""
+    name = PROBES[kind]
+    probe = next((each for each in cell.probes if each.name == name), None)
+    if probe is None:
+        hint = f"add `probes = [{name} every 1 s]` to {cell.experiment}"
+        raise NoPlace(f"{cell.id} has no probe {name} that its samples would be of", hint)
+    hosts = {host: plan.hosts[host].name if host in plan.hosts else host for host in probe.hosts}
+    fitting = [host for host, called in hosts.items() if node in (host, called)] if node else list(hosts)
+    if len(fitting) != 1:
+        what = f"no host `{node}` in {cell.hardware}" if node else f"of which of {len(hosts)} hosts is not said"
+        raise NoPlace(what, f"say it by {{node}} in the path: {', '.join(hosts)}")
+    if not window[0]:
+        raise NoPlace(f"when {cell.id} was measured is not known", "give YCSB's HDR logs, or raw latencies, with it")
+    read_samples(kind, path, fitting[0], window)
+    manifest = Manifest(kind=kind, names={SAMPLES: str(path)})
+    return KeptJob(f"{PROBE}{name}:{fitting[0]}", fitting[0], manifest, {SAMPLES: path}, window)

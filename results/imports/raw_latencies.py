@@ -64,6 +64,7 @@ def read(path: Path) -> Measurement:
 
     with duckdb.connect(":memory:", config={"memory_limit": _MEMORY, "threads": 2}) as connection:
         connection.execute("SET preserve_insertion_order = false")
+        connection.execute("SET enable_progress_bar = false")  # it would be among what is printed
         groups = _groups(connection, path)
         _refuse_rejected(connection)
     return _measurement(groups)

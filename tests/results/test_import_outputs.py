@@ -319,3 +319,55 @@ def test_several_load_generators_of_a_cell_are_told_apart_by_their_paths(tmp_pat
     what = prepare_outputs("ycsb", paths, plan, TOLD, Where("{host}.txt", cell))
     assert [job.host for each in what.cells for job in each.jobs] == ["load-1", "load-2"]
     assert what.cells[0].ops_per_s == pytest.approx(2 * 999.8)
+
+
+IOSTAT = """Linux 6.1.0 (eco-1) 	11/14/2023 	_x86_64_	(2 CPU)
+"""
+REPORT = """
+{at}
+avg-cpu:  %user   %nice %system %iowait  %steal   %idle
+           1.00    0.00    1.00    0.00    0.00   98.00
+
+Device            r/s     rkB/s   r_await     w/s     wkB/s   w_await  aqu-sz  %util
+nvme0n1         {reads}.00   64.00      0.50    0.00      0.00      0.00    0.10  25.00
+
+"""
+SAMPLED = (
+    SPEC.replace("repeats = 2", "probes = [disk every 1 s, power every 1 s]")
+    .replace('hosts = "eco-[1-2].lab"', 'hosts = "eco-1.lab"  power = command("meter")')
+    .replace('hosts = "hdd-[1-2].lab"', 'hosts = "hdd-1.lab"  power = command("meter")')
+)
+
+
+def test_logs_of_iostat_and_ipmitool_are_samples_inside_the_measured_window(tmp_path: Path) -> None:
+    spec = tmp_path / "sampled.bench"
+    spec.write_text(SAMPLED)
+    plan = check(spec).plan
+    assert plan is not None
+    raw = tmp_path / "eco-a.raw"
+    raw.write_text(raw_text()[0])  # five seconds from 1_700_000_000, 22:13:20 UTC
+    times = [f"2023-11-14T22:13:{second:02}+0000" for second in range(18, 28)]
+    reports = [REPORT.format(at=at, reads=10 + i) for i, at in enumerate(times)]
+    (tmp_path / "eco-a.iostat").write_text(IOSTAT + "".join(reports))
+    watts = [f"{1_700_000_000 + second} Pwr Consumption | {200 + second}.000 | Watts | ok" for second in range(-2, 8)]
+    (tmp_path / "eco-a.power").write_text("\n".join(watts) + "\n")
+    logs = tuple(
+        (kind, f"{tmp_path}/{{hardware}}-{{workload}}.{end}")
+        for kind, end in (("iostat", "iostat"), ("ipmitool", "power"))
+    )
+    where = Where("{hardware}-{workload}.raw", "threads=4", samples=logs)
+    what = prepare_outputs("ycsb", [raw], plan, TOLD, where)
+    with open_store(keep_run(tmp_path / "out", plan, {}, what)) as store:
+        values = dict(
+            store.sql("SELECT measure, avg(value) FROM samples WHERE device <> '' OR measure = 'power' GROUP BY 1").rows
+        )
+        assert values["power"] == pytest.approx(202, abs=0.6)
+        assert values["disk.read"] == 64 * 1024
+        assert values["disk.read_await"] == 0.0005
+        assert values["disk.utilisation"] == 0.25
+        assert "disk.write_await" not in values
+        shares = dict(store.sql("SELECT probe, share FROM coverage").rows)
+        assert min(shares.values()) > 0.75
+    (tmp_path / "eco-a.iostat").write_text((IOSTAT + "".join(reports))[:-30])
+    with pytest.raises(ImportRefused, match="not a whole line of a device"):
+        prepare_outputs("ycsb", [raw], plan, TOLD, where)
