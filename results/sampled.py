@@ -79,7 +79,8 @@ def sampled(
             found.samples += [
                 SampleRow(run_id, cell_id, s.measure, s.node, s.device, s.time, s.value, s.unit) for s in samples
             ]
-            every_s = max(probe.every_s, _interval(samples)) if evidence.simulated or evidence.imported else probe.every_s
+            as_asked = evidence.simulated is None and evidence.imported is None
+            every_s = probe.every_s if as_asked else max(probe.every_s, _interval(samples))
             covered = coverage([sample.time for sample in samples], every_s, seconds)
             row = CoverageRow(run_id, cell_id, probe.name, host, covered.share, covered.longest_s)
             found.coverage.append(row)
@@ -177,7 +178,7 @@ def _samples(
 
 
 def _interval(samples: Sequence[Sample]) -> float:
-    """How often a host was sampled that is simulated, or was sampled elsewhere: less often than asked for, it may be."""
+    """How often a host was sampled that is simulated, or was measured elsewhere: maybe less often than asked for."""
     times = sorted({sample.time for sample in samples})
     return min((b - a for a, b in pairwise(times)), default=0.0)
 
