@@ -1,0 +1,147 @@
+"""`bench import`: what it says, what it keeps, and every place in which the run says what it is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.support.bench import Bench, Ended
+
+SPEC = """
+hardware eco    "5100 ECO" { hosts = "eco-[1-3].lab" }
+hardware legacy "Legacy"   { hosts = "hdd-[1-3].lab" }
+client load { hosts = "load.lab"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload a from ycsb.a
+experiment shrink { hardware = [eco, legacy]  workloads = a  threads = [48, 96]  measure = 10 min }
+metric multiplier "Multiplier" = throughput[eco, threads: 96] / throughput[legacy, threads: 96]
+report brief "Shrink" {
+  template = technical_brief
+  table "Throughput" { rows = workload  columns = throughput[threads: 96] by hardware }
+  text = "It is {multiplier:.1f} times."
+  disclosure = automatic
+}
+"""
+TABLE = """# title: Shrink Your Cluster
+# publisher: Example Ltd
+# document: EX-1
+# licence: cited with its source
+hardware, workload, threads, throughput (ops/s), multiplier (x)
+eco, a, 96, 7120.1,
+legacy, a, 96, 818.3,
+, a, 96, , 8.7
+"""
+
+
+@dataclass(frozen=True)
+class Done:
+    bench: Bench
+    ended: Ended
+
+    @property
+    def run(self) -> str:
+        return str(self.ended.json["run"])
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Done:
+    bench = Bench(tmp_path_factory.mktemp("imported"))
+    spec = bench.spec(SPEC)
+    (bench.folder / "published.csv").write_text(TABLE)
+    return Done(bench, bench("import", "table", "published.csv", "--spec", spec.name, "--json"))
+
+
+def test_the_outcome_names_the_run_its_source_and_its_cells(imported: Done) -> None:
+    told = imported.ended.json
+    assert imported.ended.code == 0
+    assert imported.run.endswith("-imported")
+    assert (told["origin"], told["source"]["publisher"], len(told["cells"]), told["published"]) == (
+        "imported",
+        "Example Ltd",
+        2,
+        1,
+    )
+
+
+def test_the_status_and_the_exports_say_it(imported: Done) -> None:
+    status = imported.bench("status", imported.run).out
+    assert "(imported, not measured here: Shrink Your Cluster (Example Ltd))" in status.splitlines()[0]
+    assert imported.bench("status", imported.run, "--json").json["origin"] == "imported"
+    asked = imported.bench("query", "--run", imported.run, "--json", "SELECT value FROM measure.throughput").json
+    assert [row["imported"] for row in asked] == [True, True]
+    assert 'imported="true"' in imported.bench("status", imported.run, "--openmetrics").out
+
+
+def test_the_brief_says_whose_numbers_these_are_before_any_of_them(imported: Done) -> None:
+    done = imported.bench("report", imported.run, "--html-only")
+    (path,) = (Path(line) for line in done.out.split() if line.endswith(".html"))
+    assert path.name == "brief-imported.html"
+    text = re.sub("<[^>]+>", "", (imported.bench.folder / path).read_text())
+    notice = text.index("Imported: measured elsewhere, by others")
+    assert notice < text.index("7,120.1")
+    assert "Shrink Your Cluster, Example Ltd, EX-1" in text
+    assert "Licence: cited with its source" in text
+    assert "It is 8.7 times." in text
+    assert "published: 8.7; from the imported figures: 8.701" in text
+
+
+def test_no_command_takes_it_for_a_measured_run(imported: Done) -> None:
+    last = imported.bench("report")
+    assert last.code == 2
+    assert "all runs in bench-out are imported" in last.err
+    resumed = imported.bench("resume", imported.run)
+    assert resumed.code == 2
+    assert "was imported: there is nothing to go on with" in resumed.err
+
+
+def test_its_tables_can_be_built_again_from_what_was_kept(imported: Done) -> None:
+    asked = ("query", "--run", imported.run, "--csv", "FROM throughput ORDER BY ALL")
+    before = imported.bench(*asked).out
+    (imported.bench.folder / "published.csv").write_text("gone")
+    assert imported.bench("rebuild", imported.run).code == 0
+    assert imported.bench(*asked).out == before
+    (imported.bench.folder / "published.csv").write_text(TABLE)
+
+
+def test_the_same_file_is_told_and_a_dry_run_keeps_nothing(imported: Done) -> None:
+    words = ("import", "table", "published.csv", "--spec", "brief.bench")
+    runs = sorted((imported.bench.folder / "bench-out").iterdir())
+    again = imported.bench(*words)
+    assert again.code == 2
+    assert f"published.csv was imported before, as published.csv of run {imported.run}" in again.err
+    dry = imported.bench(*words, "--again", "--dry-run")
+    assert dry.code == 0
+    assert dry.out.startswith("would import 2 of 4 cells, 1 published value of metrics")
+    assert sorted((imported.bench.folder / "bench-out").iterdir()) == runs
+
+
+def test_a_table_that_is_wrong_is_told_with_its_lines_and_keeps_nothing(bench: Bench) -> None:
+    spec = bench.spec(SPEC)
+    (bench.folder / "published.csv").write_text(TABLE.replace("818.3", "818,3").replace("eco,", "ecco,"))
+    ended = bench("import", "table", "published.csv", "--spec", spec.name)
+    assert ended.code == 2
+    assert ended.err == (
+        "error: published.csv:6: no hardware `ecco` in the plan\n"
+        "published.csv:7: 6 fields, and 5 columns\n"
+        "nothing was imported\n"
+        "  help: did you mean `eco`?\n"
+    )
+    assert not (bench.folder / "bench-out").exists()
+
+
+def test_an_output_without_its_source_or_its_cell_is_refused(bench: Bench) -> None:
+    spec = bench.spec(SPEC)
+    (bench.folder / "run.txt").write_text("nothing\n")
+    ended = bench("import", "ycsb", "run.txt", "--spec", spec.name)
+    assert ended.code == 2
+    assert "who tells these numbers is not said: title, publisher, licence, url or document" in ended.err
+    source = ("--title", "x", "--publisher", "y", "--url", "z", "--licence", "w")
+    assert (
+        "which cells these files are of is not said"
+        in bench("import", "ycsb", "run.txt", "--spec", spec.name, *source).err
+    )
+    asked = bench("import", "ycsb", "run.txt", "--spec", spec.name, *source, "--as", "{hardwere}.txt")
+    assert "did you mean {hardware}?" in asked.err
