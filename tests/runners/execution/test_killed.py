@@ -199,24 +199,93 @@ def test_a_run_killed_at_every_point_over_ssh_is_whole_in_the_end(bench: Bench, 
     assert len(controllers(bench).each) == len(POINTS) + 1, "a whole run stays as it is"
 
 
-@pytest.mark.timeout(300)
-def test_a_run_killed_at_random_times_is_whole_in_the_end(bench: Bench) -> None:
-    bench.spec(ROCKS, HOST="local")
-    chance = random.Random(4)  # noqa: S311 - it picks moments, the same each time
+def killed_again_and_again(bench: Bench, seed: int, times: int, lines: tuple[int, int]) -> int:
+    """Run to the end, killed so often after so many lines of the journal; how often it really was."""
+    chance = random.Random(seed)  # noqa: S311 - it picks moments, the same each time
     words: tuple[str, ...] = ("run", "brief.bench")
-    for _ in range(8):
-        enough = written(bench) + chance.randint(2, 14)
+    for killed in range(times):
+        enough = written(bench) + chance.randint(*lines)
         with bench.started(*words, "--no-report", stays=True) as run:
             until(lambda p=run.process, n=enough: p.poll() is not None or written(bench) >= n, 60)  # type: ignore[misc]
             run.process.kill()
-            if run.process.wait(10) == 0:
-                break
+            ended = run.wait(10)
+        if ended.code == 0:
+            return killed
+        assert ended.code == -signal.SIGKILL, ended.text
         words = ("resume",)
-    else:
-        ended = bench("resume", "--no-report")
-        assert ended.code == 0, ended.text
+    ended = bench("resume", "--no-report")
+    assert ended.code == 0, ended.text
+    return times
+
+
+@pytest.mark.timeout(300)
+def test_a_run_killed_at_random_times_is_whole_in_the_end(bench: Bench) -> None:
+    bench.spec(ROCKS, HOST="local")
+    killed_again_and_again(bench, seed=4, times=8, lines=(2, 14))
     assert_whole(bench, (FIRST, SECOND))
     assert [path for root in bench.tmp.iterdir() for path in root.iterdir()] == []
+
+
+LOADERS = """\
+hardware box { hosts = local }
+client load { hosts = "load-[1-2]"  tool = @TOOL@ }
+database mongo { engine = mongodb  server = embedded  reset = reuse }
+workload c from ycsb.c { records = 300 }
+experiment search {
+  hardware = box  database = mongo  workloads = [c]  warm_up = 0 s  measure = 1 s  retries = 1
+  threads = knee(from: 2, factor: 2, to: 32, rise: 0.1 %, gain: 100 %)
+}
+experiment found {
+  hardware = box  database = mongo  workloads = [c]  threads = search.knee  warm_up = 0 s  measure = 1 s  retries = 1
+  repeats = confident(within: 50 %, from: 3, to: 4)
+}
+"""
+
+
+@pytest.mark.timeout(300)
+def test_a_search_by_two_load_generators_and_repeats_that_end_by_themselves_survive_random_kills(bench: Bench) -> None:
+    built_tool("mongo-stand-in")
+    system_tool("sshd")
+    once = bench.folder / "failed-once"
+    tool = bench.folder / "go-ycsb"
+    fails = f"run\\ *) [ -e {once} ] || {{ touch {once}; echo lost; exit 1; }};;"
+    known = "# github.com/pingcap/go-ycsb v1.0.1\n"
+    real = built_tool("go-ycsb/bin/go-ycsb")
+    tool.write_text(f'#!/bin/sh\n{known}case "$*" in\n{fails}\nesac\nexec {real} "$@"\n')
+    tool.chmod(0o755)
+    bench.spec(LOADERS, TOOL=f'go_ycsb("{tool}")')
+    mark = f"SetEnv BENCHBRIEF_TEST={bench.mark} TMPDIR="
+    with sshd(config=f"{mark}{bench.folder}/one") as one, sshd(config=f"{mark}{bench.folder}/two") as two:
+        for server, folder in ((one, "one"), (two, "two")):
+            (bench.folder / folder).mkdir()
+            (bench.folder / folder).chmod(0o777)
+            server.write_config(f"IdentityFile {server.key}", name="load-1" if server is one else "load-2")
+        blocks = [(server.home / ".ssh/config").read_text() for server in (one, two)]
+        (one.home / ".ssh/config").write_text("".join(blocks))
+        one.write_known_hosts(*(f"[127.0.0.1]:{server.port} {server.host_key}" for server in (one, two)))
+        bench.env["HOME"] = str(one.home)
+        killed_again_and_again(bench, seed=7, times=6, lines=(6, 24))
+    verdicts = bench.journal("cell_ended")
+    good = [verdict["cell"] for verdict in verdicts if verdict["status"] == "ok"]
+    assert len(set(good)) == len(good), "nothing is measured twice"
+    (search,) = bench.journal("search_ended")
+    assert [point["point"] for point in search["points"]] == [2, 4, 8, 16, 32][: len(search["points"])]
+    skipped = [record["cell"] for record in bench.journal("cell_skipped")]
+    assert sum(cell.startswith("found/") for cell in good + skipped) == 4, "each was measured, or not needed"
+    assert len(set(skipped)) == len(skipped)
+    assert not set(skipped) & set(good)
+    attempts = dict(bench.verdicts().items())
+    for cell in good:
+        measured = [
+            job["host"]
+            for job in bench.journal("job_collected")
+            if (job["cell"], job["job"], job["attempt"]) == (cell, "measure", attempts[cell][1])
+        ]
+        assert sorted(measured) == ["load-1", "load-2"]
+    assert once.exists(), "an attempt failed, and was made again"
+    assert bench.journal("run_ended")[-1]["status"] == "done"
+    assert bench.strays() == {}
+    assert [*(bench.folder / "one").iterdir(), *(bench.folder / "two").iterdir()] == []
 
 
 @pytest.mark.timeout(240)
