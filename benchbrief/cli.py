@@ -22,6 +22,7 @@ COMMANDS = {
     "check": "Check specs: names, units, dimensions, values.",
     "fmt": "Put specs into the canonical layout.",
     "explain": "Explain the code of an error or a warning.",
+    "words": "Print the fixed words of a brief, to translate them.",
     "plan": "Show what a spec would run: matrix, hosts, order, time.",
     "run": "Run a spec and render its brief.",
     "resume": "Go on with an interrupted run, or retry failed cells.",

@@ -347,7 +347,8 @@ class _Builder:
         found = drawing(element, self.results)
         drawn_size = (FULL[0], height_for(len(found.charts)))
         width, height = HALF if half else _slide(drawn_size) if self.report.template == "slide" else drawn_size
-        drawn = draw(found.charts, width, height, FONTS[self.report.language]) if found.charts else None
+        font = FONTS.get(self.report.language, FONTS["en"])
+        drawn = draw(found.charts, width, height, font) if found.charts else None
         for text in found.notes:
             self.note(text)
         note = self.optional_prose(element.note)

@@ -16,7 +16,7 @@ from benchbrief.reports.house import Kept, house_of
 from benchbrief.reports.numbers import ATTACHMENT
 from benchbrief.reports.source import Store
 from benchbrief.reports.view import ReportView, figures_of
-from benchbrief.reports.words import CATALOGUES, words
+from benchbrief.reports.words import CATALOGUES, words_of
 
 if TYPE_CHECKING:
     from benchbrief.reports.page import Answer
@@ -64,7 +64,7 @@ def render(
             f"{report.origin}: there is no template `{report.template}`",
             f"write `template = ` and one of: {', '.join(TEMPLATES)}",
         )
-    if report.language not in CATALOGUES:
+    if report.language not in CATALOGUES and not report.words:
         raise ReportError(
             f"{report.origin}: reports can't be written in `{report.language}`",
             f"write `language = ` and one of: {', '.join(CATALOGUES)}",
@@ -72,7 +72,7 @@ def render(
     usual: tuple[Format, ...] = ("html", "pdf", "markdown") if report.template == "blog" else ("html", "pdf")
     chosen = ("html",) if html_only else formats or usual
     house = house_of(report, kept, paper)
-    catalogue = words(report.language)
+    catalogue = words_of(report)
     view = build(plan, store, report, catalogue, reports_from)
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", report.name).strip(".-") or "report"
     if view.simulated:  # a file may be copied out of the run's folder, whose name says it

@@ -13,7 +13,7 @@ from benchbrief.run_options import chosen_run, out_option, run_argument
 from benchbrief.terminal import ExitCode, Stop, fail, warn
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.plan import Plan
+    from benchbrief.compiler.plan import Plan, Report
     from benchbrief.reports.render import Format
 
 
@@ -35,6 +35,7 @@ def _formats(_context: click.Context, _option: click.Parameter, value: str | Non
 Examples:
   bench report                                  the last run's brief
   bench report 20260301 --to /tmp/brief
+  bench report --language ja                    in another language, but for your own texts
   bench report --spec brief.bench               with the prose, tables and metrics as they are in the spec now
   bench report --format pdf --paper letter      the PDF alone, on US paper
   bench report --format html,markdown           for a web site
@@ -43,6 +44,7 @@ Examples:
 @run_argument
 @out_option
 @click.option("--spec", type=click.Path(path_type=Path), help="Take reports and metrics from this spec.")
+@click.option("--language", metavar="LANGUAGE", help="Write it in `en` or `ja`, or with the words in a file (fr.toml).")
 @click.option("--to", type=click.Path(path_type=Path), help="Folder for the brief; the run's own by default.")
 @click.option("--format", "formats", callback=_formats, help="What to make, of pdf, html and markdown.")
 @click.option("--paper", type=click.Choice(("a4", "letter"), case_sensitive=False), help="The size of PDF pages.")
@@ -52,6 +54,7 @@ def command(
     run: str | None,
     out: Path,
     spec: Path | None,
+    language: str | None,
     to: Path | None,
     formats: tuple[Format, ...],
     paper: Literal["a4", "letter"] | None,
@@ -74,6 +77,8 @@ def command(
         plan = plan.model_copy(update=changes)
     if not plan.reports:
         raise fail(f"the spec of {run_dir.name} has no `report` block", "add one, then: bench report --spec FILE")
+    if language is not None:
+        plan = plan.model_copy(update={"reports": _in_language(plan.reports, language)})
     with fresh_store(run_dir) as results:
         verdicts = evaluate(plan, results)
     reports = render_all(
@@ -95,6 +100,34 @@ def command(
         warn(f"expect does not hold: {verdict.text} ({verdict.detail}) at {verdict.origin}")
     if broken:
         raise Stop(ExitCode.EXPECT_FAILED)
+
+
+def _in_language(reports: tuple[Report, ...], language: str) -> tuple[Report, ...]:
+    """The reports in a shipped language, or with the words of a catalogue; their own texts stay as they are."""
+    from benchbrief.compiler.briefs.catalogues import read_catalogue
+    from benchbrief.compiler.briefs.report import LANGUAGES
+    from benchbrief.compiler.errors import Findings
+    from benchbrief.dsl.suggest import did_you_mean
+    from benchbrief.spec_options import show_diagnostics
+
+    words = {}
+    if language not in LANGUAGES:
+        path = Path(language)
+        if path.suffix != ".toml":
+            guess = did_you_mean(language, LANGUAGES)
+            hint = (
+                f"did you mean `{guess}`?"
+                if guess
+                else f"there are `en` and `ja`; or name a catalogue: --language {language}.toml"
+            )
+            raise fail(f"there are no words for a brief in `{language}`", hint)
+        findings = Findings()
+        words = read_catalogue(path, None, findings)
+        show_diagnostics(findings.diagnostics())
+        if findings.failed:
+            raise Stop(ExitCode.SPEC_WRONG)
+        language = path.stem
+    return tuple(report.model_copy(update={"language": language, "words": words}) for report in reports)
 
 
 def _reports_of(spec: Path, plan: Plan) -> Plan:

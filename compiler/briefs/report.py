@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TypeVar
 
 from benchbrief.compiler import plan
@@ -18,6 +19,8 @@ from benchbrief.compiler.blocks.structure_errors import (
 from benchbrief.compiler.blocks.values import described
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.bodies import Body, read_attributes
+from benchbrief.compiler.briefs.catalogue_errors import UnknownLanguage
+from benchbrief.compiler.briefs.catalogues import Entry, read_catalogue
 from benchbrief.compiler.briefs.figures import figure
 from benchbrief.compiler.briefs.formulas import formula
 from benchbrief.compiler.briefs.prose import prose, title
@@ -181,6 +184,7 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
     name = block.name.text if block.name else "report"
     heading = title(typer, block.label, place, "title") if block.label else name
     texts = {key: _title(typer, head, key, place) for key in ("subtitle", "author")}
+    language, words = _language(typer, head)
     legal = head.string("legal")
     legal_prose = prose(typer, legal, place) if legal else None
     themes = [item for item in block.body if isinstance(item, ast.Block) and item.keyword.text == "theme"]
@@ -194,7 +198,8 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
         title=heading or name,
         subtitle=texts["subtitle"],
         template=_word(typer, head, "template", TEMPLATES) or TEMPLATES[0],
-        language=_word(typer, head, "language", LANGUAGES) or typer.scope.language,
+        language=language or typer.scope.language,
+        words=words,
         author=texts["author"],
         paper="letter" if _word(typer, head, "paper", PAPERS) == "letter" else "a4",
         theme=theme(typer, themes[0]) if themes else plan.Theme(),
@@ -224,6 +229,18 @@ def _word(typer: Typer, body: Body, key: str, choices: tuple[str, ...]) -> str |
     else:
         return value.text
     return None
+
+
+def _language(typer: Typer, head: Body) -> tuple[str | None, dict[str, Entry]]:
+    """The language, with the words of one that the user brings: a catalogue beside the file that names it."""
+    value = next(iter(head.values("language")), None)
+    if not isinstance(value, ast.Name) or value.text in LANGUAGES or len(head.values("language")) > 1:
+        return _word(typer, head, "language", LANGUAGES), {}
+    path = Path(value.span.source.name).parent / f"{value.text}.toml"
+    if not path.is_file():
+        typer.findings.add(UnknownLanguage(value.span, "language", value.text, LANGUAGES))
+        return None, {}
+    return value.text, read_catalogue(path, value.span, typer.findings)
 
 
 def _elements(typer: Typer, items: Sequence[ast.Item], place: Place, parent: str) -> list[plan.Element]:

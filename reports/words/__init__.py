@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
+from benchbrief.compiler.plan import Report
 from benchbrief.reports.locales import Locale
 
 Entry: TypeAlias = str | Mapping[str, str]
@@ -53,6 +54,13 @@ def counted(words: Words, key: str, count: float, **holes: object) -> str:
 def words(language: str) -> Words:
     """The words of a language. Raises KeyError for one that no catalogue holds."""
     return CATALOGUES[language]
+
+
+def words_of(report: Report) -> Words:
+    """The words of a report, with those that the spec brought along; what they lack is in English."""
+    if not report.words:
+        return words(report.language)
+    return Words(report.language, {**CATALOGUES["en"].entries, **report.words})
 
 
 def _read(path: Path) -> Words:

@@ -1,0 +1,108 @@
+"""A catalogue of words that a user brings, read and held to the English one; docs/languages.md tells of both."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from string import Formatter
+from typing import TypeAlias
+
+from benchbrief.compiler.briefs.catalogue_errors import MissingWords, UnreadableCatalogue, WrongWord
+from benchbrief.compiler.errors import Findings
+from benchbrief.dsl.source import Span
+from benchbrief.dsl.suggest import did_you_mean
+
+Entry: TypeAlias = str | dict[str, str]
+"""A text, or texts by plural category of CLDR, and for single numbers (`=1`)."""
+
+CATEGORIES = ("zero", "one", "two", "few", "many", "other")
+LOCALE = "locale"
+"""Not a word: the locale of CLDR whose numbers and dates go with the words."""
+
+MAX_BYTES = 1_000_000
+
+
+def read_catalogue(path: Path, span: Span | None, findings: Findings) -> dict[str, Entry]:
+    """The words in a file; what is wrong with them is among the findings, at `span`. Words may be missing."""
+    name = str(path)
+    try:
+        content = path.read_bytes()
+        if len(content) > MAX_BYTES:
+            findings.add(UnreadableCatalogue(span, name, f"it is larger than {MAX_BYTES:,} bytes"))
+            return {}
+        entries = tomllib.loads(content.decode("utf-8"))
+    except OSError as error:
+        findings.add(UnreadableCatalogue(span, name, error.strerror or str(error)))
+        return {}
+    except UnicodeDecodeError:
+        findings.add(UnreadableCatalogue(span, name, "it is no UTF-8 text"))
+        return {}
+    except tomllib.TOMLDecodeError as error:
+        findings.add(UnreadableCatalogue(span, name, _one_line(str(error))))
+        return {}
+    wrong = {key: found for key, entry in entries.items() if (found := _wrong_with(key, entry))}
+    for key, (why, remedy) in wrong.items():
+        findings.add(WrongWord(span, name, key, why, remedy))
+    missing = tuple(key for key in english() if key not in entries and key != LOCALE)
+    if missing and not wrong:
+        findings.add(MissingWords(span, name, missing))
+    return {} if wrong else entries
+
+
+@cache
+def english() -> Mapping[str, Entry]:
+    """The catalogue that others are held to: a file of the room that lays reports out, read as the data that it is."""
+    return tomllib.loads(shipped("en"))
+
+
+def shipped(language: str) -> str:
+    """The text of a catalogue that comes with benchbrief. Raises FileNotFoundError for one that does not."""
+    return (resources.files("benchbrief.reports") / "words" / f"{language}.toml").read_text(encoding="utf-8")
+
+
+def _wrong_with(key: str, entry: object) -> tuple[str, str] | None:
+    """Why an entry can't be used, and what to do."""
+    if key != LOCALE and key not in english():
+        meant = did_you_mean(key, english())
+        return "is no word of a brief", f"did you mean `{meant}`?" if meant else "leave it out"
+    if isinstance(entry, str):
+        return _wrong_holes(key, entry)
+    if not isinstance(entry, dict) or not all(isinstance(text, str) for text in entry.values()):
+        return "is no text", 'write `key = "text"`, or a table with a text for each plural form'
+    if "other" not in entry:
+        return "has no form `other`", "add the form for all numbers that no other form is for"
+    for form, text in entry.items():
+        if form not in CATEGORIES and not re.fullmatch(r"=\d+", form):
+            return f"has a form `{form}`", f"a form is one of {', '.join(CATEGORIES)}, or a single number such as `=1`"
+        if found := _wrong_holes(key, text):
+            return found
+    return None
+
+
+def _wrong_holes(key: str, text: str) -> tuple[str, str] | None:
+    original = english().get(key, "")
+    known = holes(original if isinstance(original, str) else original["other"])
+    try:
+        unknown = sorted(holes(text) - known)
+    except ValueError as error:
+        return f"is no text with holes: {error}", "write `{{` for a brace"
+    if not unknown:
+        return None
+    listed = ", ".join(f"`{{{hole}}}`" for hole in sorted(known))
+    return f"has a hole `{{{unknown[0]}}}`", f"it may have {listed}" if known else "the English text has none"
+
+
+def holes(text: str) -> set[str]:
+    """The names of the holes in a text. Raises ValueError for what is none, such as a lone brace."""
+    found = {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+    if any(not re.fullmatch(r"[a-z_]+", name) for name in found):
+        raise ValueError("a hole is a name in braces")
+    return found
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
