@@ -170,6 +170,8 @@ def render_all(
             )
             for report in plan.reports
         }
+    for text in dict.fromkeys(each.warning for each in rendered.values() if each.warning):
+        warn(text)
     return {name: list(each.files) for name, each in rendered.items()}
 
 

@@ -448,7 +448,7 @@ class Report(Node):
     subtitle: str = ""
     template: str
     language: str = "en"
-    words: dict[str, str | dict[str, str]] = {}
+    words: dict[str, str | dict[str, str]] = Field(default_factory=dict)
     """Of a language that is not shipped: the user's own catalogue. What it lacks is in English."""
     author: str = ""
     paper: Literal["a4", "letter"] = "a4"

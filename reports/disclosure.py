@@ -261,7 +261,7 @@ def _hosts(results: Results, *, brief: bool) -> Iterable[Item]:
         facts = {f.name: f.value for f in results.observed if f.kind == "host" and f.node == host.id}
         facts = {k: v for k, v in facts.items() if k in _BRIEF or (not brief and k != "block_devices")}
         how = results.words["d_local"] if host.transport == "local" else f"ssh {host.name}"
-        shown = [how, *(f"{fact_name(k, results.words)} {v}" for k, v in facts.items())]
+        shown = [how, *(f"{fact_name(k, results.words)} {recorded(v, results.words)}" for k, v in facts.items())]
         yield Item(host.id, results.words["semicolon"].join(shown))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from benchbrief.compiler.plan import Plan, Report
 from benchbrief.reports.errors import ReportError
+from benchbrief.reports.fonts import lacking
 from benchbrief.reports.house import Kept, house_of
 from benchbrief.reports.numbers import ATTACHMENT
 from benchbrief.reports.source import Store
@@ -35,6 +36,8 @@ class Rendered:
     pdf: Path | None
     numbers: Path
     files: tuple[Path, ...] = ()
+    warning: str = ""
+    """What its reader would see, and the machine that it was written on has the cure for."""
 
 
 def render(
@@ -100,7 +103,7 @@ def render(
         files.append(_write(out_dir / f"{stem}.md", text.encode()))
         drawn = [figure for figure in figures_of(view.blocks) if figure.svg]
         files += [_write(out_dir / folder / f"{figure.id}.svg", figure.svg.encode()) for figure in drawn]
-    return Rendered(html, pdf, numbers_path, tuple(files))
+    return Rendered(html, pdf, numbers_path, tuple(files), lacking(report.language) if pdf else "")
 
 
 def _asking(store: Store) -> Answer:

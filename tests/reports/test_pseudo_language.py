@@ -23,7 +23,7 @@ _UNSEEN = re.compile(r"<(style|script|pre)\b.*?</\1>|<p class=\"byline\">.*?</p>
 _INLINE = re.compile(r"</?(?:a|b|code|sup|span|strong|em)\b[^>]*>")
 _TAG = re.compile(r"<[^>]*>")
 _TOLD = re.compile(r'(?:alt|aria-label|title|content)="([^"]*)"')
-_SIGNS = {"SHA", "UTC", "benchbrief", "ops", "op", "ms", "min", "kB", "MB", "GB", "MiB", "GiB", "KiB", "TB", "None", "µs"}
+_SIGNS = {"SHA", "UTC", "benchbrief", "ops", "op", "ms", "min", "kB", "MB", "GB", "MiB", "GiB", "KiB", "TB", "µs"}
 """Units and names, which are the same in each language."""
 
 

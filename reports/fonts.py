@@ -1,0 +1,33 @@
+"""Whether this machine has a typeface that can write a language, as fontconfig knows it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+_PACKAGES = {
+    "ja": "fonts-noto-cjk (Debian, Ubuntu) or google-noto-sans-cjk-fonts (Fedora)",
+    "ko": "fonts-noto-cjk (Debian, Ubuntu) or google-noto-sans-cjk-fonts (Fedora)",
+    "zh": "fonts-noto-cjk (Debian, Ubuntu) or google-noto-sans-cjk-fonts (Fedora)",
+}
+
+
+def lacking(language: str, fc_list: str | None = None) -> str:
+    """What to do about it where no installed typeface has the letters of the language; else nothing.
+
+    Nothing, too, where there is no `fc-list` to ask: the brief then tells by its looks.
+    """
+    program = fc_list or shutil.which("fc-list")
+    code = language.replace("_", "-").lower()
+    if program is None or not code.split("-")[0].isalpha():
+        return ""
+    try:
+        asked = subprocess.run(
+            [program, f":lang={code.split('-')[0]}", "family"], capture_output=True, text=True, timeout=20, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    if asked.stdout.strip():
+        return ""
+    package = _PACKAGES.get(code.split("-")[0], "a Noto typeface for it")
+    return f"no installed typeface has the letters of `{language}`, which show as boxes: install {package}"

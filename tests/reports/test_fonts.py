@@ -1,0 +1,27 @@
+"""A brief whose letters this machine has no typeface for is told of, instead of being full of boxes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbrief.reports.fonts import lacking
+
+
+@pytest.mark.parametrize("language", ["ja", "en", "de", "pt_BR"])
+def test_nothing_is_said_of_a_language_whose_letters_are_installed(language: str) -> None:
+    assert lacking(language) == ""
+
+
+def test_a_language_that_no_installed_typeface_has_is_named_with_what_to_install(tmp_path: Path) -> None:
+    empty = tmp_path / "fc-list"  # what the real one prints where no typeface matches: nothing
+    empty.write_text("#!/bin/sh\n")
+    empty.chmod(0o755)
+    assert "`ja`" in lacking("ja", str(empty))
+    assert "fonts-noto-cjk" in lacking("ja", str(empty))
+    assert "Noto" in lacking("th", str(empty))
+
+
+def test_nothing_is_said_where_fontconfig_can_not_be_asked(tmp_path: Path) -> None:
+    assert lacking("ja", str(tmp_path / "missing")) == ""
