@@ -75,7 +75,7 @@ def _ticks(first: int, last: int, step: float) -> Ticks:
 def tick_labels(values: Sequence[float]) -> tuple[str, ...]:
     """All in one size: 0, 10k, 20k; or 0, 0.5, 1.0; thousands separated below ten thousand."""
     largest = max((abs(v) for v in values), default=0.0)
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+    for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
         if largest >= size and largest >= 1e4:
             return tuple("0" if v == 0 else f"{_trimmed(v / size, [w / size for w in values])}{letter}" for v in values)
     return tuple(_trimmed(v, values) for v in values)
@@ -89,12 +89,18 @@ def _trimmed(value: float, among: Sequence[float]) -> str:
 
 
 def text_width(text: str, size: float) -> float:
-    """Pixels, estimated: full-width characters are as wide as high, others a little over half of it."""
+    """Pixels, estimated: full-width characters are as wide as high, others about 0.6 of it."""
     wide = sum(1.0 if unicodedata.east_asian_width(c) in "WF" else _NARROW.get(c, 0.58) for c in text)
     return wide * size
 
 
-_NARROW = {**dict.fromkeys("iIjl.,:;'|! ", 0.29), **dict.fromkeys("frt()-/1", 0.4), **dict.fromkeys("mMW@%", 0.88)}
+_NARROW = {
+    **dict.fromkeys("ABCDEFGHJKLNOPQRSTUVXYZ", 0.68),
+    **dict.fromkeys("0234567899", 0.63),
+    **dict.fromkeys("iIjl.,:;'|! ", 0.29),
+    **dict.fromkeys("frt()-/1", 0.4),
+    **dict.fromkeys("mMW@%", 0.88),
+}
 
 
 @dataclass(frozen=True)

@@ -243,12 +243,11 @@ def _bar(plot: Plot, trace: Trace, place: int, of: int, x: Any, y: Any, low: Any
     if any(row["low"] is not None for row in rows):
         layers.append(base.mark_rule(color=INK, strokeWidth=1).encode(y=low, y2=alt.Y2(field="high")))
     if plot.bars_have_numbers:
-        label = base.mark_text(dy=-6, fontSize=SMALL, color=INK, baseline="middle")
-        layers.append(
-            label.transform_filter("isValid(datum.y) && datum.y >= 0").encode(
-                text=alt.Text(field="text", type="nominal")
-            )
-        )
+        text = alt.Text(field="text", type="nominal")
+        for test, dy in ((">=", -6), ("<", 7)):
+            if any(p.y is not None and (p.y < 0) == (test == "<") for p in trace.points):
+                label = base.mark_text(dy=dy, fontSize=SMALL, color=INK, baseline="middle")
+                layers.append(label.transform_filter(f"isValid(datum.y) && datum.y {test} 0").encode(text=text))
     return layers
 
 

@@ -51,7 +51,7 @@ def _moved(box: _Box, x: float, y: float) -> list[float]:
 
 def _legend(items: Sequence[LegendItem]) -> Iterable[tuple[int, str, _Box]]:
     for item in items:
-        yield item.series, item.trace.name, (item.x - 2, item.y - 9, 30 + text_width(item.name, TEXT), 18)
+        yield item.series, item.trace.name, (item.x, item.y - 9, 28 + text_width(item.name, TEXT), 18)
 
 
 def _direct(plot: Plot) -> Iterable[tuple[int, str, _Box]]:

@@ -1,7 +1,7 @@
 """What stands on a chart, and where: series and axes, the plot area's size, ticks, legend and texts, all in pixels.
 
-Colours are Okabe and Ito's (jfly.uni-koeln.de/color), ordered so that neighbours also differ in lightness; point shapes
-tell the series apart where colour does not print.
+Colours are after Okabe and Ito's (jfly.uni-koeln.de/color), some of them changed, and ordered so that the first four,
+and all neighbours, differ in lightness; shapes and dashes tell series apart where colour does not print.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from benchbrief.reports import axes
 from benchbrief.reports.axes import Box, Ticks, text_width
 from benchbrief.reports.locales import locale
 
-PALETTE = ("#0072B2", "#E69F00", "#5D3A9B", "#009E73", "#F0B6D6", "#A23B00", "#56B4E9", "#4D4D00")
+PALETTE = ("#0072B2", "#E69F00", "#5D3A9B", "#009E73", "#8C1D04", "#56B4E9", "#6B6B00", "#D98BB5")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left")
 SOLID, DASHED = (1, 0), (5, 3)
 DASHES = (SOLID, (7, 2), (2, 2), (9, 3, 2, 3), (4, 4), (12, 3), (1, 3), (6, 2, 1, 2, 1, 2))

@@ -75,9 +75,9 @@ def arrange(charts: Sequence[Chart], width: float, height: float) -> tuple[Panel
         x = 0.0 if column == 0 else left + column * (inner + _GAP)
         panels.append(Panel(plot, round(x, 1), round(head + row * each, 1)))
     top = panels[0].plot.top
-    moved = tuple(replace(item, y=item.y - top) for item in items)
+    moved = tuple(replace(item, y=item.y - top - 16) for item in items)
     written = [
-        *axis_titles(first, width, -left, 8 - head - top),
+        *axis_titles(first, width, -left, -top - 8),
         *legend_texts(moved),
     ]
     if first.x.title:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
 from benchbrief.compiler import plan
+from benchbrief.compiler.blocks.structure_errors import WrongType
 from benchbrief.compiler.blocks.values import described
 from benchbrief.compiler.briefs import report_errors as wrong
-from benchbrief.compiler.briefs.bodies import option_title, option_word, read_body, split_options
+from benchbrief.compiler.briefs.bodies import Body, option_title, option_word, read_body, split_options
 from benchbrief.compiler.briefs.prose import prose, title
 from benchbrief.compiler.briefs.queries import (
     Place,
@@ -91,7 +92,7 @@ class _Axes:
 
 
 def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement | None:
-    body = read_body(typer, block, (*_MARKS, "claim", "note"), repeated=tuple(_MARKS))
+    body = read_body(typer, block, (*_MARKS, "multiples", "claim", "note"), repeated=tuple(_MARKS))
     heading = title(typer, block.label, place, "title") if block.label else ""
     note = body.string("note")
     words = prose(typer, note, place) if note else None
@@ -104,17 +105,20 @@ def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement |
         typer.findings.add(wrong.EmptyElement(block.keyword.span, "figure", _USAGE["line"]))
         return None
     logs: set[str] = set()
+    panel = _panel(typer, body)
+    if panel is None and body.said("multiples"):
+        return None  # of what is left free, more would seem to be wrong
     failed = heading is None or (note is not None and words is None) or (said is not None and claim is None)
     made_of: dict[ast.Attribute, list[_Drawn]] = {}
     for attribute in sorted(attributes, key=lambda each: each.key.text == "mark"):  # marks go by what is drawn
         beside = [one for series in made_of.values() for one in series]
-        found = _series(typer, attribute, place, logs, beside)
+        found = _series(typer, attribute, place, logs, beside, panel)
         failed = failed or found is None
         made_of[attribute] = found or []
     drawn = [one for attribute in attributes for one in made_of[attribute]]
-    if failed or not _one_axis(typer, drawn):
+    if failed or not _one_axis(typer, drawn) or not _fits_panels(typer, panel, drawn):
         return None
-    made = _lowered(typer, drawn)
+    made = _lowered(typer, drawn, panel)
     if made is None:
         return None
     series, keys = made
@@ -126,12 +130,47 @@ def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement |
         log_x="x" in logs,
         log_y="y left" in logs,
         log_y_right="y right" in logs,
+        panel_dim=dimension(panel.text) if panel else None,
         note=words,
     )
 
 
+def _panel(typer: Typer, body: Body) -> ast.Name | None:
+    """The dimension that has a panel for each of its keys; None where there is none, or after a mistake."""
+    values = body.values("multiples")
+    if not values:
+        return None
+    value = values[0]
+    if isinstance(value, ast.Name) and len(values) == 1:
+        if value.text not in SAMPLED:
+            return value if _is_dimension(typer, value) else None
+        found = f"`{value.text}`, whose keys are known from the results alone"
+    else:
+        found = described(value) if len(values) == 1 else "more than one value"
+    typer.findings.add(WrongType(values[-1].span, "multiples", "a dimension such as `workload`", found))
+    return None
+
+
+def _fits_panels(typer: Typer, panel: ast.Name | None, drawn: Sequence[_Drawn]) -> bool:
+    """Whether the panels' dimension is one of the values'."""
+    if panel is None:
+        return True
+    if not any(panel.text in one.typed.term.dims for one in drawn):
+        first = drawn[0]
+        typer.findings.add(
+            metric_errors.DimensionAbsent(panel.span, text_of(first.expr), panel.text, first.typed.term.dims)
+        )
+        return False
+    return True
+
+
 def _series(
-    typer: Typer, attribute: ast.Attribute, place: Place, logs: set[str], beside: Sequence[_Drawn]
+    typer: Typer,
+    attribute: ast.Attribute,
+    place: Place,
+    logs: set[str],
+    beside: Sequence[_Drawn],
+    panel: ast.Name | None,
 ) -> list[_Drawn] | None:
     """What one attribute draws `beside` what is drawn already; None after a mistake."""
     word = attribute.key.text
@@ -161,6 +200,10 @@ def _series(
     along = by.dimensions[0] if by else None
     if along is not None and not _is_dimension(typer, along):
         return None
+    for name in (along, color):
+        if panel is not None and name is not None and name.text == panel.text:
+            typer.findings.add(wrong.TwiceShown(panel.span, panel.text, name.span))
+            return None
     subject = by.subject if by else exprs[-1]
     items = (*exprs[:-1], *(subject.items if isinstance(subject, ast.List) else (subject,)))
     x: ast.Expr | None = None
@@ -172,7 +215,7 @@ def _series(
         items = tuple(items_left)
     if word == "mark" and color is None:
         color = _color_of_marks(typer, items, place, beside)
-    shown = tuple(dim for name in (along, color) if name and (dim := dimension(name.text)))
+    shown = tuple(dim for name in (along, color, panel) if name and (dim := dimension(name.text)))
     around = _keys_shown(beside) if word == "mark" else ()
     typed = [_shown(typer, item, place, shown, around) for item in items]
     x_typed = _shown(typer, x, place, shown) if x else None
@@ -312,11 +355,11 @@ def _one_axis(typer: Typer, drawn: list[_Drawn]) -> bool:
 
 
 def _lowered(
-    typer: Typer, drawn: list[_Drawn]
+    typer: Typer, drawn: list[_Drawn], panel: ast.Name | None
 ) -> tuple[tuple[plan.Series, ...], dict[Dimension, tuple[Key, ...]]] | None:
     keys: dict[Dimension, tuple[Key, ...]] = {}
     for one in drawn:
-        for dim in (one.x_dim, one.color_dim):
+        for dim in (one.x_dim, one.color_dim, dimension(panel.text) if panel else None):
             if dim is not None and dim not in SAMPLED and dim in one.typed.term.dims:
                 found = {*keys.get(dim, ()), *(planned_keys(one.typed.term, dim) or ())}
                 keys[dim] = ordered(typer, dim, found)

@@ -204,6 +204,21 @@ class EachTwice(CompileProblem):
 
 
 @dataclass(frozen=True)
+class TwiceShown(CompileProblem):
+    """Small multiples by a dimension that each of the panels shows. `shown_at` is where."""
+
+    code = "E0770"
+    says = "each panel would be of one key of `{dim}`, and shows `{dim}` inside"
+    hint = "take another dimension for the panels, or leave `{dim}` out of them"
+    dim: str
+    shown_at: Span
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        return (Note("shown here", self.shown_at),)
+
+
+@dataclass(frozen=True)
 class NotAMetric(Misspelt):
     """A formula of something that is not a metric."""
 

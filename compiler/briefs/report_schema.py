@@ -122,6 +122,11 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 "What the figure shows, in one sentence: the head of its slide, the lead of its caption.",
                 example='claim = "The gain is {range(gain over threads):.1f} times."',
             ),
+            "multiples": Key(
+                Special("a dimension"),
+                "Small multiples: a panel for each key of a dimension, on shared axes and under one legend.",
+                example="multiples = workload",
+            ),
             "note": _NOTE,
         },
         named=False,

@@ -61,6 +61,12 @@ PLACES = {
         "mongodb",
         "report brief { each workload { figure { line = latency.p99[read] by threads, color hardware  @ } } }",
     ),
+    "figure multiples": (
+        "mongodb",
+        "experiment ramp { threads = [8, 96] } "
+        "report brief { figure { line = throughput by threads, color hardware  @ } }",
+    ),
+    "figure claim": ("mongodb", "report brief { each workload { figure { line = gain by threads  @ } } }"),
     "figure note": ("mongodb", "report brief { each workload { figure { line = gain by threads  @ } } }"),
 }
 """A base, and what is put into it with an attribute for `@`: by block, where need be by engine or by name."""

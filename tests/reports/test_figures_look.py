@@ -1,0 +1,131 @@
+"""How figures look: pixel by pixel as they did, nothing over anything else, and colours that everybody tells apart."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from pathlib import Path
+
+import pytest
+import vl_convert
+from PIL import Image, ImageChops, ImageFilter
+
+from benchbrief.reports.axes import Box, text_width
+from benchbrief.reports.charts import draw
+from benchbrief.reports.layout import DASHES, INK, PALETTE, SHAPES, Text, shortened, texts
+from benchbrief.reports.multiples import arrange
+from tests.reports.gallery import CASES, LONG
+
+GOLDENS = Path(__file__).parent / "goldens" / "figures"
+_NEAR, _SHARE = 40, 0.0015
+"""Grey levels by which a blurred pixel may differ, and the share of pixels that may differ by more."""
+
+
+def pixels(name: str) -> Image.Image:
+    charts, width, height = CASES[name]
+    font = "Noto Sans CJK JP" if name == "japanese" else "Inter"
+    return Image.open(io.BytesIO(vl_convert.svg_to_png(draw(charts, width, height, font).svg))).convert("RGB")
+
+
+def differing(one: Image.Image, other: Image.Image) -> float:
+    """The share of pixels that differ; blurred, so that the hinting of fonts and antialiasing do not count."""
+    blurred = (image.filter(ImageFilter.GaussianBlur(1.5)) for image in (one, other))
+    grey = ImageChops.difference(*blurred).convert("L").histogram()
+    return sum(grey[_NEAR:]) / sum(grey)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_figure_looks_as_it_did(name: str, request: pytest.FixtureRequest) -> None:
+    drawn, path = pixels(name), GOLDENS / f"{name}.png"
+    if request.config.getoption("--update-goldens"):
+        path.parent.mkdir(exist_ok=True)
+        drawn.quantize(64).save(path, optimize=True)
+    expected = Image.open(path).convert("RGB")
+    assert drawn.size == expected.size
+    assert differing(drawn, expected) < _SHARE
+
+
+def test_the_comparison_sees_a_missing_series_and_a_moved_label() -> None:
+    whole = pixels("direct_labels")
+    without = whole.copy()
+    without.paste((255, 255, 255), (100, 90, 560, 200))
+    assert differing(whole, without) > _SHARE
+    moved = whole.copy()
+    moved.paste(whole.crop((590, 20, 657, 60)), (590, 40))
+    assert differing(whole, moved) > _SHARE
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_text_stands_on_another_or_leaves_the_figure(name: str) -> None:
+    charts, width, height = CASES[name]
+    boxes = [
+        (text.text, _box(text, panel.x + panel.plot.left, panel.y + panel.plot.top))
+        for panel in arrange(charts, width, height)
+        for text in (*texts(panel.plot), *panel.texts)
+    ]
+    assert boxes
+    for text, box in boxes:
+        assert box.left >= -1, text
+        assert box.right <= width + 1, text
+        assert box.top >= -1, text
+        assert box.bottom <= height + 1, text
+    for (one, first), (other, second) in itertools.combinations(boxes, 2):
+        assert first.overlap(second) <= 2, (one, other)
+
+
+def _box(text: Text, x: float, y: float) -> Box:
+    width = text_width(text.text, text.size)
+    left = {"left": 0.0, "center": width / 2, "right": width}[text.align]
+    return Box(x + text.x - left, y + text.y - text.size / 2, x + text.x - left + width, y + text.y + text.size / 2)
+
+
+def test_a_long_name_keeps_its_ends() -> None:
+    short = shortened(LONG, 200)
+    assert text_width(short, 10.5) <= 200
+    assert short.startswith("Micron 7450")
+    assert short.endswith("0092")
+    assert shortened("Short", 200) == "Short"
+
+
+# Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision Deficiency" (2009), at
+# full severity, on linear RGB.
+_BLIND = {
+    "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "tritanopia": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+}
+_NONE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+def _lab(color: str, seen: tuple[tuple[float, ...], ...] = _NONE) -> tuple[float, float, float]:
+    """CIE L*a*b* (D65) of a colour as an eye sees it."""
+    raw = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in raw]
+    r, g, b = (min(1.0, max(0.0, sum(m * c for m, c in zip(row, linear, strict=True)))) for row in seen)
+    x, y, z = (
+        (0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505,
+        0.2126 * r + 0.7152 * g + 0.0722 * b,
+        (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089,
+    )
+    fx, fy, fz = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in (x, y, z))
+    return 116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)
+
+
+def test_neighbours_and_the_first_four_colours_differ_in_lightness_for_a_print_in_grey() -> None:
+    light = [_lab(color)[0] for color in PALETTE]
+    assert all(abs(a - b) > 15 for a, b in itertools.pairwise(light))
+    assert all(abs(a - b) > 10 for a, b in itertools.combinations(light[:4], 2))
+    assert all(abs(one - _lab(INK)[0]) > 10 for one in light)
+
+
+@pytest.mark.parametrize("kind", _BLIND)
+def test_colour_blind_readers_tell_all_colours_apart(kind: str) -> None:
+    seen = [_lab(color, _BLIND[kind]) for color in PALETTE]
+    distances = [
+        sum((a - b) ** 2 for a, b in zip(*pair, strict=True)) ** 0.5 for pair in itertools.combinations(seen, 2)
+    ]
+    assert min(distances) > 10
+
+
+def test_shapes_and_dashes_tell_as_many_series_apart_as_there_are_colours() -> None:
+    assert len(set(SHAPES)) == len(set(DASHES)) == len(PALETTE)
