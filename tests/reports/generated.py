@@ -24,13 +24,23 @@ def rows_for(plan: Plan) -> Iterator[tuple[Any, ...]]:
     for cell in plan.cells:
         yield from _cell(cell, at)
     points = {(c.experiment, c.hardware, c.workload, c.threads, c.target): c for c in plan.cells}.values()
-    for cell, phase in ((point, phase) for point in points for phase in _phases(point)):
+    for point in points:
+        yield from _latencies(point, None)
+    for cell in plan.cells:
+        if plan.experiments[cell.experiment].repeats > 1:
+            yield from _latencies(cell, cell.repeat)
+
+
+def _latencies(cell: Cell, repeat: int | None) -> Iterator[tuple[Any, ...]]:
+    """Of all repeats together, or of one, each of which is a little slower than the one before."""
+    for phase in _phases(cell):
         for operation in OPERATIONS:
             for rank, statistic in enumerate(STATISTICS, 1):
                 value = 0.0001 * rank * _threads(cell) ** 0.5 * _wobble(cell, operation) / _warmth(phase)
                 yield s.LatencyRow(
-                    RUN, cell.experiment, cell.hardware, cell.workload, _threads(cell), cell.target, phase, None, None,
-                    operation, "service", statistic, value, "histogram", cell.repeat, None,
+                    RUN, cell.experiment, cell.hardware, cell.workload, _threads(cell), cell.target, phase, repeat,
+                    None, operation, "service", statistic, value * (1 + 0.01 * (repeat or 0)), "histogram",
+                    cell.repeat, None,
                 )  # fmt: skip
 
 
