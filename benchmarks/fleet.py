@@ -66,8 +66,13 @@ class Cost:
 
 def cost(*words: str, cwd: Path) -> tuple[Cost, str]:
     """Of a `bench` command, with what it printed. Raises CalledProcessError."""
+    return process_cost(BENCH, *words, cwd=cwd)
+
+
+def process_cost(*words: str, cwd: Path) -> tuple[Cost, str]:
+    """Of any process, with what it printed. Raises CalledProcessError."""
     started = time.perf_counter()
-    with subprocess.Popen((BENCH, *words), cwd=cwd, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(words, cwd=cwd, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         said = process.stdout.read()
         # The resources of this very process, and not the most that any child has taken.

@@ -10,14 +10,11 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
-import time
-from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.fleet import Cost
+from benchmarks.fleet import process_cost
 from benchmarks.timing import BENCH, verdict
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -59,25 +56,6 @@ print(json.dumps(told))
 """
 
 
-@dataclass(frozen=True)
-class Ran:
-    cost: Cost
-    said: str
-
-
-def process(*words: str, cwd: Path) -> Ran:
-    """A process with what it took and printed. Raises CalledProcessError."""
-    started = time.perf_counter()
-    with subprocess.Popen(words, cwd=cwd, stdout=subprocess.PIPE, text=True) as running:
-        assert running.stdout
-        said = running.stdout.read()
-        _, status, used = os.wait4(running.pid, 0)
-        running.returncode = os.waitstatus_to_exitcode(status)
-    if running.returncode:
-        raise subprocess.CalledProcessError(running.returncode, words, said)
-    return Ran(Cost(time.perf_counter() - started, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024), said)
-
-
 def write_latencies(path: Path, size: int) -> int:
     """Lines of about `size` bytes in all, at 20 operations a millisecond; how many."""
     chance = random.Random(1)  # noqa: S311  # made-up latencies
@@ -114,22 +92,21 @@ def main(megabytes: int = 1000) -> bool:
         print(f"  {count:,} latencies, {path.stat().st_size / 1e6:,.0f} MB", flush=True)
         (folder / "raw.bench").write_text(SPEC)
         runs = {
-            "aggregated": process(sys.executable, "-c", OURS % (PERCENTILES,), str(path), cwd=folder),
-            "pandas": process(python, "-c", THEIRS % (PERCENTILES,), str(path), cwd=folder),
-            "bench import": process(
+            "aggregated": process_cost(sys.executable, "-c", OURS % (PERCENTILES,), str(path), cwd=folder),
+            "pandas": process_cost(python, "-c", THEIRS % (PERCENTILES,), str(path), cwd=folder),
+            "bench import": process_cost(
                 *(BENCH, "import", "ycsb", str(path), "--spec", "raw.bench", "--cell", "threads=8", "--json"),
                 *("--title", "made up", "--publisher", "nobody", "--document", "none", "--licence", "none"),
                 cwd=folder,
             ),
         }
-    for what, ran in runs.items():
-        used = ran.cost
+    for what, (used, _) in runs.items():
         took = f"{used.wall_s:6.1f} s, CPU {used.cpu_s:6.1f} s, peak {used.peak_bytes / 1e6:,.0f} MB"
         print(f"  {what:<13} {took}", flush=True)
-    ours, theirs = runs["aggregated"], runs["pandas"]
-    assert agrees(json.loads(ours.said), json.loads(theirs.said)), (ours.said, theirs.said)
-    print(f"  the same numbers, {theirs.cost.wall_s / ours.cost.wall_s:.2f} times as fast as pandas")
-    return verdict("peak memory of the import", runs["bench import"].cost.peak_bytes / 1e6, 500.0, "MB")
+    (ours, ours_said), (theirs, theirs_said) = runs["aggregated"], runs["pandas"]
+    assert agrees(json.loads(ours_said), json.loads(theirs_said)), (ours_said, theirs_said)
+    print(f"  the same numbers, {theirs.wall_s / ours.wall_s:.2f} times as fast as pandas")
+    return verdict("peak memory of the import", runs["bench import"][0].peak_bytes / 1e6, 500.0, "MB")
 
 
 if __name__ == "__main__":
