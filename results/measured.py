@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -97,9 +97,15 @@ def _imported(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Meas
     files = {name: directory / name for name in manifest.names}
     try:
         benchmark = evidence.plan.workloads[verdict.cell.workload].benchmark
-        return read_output(manifest.kind, files, benchmark, manifest.unit_s)
+        measurement = read_output(manifest.kind, files, benchmark, manifest.unit_s)
     except OutputProblem as error:
         raise ResultsError(f"{error.name}: {error}", error.hint) from error
+    total, allowed = measurement.total, evidence.plan.experiments[verdict.cell.experiment].max_error_share
+    share = total.errors / (total.errors + total.count)
+    if share <= allowed:
+        return measurement
+    text = f"{total.errors:,} of {total.errors + total.count:,} operations failed ({share:.2%}, {allowed:.2%} allowed)"
+    return replace(measurement, warnings=(*measurement.warnings, text))
 
 
 def _imported_samples(evidence: Evidence, job: j.JobCollected, window: tuple[float, float]) -> tuple[Sample, ...]:

@@ -288,6 +288,9 @@ def test_outputs_go_to_the_cells_that_their_paths_say_and_their_metrics_work(tmp
         )
         assert len(store.sql("SELECT DISTINCT file FROM sources").rows) == 10
         assert store.sql("SELECT count(*) FROM latency WHERE statistic = 'p99' AND value_s IS NULL").rows == ((0,),)
+        assert store.sql("SELECT severity, text FROM notes WHERE text LIKE '%failed%'").rows == (
+            ("warning", "2 of 10,000 operations failed (0.02%, 0.00% allowed)"),
+        )
         assert store.sql("SELECT DISTINCT value FROM properties WHERE name = 'window'").rows == (
             ("the whole run: what of it was a warm-up is not known",),
         )
