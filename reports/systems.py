@@ -67,7 +67,7 @@ class _Told:
     @classmethod
     def of(cls, key: str, database: p.Database, results: Results) -> _Told:
         words = results.words
-        before = [f"{database.engine}, {words[f'd_server_{database.server}']}"]
+        before = [words.locale.listed((database.engine, words[f"d_server_{database.server}"]))]
         facts = {f.name: f.value for f in results.observed if f.kind == "database" and f.node == key}
         before += [
             f"{fact_name(n, words)} {recorded(_in_bytes(v), words)}" for n, v in facts.items() if n != "stand_in"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchbrief.compiler.plan import Plan
 from benchbrief.reports.ledger import cell_entries
+from benchbrief.reports.locales import Locale, written_as
 from benchbrief.reports.numbers import CellEntry, Key, Number, NumbersFile, QueryEntry
 from benchbrief.reports.shown import Brief, Edited
 from benchbrief.reports.source import Results, Store
@@ -114,8 +115,8 @@ class _Check:
             high = self._queries[number.high_query] if number.high_query else None
             value, why = self._now(query, number.at)
             top, why_top = self._now(high, number.at) if high else (None, "")
-            now = number.printed.text(value, top, query.unit, ranged=high is not None)
-            recorded = number.printed.text(number.value, number.high, query.unit, ranged=high is not None)
+            now = self._printed(number, value, top)
+            recorded = self._printed(number, number.value, number.high)
             if recorded != number.shown:
                 why = f"its recorded value is printed as {recorded}: edited, or written by another benchbrief"
             elif _same(value, number.value) and _same(top, number.high):
@@ -126,6 +127,12 @@ class _Check:
             moved = not _same(value, number.value) or high is None
             old, new = (number.value, value) if moved else (number.high, top)
             yield Differs(number.id, number.place, _at(query, number), number.shown, now, old, new, why)
+
+    def _printed(self, number: Number, value: float | None, high: float | None) -> str:
+        """As the brief's language writes it."""
+        unit = self._queries[number.query].unit
+        with written_as(Locale(self._recorded.locale)):
+            return number.printed.text(value, high, unit, ranged=bool(number.high_query))
 
     def drawn(self) -> Iterator[DrawnDiffers]:
         for figure in self._recorded.figures:

@@ -1,0 +1,50 @@
+"""`bench words`, and `bench report --language`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+from benchbrief.reports.words import words
+from tests.cli.conftest import FinishedRun
+from tests.support.bench import Bench
+
+GERMAN = """\
+figure = "Abbildung"
+table = "Tabelle"
+to = " bis "
+at_threads = { one = "{n} Thread", other = "{n} Threads" }
+"""
+
+
+def test_the_english_words_are_printed_to_be_translated(bench: Bench) -> None:
+    done = bench("words")
+    found = tomllib.loads(done.out)
+    assert {key: text for key, text in found.items() if key != "locale"} == words("en").entries
+    assert tomllib.loads(bench("words", "ja").out)["figure"] == "図"
+
+
+def test_words_that_are_not_shipped_are_told_with_those_that_are(bench: Bench) -> None:
+    done = bench("words", "fr")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "error: no words are shipped for `fr`\n  help: there are `en`, `ja`\n"
+
+
+def test_a_finished_run_has_its_brief_in_a_language_of_ones_own_and_it_holds(finished_run: FinishedRun) -> None:
+    bench = finished_run.bench
+    (bench.folder / "de.toml").write_text(GERMAN, encoding="utf-8")
+    done = bench("report", "--language", "de.toml", "--to", "german")
+    assert done.code == 0
+    assert "W0750" in done.err  # what is not translated is told once
+    html = (bench.folder / "german" / "brief.html").read_text(encoding="utf-8")
+    assert '<html lang="de"' in html
+    assert "<b>Tabelle 1" in html
+    assert re.search(r">\d{1,3}\.\d{3}[ \u00a0<,]", html)  # 12.345
+    assert bench("verify", "german/brief.pdf").code == 0
+
+
+def test_a_language_without_words_is_told_with_what_there_is(finished_run: FinishedRun) -> None:
+    done = finished_run.bench("report", "--language", "fr")
+    assert done.code == 2
+    assert "there are `en` and `ja`; or name a catalogue: --language fr.toml" in done.err
+    assert "E0781" in finished_run.bench("report", "--language", "fr.toml").err
