@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 
 def to_pdf(html: str, attached: Mapping[str, bytes] | None = None) -> bytes:
-    """The document, with JSON files in it. Nothing is fetched: what the page shows, it carries in itself."""
+    """The document, with files of text in it. Nothing is fetched: what the page shows, it carries in itself."""
     import weasyprint
     from weasyprint.urls import URLFetcher
 

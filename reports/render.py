@@ -54,6 +54,8 @@ def render(
 ) -> Rendered:
     """Write `out_dir/<report>.pdf`, `.html`, `.json` and `.md` (with `<report>-figures/`), each whole or not at all.
 
+    The figures' data stand in that folder as CSV, which are not told among `files`; the PDF has them inside, too.
+
     Raises ReportError. Without `formats`, PDF and HTML are made; of a blog, Markdown as well. `kept` reads the files
     of the report's house style; without it they are read where they stood. `reports_from`: the files that the plan's
     reports and metrics are from, if not from the spec of the run, with their SHA-256; the disclosure names them.
@@ -88,21 +90,24 @@ def render(
     screen = page("screen")
     numbers = numbers_on(screen, view)
     pdf, files = None, [_write(numbers_path, numbers)]
+    drawn = [figure for figure in figures_of(view.blocks) if figure.svg]
+    data = {f"{figure.id}.csv": figure.csv.encode() for figure in drawn}
     if "html" in chosen:
         files.append(_write(html, screen.encode()))
     if "pdf" in chosen:
         from benchbrief.reports.pdf import to_pdf
 
         pdf = out_dir / f"{stem}.pdf"
-        files.append(_write(pdf, to_pdf(page("paper"), {ATTACHMENT: numbers})))
+        files.append(_write(pdf, to_pdf(page("paper"), {ATTACHMENT: numbers, **data})))
     if "markdown" in chosen:
         from benchbrief.reports.markdown import to_markdown
 
         folder = f"{stem}-figures"
         text = to_markdown(page("markdown", figures=folder))
         files.append(_write(out_dir / f"{stem}.md", text.encode()))
-        drawn = [figure for figure in figures_of(view.blocks) if figure.svg]
         files += [_write(out_dir / folder / f"{figure.id}.svg", figure.svg.encode()) for figure in drawn]
+    for name, content in data.items() if {"pdf", "markdown"} & set(chosen) else ():
+        _write(out_dir / f"{stem}-figures" / name, content)
     return Rendered(html, pdf, numbers_path, tuple(files), lacking(report.language) if pdf else "")
 
 

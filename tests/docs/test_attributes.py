@@ -61,11 +61,7 @@ PLACES = {
         "mongodb",
         "report brief { each workload { figure { line = latency.p99[read] by threads, color hardware  @ } } }",
     ),
-    "figure multiples": (
-        "mongodb",
-        "experiment ramp { threads = [8, 96] } "
-        "report brief { figure { line = throughput by threads, color hardware  @ } }",
-    ),
+    "figure multiples": ("mongodb", "report brief { figure { line = throughput by threads, color hardware  @ } }"),
     "figure claim": ("mongodb", "report brief { each workload { figure { line = gain by threads  @ } } }"),
     "figure note": ("mongodb", "report brief { each workload { figure { line = gain by threads  @ } } }"),
 }
