@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -68,6 +69,20 @@ class GitFiles:
         """The name of a file in the commit; None for one outside of the repository."""
         whole, root = path.resolve(), self.root.resolve()
         return f"{self.commit}:{whole.relative_to(root).as_posix()}" if whole.is_relative_to(root) else None
+
+
+def revision_of(spec: Path, files: Iterable[Path]) -> dict[str, str]:
+    """The commit that a spec is run from, and whether any of its files is not as committed; {} outside of git."""
+    folder = spec.resolve().parent
+    try:
+        found = _git(folder, "rev-parse", "--verify", "--quiet", "HEAD")
+        if found.returncode != 0:
+            return {}
+        status = _git(folder, "status", "--porcelain", "--ignored", "--", *(str(path.resolve()) for path in files))
+    except RunnerError:
+        return {}
+    dirty = status.returncode != 0 or bool(status.stdout.strip())
+    return {"commit": found.stdout.decode().strip(), "dirty": "true" if dirty else "false"}
 
 
 def _git(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports import disclosure as d
-from benchbrief.reports import imported, prose, repeatability, validity
+from benchbrief.reports import imported, limits, prose, repeatability, validity
 from benchbrief.reports.axes import text_width
 from benchbrief.reports.cautions import Cautions
 from benchbrief.reports.charts import draw
@@ -510,6 +510,7 @@ def _notices(results: Results) -> Iterable[Notice]:
         yield Notice(words["notice_expect"], words["semicolon"].join(conditions), "error")
     yield from repeatability.notice(results)
     yield from validity.notice(results)
+    yield from limits.notice(results)
     remarks = [text for hardware in results.plan.hardware.values() for text in contradictions(hardware, results)]
     if remarks:
         facts = words["semicolon"].join(dict.fromkeys(recorded(text, words) for text in remarks))

@@ -10,10 +10,11 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 from benchbrief.compiler import plan as p
-from benchbrief.reports import imported, validity
+from benchbrief.reports import imported, limits, validity
 from benchbrief.reports.expectations import judged, told
 from benchbrief.reports.facts import fact_name
 from benchbrief.reports.recorded import recorded
+from benchbrief.reports.remarks import alike
 from benchbrief.reports.repeatability import paragraph
 from benchbrief.reports.source import Results, Search
 from benchbrief.reports.systems import settings_text, systems
@@ -38,7 +39,7 @@ def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str
         DisclosureGroup(words["d_hosts"], tuple(_hosts(results, brief=facts_shown))),
         DisclosureGroup(words["d_method"], tuple(_method(results))),
         DisclosureGroup(words["d_repeatability"], tuple(paragraph(results))),
-        DisclosureGroup(words["d_validity"], tuple(validity.paragraphs(results))),
+        DisclosureGroup(words["d_validity"], (*validity.paragraphs(results), *limits.paragraphs(results))),
         DisclosureGroup(words["d_expects"], tuple(_expects(results))),
         DisclosureGroup(words["d_warnings"], tuple(_warnings(results))),
     ]
@@ -334,7 +335,9 @@ def _expects(results: Results) -> Iterable[Item]:
 
 def _warnings(results: Results) -> Iterable[Item]:
     words = results.words
-    rows = results.store.sql("SELECT severity, text, count(DISTINCT cell_id) FROM notes GROUP BY severity, text").rows
+    rows = alike(
+        results.store.sql("SELECT severity, text, count(DISTINCT cell_id) FROM notes GROUP BY severity, text").rows
+    )
     order = {"error": 0, "warning": 1, "info": 2}
     for severity, text, cells in sorted(rows, key=lambda row: (order.get(row[0], 3), row[1])):
         where = words["aside"].format(text=words["d_occurrences"].format(n=fixed(cells, 0))) if cells > 1 else ""

@@ -69,7 +69,7 @@ class _Point(NamedTuple):
 
 def _sampled(results: Results) -> Iterable[str]:
     for found in patchy(results.store):
-        holes = {**found._asdict(), "share": _percent(found.share, 0)}
+        holes = {**found._asdict(), "share": percent(found.share, 0)}
         yield results.words["v_unsampled" if found.without else "v_sampled"].format(**holes)
 
 
@@ -92,7 +92,7 @@ def _offered(results: Results) -> tuple[str, str]:
         "v_short",
         len(points),
         short=len(short),
-        share=_percent(least.share, 0),
+        share=percent(least.share, 0),
         achieved=quantity(least.achieved, "ops/s"),
         offered=quantity(least.offered, "ops/s"),
         cell=least.cell.cell_id,
@@ -126,11 +126,11 @@ def _confident(experiment: p.Experiment, rule: p.Confident, results: Results) ->
         return
     within = f"{100 * rule.within:g}{NBSP}%"
     wide = sum(width > rule.within for width in widths)
-    more = words["v_unconfident"].format(wide=wide, widest=_percent(max(widths), 1)) if wide else ""
+    more = words["v_unconfident"].format(wide=wide, widest=percent(max(widths), 1)) if wide else ""
     ends = {"fewest": rule.at_least, "most": experiment.repeats}
     text = words["v_confident"].format(label=experiment.label, within=within, **ends)
     yield Item("", f"{text}{more}", emphasis=bool(wide))
 
 
-def _percent(share: float, decimals: int) -> str:
+def percent(share: float, decimals: int) -> str:
     return f"{100 * share:.{decimals}f}{NBSP}%"

@@ -68,10 +68,12 @@ class Verification:
 def verify(brief: Brief, plan: Plan, store: Store, raw: Mapping[str, str] | None = None) -> Verification:
     """`raw` is what `raw_problems` found. The plan is that of the store's run."""
     check = _Check(brief.numbers, Results(plan, store, CATALOGUES["en"]), raw or {})
+    with written_as(Locale(brief.numbers.locale)):
+        differing = tuple(check.numbers())
     files = {path for cell in brief.numbers.cells.values() for path in cell.files}
     return Verification(
         numbers=len(brief.numbers.numbers),
-        differing=tuple(check.numbers()),
+        differing=differing,
         points=sum(len(series.rows) for figure in brief.numbers.figures for series in figure.series),
         drawn=tuple(check.drawn()),
         edited=brief.edited,

@@ -20,6 +20,7 @@ from benchbrief.results.measured import Measured
 from benchbrief.results.schema import FactRow, LatencyRow, NoteRow, Row, RunRow, SearchRow, utc
 from benchbrief.results.verdicts import Verdict
 from benchbrief.runners.measurement import Operation
+from benchbrief.runners.rundir import revision_in
 
 
 def ingest(evidence: Evidence) -> Iterator[Row]:
@@ -146,6 +147,8 @@ def _fact_rows(evidence: Evidence) -> Iterator[FactRow]:
         group = engine.database.rpartition("@")[2]
         for name, value in engine.facts.items():
             yield FactRow(run_id, "database", group, engine.database, name, value, None, "observed")
+    for name, value in revision_in(evidence.run_dir).items():
+        yield FactRow(run_id, "spec", None, None, name, value, None, "observed")
     for tool in evidence.tools.values():
         for name, value in (("path", tool.path), ("version", tool.version)):
             if value:

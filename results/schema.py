@@ -210,7 +210,8 @@ class CounterRow(NamedTuple):
 
 
 class FactRow(NamedTuple):
-    """What is known of a host (`kind` host), a server (database), a tool (tool), or declared of a group (hardware).
+    """What is known of a host (`kind` host), a server (database), a tool (tool), or declared of a group (hardware);
+    of the spec (spec), its git revision.
 
     `node` is the host or, for a server, the database's key in the plan; NULL for what is declared of a whole group.
     """

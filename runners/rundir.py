@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -18,6 +19,8 @@ from benchbrief.runners.seams import DiskFull, RunName, RunnerError
 PLAN = "plan.json"
 SIMULATION = "simulation.json"
 """Only a simulated run has it: how it is simulated."""
+REVISION = "revision.json"
+"""Of a spec in a git repository: the `commit` it was run from, and whether it was `dirty`."""
 
 
 def create_run(
@@ -27,6 +30,7 @@ def create_run(
     begin: Callable[[Path], None] = lambda _: None,
     simulated: Simulated | None = None,
     imported: bool = False,
+    revision: Mapping[str, str] | None = None,
 ) -> Path:
     """Make `out/<run_id>` with the plan and the spec's files in it, or nothing. Raises RunnerError.
 
@@ -45,6 +49,8 @@ def create_run(
             write_durably(run_dir / SIMULATION, simulated.model_dump_json(indent=1).encode())
         for index, (name, content) in enumerate(spec_files.items()):
             write_durably(run_dir / "spec" / f"{index}-{Path(name).name}", content)
+        if revision:
+            write_durably(run_dir / REVISION, json.dumps(dict(revision), indent=1).encode())
         begin(run_dir)
         write_durably(run_dir / PLAN, plan.model_dump_json(indent=1).encode())
     except BaseException as error:
@@ -94,6 +100,15 @@ def run_name(run_dir: Path) -> RunName:
     controller, folder = socket.gethostname(), str(run_dir.resolve())
     owner = hashlib.sha256(f"{controller}:{folder}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return RunName(owner, run_dir.name, folder, controller, os.getpid())
+
+
+def revision_in(run_dir: Path) -> dict[str, str]:
+    """Of the spec that a run was made from; {} when it was in no git repository, or it is not known."""
+    try:
+        found = json.loads((run_dir / REVISION).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}
 
 
 def simulation_of(run_dir: Path) -> Simulated | None:

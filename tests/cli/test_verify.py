@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ import pytest
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ContentStream
 
+from benchbrief.git_files import revision_of
 from benchbrief.reports.shown import marked_texts
 from tests.cli.conftest import FinishedRun
+from tests.cli.specs import SMALL
 from tests.support.bench import Bench
 
 KINDS = ("pdf", "html", "json")
@@ -161,3 +164,31 @@ def test_what_is_no_brief_is_one_clear_error(bench: Bench, name: str, content: b
     assert done.code == 2
     assert said in done.err
     assert "Traceback" not in done.err
+
+
+def test_the_revision_of_a_spec_is_its_commit_and_whether_it_was_changed_since(tmp_path: Path) -> None:
+    spec, other = tmp_path / "brief.bench", tmp_path / "notes.txt"
+    spec.write_text("one")
+    assert revision_of(spec, [spec]) == {}
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=A", "-c", "user.email=a@b.c"]
+    for words in (["init", "-q"], ["add", "brief.bench"], ["commit", "-qm", "First"]):
+        subprocess.run([*git, *words], check=True)
+    commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    other.write_text("not of the spec")
+    assert revision_of(spec, [spec]) == {"commit": commit, "dirty": "false"}
+    spec.write_text("two")
+    assert revision_of(spec, [spec]) == {"commit": commit, "dirty": "true"}
+
+
+def test_the_brief_tells_the_revision_that_its_run_was_made_from(bench: Bench) -> None:
+    spec = bench.spec(SMALL)
+    git = ["git", "-C", str(bench.folder), "-c", "user.name=A", "-c", "user.email=a@b.c"]
+    for words in (["init", "-q"], ["add", spec.name], ["commit", "-qm", "First"]):
+        subprocess.run([*git, *words], check=True)
+    assert bench("run", spec.name, "--simulate").code == 0
+    (side,) = (bench.folder / "bench-out").glob("*/reports/brief-simulated.json")
+    recorded = json.loads(side.read_text())
+    assert recorded["kind"] == "simulated"
+    (told,) = [text for term, text in recorded["origin"] if term == "Revision of the specification"]
+    assert re.fullmatch("[0-9a-f]{40}, as committed", told)
+    assert bench("verify", str(side)).code == 0
