@@ -454,7 +454,7 @@ def test_every_template_gives_a_page_and_a_pdf(template: str, tmp_path: Path) ->
 
 def test_a_brief_fits_its_pages(tmp_path: Path) -> None:
     reader = pdf(*briefs.quickstart(failed=True), tmp_path)
-    assert len(reader.pages) <= 5
+    assert len(reader.pages) <= 6  # the last one or two are the disclosure and the appendix on provenance
     for number, sheet in enumerate(reader.pages, 1):
         assert [round(float(v)) for v in sheet.mediabox[2:]] == [595, 842]
         assert f"{number} / {len(reader.pages)}" in sheet.extract_text()
