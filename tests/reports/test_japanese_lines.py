@@ -1,0 +1,26 @@
+"""Lines of Japanese text break as Japanese does."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+
+from pypdf import PdfReader
+
+import benchbrief.reports
+from benchbrief.reports.pdf import to_pdf
+
+STYLE = Path(next(iter(benchbrief.reports.__path__))) / "templates" / "base" / "style.css"
+NEVER_FIRST = "、。，．）」』】ーぁぃぅぇぉっゃゅょァィゥェォッャュョ・：；！？々"
+NEVER_LAST = "（「『【"
+TEXT = "キャッシュ（block cache）のヒット率は、「書き込み中の読み取り」で低く、レイテンシーは p99 で 1.5 倍でした。"
+
+
+def test_no_line_begins_or_ends_with_a_sign_that_must_not() -> None:
+    paragraphs = "".join(f'<p style="width: {width}mm">{TEXT}</p>' for width in range(30, 90))
+    head = f"<head><title>Lines</title><style>{STYLE.read_text()}</style></head>"
+    pdf = to_pdf(f'<html lang="ja">{head}<body>{paragraphs}</body></html>')
+    text = "\n".join(page.extract_text() for page in PdfReader(BytesIO(pdf)).pages)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    assert len(lines) > 150
+    assert [line for line in lines if line[0] in NEVER_FIRST or line[-1] in NEVER_LAST] == []
