@@ -72,8 +72,12 @@ def _measured(values: Values | None, unit: str) -> str:
         return text
     low, high = ((end / values.value - 1) * 100 for end in values.interval)
     if values.percentile:
-        return f"{text} {min(low, 0):+.2g}/{max(high, 0):+.2g} %"
-    return f"{text} ±{abs(high):.2g} %"
+        return f"{text} -{_share(low)}/+{_share(high)} %"
+    return f"{text} ±{_share(high)} %"
+
+
+def _share(percent: float) -> str:
+    return f"{abs(percent):,.0f}" if abs(percent) >= 10 else f"{abs(percent):.2g}"
 
 
 def quantity(value: float, unit: str) -> str:
