@@ -47,6 +47,7 @@ PLACES = {
     "experiment target": ("mongodb", "experiment ramp { threads = 64  @ }"),
     "profile": ("mongodb", "profile smoke { @ }"),
     "report": ("mongodb", "report brief { @ }"),
+    "theme": ("mongodb", "report brief { theme { @ } }"),
     "section": ("mongodb", "report brief { section { @ } }"),
     "each": ("mongodb", "report brief { each workload { @ } }"),
     "callout": ("mongodb", "report brief { callout { rows = workload  columns = gain[threads: 8]  @ } }"),
@@ -77,6 +78,14 @@ KEYS = [
 ]
 
 
+def house_style_in(folder: Path) -> None:
+    (folder / "house").mkdir()
+    (folder / "logo.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    (folder / "house.css").write_text(".callout { border: 0 }")
+    for weight in ("regular", "bold"):
+        (folder / f"brand-{weight}.woff2").write_bytes(b"wOF2")
+
+
 @pytest.mark.parametrize(("block", "name", "key"), KEYS)
 def test_the_example_of_an_attribute_is_right_where_it_may_stand(
     block: str, name: str, key: Key, tmp_path: Path
@@ -87,6 +96,7 @@ def test_the_example_of_an_attribute_is_right_where_it_may_stand(
     base, place = next(PLACES[each] for each in found if each in PLACES)
     path = tmp_path / "spec.bench"
     (tmp_path / "mongod.conf").write_text("storage: {directoryPerDB: true}\n")
+    house_style_in(tmp_path)
     path.write_text(completed(place.replace("@", example), base_spec(base)), encoding="utf-8")
     checked = check(path, profile="smoke" if block == "profile" else None)
     assert [each for each in checked.diagnostics if each.severity == "error"] == [], path.read_text(encoding="utf-8")

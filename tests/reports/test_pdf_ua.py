@@ -3,34 +3,126 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import weasyprint
+from pypdf import PdfReader
+from pypdf.generic import Destination
 
 from benchbrief.reports.page import TEMPLATES
-from benchbrief.reports.render import render
+from benchbrief.reports.render import Format, render
 from tests.reports import briefs
 from tests.support.tools import built_tool
 
-MADE = ("quickstart", "three_ssds", "cluster_shrink")
+NAMES = {
+    "technical_brief": "three_ssds",
+    "white_paper": "quickstart",
+    "blog": "cluster_shrink",
+    "slide": "cluster_shrink",
+}
+PAIRS = [(template, NAMES[template]) for template in TEMPLATES]
+"""One brief a layout, that of the first in Japanese."""
+PDF: tuple[Format, ...] = ("pdf",)
+A4, LETTER, WIDE = (595, 842), (612, 792), (960, 540)
 
 
 @pytest.fixture(scope="module")
 def sheets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A PDF of each layout, and of each of the made-up briefs, by `layout-brief`."""
+    """A PDF of each layout by its name and the brief's; the white paper on US paper."""
     found = {}
-    pairs = [(template, "quickstart") for template in TEMPLATES] + [(TEMPLATES[0], name) for name in MADE[1:]]
-    for template, name in pairs:
+    for template, name in PAIRS:
         world, report = briefs.made(name)
         report = report.model_copy(update={"template": template})
         folder = tmp_path_factory.mktemp(f"{template}-{name}")
-        pdf = render(world.plan(report), world.store(), report.name, folder).pdf
+        report = report.model_copy(update={"paper": "letter" if template == "white_paper" else "a4"})
+        pdf = render(world.plan(report), world.store(), report.name, folder, formats=PDF).pdf
         assert pdf is not None
         found[f"{template}-{name}"] = pdf
     return found
 
 
-def test_every_layout_is_pdf_ua_1(sheets: dict[str, Path]) -> None:
-    command = (built_tool("verapdf/bin/pdf-check"), *sheets.values())
+def test_every_layout_is_pdf_ua_1_and_what_is_not_is_told(sheets: dict[str, Path], tmp_path: Path) -> None:
+    bad = tmp_path / "bad.pdf"
+    weasyprint.HTML(string="<p>no title, no language, no tags</p>").write_pdf(bad)
+    command = (built_tool("verapdf/bin/pdf-check"), *sheets.values(), bad)
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
-    assert (done.returncode, done.stdout.count("ok ")) == (0, len(sheets)), done.stdout + done.stderr
+    good, told = done.stdout.split(f"bad {bad}\n")
+    assert good.splitlines() == [f"ok {path}" for path in sheets.values()], done.stdout + done.stderr
+    assert "7.1-10 The document catalog dictionary" in told
+    assert done.returncode == 1
+
+
+def test_every_layout_is_on_its_paper(sheets: dict[str, Path]) -> None:
+    sizes = {"white_paper": LETTER, "slide": WIDE}
+    for name, path in sheets.items():
+        pages = read(path).pages
+        expected = sizes.get(name.split("-")[0], A4)
+        assert {tuple(round(float(side)) for side in page.mediabox[2:]) for page in pages} == {expected}, name
+        assert len(pages) < 25
+
+
+def test_documents_say_what_they_are(sheets: dict[str, Path]) -> None:
+    for path in sheets.values():
+        reader = read(path)
+        assert reader.metadata is not None
+        assert reader.metadata.title
+        assert reader.metadata.creation_date is not None
+        assert {"mongodb", "rocksdb"} & set(str(reader.metadata["/Keywords"]).split(", "))
+        assert reader.root_object["/Lang"] in ("en", "ja")
+        assert reader.root_object["/ViewerPreferences"]["/DisplayDocTitle"]
+
+
+def test_every_section_has_a_bookmark(sheets: dict[str, Path]) -> None:
+    for name, path in sheets.items():
+        marks = list(titles(read(path).outline))
+        assert len(marks) >= 3, (name, marks)
+    numbered = [mark for mark in titles(read(sheets["white_paper-quickstart"]).outline) if mark[:1].isdigit()]
+    assert numbered == sorted(numbered)
+    assert numbered[0].startswith("1 ")
+
+
+def test_every_typeface_is_embedded(sheets: dict[str, Path]) -> None:
+    for name, path in sheets.items():
+        fonts = list(fonts_of(read(path)))
+        assert fonts, name
+        assert [font["/FontName"] for font in fonts if not {"/FontFile", "/FontFile2", "/FontFile3"} & set(font)] == []
+
+
+def test_no_text_stands_outside_of_its_page(sheets: dict[str, Path]) -> None:
+    for name, path in sheets.items():
+        for number, page in enumerate(read(path).pages, 1):
+            width, height = (float(side) for side in page.mediabox[2:])
+            places: list[tuple[float, float, str]] = []
+
+            def visit(text: str, cm: list[float], tm: list[float], *_: Any, found: Any = places) -> None:
+                if text.strip():
+                    x, y = tm[4] * cm[0] + tm[5] * cm[2] + cm[4], tm[4] * cm[1] + tm[5] * cm[3] + cm[5]
+                    found.append((x, y, text))
+
+            page.extract_text(visitor_text=visit)
+            outside = [place for place in places if not (-1 <= place[0] <= width and -1 <= place[1] <= height)]
+            assert outside == [], (name, number)
+
+
+def read(path: Path) -> Any:
+    """The document; pypdf's own types say less than there is."""
+    return PdfReader(path)
+
+
+def titles(outline: Any) -> Iterator[str]:
+    for item in outline:
+        if isinstance(item, Destination):
+            yield str(item.title)
+        else:
+            yield from titles(item)
+
+
+def fonts_of(reader: Any) -> Iterator[Any]:
+    """The descriptors of all fonts of the document."""
+    for item in range(1, len(reader.xref_objStm) + sum(map(len, reader.xref.values())) + 1):
+        found = reader.get_object(item)
+        if isinstance(found, dict) and found.get("/Type") == "/FontDescriptor":
+            yield found
