@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 
@@ -18,16 +19,16 @@ def lacking(language: str, fc_list: str | None = None) -> str:
     Nothing, too, where there is no `fc-list` to ask: the brief then tells by its looks.
     """
     program = fc_list or shutil.which("fc-list")
-    code = language.replace("_", "-").lower()
-    if program is None or not code.split("-")[0].isalpha():
+    code = re.split("[-_]", language)[0].lower()
+    if program is None or not re.fullmatch("[a-z]{2,3}", code):  # a name that is no language's
         return ""
     try:
         asked = subprocess.run(
-            [program, f":lang={code.split('-')[0]}", "family"], capture_output=True, text=True, timeout=20, check=True
+            [program, f":lang={code}", "family"], capture_output=True, text=True, timeout=20, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return ""
     if asked.stdout.strip():
         return ""
-    package = _PACKAGES.get(code.split("-")[0], "a Noto typeface for it")
+    package = _PACKAGES.get(code, "a Noto typeface for it")
     return f"no installed typeface has the letters of `{language}`, which show as boxes: install {package}"
