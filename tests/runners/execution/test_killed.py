@@ -264,7 +264,7 @@ def test_a_search_by_two_load_generators_and_repeats_that_end_by_themselves_surv
         (one.home / ".ssh/config").write_text("".join(blocks))
         one.write_known_hosts(*(f"[127.0.0.1]:{server.port} {server.host_key}" for server in (one, two)))
         bench.env["HOME"] = str(one.home)
-        killed_again_and_again(bench, seed=7, times=6, lines=(6, 24))
+        killed_again_and_again(bench, seed=7, times=4, lines=(8, 30))
     verdicts = bench.journal("cell_ended")
     good = [verdict["cell"] for verdict in verdicts if verdict["status"] == "ok"]
     assert len(set(good)) == len(good), "nothing is measured twice"
