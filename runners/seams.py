@@ -127,12 +127,9 @@ class RunnerError(Exception):
 
 
 class HostError(RunnerError):
-    """A host can't be reached, refuses, has another key than known, or a command on it can't be run.
+    """A host can't be reached, refuses, has another key than known, or a command on it can't be run."""
 
-    A `lasting` one stays until somebody mends it: the host answers, and refuses us, or has no address.
-    """
-
-    lasting = False
+    lasting = False  # whether it stays until somebody mends it: the host refuses us, or has no address
 
 
 class HostBusy(HostError):
@@ -186,10 +183,8 @@ class Stopping(Protocol):
 
 
 class GoesOn:
-    """A run that nobody asks to stop."""
-
     def is_set(self) -> bool:
-        return False
+        return False  # nobody asks it to stop
 
 
 # --- what a driver is told ---------------------------------------------------------------------------------------
