@@ -52,7 +52,10 @@ def _last(run_dir: Path) -> j.AnyRecord | None:
 
 
 def _ask(run_dir: Path, say: Callable[[str], None]) -> None:
-    """Ask the run's controller to stop, as Ctrl-C does, and wait until it has."""
+    """Ask the run's controller to stop, and wait until it has.
+
+    Not by SIGINT: a shell starts what goes into its background (`bench run ... &` in a script) with that ignored.
+    """
     pid = _controller(run_dir)
     if pid is None:
         raise RunnerError(
@@ -60,7 +63,7 @@ def _ask(run_dir: Path, say: Callable[[str], None]) -> None:
             "Is it of another user or machine? Stop it there.",
         )
     try:
-        os.kill(pid, signal.SIGINT)
+        os.kill(pid, signal.SIGTERM)
     except ProcessLookupError:
         pass
     except PermissionError:

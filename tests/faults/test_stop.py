@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -55,8 +56,20 @@ def killed(server: Sshd, run: Started) -> None:
     run.process.wait(10)
 
 
+@contextmanager
+def in_the_background() -> Iterator[None]:
+    """As a shell without job control starts what a script puts into its background."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_a_run_that_goes_on_is_stopped_with_nothing_left_and_a_second_one_is_kept_off(bench: Bench, far: Sshd) -> None:
-    with bench.started("run", "brief.bench") as run:
+    with ExitStack() as stack:
+        with in_the_background():
+            run = stack.enter_context(bench.started("run", "brief.bench"))
         until(lambda: tools(far), 60)
         refused = bench("run", "brief.bench", "--out", "other")
         assert refused.code == 2
