@@ -49,8 +49,8 @@ def _last_of(newer: Plan, out: Path) -> Path:
     """The last run of the spec that measured; one with the same profile and parameters before any other."""
     from benchbrief.results.errors import ResultsError
     from benchbrief.results.runs import list_real_runs
+    from benchbrief.runners.errors import RunnerError
     from benchbrief.runners.rundir import load_plan
-    from benchbrief.runners.seams import RunnerError
 
     found = None
     for run_dir in reversed(list_real_runs(out)):

@@ -58,8 +58,8 @@ def _of_revision(revision: str, out: Path) -> Path:
     from benchbrief.git_files import GitFiles
     from benchbrief.results.errors import ResultsError
     from benchbrief.results.runs import list_real_runs
+    from benchbrief.runners.errors import RunnerError
     from benchbrief.runners.rundir import load_plan
-    from benchbrief.runners.seams import RunnerError
 
     for run_dir in reversed(list_real_runs(out)):
         try:

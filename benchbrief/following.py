@@ -37,8 +37,8 @@ class JournalTail:
 
     def new(self) -> list[j.AnyRecord]:
         """Raises RunnerError for a line that is no record."""
+        from benchbrief.runners.errors import RunnerError
         from benchbrief.runners.journal import RECORD
-        from benchbrief.runners.seams import RunnerError
 
         try:
             with self._path.open("rb") as file:

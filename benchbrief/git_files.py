@@ -13,7 +13,7 @@ from typing import Self
 from benchbrief.dsl import ast, errors
 from benchbrief.dsl.parse import parse
 from benchbrief.dsl.read import MAX_BYTES, decode
-from benchbrief.runners.seams import RunnerError
+from benchbrief.runners.errors import RunnerError
 
 _TIMEOUT_S = 60
 

@@ -78,10 +78,10 @@ def run_plan(
 
 def _run_plan(run_dir: Path, progress: Progress, monitor: Monitor, *, report: bool, wait: bool) -> Finished:
     from benchbrief.results.evidence import read_evidence
+    from benchbrief.runners.errors import RunnerError
     from benchbrief.runners.executor import execute
     from benchbrief.runners.history import finished_cells
     from benchbrief.runners.rundir import PLAN, load_plan
-    from benchbrief.runners.seams import RunnerError
 
     plan = load_plan(run_dir)
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()

@@ -121,7 +121,7 @@ def show_error(error: Exception) -> int:
         return ExitCode.SPEC_WRONG
 
     from benchbrief.reports.errors import ReportError
-    from benchbrief.runners.seams import DiskFull, RunnerError
+    from benchbrief.runners.errors import DiskFull, RunnerError
 
     if isinstance(error, DiskFull):
         return fail(str(error), error.hint, ExitCode.INTERRUPTED).code

@@ -18,8 +18,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchbrief.compiler.plan import Host
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.fan_out import fan_out
-from benchbrief.runners.seams import Command, RunnerError, Transport
+from benchbrief.runners.seams import Transport
+from benchbrief.runners.tasks import Command
 from benchbrief.runners.transports import open_transport
 from benchmarks.timing import spread, wall_s
 from tests.support.network import Network, network

@@ -26,7 +26,7 @@ from benchbrief.results.errors import ResultsError
 from benchbrief.results.evidence import Evidence, read_evidence
 from benchbrief.results.ingest import ingest
 from benchbrief.results.schema import SCHEMA_VERSION, TABLES, VIEWS, HistogramBucket, MetaRow, OperationRow
-from benchbrief.runners.seams import DiskFull
+from benchbrief.runners.errors import DiskFull
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchbrief.runners.seams import RunnerError
+from benchbrief.runners.errors import RunnerError
 
 
 class ResultsError(RunnerError):

@@ -17,17 +17,11 @@ from benchbrief.results.schema import ThroughputRow
 from benchbrief.results.verdicts import Verdict
 from benchbrief.runners import journal as j
 from benchbrief.runners.clock import aligned
+from benchbrief.runners.contexts import CellContext, Endpoint
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.measurement import Measurement, Sample, Together
-from benchbrief.runners.seams import (
-    CellContext,
-    Driver,
-    Endpoint,
-    JobOutput,
-    ProbeKind,
-    RunnerError,
-    TellsDatabase,
-    TellsGaps,
-)
+from benchbrief.runners.seams import Driver, ProbeKind, TellsDatabase, TellsGaps
+from benchbrief.runners.tasks import JobOutput
 from benchbrief.runners.world import World
 
 MEASURE = "measure"

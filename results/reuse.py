@@ -28,8 +28,8 @@ from benchbrief.results.runs import list_real_runs, run_state
 from benchbrief.results.verdicts import Verdict
 from benchbrief.runners import journal as j
 from benchbrief.runners.carry import Carried, Facts
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.rundir import PLAN
-from benchbrief.runners.seams import RunnerError
 
 Block = tuple[Cell, ...]
 Bond = tuple[object, ...]

@@ -17,9 +17,9 @@ from benchbrief.results.measured import MEASURE, PROBE, Measured, parse_probe, p
 from benchbrief.results.schema import CoverageRow, SampleRow
 from benchbrief.results.verdicts import Verdict
 from benchbrief.runners import journal as j
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes import longest_step
-from benchbrief.runners.seams import RunnerError
 
 TOLD = 0.95
 """Where less of the window was sampled than this, it is told, and where more of it lies in gaps, there is no energy."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchbrief.compiler.plan import Cell, Plan
+from benchbrief.runners.errors import OneMachine
 from benchbrief.runners.fan_out import fan_out
-from benchbrief.runners.seams import Hosts, OneMachine
+from benchbrief.runners.seams import Hosts
 from benchbrief.runners.sharing import lanes
 
 

@@ -11,11 +11,13 @@ from pathlib import Path
 
 from benchbrief.compiler.plan import Cell, Plan, Step, StepKind
 from benchbrief.runners import journal as j
+from benchbrief.runners.errors import HostError, HostFull, Interrupted, RunnerError
 from benchbrief.runners.history import KINDS, Left
 from benchbrief.runners.journal_io import Journal
 from benchbrief.runners.live import Monitor
 from benchbrief.runners.rundir import cell_directory, digests
-from benchbrief.runners.seams import HostError, HostFull, Hosts, Interrupted, Job, JobOutput, RunnerError, RunningJob
+from benchbrief.runners.seams import Hosts, RunningJob
+from benchbrief.runners.tasks import Job, JobOutput
 from benchbrief.runners.world import World
 
 

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from benchbrief.runners.seams import Interrupted, Job, RunnerError, RunningJob, Stopping, Transport
+from benchbrief.runners.errors import Interrupted, RunnerError
+from benchbrief.runners.seams import RunningJob, Stopping, Transport
+from benchbrief.runners.tasks import Job
 
 _SLICE_S = 0.5
 """How often a wait looks whether the run is to stop."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from benchbrief.compiler.plan import Database
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.patience import run_persistently
-from benchbrief.runners.seams import Command, RunnerError, Transport
+from benchbrief.runners.seams import Transport
+from benchbrief.runners.tasks import Command
 
 _TIMEOUT_S = 600.0
 """What is dirty is written out first, and a large memory holds much."""

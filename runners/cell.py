@@ -22,27 +22,15 @@ from benchbrief.runners.attended_jobs import run_to_end
 from benchbrief.runners.caches import drop_page_cache
 from benchbrief.runners.clock import aligned, clocks, offsets_of
 from benchbrief.runners.commands import as_at_login
+from benchbrief.runners.contexts import CellContext, Endpoint
+from benchbrief.runners.errors import BadOutput, DiskFull, RunnerError, ServerFailed
 from benchbrief.runners.history import Left
 from benchbrief.runners.measurement import Measurement, Together
 from benchbrief.runners.probing import probes
-from benchbrief.runners.seams import (
-    BadOutput,
-    CellContext,
-    DiskFull,
-    Driver,
-    Endpoint,
-    Engine,
-    Job,
-    JobOutput,
-    KnowsWhy,
-    OutlivesController,
-    Restores,
-    RunnerError,
-    ServerFailed,
-    Settles,
-)
+from benchbrief.runners.seams import Driver, Engine, KnowsWhy, OutlivesController, Restores, Settles
 from benchbrief.runners.server_status import server_status
 from benchbrief.runners.step_jobs import run_jobs
+from benchbrief.runners.tasks import Job, JobOutput
 from benchbrief.runners.world import Readings
 
 

@@ -19,10 +19,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from benchbrief.runners import journal as j
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.measurement import Measurement
 from benchbrief.runners.patience import persistently
-from benchbrief.runners.seams import Command, RunnerError, Transport
+from benchbrief.runners.seams import Transport
+from benchbrief.runners.tasks import Command
 
 if TYPE_CHECKING:
     from benchbrief.runners.attempt import Attempt

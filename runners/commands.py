@@ -15,7 +15,8 @@ from urllib.parse import quote as percent_encode
 from urllib.parse import unquote as percent_decode
 from urllib.parse import urlsplit
 
-from benchbrief.runners.seams import Command, Job, RunnerError, Secret, Word
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.tasks import Command, Job, Secret, Word
 
 MASK = "***"
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")

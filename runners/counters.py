@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from benchbrief.runners.seams import RunnerError
+from benchbrief.runners.errors import RunnerError
 
 _READINGS = 20
 _OFTENEST_S = 1.0

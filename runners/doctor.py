@@ -12,14 +12,16 @@ from tempfile import TemporaryDirectory
 from benchbrief.compiler.plan import Boundary, Cell, Plan
 from benchbrief.runners import tools
 from benchbrief.runners.commands import shell_line
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.facts import size_text
 from benchbrief.runners.fan_out import each_of
 from benchbrief.runners.hosts import CONTROLLER, HostPool
 from benchbrief.runners.plugins import driver, engine_class
 from benchbrief.runners.references import unset
-from benchbrief.runners.seams import Command, Hosts, RunnerError
+from benchbrief.runners.seams import Hosts
 from benchbrief.runners.strays import places, strays
 from benchbrief.runners.supported import try_meters
+from benchbrief.runners.tasks import Command
 
 _FREE = """\
 p=$1

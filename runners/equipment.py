@@ -7,9 +7,10 @@ from contextlib import suppress
 
 from benchbrief.compiler.plan import Cell
 from benchbrief.runners import journal as j
+from benchbrief.runners.errors import RunnerError, TeardownFailed
 from benchbrief.runners.run_state import RunState
 from benchbrief.runners.rundir import server_directory
-from benchbrief.runners.seams import Engine, OutlivesController, RunnerError, TeardownFailed
+from benchbrief.runners.seams import Engine, OutlivesController
 from benchbrief.runners.world import OpenHosts
 
 

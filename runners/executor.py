@@ -18,6 +18,7 @@ import benchbrief
 from benchbrief.compiler.plan import Cell, Plan
 from benchbrief.runners import journal as j
 from benchbrief.runners.aliases import refuse_aliases
+from benchbrief.runners.errors import DiskFull, HostBusy, RunnerError
 from benchbrief.runners.history import attempts_of, finished_cells, records_of, tools_of, warm_of
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.journal_io import JOURNAL, Journal, Listener, read_journal
@@ -27,7 +28,6 @@ from benchbrief.runners.locks import claim_all, release_all
 from benchbrief.runners.repeats import RepeatsUntil
 from benchbrief.runners.run_state import Outcome, RunState, one_line
 from benchbrief.runners.rundir import run_name
-from benchbrief.runners.seams import DiskFull, HostBusy, RunnerError
 from benchbrief.runners.searches import Searches
 from benchbrief.runners.sharing import lanes
 from benchbrief.runners.supported import metered, meters_of

@@ -22,8 +22,10 @@ from dataclasses import dataclass
 
 from benchbrief.compiler.plan import Fact, Hardware, Quantity
 from benchbrief.runners.commands import quote
+from benchbrief.runners.errors import HostError
 from benchbrief.runners.patience import run_persistently
-from benchbrief.runners.seams import Command, HostError, Transport
+from benchbrief.runners.seams import Transport
+from benchbrief.runners.tasks import Command
 
 _MAX_LINES = 5000
 _MAX_VALUE = 500

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from benchbrief.runners.seams import RunnerError
+from benchbrief.runners.errors import RunnerError
 
 AT_ONCE = 32
 """Hosts dealt with at a time. Opening a connection is work for both sides, and sshd refuses some of many that are

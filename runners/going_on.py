@@ -7,10 +7,12 @@ from contextlib import suppress
 
 from benchbrief.compiler.plan import Cell
 from benchbrief.runners import journal as j
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.history import Left
 from benchbrief.runners.run_state import RunState
-from benchbrief.runners.seams import Command, Hosts, Job, RunnerError
+from benchbrief.runners.seams import Hosts
 from benchbrief.runners.step_jobs import jobs_of
+from benchbrief.runners.tasks import Command, Job
 
 
 def tell_resumed(run: RunState, cell: Cell, left: Left) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from benchbrief.runners.commands import printable
+from benchbrief.runners.errors import HostBusy
 from benchbrief.runners.journal_io import is_being_written
-from benchbrief.runners.seams import HostBusy
 
 
 def about(text: str) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from types import TracebackType
 from typing import Self
 
 from benchbrief.compiler.plan import Host, Plan
+from benchbrief.runners.errors import HostError
 from benchbrief.runners.fan_out import fan_out
-from benchbrief.runners.seams import Command, HostError, RunName
+from benchbrief.runners.tasks import Command, RunName
 from benchbrief.runners.transports import RealTransport, open_transport
 
 CONTROLLER = Host(id="local", transport="local", name="127.0.0.1")

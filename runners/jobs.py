@@ -57,23 +57,12 @@ from benchbrief.runners.commands import (
     quote,
     secrets_of,
 )
+from benchbrief.runners.errors import DiskFull, HostError, HostFull, RunnerError
 from benchbrief.runners.holders import about, busy
 from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.patience import persistently
-from benchbrief.runners.seams import (
-    Command,
-    Completed,
-    DiskFull,
-    File,
-    HostError,
-    HostFull,
-    Job,
-    JobOutput,
-    JobState,
-    RunName,
-    RunnerError,
-    Secret,
-)
+from benchbrief.runners.seams import JobState
+from benchbrief.runners.tasks import Command, Completed, File, Job, JobOutput, RunName, Secret
 
 _SLICE_S = 60.0
 """A wait on the host ends at least this often, so that nothing is left behind when its controller dies."""

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from benchbrief.runners.errors import DiskFull, RunnerError
 from benchbrief.runners.journal import RECORD, AnyRecord
-from benchbrief.runners.seams import DiskFull, RunnerError
 
 JOURNAL = "journal.jsonl"
 _BLOCK = 1 << 16

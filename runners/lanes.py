@@ -21,14 +21,7 @@ from benchbrief.runners import journal as j
 from benchbrief.runners.attempt import Attempt, NotWhole
 from benchbrief.runners.cell import CellRun
 from benchbrief.runners.equipment import Equipment
-from benchbrief.runners.fan_out import each_of
-from benchbrief.runners.going_on import end_jobs, tell_resumed
-from benchbrief.runners.history import Left
-from benchbrief.runners.lost_hosts import LostHosts
-from benchbrief.runners.offered import shortfall
-from benchbrief.runners.run_state import RunState, one_line
-from benchbrief.runners.rundir import cell_directory, write_durably
-from benchbrief.runners.seams import (
+from benchbrief.runners.errors import (
     BadOutput,
     DiskFull,
     HostBusy,
@@ -38,6 +31,13 @@ from benchbrief.runners.seams import (
     RunnerError,
     ServerFailed,
 )
+from benchbrief.runners.fan_out import each_of
+from benchbrief.runners.going_on import end_jobs, tell_resumed
+from benchbrief.runners.history import Left
+from benchbrief.runners.lost_hosts import LostHosts
+from benchbrief.runners.offered import shortfall
+from benchbrief.runners.run_state import RunState, one_line
+from benchbrief.runners.rundir import cell_directory, write_durably
 from benchbrief.runners.searches import latency_of
 from benchbrief.runners.supported import meters_of
 from benchbrief.runners.world import OpenHosts

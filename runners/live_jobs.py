@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners.attempt import Attempt
+from benchbrief.runners.contexts import CellContext, Endpoint
 from benchbrief.runners.live import Reading
-from benchbrief.runners.seams import CellContext, Endpoint, RunningJob, TellsInterim, TellsNow
+from benchbrief.runners.seams import RunningJob, TellsInterim, TellsNow
 
 
 def watch_load(attempt: Attempt, host_id: str, running: RunningJob) -> None:

@@ -15,12 +15,13 @@ from functools import partial
 
 from benchbrief.runners import job_scripts as scripts
 from benchbrief.runners.commands import printable
+from benchbrief.runners.errors import HostBusy, HostError, HostFull
 from benchbrief.runners.fan_out import fan_out
 from benchbrief.runners.holders import about, busy, named
 from benchbrief.runners.jobs import STOP_GRACE_S, Claim, JobHost, new_word, sh, tell_alive
 from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.patience import persistently
-from benchbrief.runners.seams import HostBusy, HostError, HostFull, Hosts
+from benchbrief.runners.seams import Hosts
 
 VOID_AFTER_S = 600.0
 """Without a sign of life of its controller for so long, a claim holds no more."""

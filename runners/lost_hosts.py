@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 
 from benchbrief.compiler.plan import Cell
 from benchbrief.runners import journal as j
+from benchbrief.runners.errors import HostError, HostFull, RunnerError
 from benchbrief.runners.run_state import RunState
-from benchbrief.runners.seams import HostError, HostFull, RunnerError
 from benchbrief.runners.world import OpenHosts
 
 _LOOK_EVERY_S = 3.0

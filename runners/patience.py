@@ -9,7 +9,9 @@ from itertools import chain, repeat
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-from benchbrief.runners.seams import Command, Completed, ConnectionLost, Transport
+from benchbrief.runners.errors import ConnectionLost
+from benchbrief.runners.seams import Transport
+from benchbrief.runners.tasks import Command, Completed
 
 _RETRY_AFTER_S = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
 _GIVEN_UP_S = 60.0

@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib.metadata import EntryPoint, entry_points
 from typing import Literal, cast
 
-from benchbrief.runners.seams import Driver, Engine, ProbeKind, RunnerError
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.seams import Driver, Engine, ProbeKind
 
 Kind = Literal["drivers", "engines", "probes"]
 

@@ -12,11 +12,13 @@ from typing import TypeVar
 
 from benchbrief.compiler.plan import Cell, Probe
 from benchbrief.runners.attempt import Attempt, StepJob
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.live_jobs import watch_probes
 from benchbrief.runners.probes import ReadsFiles, reading_job
-from benchbrief.runners.seams import Job, Node, ReadsAfter, RunnerError, RunningJob
+from benchbrief.runners.seams import Node, ReadsAfter, RunningJob
 from benchbrief.runners.server_status import RecordsStatus
+from benchbrief.runners.tasks import Job
 from benchbrief.runners.world import World
 
 _AT_ONCE = 16

@@ -15,9 +15,9 @@ from benchbrief.compiler.plan import Plan
 from benchbrief.runners import facts, tools
 from benchbrief.runners import journal as j
 from benchbrief.runners.carry import Carried
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.plugins import driver, engine_class
-from benchbrief.runners.seams import RunnerError
 
 _OF_THE_MACHINE = ("hostname", "cpu", "memory_limit")
 _OF_THE_SERVER = ("server", "version", "topology", "storage engine", "options file")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchbrief.compiler.plan import Origin, Plan, Reference
-from benchbrief.runners.seams import RunnerError
+from benchbrief.runners.errors import RunnerError
 
 _KINDS = {"env": "environment variable", "secret": "secret"}
 

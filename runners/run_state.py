@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Literal
 
 from benchbrief.compiler.plan import Cell, Plan
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.history import Left
 from benchbrief.runners.journal_io import Journal
 from benchbrief.runners.live import Monitor
 from benchbrief.runners.repeats import RepeatsUntil
-from benchbrief.runners.seams import RunnerError
 from benchbrief.runners.searches import Searches
 from benchbrief.runners.supported import Meter
 from benchbrief.runners.world import World

@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from benchbrief.compiler.plan import Plan
+from benchbrief.runners.errors import DiskFull, RunnerError
 from benchbrief.runners.journal import Simulated
-from benchbrief.runners.seams import DiskFull, RunName, RunnerError
+from benchbrief.runners.tasks import RunName
 
 PLAN = "plan.json"
 SIMULATION = "simulation.json"

@@ -1,4 +1,4 @@
-"""The seams of the runners: what a driver, an engine, a probe and a transport are, and the errors they may raise.
+"""The seams of the runners: what a driver, an engine, a probe and a transport are.
 
 A driver and a probe say *what* to run (typed commands) and what its output means; they never touch a network. A
 transport runs commands and moves files on one host. An engine looks after the system under test.
@@ -8,172 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
-from benchbrief.compiler.plan import Cell, Client, Database, Experiment, Hardware, Host, Plan, Probe, Workload, share_of
+from benchbrief.compiler.plan import Cell, Database, Hardware, Host, Plan, Probe
+from benchbrief.runners.contexts import CellContext, Endpoint
 from benchbrief.runners.measurement import Measurement, Sample
-
-# --- commands are data -------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Secret:
-    """A word that must never be shown, stored or passed as a process argument where that can be avoided."""
-
-    value: str = field(repr=False)
-    name: str = "secret"
-
-
-Word = str | Secret
-
-
-@dataclass(frozen=True)
-class Command:
-    """Words to run as they are: quoting for a shell and masking for people are done by `runners/commands.py`."""
-
-    words: tuple[Word, ...]
-    env: Mapping[str, Word] = field(default_factory=dict)
-    cwd: str | None = None
-
-
-@dataclass(frozen=True)
-class File:
-    """A file to be written into the job's directory before it starts (mode 0600), e.g. a property file with a URI."""
-
-    name: str
-    content: tuple[Word, ...]
-
-
-@dataclass(frozen=True)
-class Job:
-    """A command run detached on a host, in a directory of its own (its working directory).
-
-    `collect` names files (or globs) in that directory which are fetched beside stdout and stderr.
-    `background` jobs (probes, servers) run until they are stopped.
-
-    `key` names the job within its run, for good: who starts it again, be that another controller of the same run, is
-    given the one that was started before. A job without one is always a new one.
-
-    A job whose controller has given no sign of life for `unattended_s` ends itself, with its whole group.
-    """
-
-    name: str
-    command: Command
-    timeout_s: float
-    files: tuple[File, ...] = ()
-    collect: tuple[str, ...] = ()
-    background: bool = False
-    key: str = ""
-    unattended_s: float = 600.0
-
-
-@dataclass(frozen=True)
-class JobOutput:
-    """What a finished job left, fetched to the controller: `directory` holds `stdout`, `stderr` and collected files.
-
-    Times are seconds since the epoch by the host's clock. `exit_code` is None when we stopped the job.
-    """
-
-    directory: Path
-    exit_code: int | None
-    started_at: float
-    ended_at: float
-    host: str
-
-    @property
-    def stdout(self) -> Path:
-        return self.directory / "stdout"
-
-    @property
-    def stderr(self) -> Path:
-        return self.directory / "stderr"
-
-
-@dataclass(frozen=True)
-class RunName:
-    """Whose jobs these are on a host: `owner` is in the names of what lies there, the same when a run is resumed.
-
-    The rest is for people who find it: the run and its folder, and the machine and process that drove it.
-    """
-
-    owner: str = "anyone"
-    run: str = ""
-    folder: str = ""
-    controller: str = ""
-    pid: int = 0
-
-
-@dataclass(frozen=True)
-class Completed:
-    """The result of a short command."""
-
-    exit_code: int
-    stdout: str
-    stderr: str
-    seconds: float
-
-
-# --- errors ------------------------------------------------------------------------------------------------------
-
-
-class RunnerError(Exception):
-    """Something went wrong that a user can act on: one line, and what to do next in `hint`."""
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
-
-
-class HostError(RunnerError):
-    """A host can't be reached, refuses, has another key than known, or a command on it can't be run."""
-
-    lasting = False  # whether it stays until somebody mends it: the host refuses us, or has no address
-
-
-class HostBusy(HostError):
-    """Another run holds the host."""
-
-
-class OneMachine(HostError):
-    """Two names of a plan lead to one machine, on which two cells would be measured at the same time."""
-
-
-class ConnectionLost(HostError):
-    """The connection to a host broke. What was running there as a job still runs."""
-
-
-class ToolMissing(RunnerError):
-    """A tool is not on the host, or does not run there."""
-
-
-class BadOutput(RunnerError):
-    """A tool's output does not prove that it did what was asked: the cell has failed, whatever its exit code."""
-
-
-class LoadShort(RunnerError):
-    """After a load, the database holds fewer records than asked."""
-
-
-class ServerFailed(RunnerError):
-    """The system under test can't be reached, or went away."""
-
-
-class TeardownFailed(RunnerError):
-    """What a database declares for its end went wrong: its cells are none the worse, and it is told."""
-
-
-class DiskFull(RunnerError):
-    """The controller could not write a file for want of space. Nothing more can be kept: the run stops."""
-
-
-class HostFull(RunnerError):
-    """There was no space on a host: the cell has failed, and the run goes on."""
-
-
-class Interrupted(Exception):
-    """The run was asked to stop while something was waited for: no failure, and no verdict."""
+from benchbrief.runners.tasks import Command, Completed, Job, JobOutput
 
 
 class Stopping(Protocol):
@@ -185,81 +27,6 @@ class Stopping(Protocol):
 class GoesOn:
     def is_set(self) -> bool:
         return False  # nobody asks it to stop
-
-
-# --- what a driver is told ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """How the load reaches the system under test: a URI (MongoDB) or a directory on its own host (RocksDB)."""
-
-    uri: Secret | None = None
-    path: str | None = None
-
-
-@dataclass(frozen=True)
-class CellContext:
-    """A cell with all that it names, and where things were found at run time, as one of its load generators sees it.
-
-    `load_host` is that load generator; None when the cell has only one.
-    """
-
-    plan: Plan
-    cell: Cell
-    tool_path: str
-    endpoint: Endpoint
-    load_host: str | None = None
-
-    @property
-    def threads(self) -> int:
-        """Of this load generator. Raises RunnerError when a search has yet to find them: such a cell is not run."""
-        return self._threads_of(self._part)
-
-    @property
-    def target(self) -> float | None:
-        """The load that this load generator offers, in ops/s: whole numbers where there are several."""
-        if self.cell.target is None or len(self.cell.load_hosts) == 1:
-            return self.cell.target
-        return float(len(self.range_of(round(self.cell.target))))
-
-    def range_of(self, total: int) -> range:
-        """The part of so many records or operations that is this load generator's, by its share of the threads.
-
-        The parts of all load generators lie side by side and are the whole together.
-        """
-        parts = [self._threads_of(part) for part in range(len(self.cell.load_hosts))]
-        before, all_threads = sum(parts[: self._part]), sum(parts)
-        return range(total * before // all_threads, total * (before + parts[self._part]) // all_threads)
-
-    @property
-    def _part(self) -> int:
-        return self.cell.load_hosts.index(self.load_host) if self.load_host is not None else 0
-
-    def _threads_of(self, part: int) -> int:
-        if self.cell.threads is None:
-            raise RunnerError(f"the threads of {self.cell.id} are not known")
-        return share_of(self.cell.threads, part, len(self.cell.load_hosts))
-
-    @property
-    def hardware(self) -> Hardware:
-        return self.plan.hardware[self.cell.hardware]
-
-    @property
-    def database(self) -> Database:
-        return self.plan.databases[self.cell.database]
-
-    @property
-    def workload(self) -> Workload:
-        return self.plan.workloads[self.cell.workload]
-
-    @property
-    def experiment(self) -> Experiment:
-        return self.plan.experiments[self.cell.experiment]
-
-    @property
-    def client(self) -> Client | None:
-        return self.plan.clients[self.cell.client] if self.cell.client else None
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from typing import Protocol
 from benchbrief.compiler.plan import Cell, Experiment, Knee, KneeSearch, Plan
 from benchbrief.runners import histogram as h
 from benchbrief.runners import journal as j
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.measurement import Measurement, Operation
-from benchbrief.runners.seams import RunnerError
 
 _SLICE_S = 0.5
 """How often a waiting lane looks whether the run is to stop."""

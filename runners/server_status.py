@@ -13,8 +13,9 @@ from typing import IO, Protocol, runtime_checkable
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners import journal as j
 from benchbrief.runners.attempt import Attempt, StepJob
+from benchbrief.runners.errors import DiskFull, RunnerError
 from benchbrief.runners.rundir import cell_directory, digests
-from benchbrief.runners.seams import DiskFull, Engine, RunnerError
+from benchbrief.runners.seams import Engine
 
 _LAST_ANSWER_S = 5.0
 """How long the answer that is under way at the end is waited for."""

@@ -11,19 +11,12 @@ from dataclasses import replace
 
 from benchbrief.compiler.plan import Cell, StepKind
 from benchbrief.runners.attempt import Attempt, NotWhole, StepJob
+from benchbrief.runners.errors import BadOutput, ConnectionLost, Interrupted, RunnerError
 from benchbrief.runners.live_jobs import watch_load
 from benchbrief.runners.patience import run_persistently
 from benchbrief.runners.probing import sampled
-from benchbrief.runners.seams import (
-    BadOutput,
-    Command,
-    ConnectionLost,
-    Interrupted,
-    Job,
-    JobOutput,
-    RunnerError,
-    RunningJob,
-)
+from benchbrief.runners.seams import RunningJob
+from benchbrief.runners.tasks import Command, Job, JobOutput
 from benchbrief.runners.world import World
 
 _READY_S = 60.0

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Literal
 
 from benchbrief.runners import journal as j
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.history import records_of
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.journal_io import JOURNAL, Journal, is_being_written, read_journal
 from benchbrief.runners.locks import release_all
 from benchbrief.runners.rundir import load_plan, run_name
-from benchbrief.runners.seams import RunnerError
 from benchbrief.runners.worlds import world_of
 
 _LOOK_EVERY_S = 0.1

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from benchbrief.compiler.plan import Cell, Plan
+from benchbrief.runners.errors import HostError, RunnerError
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.probes.power import KINDS, try_meter
 from benchbrief.runners.references import refuse_unset
-from benchbrief.runners.seams import HostError, Hosts, Node, RunnerError
+from benchbrief.runners.seams import Hosts, Node
 
 _AT_ONCE = 16
 """Meters that are tried side by side: each may take seconds to answer."""

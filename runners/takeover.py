@@ -15,11 +15,12 @@ from pathlib import Path
 from benchbrief.compiler.plan import Cell
 from benchbrief.runners import journal as j
 from benchbrief.runners.attempt import StepJob
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.history import Left, left_of
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.run_state import RunState
 from benchbrief.runners.rundir import digests
-from benchbrief.runners.seams import Hosts, OutlivesController, RunnerError
+from benchbrief.runners.seams import Hosts, OutlivesController
 from benchbrief.runners.sharing import lanes
 from benchbrief.runners.step_jobs import jobs_of
 

@@ -13,8 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchbrief.runners.errors import ToolMissing
 from benchbrief.runners.patience import run_persistently
-from benchbrief.runners.seams import Command, Driver, Requirement, ToolMissing, Transport
+from benchbrief.runners.seams import Driver, Requirement, Transport
+from benchbrief.runners.tasks import Command
 
 STAND_IN = "mongo-stand-in"
 _VERSION = re.compile(r"\d+(?:\.\d+)+")

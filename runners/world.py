@@ -18,11 +18,13 @@ from benchbrief.compiler.plan import Cell, Database, Hardware, Plan
 from benchbrief.runners import facts, plugins, supported, tools
 from benchbrief.runners.clock import ClockReading, read_clock
 from benchbrief.runners.counters import CounterReadings, Counters
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.journal import Simulated
-from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, RunName, RunnerError, Transport
+from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, Transport
 from benchbrief.runners.searches import Flag
 from benchbrief.runners.supported import Meter
+from benchbrief.runners.tasks import RunName
 
 _SLICE_S = 0.5
 """How often a pause looks whether the run is to end."""

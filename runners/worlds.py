@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchbrief.runners import journal as j
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.rundir import simulation_of
-from benchbrief.runners.seams import RunnerError
 from benchbrief.runners.simulated.world import SimulatedWorld
 from benchbrief.runners.world import RealWorld, World
 

@@ -94,8 +94,8 @@ def _default_tools() -> Iterator[Finding]:
     from benchbrief.compiler.plan import Host
     from benchbrief.runners import tools
     from benchbrief.runners.doctor import Finding
+    from benchbrief.runners.errors import RunnerError
     from benchbrief.runners.plugins import driver, names
-    from benchbrief.runners.seams import RunnerError
     from benchbrief.runners.transports import open_transport
 
     local = open_transport(Host(id="local", transport="local", name="127.0.0.1"))

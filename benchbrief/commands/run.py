@@ -78,7 +78,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Run SPEC on its hosts, keep every result, and render its brief as PDF and HTML."""
-    from benchbrief.runners.seams import HostBusy, OneMachine
+    from benchbrief.runners.errors import HostBusy, OneMachine
 
     progress = Progress(quiet=quiet)
     run_dir = _made(spec, profile, params, out, simulation(simulate, seed, errors, failing), fresh, progress)

@@ -160,7 +160,7 @@ def _all(out: Path) -> Iterator[RunStatus]:
     """A run that can't be read, such as one of another version, does not hide the others."""
     from benchbrief.results.runs import list_runs
     from benchbrief.results.summary import summarise
-    from benchbrief.runners.seams import RunnerError
+    from benchbrief.runners.errors import RunnerError
 
     for path in list_runs(out):
         try:

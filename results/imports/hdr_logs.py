@@ -14,8 +14,8 @@ from pathlib import Path
 
 from benchbrief.runners.drivers.evidence import lines
 from benchbrief.runners.drivers.ycsb_output import OPERATIONS, Slice, line_of_log, log_start, operation_of
+from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.histogram import scaled
-from benchbrief.runners.seams import BadOutput
 
 _ROWS = {ours: row for row, ours in OPERATIONS.items()}
 

@@ -14,8 +14,8 @@ from benchbrief.results.imports import hdr_logs, raw_latencies
 from benchbrief.runners.drivers import db_bench_output, go_ycsb, go_ycsb_output, ycsb_output
 from benchbrief.runners.drivers.evidence import lines
 from benchbrief.runners.drivers.ycsb_measurement import logged_operations, row_operations, transactions
+from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput
-from benchbrief.runners.seams import BadOutput
 
 KINDS = ("ycsb", "go-ycsb", "db_bench", "hdr")
 HDR = ".hdr"

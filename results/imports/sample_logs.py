@@ -22,8 +22,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchbrief.runners.drivers.evidence import lines
+from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement import Sample
-from benchbrief.runners.seams import BadOutput
 
 PROBES = {"iostat": "disk", "ipmitool": "power"}
 """The probe whose samples each log has."""

@@ -15,12 +15,15 @@ from typing import ClassVar
 
 from benchbrief.compiler.db_bench_flags import FLAG, RESERVED
 from benchbrief.compiler.plan import Probe
+from benchbrief.runners.contexts import CellContext
 from benchbrief.runners.drivers import db_bench_output as text
 from benchbrief.runners.drivers import rocksdb_statistics as history
 from benchbrief.runners.drivers.evidence import bad, lines, require_exit, timeout_s
+from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput, Sample
-from benchbrief.runners.seams import BadOutput, CellContext, Command, Interim, Job, JobOutput, Requirement, RunnerError
+from benchbrief.runners.seams import Interim, Requirement
 from benchbrief.runners.steady import MEASURE, WARM_UP, judged
+from benchbrief.runners.tasks import Command, Job, JobOutput
 
 _REPORT = "report.csv"
 _LOAD = "fillseq"

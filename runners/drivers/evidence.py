@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchbrief.compiler.plan import Cell, StepKind
-from benchbrief.runners.seams import BadOutput, JobOutput
+from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.tasks import JobOutput
 
 _LINE_LIMIT = 1 << 20
 """The longest lines are YCSB's HDR payloads: a few kilobytes."""

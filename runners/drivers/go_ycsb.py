@@ -14,12 +14,15 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 from benchbrief.compiler.plan import StepKind
+from benchbrief.runners.contexts import CellContext
 from benchbrief.runners.drivers import go_ycsb_output as text
 from benchbrief.runners.drivers import ycsb_properties as properties
 from benchbrief.runners.drivers.evidence import bad, lines, require_exit, require_few_errors, timeout_s
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput
-from benchbrief.runners.seams import CellContext, Command, File, Interim, Job, JobOutput, Requirement, RunnerError
+from benchbrief.runners.seams import Interim, Requirement
 from benchbrief.runners.steady import MEASURE, WARM_UP, judged
+from benchbrief.runners.tasks import Command, File, Job, JobOutput
 
 _INTERRUPTED = 124
 """The exit code of `timeout` when the time was over."""

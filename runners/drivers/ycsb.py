@@ -14,12 +14,15 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import ClassVar
 
+from benchbrief.runners.contexts import CellContext
 from benchbrief.runners.drivers import ycsb_output as text
 from benchbrief.runners.drivers import ycsb_properties as properties
 from benchbrief.runners.drivers.evidence import bad, lines, require_exit, timeout_s
 from benchbrief.runners.drivers.ycsb_measurement import from_logs, from_rows, run_s
+from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement import Measurement
-from benchbrief.runners.seams import BadOutput, CellContext, Command, Interim, Job, JobOutput, Requirement
+from benchbrief.runners.seams import Interim, Requirement
+from benchbrief.runners.tasks import Command, Job, JobOutput
 
 _BINDING = "mongodb"
 

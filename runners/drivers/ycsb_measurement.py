@@ -14,12 +14,14 @@ from typing import NoReturn
 
 from benchbrief.compiler.plan import Cell
 from benchbrief.runners import histogram as h
+from benchbrief.runners.contexts import CellContext
 from benchbrief.runners.drivers import ycsb_output as text
 from benchbrief.runners.drivers import ycsb_properties as properties
 from benchbrief.runners.drivers.evidence import bad, lines, require_few_errors
+from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput
-from benchbrief.runners.seams import BadOutput, CellContext, JobOutput
 from benchbrief.runners.steady import MEASURE, WARM_UP, judged
+from benchbrief.runners.tasks import JobOutput
 
 _SNAP_S = 0.25
 """How far before the second it stands for the end of a one-second slice may be."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from math import ceil
 
 from benchbrief.compiler.plan import Workload
-from benchbrief.runners.seams import CellContext, File, RunnerError, Secret
+from benchbrief.runners.contexts import CellContext
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.tasks import File, Secret
 
 FILE = "job.properties"
 MOST_OPERATIONS = 2_000_000_000

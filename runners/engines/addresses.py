@@ -7,7 +7,8 @@ the host itself was reached at through SSH.
 from __future__ import annotations
 
 from benchbrief.runners.patience import run_persistently
-from benchbrief.runners.seams import Command, Transport
+from benchbrief.runners.seams import Transport
+from benchbrief.runners.tasks import Command
 
 # SSH_CONNECTION is: the client's address and port, the server's address and port. An IPv6 address may need a zone.
 _ADDRESS = """\

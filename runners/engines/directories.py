@@ -10,8 +10,10 @@ from __future__ import annotations
 from contextlib import suppress
 
 from benchbrief.runners.attended_jobs import run_to_end
+from benchbrief.runners.errors import Interrupted, RunnerError
 from benchbrief.runners.patience import run_persistently
-from benchbrief.runners.seams import Command, Completed, Interrupted, Job, RunnerError, Stopping, Transport
+from benchbrief.runners.seams import Stopping, Transport
+from benchbrief.runners.tasks import Command, Completed, Job
 
 MARKER = "BENCHBRIEF"
 SNAPSHOT = "BENCHBRIEF.snapshot"

@@ -8,16 +8,9 @@ from typing import Literal
 from benchbrief.compiler.plan import Database, Hardware, Hook
 from benchbrief.runners.attended_jobs import run_to_end
 from benchbrief.runners.commands import shell_line
-from benchbrief.runners.seams import (
-    Command,
-    GoesOn,
-    Hosts,
-    Interrupted,
-    Job,
-    RunnerError,
-    Stopping,
-    TeardownFailed,
-)
+from benchbrief.runners.errors import Interrupted, RunnerError, TeardownFailed
+from benchbrief.runners.seams import GoesOn, Hosts, Stopping
+from benchbrief.runners.tasks import Command, Job
 
 _LAST_WORDS = 300
 

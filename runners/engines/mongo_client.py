@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.compiler.plan import Database
-from benchbrief.runners.seams import RunnerError, ServerFailed
+from benchbrief.runners.errors import RunnerError, ServerFailed
 
 if TYPE_CHECKING:
     from pymongo import MongoClient

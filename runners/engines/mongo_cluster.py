@@ -11,7 +11,8 @@ from typing import Any
 
 from benchbrief.compiler.plan import Database
 from benchbrief.runners.engines.mongo_client import Connection, Refused
-from benchbrief.runners.seams import Interrupted, RunnerError, ServerFailed, Stopping
+from benchbrief.runners.errors import Interrupted, RunnerError, ServerFailed
+from benchbrief.runners.seams import Stopping
 
 _CAUGHT_UP_TIMEOUT_S = 600.0
 _LOOK_EVERY_S = 0.25

@@ -8,7 +8,7 @@ from typing import Any
 from benchbrief.compiler.plan import Dataset
 from benchbrief.runners.engines.mongo_client import Connection
 from benchbrief.runners.engines.mongo_cluster import part
-from benchbrief.runners.seams import LoadShort, RunnerError
+from benchbrief.runners.errors import LoadShort, RunnerError
 
 _TABLE = "usertable"
 """The collection of all YCSB clients."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchbrief.compiler.plan import Database, Host, ServerStart
-from benchbrief.runners.seams import RunnerError
+from benchbrief.runners.errors import RunnerError
 
 CONFIG_FILE = "mongod.conf"
 KEY_FILE = "keyfile"

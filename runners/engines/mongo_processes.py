@@ -14,9 +14,11 @@ from pathlib import Path
 from benchbrief.compiler.plan import Database, Hardware
 from benchbrief.runners import tools
 from benchbrief.runners.engines.mongo_layout import CONFIG_FILE, KEY_FILE, Layout, Member, layout, words
+from benchbrief.runners.errors import RunnerError, ToolMissing
 from benchbrief.runners.patience import run_persistently
 from benchbrief.runners.references import read_reference
-from benchbrief.runners.seams import Command, File, Hosts, Job, RunnerError, RunningJob, Secret, ToolMissing
+from benchbrief.runners.seams import Hosts, RunningJob
+from benchbrief.runners.tasks import Command, File, Job, Secret
 
 _END_TIMEOUT_S = 120.0
 """A server that is told to end writes a checkpoint of all that is in its cache."""

@@ -11,7 +11,9 @@ from itertools import count
 from pathlib import Path
 
 from benchbrief.runners import tools
-from benchbrief.runners.seams import Command, Job, RunnerError, RunningJob, ServerFailed, Transport
+from benchbrief.runners.errors import RunnerError, ServerFailed
+from benchbrief.runners.seams import RunningJob, Transport
+from benchbrief.runners.tasks import Command, Job
 
 _START_TIMEOUT_S = 60.0
 _LOOK_EVERY_S = 0.1

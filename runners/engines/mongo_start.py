@@ -23,8 +23,9 @@ from benchbrief.runners.engines.mongo_client import Connection, Refused
 from benchbrief.runners.engines.mongo_cluster import writable
 from benchbrief.runners.engines.mongo_layout import Layout, Member, layout
 from benchbrief.runners.engines.mongo_processes import Servers
+from benchbrief.runners.errors import Interrupted, RunnerError, ServerFailed
 from benchbrief.runners.references import read_reference
-from benchbrief.runners.seams import Hosts, Interrupted, RunnerError, ServerFailed, Stopping
+from benchbrief.runners.seams import Hosts, Stopping
 
 _LISTEN_TIMEOUT_S = 300.0
 """After an unclean end, a server first goes through its journal."""

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote as percent_encode
 
 from benchbrief.compiler.plan import Database, Option, Template
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.references import read_reference
-from benchbrief.runners.seams import RunnerError, Secret
+from benchbrief.runners.tasks import Secret
 
 DEFAULT_PORT = 27017
 DEFAULT_DATABASE = "ycsb"

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal
 
 from benchbrief.compiler.plan import Cell, Database, Hardware, Plan
 from benchbrief.runners import tools
+from benchbrief.runners.contexts import Endpoint
 from benchbrief.runners.engines import directories, mongo_server, mongo_uri
 from benchbrief.runners.engines.addresses import address_of
 from benchbrief.runners.engines.hooks import run_hooks
@@ -26,7 +27,9 @@ from benchbrief.runners.engines.mongo_facts import counters_of, facts_of, status
 from benchbrief.runners.engines.mongo_layout import unguarded
 from benchbrief.runners.engines.mongo_processes import server_keys
 from benchbrief.runners.engines.mongo_start import StartedCluster
-from benchbrief.runners.seams import Endpoint, GoesOn, Hosts, Interrupted, Secret, ServerFailed, Stopping
+from benchbrief.runners.errors import Interrupted, ServerFailed
+from benchbrief.runners.seams import GoesOn, Hosts, Stopping
+from benchbrief.runners.tasks import Secret
 
 _WARM_UP_S = 3.0
 _RESTART_SLACK_S = 2.0

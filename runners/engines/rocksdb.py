@@ -13,23 +13,15 @@ from typing import ClassVar, Literal
 
 from benchbrief.compiler.plan import Cell, Database, Hardware, Plan
 from benchbrief.runners import tools
+from benchbrief.runners.contexts import Endpoint
 from benchbrief.runners.engines import directories
 from benchbrief.runners.engines.hooks import run_hooks
+from benchbrief.runners.errors import LoadShort, RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.facts import size_text
 from benchbrief.runners.patience import run_persistently
 from benchbrief.runners.plugins import driver
-from benchbrief.runners.seams import (
-    Command,
-    Completed,
-    Endpoint,
-    GoesOn,
-    Hosts,
-    LoadShort,
-    RunnerError,
-    ServerFailed,
-    Stopping,
-    ToolMissing,
-)
+from benchbrief.runners.seams import GoesOn, Hosts, Stopping
+from benchbrief.runners.tasks import Command, Completed
 
 _MARKER = directories.MARKER
 _ROOM_FACTOR = 1.25

@@ -23,7 +23,8 @@ from typing import Protocol, runtime_checkable
 
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners.commands import quote, shell_line
-from benchbrief.runners.seams import BadOutput, File, Job, JobOutput, Word
+from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.tasks import File, Job, JobOutput, Word
 
 _LONGEST_S = 24 * 3600.0
 """A loop ends by itself after this long, or when its directory has gone: none is left behind for ever."""

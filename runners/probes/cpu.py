@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from benchbrief.compiler.plan import Probe
+from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes import FileReads, Reading, reading_job, readings, recent, steps
 from benchbrief.runners.probes.pressure import pressure, pressure_rule
-from benchbrief.runners.seams import BadOutput, Job, JobOutput, Node
+from benchbrief.runners.seams import Node
+from benchbrief.runners.tasks import Job, JobOutput
 
 _STATES = 8
 """user nice system idle iowait irq softirq steal; the guests' time after them is in user and nice already."""

@@ -12,9 +12,11 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from benchbrief.compiler.plan import Probe
+from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes import Reading, moments, readings, steps
-from benchbrief.runners.seams import BadOutput, Job, JobOutput, Node, RunnerError
+from benchbrief.runners.seams import Node
+from benchbrief.runners.tasks import Job, JobOutput
 
 _GAUGES: Mapping[str, tuple[str, str, float]] = {
     "connections.current": ("database.connections", "connections", 1),

@@ -11,10 +11,12 @@ from typing import ClassVar
 
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners.commands import quote
+from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes import FileReads, Reading, reading_job, readings, steps
 from benchbrief.runners.probes.pressure import pressure, pressure_rule
-from benchbrief.runners.seams import BadOutput, Job, JobOutput, Node
+from benchbrief.runners.seams import Node
+from benchbrief.runners.tasks import Job, JobOutput
 
 _READ = "if ($3 !~ /^(loop|ram|zram|sr|fd)[0-9]/) print"
 # Whole disks have a device behind them; partitions, loops, RAM disks and mapped devices would count twice.

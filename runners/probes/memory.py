@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from benchbrief.compiler.plan import Probe
+from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes import FileReads, Reading, Step, moments, reading_job, readings, steps
 from benchbrief.runners.probes.pressure import pressure, pressure_rule
-from benchbrief.runners.seams import BadOutput, Job, JobOutput, Node
+from benchbrief.runners.seams import Node
+from benchbrief.runners.tasks import Job, JobOutput
 
 _SIZES = "if (/^(MemTotal|MemAvailable|Buffers|Cached|Dirty|SwapTotal|SwapFree):/) print"
 _COUNTS = "if (/^(pswpin|pswpout|pgmajfault) /) print"

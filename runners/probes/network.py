@@ -11,9 +11,11 @@ from typing import ClassVar
 
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners.commands import quote
+from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes import FileReads, Reading, reading_job, readings, steps
-from benchbrief.runners.seams import BadOutput, Job, JobOutput, Node
+from benchbrief.runners.seams import Node
+from benchbrief.runners.tasks import Job, JobOutput
 
 # Interfaces with a device behind them: bridges, bonds and tunnels would count what goes through those a second time.
 # In a container or a virtual network none has one; then it is all but the loopback.

@@ -11,14 +11,17 @@ from pydantic import ValidationError
 from benchbrief.compiler.blocks.workload_tables import DB_BENCH, PROPORTIONS, read_share
 from benchbrief.compiler.plan import Workload
 from benchbrief.runners import histogram as h
+from benchbrief.runners.contexts import CellContext
 from benchbrief.runners.drivers.evidence import require_few_errors, timeout_s
+from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement import Bucket, Histogram, Interval, Measurement, Operation, PhaseThroughput
-from benchbrief.runners.seams import BadOutput, CellContext, Command, File, Job, JobOutput, Requirement
+from benchbrief.runners.seams import Requirement
 from benchbrief.runners.simulated.distribution import Counts, edge
 from benchbrief.runners.simulated.hosts import LOAD, TASK_FILE
 from benchbrief.runners.simulated.load import TASK, TOLD, Task, Told, ToldOperation
 from benchbrief.runners.simulated.model import Machine
 from benchbrief.runners.steady import steadiness
+from benchbrief.runners.tasks import Command, File, Job, JobOutput
 
 VERSION = "simulated"
 _LOAD_THREADS = 8

@@ -7,7 +7,9 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from benchbrief.compiler.plan import Cell, Database, Hardware
-from benchbrief.runners.seams import Endpoint, GoesOn, LoadShort, Stopping
+from benchbrief.runners.contexts import Endpoint
+from benchbrief.runners.errors import LoadShort
+from benchbrief.runners.seams import GoesOn, Stopping
 from benchbrief.runners.simulated.hosts import SimulatedHosts
 
 _READINGS = 20

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from benchbrief.compiler.plan import Host, Plan
+from benchbrief.runners.errors import HostError
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.journal import Failing
-from benchbrief.runners.seams import Command, Completed, HostError, Job, JobOutput, JobState, RunningJob, Transport
+from benchbrief.runners.seams import JobState, RunningJob, Transport
 from benchbrief.runners.simulated.load import TASK, TOLD, Busy, Load, Task, chance
 from benchbrief.runners.simulated.sampling import SAMPLER, SAMPLES, Sampler, sampled
+from benchbrief.runners.tasks import Command, Completed, Job, JobOutput
 
 EPOCH = 946_684_800.0
 """2000-01-01 00:00 UTC, when simulated time begins."""

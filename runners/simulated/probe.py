@@ -7,11 +7,13 @@ from typing import ClassVar
 from pydantic import ValidationError
 
 from benchbrief.compiler.plan import Probe
+from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement import Sample
-from benchbrief.runners.seams import BadOutput, Command, File, Job, JobOutput, Node
+from benchbrief.runners.seams import Node
 from benchbrief.runners.simulated.hosts import SAMPLE, TASK_FILE
 from benchbrief.runners.simulated.model import Machine
 from benchbrief.runners.simulated.sampling import READINGS, SAMPLER, SAMPLES, Sampler
+from benchbrief.runners.tasks import Command, File, Job, JobOutput
 
 _LONGEST_S = 24 * 3600.0
 

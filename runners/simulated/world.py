@@ -9,15 +9,18 @@ from collections.abc import Callable, Sequence
 from benchbrief.compiler.plan import Cell, Database, Hardware, Plan
 from benchbrief.runners import tools
 from benchbrief.runners.clock import ClockReading
+from benchbrief.runners.contexts import CellContext
 from benchbrief.runners.counters import Counters
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal import Simulated
-from benchbrief.runners.seams import CellContext, Driver, Engine, Hosts, ProbeKind, RunName, RunnerError, Transport
+from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, Transport
 from benchbrief.runners.searches import Flag
 from benchbrief.runners.simulated.driver import VERSION, SimulatedDriver
 from benchbrief.runners.simulated.engine import SimulatedEngine, SimulatedReadings
 from benchbrief.runners.simulated.hosts import LOAD, SimulatedHosts, failing
 from benchbrief.runners.simulated.probe import SimulatedProbe
 from benchbrief.runners.supported import Meter
+from benchbrief.runners.tasks import RunName
 from benchbrief.runners.world import OpenHosts, Readings
 
 _AT_ONCE = 4

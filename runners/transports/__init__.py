@@ -7,7 +7,8 @@ from typing import Protocol
 
 from benchbrief.compiler.plan import Host
 from benchbrief.runners.jobs import JobHost
-from benchbrief.runners.seams import RunName, Transport
+from benchbrief.runners.seams import Transport
+from benchbrief.runners.tasks import RunName
 
 
 class RealTransport(Transport, JobHost, Protocol):

@@ -17,20 +17,10 @@ from typing import IO
 from benchbrief.compiler.plan import Host
 from benchbrief.runners import jobs, locks
 from benchbrief.runners.commands import Masking, masked, script
+from benchbrief.runners.errors import ConnectionLost, HostError, HostFull, RunnerError
 from benchbrief.runners.keeper import KEEPER
-from benchbrief.runners.seams import (
-    Command,
-    Completed,
-    ConnectionLost,
-    HostError,
-    HostFull,
-    Job,
-    JobState,
-    RunName,
-    RunnerError,
-    RunningJob,
-    Secret,
-)
+from benchbrief.runners.seams import JobState, RunningJob
+from benchbrief.runners.tasks import Command, Completed, Job, RunName, Secret
 from benchbrief.runners.transports.output import LimitedText
 
 _PIECE = 1 << 20

@@ -26,21 +26,11 @@ from paramiko.ssh_exception import NoValidConnectionsError
 from benchbrief.compiler.plan import Host
 from benchbrief.runners import jobs, locks
 from benchbrief.runners.commands import Masking, masked, printable, quote, script
+from benchbrief.runners.errors import ConnectionLost, HostError, HostFull, RunnerError
 from benchbrief.runners.fan_out import AT_ONCE
 from benchbrief.runners.keeper import KEEPER
-from benchbrief.runners.seams import (
-    Command,
-    Completed,
-    ConnectionLost,
-    HostError,
-    HostFull,
-    Job,
-    JobState,
-    RunName,
-    RunnerError,
-    RunningJob,
-    Secret,
-)
+from benchbrief.runners.seams import JobState, RunningJob
+from benchbrief.runners.tasks import Command, Completed, Job, RunName, Secret
 from benchbrief.runners.transports.forward import Channel, forwarded
 from benchbrief.runners.transports.known_hosts import KnownHost, known_host
 from benchbrief.runners.transports.ssh_config import config_text

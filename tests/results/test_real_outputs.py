@@ -10,8 +10,9 @@ import pytest
 
 from benchbrief.compiler.plan import Cell, Plan, Step, Workload
 from benchbrief.results.store import Store, open_store
+from benchbrief.runners.contexts import CellContext, Endpoint
 from benchbrief.runners.plugins import driver
-from benchbrief.runners.seams import CellContext, Endpoint, Job
+from benchbrief.runners.tasks import Job
 from tests.results.making import HERE, RunMaker, a_cell, a_plan
 from tests.support.tools import system_tool
 

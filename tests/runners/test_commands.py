@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchbrief.runners.commands import MASK, Masking, exec_line, exports, masked, quote, script, secrets_of, shell_line
-from benchbrief.runners.seams import Command, File, Job, RunnerError, Secret
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.tasks import Command, File, Job, Secret
 
 # What a process can be given: no NUL, no lone surrogates.
 TEXT = st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"]), max_size=30) | st.sampled_from(

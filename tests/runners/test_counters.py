@@ -10,7 +10,7 @@ import pytest
 
 from benchbrief.runners import counters
 from benchbrief.runners.counters import CounterReadings
-from benchbrief.runners.seams import ServerFailed
+from benchbrief.runners.errors import ServerFailed
 from tests.support.waiting import until
 
 

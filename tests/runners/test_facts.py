@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.plan import Fact, Hardware, Host, Origin, Quantity
+from benchbrief.runners.errors import HostError
 from benchbrief.runners.facts import contradictions, observe
-from benchbrief.runners.seams import Command, Completed, HostError, Transport
+from benchbrief.runners.seams import Transport
+from benchbrief.runners.tasks import Command, Completed
 from benchbrief.runners.transports import open_transport
 
 LOCAL = Host(id="local", transport="local", name="local")

@@ -10,8 +10,8 @@ from contextlib import closing
 import pytest
 
 from benchbrief.runners import keeper
+from benchbrief.runners.errors import HostError
 from benchbrief.runners.keeper import Keeper
-from benchbrief.runners.seams import HostError
 from tests.support.waiting import until
 
 HOLD_S = 0.6

@@ -16,7 +16,8 @@ from benchbrief.compiler.plan import Host
 from benchbrief.runners.drivers import db_bench_output, go_ycsb_output, ycsb_output
 from benchbrief.runners.live import LIVE, Live, Monitor, Reading, read_live
 from benchbrief.runners.probes import recent
-from benchbrief.runners.seams import Command, Interim, Job, JobOutput
+from benchbrief.runners.seams import Interim
+from benchbrief.runners.tasks import Command, Job, JobOutput
 from benchbrief.runners.transports.local import LocalTransport
 from tests.support.waiting import until
 

@@ -11,7 +11,7 @@ from benchbrief.runners import plugins
 from benchbrief.runners.drivers.db_bench import DbBench
 from benchbrief.runners.engines.mongodb import MongoDB
 from benchbrief.runners.engines.rocksdb import RocksDB
-from benchbrief.runners.seams import RunnerError
+from benchbrief.runners.errors import RunnerError
 
 
 def test_our_own_are_installed() -> None:

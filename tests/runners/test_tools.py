@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners import tools
+from benchbrief.runners.errors import ToolMissing
 from benchbrief.runners.plugins import driver
-from benchbrief.runners.seams import Command, ToolMissing, Transport
+from benchbrief.runners.seams import Transport
+from benchbrief.runners.tasks import Command
 from benchbrief.runners.transports import open_transport
 from tests.support.cells import LOCAL
 from tests.support.tools import built_tool, system_tool, tools_dir

@@ -22,7 +22,9 @@ from benchbrief.compiler.plan import (
     Tool,
     Workload,
 )
-from benchbrief.runners.seams import CellContext, Driver, Endpoint, Engine, Job, JobOutput, Node, Secret, Transport
+from benchbrief.runners.contexts import CellContext, Endpoint
+from benchbrief.runners.seams import Driver, Engine, Node, Transport
+from benchbrief.runners.tasks import Job, JobOutput, Secret
 
 ORIGIN = Origin(file="brief.bench", line=1, column=1)
 LOCAL = Host(id="local", transport="local", name="127.0.0.1")

@@ -23,21 +23,14 @@ from typing import ClassVar
 
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners.commands import quote
+from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes import Reading, last_words, moments, readings, recent, sampling_job
 from benchbrief.runners.probes.power import ipmi, rapl, snmp
 from benchbrief.runners.probes.power.complaints import ENDED, complaint
 from benchbrief.runners.probes.power.points import ANSWER_S, Point, Reader, given, points, secret
-from benchbrief.runners.seams import (
-    BadOutput,
-    Command,
-    Job,
-    JobOutput,
-    Node,
-    RunnerError,
-    Transport,
-    Word,
-)
+from benchbrief.runners.seams import Node, Transport
+from benchbrief.runners.tasks import Command, Job, JobOutput, Word
 
 _TRY_S = 60.0
 """The first reading of a BMC by Redfish takes several requests, each of which may take seconds."""

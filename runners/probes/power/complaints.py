@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from benchbrief.runners.errors import RunnerError, ToolMissing
 from benchbrief.runners.probes.power.points import points
-from benchbrief.runners.seams import JobOutput, Node, RunnerError, ToolMissing
+from benchbrief.runners.seams import Node
+from benchbrief.runners.tasks import JobOutput
 
 _NOISE = ("IANA PEN registry", "Created directory: ")
 """Of ipmitool 1.8.19 when the list of vendors is not installed, and of snmpget: they change nothing."""

@@ -7,7 +7,8 @@ import re
 from benchbrief.runners.commands import quote
 from benchbrief.runners.probes import Reading
 from benchbrief.runners.probes.power.points import ANSWER_S, Point, Reader, given, name_and_port, secret
-from benchbrief.runners.seams import Node, Word
+from benchbrief.runners.seams import Node
+from benchbrief.runners.tasks import Word
 
 _WATTS = re.compile(r"Instantaneous power reading:\s+(\d{1,6}) Watts")
 _ACTIVE = re.compile(r"Power reading state is:\s+activated")

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from benchbrief.compiler.plan import PowerMeter, Reference
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.references import read_reference
-from benchbrief.runners.seams import File, Node, RunnerError, Secret, Word
+from benchbrief.runners.seams import Node
+from benchbrief.runners.tasks import File, Secret, Word
 
 ANSWER_S = 10
 """A meter that has not answered after this long gives no reading."""

@@ -13,7 +13,8 @@ from benchbrief.compiler.plan import Probe
 from benchbrief.runners.commands import quote
 from benchbrief.runners.probes import Reading, steps
 from benchbrief.runners.probes.power.points import Point, Reader
-from benchbrief.runners.seams import JobOutput, Node
+from benchbrief.runners.seams import Node
+from benchbrief.runners.tasks import JobOutput
 
 POWERCAP = "/sys/class/powercap"
 _MOST_W = 1000.0

@@ -16,9 +16,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from benchbrief.compiler.plan import PowerMeter
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.probes import Reading
 from benchbrief.runners.probes.power.points import ANSWER_S, Point, Reader, given, name_and_port
-from benchbrief.runners.seams import File, Node, RunnerError, Secret, Word
+from benchbrief.runners.seams import Node
+from benchbrief.runners.tasks import File, Secret, Word
 
 
 @dataclass(frozen=True)

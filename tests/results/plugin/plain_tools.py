@@ -6,8 +6,11 @@ from typing import ClassVar
 from pydantic import TypeAdapter, ValidationError
 
 from benchbrief.compiler.plan import Probe
+from benchbrief.runners.contexts import CellContext
+from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement import Measurement, Sample
-from benchbrief.runners.seams import BadOutput, CellContext, Command, Job, JobOutput, Node, Requirement
+from benchbrief.runners.seams import Node, Requirement
+from benchbrief.runners.tasks import Command, Job, JobOutput
 
 MEASUREMENT = TypeAdapter(Measurement)
 SAMPLES = TypeAdapter(tuple[Sample, ...])

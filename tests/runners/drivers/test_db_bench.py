@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.runners.contexts import CellContext
 from benchbrief.runners.drivers.db_bench import DbBench
+from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.histogram import percentile
-from benchbrief.runners.seams import BadOutput, CellContext, JobOutput, RunnerError
+from benchbrief.runners.tasks import JobOutput
 from tests.support.cells import context, db_bench, recorded, rocksdb
 from tests.support.measurements import rendered
 

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.runners.contexts import CellContext, Endpoint
 from benchbrief.runners.drivers.go_ycsb import GoYcsb
-from benchbrief.runners.seams import BadOutput, CellContext, Endpoint, JobOutput, RunnerError, Secret
+from benchbrief.runners.errors import BadOutput, RunnerError
+from benchbrief.runners.tasks import JobOutput, Secret
 from tests.support.cells import attached, context, recorded, ycsb
 from tests.support.measurements import rendered
 

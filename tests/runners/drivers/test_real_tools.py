@@ -14,12 +14,14 @@ import pytest
 
 from benchbrief.compiler.plan import Database, Workload
 from benchbrief.runners import tools
+from benchbrief.runners.contexts import CellContext
 from benchbrief.runners.engines.mongodb import MongoDB
 from benchbrief.runners.engines.rocksdb import RocksDB
+from benchbrief.runners.errors import BadOutput, LoadShort, ServerFailed
 from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.measurement import Measurement
 from benchbrief.runners.plugins import driver
-from benchbrief.runners.seams import BadOutput, CellContext, Driver, Engine, LoadShort, ServerFailed, Transport
+from benchbrief.runners.seams import Driver, Engine, Transport
 from tests.support import cells
 from tests.support.tools import built_tool, system_tool, tools_dir
 

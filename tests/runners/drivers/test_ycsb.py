@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.runners.contexts import CellContext, Endpoint
 from benchbrief.runners.drivers.ycsb import Ycsb
 from benchbrief.runners.drivers.ycsb_output import operation_of, read_hdr_logs, read_text
+from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.histogram import merge, percentile
 from benchbrief.runners.hosts import HostPool
-from benchbrief.runners.seams import BadOutput, CellContext, Command, Endpoint, JobOutput, RunnerError, Secret
+from benchbrief.runners.tasks import Command, JobOutput, Secret
 from tests.support.cells import attached, context, recorded, run_job, ycsb
 from tests.support.measurements import rendered
 

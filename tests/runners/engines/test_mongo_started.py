@@ -20,20 +20,13 @@ import pymongo
 import pytest
 
 from benchbrief.compiler.plan import Auth, Database, Host, Reference, ServerStart, Tls
+from benchbrief.runners.contexts import CellContext, Endpoint
 from benchbrief.runners.engines.mongo_cluster import lagging
 from benchbrief.runners.engines.mongo_layout import layout, unguarded
 from benchbrief.runners.engines.mongodb import MongoDB
+from benchbrief.runners.errors import Interrupted, RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.hosts import HostPool
-from benchbrief.runners.seams import (
-    CellContext,
-    Endpoint,
-    Interrupted,
-    RunName,
-    RunnerError,
-    Secret,
-    ServerFailed,
-    ToolMissing,
-)
+from benchbrief.runners.tasks import RunName, Secret
 from tests.runners.engines.test_mongodb import certificate_of
 from tests.support import cells
 from tests.support.mongo import as_mongod

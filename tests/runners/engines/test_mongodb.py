@@ -22,12 +22,14 @@ from cryptography.x509.oid import NameOID
 
 from benchbrief.compiler.plan import Database, Hook, Reference
 from benchbrief.runners.carry import Carried
+from benchbrief.runners.contexts import CellContext, Endpoint
 from benchbrief.runners.doctor import examine
 from benchbrief.runners.engines.mongodb import MongoDB
+from benchbrief.runners.errors import LoadShort, RunnerError, ServerFailed
 from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.journal import EngineFacts
 from benchbrief.runners.recheck import recheck
-from benchbrief.runners.seams import CellContext, Endpoint, LoadShort, RunName, RunnerError, ServerFailed
+from benchbrief.runners.tasks import RunName
 from tests.support import cells
 from tests.support.mongo import running_stand_in
 from tests.support.mongo_peer import HELLO, scripted_mongod

@@ -10,17 +10,10 @@ from typing import Literal
 import pytest
 
 from benchbrief.compiler.plan import Database, Hook, Reset
+from benchbrief.runners.contexts import CellContext, Endpoint
 from benchbrief.runners.engines.rocksdb import RocksDB
+from benchbrief.runners.errors import Interrupted, LoadShort, RunnerError, ServerFailed, TeardownFailed
 from benchbrief.runners.hosts import HostPool
-from benchbrief.runners.seams import (
-    CellContext,
-    Endpoint,
-    Interrupted,
-    LoadShort,
-    RunnerError,
-    ServerFailed,
-    TeardownFailed,
-)
 from tests.support import cells
 from tests.support.tools import system_tool
 from tests.support.waiting import until

@@ -10,7 +10,7 @@ import pytest
 
 from benchbrief.runners.attempt import Attempt
 from benchbrief.runners.journal_io import Journal
-from benchbrief.runners.seams import Command, Job
+from benchbrief.runners.tasks import Command, Job
 from benchbrief.runners.world import RealWorld
 from tests.support.plans import compile_spec
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.runners.errors import DiskFull, RunnerError
 from benchbrief.runners.journal import CellStarted
 from benchbrief.runners.journal_io import JOURNAL, Journal, each_record, is_being_written, read_journal, records_at
-from benchbrief.runners.seams import DiskFull, RunnerError
 from tests.support.waiting import until
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from benchbrief.compiler.plan import Cell, KneeSearch, Plan
 from benchbrief.runners import journal as j
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.measurement import Bucket, Histogram, Measurement, Operation, PhaseThroughput
-from benchbrief.runners.seams import RunnerError
 from benchbrief.runners.searches import Searches, knee_of, latency_of
 from tests.support.plans import compile_spec
 from tests.support.waiting import until

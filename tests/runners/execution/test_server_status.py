@@ -13,8 +13,9 @@ import pytest
 
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners.attempt import Attempt
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.journal_io import Journal
-from benchbrief.runners.seams import Engine, RunnerError
+from benchbrief.runners.seams import Engine
 from benchbrief.runners.server_status import server_status
 from benchbrief.runners.world import RealWorld
 from tests.support import cells

@@ -10,7 +10,8 @@ from typing import Any
 from benchbrief.compiler.plan import Boundary, Hardware, Host, PowerMeter, Probe, Reference
 from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes.power import Power
-from benchbrief.runners.seams import JobOutput, Node, Transport
+from benchbrief.runners.seams import Node, Transport
+from benchbrief.runners.tasks import JobOutput
 from tests.support import cells
 from tests.support.waiting import until
 

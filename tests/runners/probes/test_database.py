@@ -11,8 +11,9 @@ import pytest
 
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners.engines.mongo_facts import status_of
+from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.probes.database import Database
-from benchbrief.runners.seams import BadOutput, JobOutput
+from benchbrief.runners.tasks import JobOutput
 from tests.support import cells
 from tests.support.bench import fresh_bench
 from tests.support.tools import built_tool

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.plan import Boundary, PowerMeter, Probe, Reference
+from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes.power import Power, rapl, try_meter
-from benchbrief.runners.seams import BadOutput, JobOutput, Node, RunnerError, Transport
+from benchbrief.runners.seams import Node, Transport
+from benchbrief.runners.tasks import JobOutput
 from benchbrief.runners.transports import open_transport
 from tests.support import cells
 from tests.support.bmc import PASSWORD, USER, bmc

@@ -16,13 +16,15 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.plan import Host, Origin, Probe
+from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes import ReadsFiles, reading_job
 from benchbrief.runners.probes.cpu import Cpu
 from benchbrief.runners.probes.disk import Disk
 from benchbrief.runners.probes.memory import Memory
 from benchbrief.runners.probes.network import Network
-from benchbrief.runners.seams import BadOutput, Job, JobOutput, ProbeKind, Transport
+from benchbrief.runners.seams import ProbeKind, Transport
+from benchbrief.runners.tasks import Job, JobOutput
 from benchbrief.runners.transports import open_transport
 from tests.support import cells
 from tests.support.waiting import until

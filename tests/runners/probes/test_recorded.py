@@ -12,9 +12,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from benchbrief.runners.errors import BadOutput, RunnerError
 from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes.power import Power, try_meter
-from benchbrief.runners.seams import BadOutput, JobOutput, Node, RunnerError, Transport
+from benchbrief.runners.seams import Node, Transport
+from benchbrief.runners.tasks import JobOutput
 from benchbrief.runners.transports import open_transport
 from tests.runners.probes.metering import PROBE, meter, nodes
 from tests.support import cells

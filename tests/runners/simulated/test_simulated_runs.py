@@ -18,10 +18,10 @@ from benchbrief.compiler.metrics.measures import KINDS
 from benchbrief.results.build import DATABASE, rebuild
 from benchbrief.results.evidence import read_evidence
 from benchbrief.runners import journal as j
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.executor import execute
 from benchbrief.runners.run_state import Outcome
 from benchbrief.runners.rundir import SIMULATION, create_run
-from benchbrief.runners.seams import RunnerError
 from benchbrief.runners.simulated.sampling import READINGS
 from tests.support.plans import compile_spec
 

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.runners.seams import Command, File, HostError, Job, RunName, Secret, Transport
+from benchbrief.runners.errors import HostError
+from benchbrief.runners.seams import Transport
 from benchbrief.runners.strays import strays
+from benchbrief.runners.tasks import Command, File, Job, RunName, Secret
 from benchbrief.runners.transports import RealTransport, open_transport
 from tests.support.waiting import until
 

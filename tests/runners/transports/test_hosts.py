@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.plan import Host, Plan, SpecRef
+from benchbrief.runners.errors import HostError
 from benchbrief.runners.hosts import HostPool
-from benchbrief.runners.seams import Command, HostError, Job, Transport
+from benchbrief.runners.seams import Transport
+from benchbrief.runners.tasks import Command, Job
 from tests.support.sshd import Sshd
 from tests.support.waiting import until
 

@@ -13,20 +13,9 @@ import pytest
 
 from benchbrief.compiler.plan import Host
 from benchbrief.runners import jobs
-from benchbrief.runners.seams import (
-    Command,
-    Completed,
-    DiskFull,
-    File,
-    HostError,
-    HostFull,
-    Job,
-    JobOutput,
-    RunnerError,
-    RunningJob,
-    Secret,
-    Transport,
-)
+from benchbrief.runners.errors import DiskFull, HostError, HostFull, RunnerError
+from benchbrief.runners.seams import RunningJob, Transport
+from benchbrief.runners.tasks import Command, Completed, File, Job, JobOutput, Secret
 from benchbrief.runners.transports import open_transport
 from tests.support.tools import system_tool
 from tests.support.waiting import until

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.runners.seams import Command, Job, RunName, RunningJob, Transport
+from benchbrief.runners.seams import RunningJob, Transport
+from benchbrief.runners.tasks import Command, Job, RunName
 from benchbrief.runners.transports import open_transport
 from tests.support.waiting import until
 

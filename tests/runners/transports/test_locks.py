@@ -15,13 +15,15 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners import locks
+from benchbrief.runners.errors import HostBusy, HostError
 from benchbrief.runners.hosts import CONTROLLER
 from benchbrief.runners.job_scripts import CLAIM, with_values
 from benchbrief.runners.jobs import tell_alive
 from benchbrief.runners.journal_io import Journal
 from benchbrief.runners.locks import claim_all
-from benchbrief.runners.seams import Command, Completed, HostBusy, HostError, Job, RunName, Transport
+from benchbrief.runners.seams import Transport
 from benchbrief.runners.strays import end_strays, strays
+from benchbrief.runners.tasks import Command, Completed, Job, RunName
 from benchbrief.runners.transports import RealTransport, open_transport
 from tests.support.plans import compile_spec
 from tests.support.sshd import Sshd

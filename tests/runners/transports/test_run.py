@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.plan import Host
-from benchbrief.runners.seams import Command, ConnectionLost, HostError, Secret, Transport
+from benchbrief.runners.errors import ConnectionLost, HostError
+from benchbrief.runners.seams import Transport
+from benchbrief.runners.tasks import Command, Secret
 from benchbrief.runners.transports import open_transport
 from tests.support.waiting import until
 

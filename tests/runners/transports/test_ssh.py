@@ -17,7 +17,9 @@ from benchbrief.compiler.plan import Host
 from benchbrief.runners import clock, facts, tools
 from benchbrief.runners.engines import directories
 from benchbrief.runners.engines.addresses import address_of
-from benchbrief.runners.seams import Command, ConnectionLost, HostError, Job, RunnerError, Transport
+from benchbrief.runners.errors import ConnectionLost, HostError, RunnerError
+from benchbrief.runners.seams import Transport
+from benchbrief.runners.tasks import Command, Job
 from benchbrief.runners.transports import open_transport
 from benchbrief.runners.transports.ssh import SshTransport
 from tests.support.sshd import Sshd, sshd, system_user
