@@ -43,6 +43,8 @@ class Entry:
     imported: bool = False
     taken: frozenset[str] = frozenset()
     """Attributes that the profile took away."""
+    labelled: bool = False
+    """Its label was written, and is not its name."""
 
     @property
     def keyword(self) -> Span:
@@ -162,13 +164,14 @@ def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
         blocks=tuple(blocks.values()),
         base=block.base,
         subject=subject,
+        labelled=bool(block.label and block.label.plain),
     )
 
 
 def merge(below: Entry, above: Entry, *, keep_base: bool) -> Entry:
     """What `below` says, with what `above` says in its place; sub-blocks of one name are merged in turn.
 
-    The result is called as `below` is when `keep_base`, else as `above` is.
+    The result is called as `below` is when `keep_base`, but for a label that `above` has written; else as `above` is.
     """
     schema = BLOCKS.get(below.kind, _NO_SCHEMA)
     attributes = dict(below.attributes)
@@ -181,8 +184,9 @@ def merge(below: Entry, above: Entry, *, keep_base: bool) -> Entry:
     for block in above.blocks:
         earlier = blocks.get(block.slot)
         blocks[block.slot] = merge(earlier, block, keep_base=True) if earlier else block
+    named = replace(below, label=above.label, labelled=True) if above.labelled else below
     return replace(
-        below if keep_base else above,
+        named if keep_base else above,
         attributes=attributes,
         blocks=tuple(blocks.values()),
         base=below.base,

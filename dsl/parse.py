@@ -194,9 +194,9 @@ class _Builder(Transformer[Token, Any]):
         return ast.Block(span, self._name(keyword), None, None, None, self._name(subject), tuple(body))
 
     def override(self, children: Children) -> ast.Block:
-        keyword, subject, name, *body, closer = children
+        keyword, subject, name, label, *body, closer = children
         span = self._span(keyword, closer)
-        return ast.Block(span, self._name(keyword), self._optional(name), None, None, self._name(subject), tuple(body))
+        return ast.Block(span, self._name(keyword), self._optional(name), label, None, self._name(subject), tuple(body))
 
     def formula(self, children: Children) -> ast.Block:
         keyword, token, arguments = children

@@ -220,6 +220,19 @@ def test_a_profile_replaces_what_variants_say(tmp_path: Path) -> None:
     assert plan.hardware["ram"].prepare == ()
 
 
+def test_a_profile_names_what_stands_in_for_another(tmp_path: Path) -> None:
+    label = 'profile p { override hardware one "A laptop" { variant ram "Half of its memory" { } } }\n'
+    plan = plan_of(tmp_path, VARIANTS + label, "p")
+    before = plan_of(tmp_path, VARIANTS)
+    assert (plan.hardware["ram"].group_label, plan.hardware["ram"].label) == ("A laptop", "Half of its memory")
+    assert plan.hardware["one.disk"].label == before.hardware["one.disk"].label
+    assert [cell.hash for cell in plan.cells] == [cell.hash for cell in before.cells], "a label changes no cell"
+
+
+def test_a_label_for_all_of_a_kind_is_no_label(tmp_path: Path) -> None:
+    assert codes(tmp_path, VARIANTS + 'profile p { override hardware "A laptop" { prepare = [] } }\n') == ["E0101"]
+
+
 def test_a_mistake_in_a_profile_is_found_whichever_is_chosen(tmp_path: Path) -> None:
     wrong = PROFILES.replace("measure = 1 s", "mesure = 1 s").replace("records = 1k", "records = 1 GB")
     assert sorted(codes(tmp_path, wrong)) == sorted(codes(tmp_path, wrong, "smoke")) == ["E0303", "E0501"]
