@@ -6,19 +6,20 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
 
 from benchbrief.earlier import reused_as_dict
 from benchbrief.pipeline import Finished, run_plan, said
 from benchbrief.progress import Progress
+from benchbrief.run_options import metrics_option, wait_option
 from benchbrief.simulation import SHORT, SIMULATED
 from benchbrief.terminal import ExitCode, Stop, printable, use_colour
-from benchbrief.verdict_files import run_cases, run_markdown, write_markdown, write_verdicts
+from benchbrief.verdict_files import run_cases, run_markdown, verdict_options, write_markdown, write_verdicts
 
 if TYPE_CHECKING:
     from benchbrief.results.evidence import Evidence
@@ -29,32 +30,53 @@ _MOST = 8
 """More warnings or kept expectations than these are counted only."""
 
 
-def run_and_tell(
-    run_dir: Path,
-    progress: Progress,
-    *,
-    report: bool,
-    as_json: bool,
-    metrics: Path | None = None,
-    wait: bool = False,
-    junit: Path | None = None,
-    markdown: Path | None = None,
-) -> None:
+class Ending(TypedDict):
+    """What a user asks for with `ending_options`."""
+
+    no_report: bool
+    quiet: bool
+    wait: bool
+    metrics: Path | None
+    junit: Path | None
+    markdown: Path | None
+    as_json: bool
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def ending_options(function: F) -> F:
+    """The options of a command that runs cells, to be passed on to `run_and_tell`."""
+    options = (
+        click.option("--no-report", is_flag=True, help="Keep the results, render nothing."),
+        click.option("--quiet", "-q", is_flag=True, help="Show no progress."),
+        wait_option,
+        metrics_option,
+        verdict_options,
+        click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON."),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def run_and_tell(run_dir: Path, progress: Progress, asked: Ending) -> None:
     """Run a run's plan, tell how it ended, also in files for a build server, and stop with its exit code."""
     from benchbrief.results.evidence import read_evidence
     from benchbrief.runners.rundir import simulation_of
 
     if simulation_of(run_dir):
         progress.note(SIMULATED)
-    finished = run_plan(run_dir, progress, report=report, metrics=metrics, wait=wait)
+    report = not asked["no_report"]
+    finished = run_plan(run_dir, progress, report=report, metrics=asked["metrics"], wait=asked["wait"])
     evidence = read_evidence(run_dir, finished.plan)
     summary = summed_up(finished, evidence, report=report)
-    if as_json:
+    if asked["as_json"]:
         click.echo(json.dumps(as_dict(finished, summary), indent=1, ensure_ascii=False))
     else:
         tell(finished, summary)
-    write_verdicts(run_dir.name, list(run_cases(finished, evidence)), junit)
-    write_markdown(run_markdown(finished, summary.counts), markdown)
+    write_verdicts(run_dir.name, list(run_cases(finished, evidence)), asked["junit"])
+    write_markdown(run_markdown(finished, summary.counts), asked["markdown"])
     if finished.code is not ExitCode.DONE:
         raise Stop(finished.code)
 

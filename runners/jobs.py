@@ -28,23 +28,19 @@ A directory without `pid` is a job that never began. No decision is taken by the
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import math
-import os
 import re
-import stat
 import threading
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Collection
+from dataclasses import asdict
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from benchbrief.compiler.plan import Host
 from benchbrief.runners import job_scripts as scripts
 from benchbrief.runners.commands import (
     MASK,
@@ -57,12 +53,14 @@ from benchbrief.runners.commands import (
     quote,
     secrets_of,
 )
-from benchbrief.runners.errors import DiskFull, HostError, HostFull, RunnerError
+from benchbrief.runners.errors import HostError, HostFull, RunnerError
+from benchbrief.runners.fetching import MAX_FETCH, cannot_write, fetch, files_below, sync_directory, write_file
 from benchbrief.runners.holders import about, busy
+from benchbrief.runners.job_host import JobHost, sh
 from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.patience import persistently
 from benchbrief.runners.seams import JobState
-from benchbrief.runners.tasks import Command, Completed, File, Job, JobOutput, RunName, Secret
+from benchbrief.runners.tasks import Completed, File, Job, JobOutput, RunName, Secret
 
 _SLICE_S = 60.0
 """A wait on the host ends at least this often, so that nothing is left behind when its controller dies."""
@@ -74,57 +72,8 @@ _WATCH_EVERY_S = 5.0
 """How often, at most, a job looks for a sign of life of its controller."""
 _CLOCK_SET_S = 0.25
 """By how much the clock and the time since boot (in hundredths) disagree when the clock was set meanwhile."""
-_MAX_FETCH = 2 << 30
-_MAX_ENTRIES = 10_000
 _RESERVED = ("stdout", "stderr", "command.txt")
-
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A name in a directory of a host. `size` is None for what is not a regular file."""
-
-    name: str
-    size: int | None
-    directory: bool = False
-
-
-def entry(name: str, mode: int, size: int) -> Entry:
-    return Entry(name, size if stat.S_ISREG(mode) else None, stat.S_ISDIR(mode))
-
-
-@dataclass(frozen=True)
-class Claim:
-    """Our claim of a host, as its file has it but for since when; `attended` ends its signs of life."""
-
-    text: str
-    attended: Callable[[], None]
-
-
-class JobHost(Protocol):
-    """What jobs need of a transport. Each may raise ConnectionLost, and connects again when called again.
-
-    `run_name` is whose jobs they are, so that a run that is resumed knows its own; `claimed` is there from when the
-    run has claimed the host until it lets it go, even when the claim was taken away meanwhile.
-    """
-
-    host: Host
-    run_name: RunName
-    claimed: Claim | None
-
-    def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed: ...
-
-    def entries(self, directory: str) -> list[Entry]: ...
-
-    def read(self, path: str, limit: int) -> Iterator[bytes]:
-        """The first `limit` bytes of a file, in pieces."""
-        ...
-
-
-def sh(host: JobHost, script: str, timeout_s: float = 30.0) -> Completed:
-    """Run one of our own scripts: it goes in on standard input, so that no process list shows it."""
-    return host.run(Command(("sh",)), stdin=script, timeout_s=timeout_s)
 
 
 # --- starting -----------------------------------------------------------------------------------------------
@@ -424,7 +373,7 @@ class DetachedJob:
     def _fetch(self, into: Path) -> None:
         wanted = {"stdout": f"{self._directory}/stdout", "stderr": f"{self._directory}/stderr"}
         if self._job.collect:
-            found = persistently(self._host, lambda: list(_files(self._host, f"{self._directory}/work")))
+            found = persistently(self._host, lambda: list(files_below(self._host, f"{self._directory}/work")))
             for name, _ in found:
                 if name not in _RESERVED and any(fnmatchcase(name, pattern) for pattern in self._job.collect):
                     wanted[name] = f"{self._directory}/work/{name}"
@@ -433,86 +382,11 @@ class DetachedJob:
             command = f"{masked(self._job.command)}\n".encode("utf-8", "surrogateescape")
             write_file(into / "command.txt", [command])
         except OSError as error:
-            raise _cannot_write(error, into) from error
-        left = _MAX_FETCH
+            raise cannot_write(error, into) from error
+        left = MAX_FETCH
         for name, path in wanted.items():
             left -= persistently(self._host, partial(fetch, self._host, path, into / name, left, self._masking))
-        _sync_directory(into)
-
-
-def _files(host: JobHost, root: str) -> Iterator[tuple[str, int]]:
-    """Regular files below a directory: (relative path, size). Links are not followed, odd names not believed."""
-    waiting = [""]
-    seen = 0
-    while waiting:
-        below = waiting.pop()
-        for entry in host.entries(f"{root}/{below}".rstrip("/")):
-            seen += 1
-            if seen > _MAX_ENTRIES:
-                raise HostError(f"{host.host.id}: over {_MAX_ENTRIES} files in {root}", "Collect fewer files.")
-            if entry.name in ("", ".", "..") or "/" in entry.name or "\0" in entry.name:
-                continue
-            name = f"{below}/{entry.name}".lstrip("/")
-            if entry.directory:
-                waiting.append(name)
-            elif entry.size is not None:
-                yield name, entry.size
-
-
-def fetch(host: JobHost, path: str, to: Path, limit: int = _MAX_FETCH, masking: Masking | None = None) -> int:
-    """Fetch a file and return its size. Raises DiskFull without room here, HostError for one over the limit."""
-    size = 0
-
-    def counted() -> Iterator[bytes]:
-        nonlocal size
-        for piece in host.read(path, limit + 1):
-            size += len(piece)
-            yield piece
-
-    try:
-        to.parent.mkdir(parents=True, exist_ok=True)
-        write_file(to, masking.stream(counted()) if masking else counted())
-    except OSError as error:
-        raise _cannot_write(error, to) from error
-    if size > limit:
-        to.unlink()
-        raise HostError(
-            f"{host.host.id}: {path} is too large to fetch: what a job leaves may have {_MAX_FETCH >> 30} GiB",
-            "Make the tool write less.",
-        )
-    return size
-
-
-def write_file(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file (0600) and see it on the disk; nothing half-written stays when that fails."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            for piece in pieces:
-                file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-
-
-def _sync_directory(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def is_full(error: OSError) -> bool:
-    return error.errno in (errno.ENOSPC, errno.EDQUOT)
-
-
-def _cannot_write(error: OSError, path: Path) -> RunnerError:
-    if is_full(error):
-        return DiskFull(f"no space left on the controller for {path}", "free some space, then `bench resume`")
-    return RunnerError(f"can't write {path}: {error.strerror}", "The output is still on the host.")
+        sync_directory(into)
 
 
 def _exit_code(status: int) -> int:

@@ -266,21 +266,33 @@ class Lane:
         if text and (left is None or f"{cell.id} {text}" not in left.said):
             self.remark("info", f"{cell.id} {text}", cell=cell.id)
         criterion = run.searches.criterion(cell)
-        self._ended(
-            cell,
-            j.CellEnded(
-                at=time.time(),
-                cell=cell.id,
-                hash=cell.hash,
-                attempt=attempt,
-                status="ok",
-                ops_per_s=measurement.total.ops_per_s,
-                latency_s=latency_of(measurement, criterion.latency) if criterion else None,
-            ),
-        )
+        latency_s = latency_of(measurement, criterion.latency) if criterion else None
+        self._ended(cell, attempt, ops_per_s=measurement.total.ops_per_s, latency_s=latency_s)
         return None
 
-    def _ended(self, cell: Cell, verdict: j.CellEnded) -> None:
+    def _ended(
+        self,
+        cell: Cell,
+        attempt: int,
+        *,
+        ops_per_s: float | None = None,
+        latency_s: float | None = None,
+        failed: str = "",
+        retried: bool = False,
+    ) -> None:
+        """The verdict on an attempt: what it measured, or why it `failed`."""
+        verdict = j.CellEnded(
+            at=time.time(),
+            cell=cell.id,
+            hash=cell.hash,
+            attempt=attempt,
+            status="failed" if failed else "ok",
+            reason=failed,
+            origin=str(cell.origin) if failed else "",
+            ops_per_s=ops_per_s,
+            latency_s=latency_s,
+            retried=retried,
+        )
         self._run.journal.write(verdict)
         if not verdict.retried:
             with self._run.lock:
@@ -318,19 +330,7 @@ class Lane:
         reason = one_line(error)
         if not again:
             self._run.fail(cell, reason)
-        self._ended(
-            cell,
-            j.CellEnded(
-                at=time.time(),
-                cell=cell.id,
-                hash=cell.hash,
-                attempt=attempt,
-                status="failed",
-                reason=reason,
-                origin=str(cell.origin),
-                retried=again,
-            ),
-        )
+        self._ended(cell, attempt, failed=reason, retried=again)
 
     def _refuse_silent_meters(self, cell: Cell) -> None:
         """Raises the error of a power meter that said nothing, and was tried again: it may have been mended."""

@@ -18,7 +18,8 @@ from benchbrief.runners.commands import printable
 from benchbrief.runners.errors import HostBusy, HostError, HostFull
 from benchbrief.runners.fan_out import fan_out
 from benchbrief.runners.holders import about, busy, named
-from benchbrief.runners.jobs import STOP_GRACE_S, Claim, JobHost, new_word, sh, tell_alive
+from benchbrief.runners.job_host import Claim, JobHost, sh
+from benchbrief.runners.jobs import STOP_GRACE_S, new_word, tell_alive
 from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.patience import persistently
 from benchbrief.runners.seams import Hosts

@@ -12,7 +12,8 @@ from benchbrief.runners.commands import printable
 from benchbrief.runners.fan_out import fan_out
 from benchbrief.runners.holders import about, at, named
 from benchbrief.runners.hosts import CONTROLLER, HostPool
-from benchbrief.runners.jobs import JobHost, end_leftovers, sh
+from benchbrief.runners.job_host import JobHost, sh
+from benchbrief.runners.jobs import end_leftovers
 from benchbrief.runners.journal_io import is_being_written
 from benchbrief.runners.locks import VOID_AFTER_S
 from benchbrief.runners.patience import persistently

@@ -6,15 +6,14 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Unpack
 
 import click
 
-from benchbrief.pipeline import OUT
 from benchbrief.progress import Progress
-from benchbrief.run_options import metrics_option, wait_option
-from benchbrief.run_output import run_and_tell
+from benchbrief.run_options import out_option
+from benchbrief.run_output import Ending, ending_options, run_and_tell
 from benchbrief.terminal import ENDS, exit_codes, fail
-from benchbrief.verdict_files import verdict_options
 
 
 @click.command(
@@ -28,25 +27,12 @@ Examples:
     + exit_codes(*ENDS)
 )
 @click.argument("run", required=False)
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=OUT, show_default=True, help="Folder that holds the runs."
-)
-@click.option("--no-report", is_flag=True, help="Keep the results, render nothing.")
-@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
-@wait_option
-@metrics_option
-@verdict_options
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+@out_option
+@ending_options
 def command(
     run: str | None,
     out: Path,
-    no_report: bool,
-    quiet: bool,
-    wait: bool,
-    metrics: Path | None,
-    junit: Path | None,
-    markdown: Path | None,
-    as_json: bool,
+    **asked: Unpack[Ending],
 ) -> None:
     """Go on with RUN (its name, the start of it, or its folder): finished cells are kept, failed ones are tried again.
 
@@ -58,19 +44,10 @@ def command(
     run_dir = find_run(out, run) if run else last_interrupted(out)
     if imported_from(run_dir):
         raise fail(f"{run_dir.name} was imported: there is nothing to go on with", "measure with `bench run SPEC`")
-    progress = Progress(quiet=quiet)
+    progress = Progress(quiet=asked["quiet"])
     for text in _changed_files(run_dir):
         progress.warn(text)
-    run_and_tell(
-        run_dir,
-        progress,
-        report=not no_report,
-        as_json=as_json,
-        metrics=metrics,
-        wait=wait,
-        junit=junit,
-        markdown=markdown,
-    )
+    run_and_tell(run_dir, progress, asked)
 
 
 def _changed_files(run_dir: Path) -> Iterator[str]:

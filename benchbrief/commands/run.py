@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from benchbrief.earlier import look_for_earlier
-from benchbrief.pipeline import OUT
 from benchbrief.progress import Progress
-from benchbrief.run_options import metrics_option, wait_option
-from benchbrief.run_output import run_and_tell
+from benchbrief.run_options import out_option
+from benchbrief.run_output import Ending, ending_options, run_and_tell
 from benchbrief.simulation import simulate_options, simulation
 from benchbrief.spec_options import compile_or_stop, spec_options
 from benchbrief.terminal import ENDS, ExitCode, exit_codes, fail
-from benchbrief.verdict_files import verdict_options
 
 if TYPE_CHECKING:
     from benchbrief.runners.journal import Simulated
@@ -48,17 +46,10 @@ results and each page of its brief are marked as simulated, no `expect` counts, 
 )
 @click.argument("spec", type=click.Path(path_type=Path))
 @spec_options
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=OUT, show_default=True, help="Folder that holds the runs."
-)
+@out_option
 @simulate_options
 @click.option("--fresh", is_flag=True, help="Measure all cells again; take none from earlier runs.")
-@click.option("--no-report", is_flag=True, help="Keep the results, render nothing.")
-@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
-@wait_option
-@metrics_option
-@verdict_options
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+@ending_options
 def command(
     spec: Path,
     profile: str | None,
@@ -69,30 +60,15 @@ def command(
     errors: float | None,
     failing: tuple[tuple[str, float], ...],
     fresh: bool,
-    no_report: bool,
-    quiet: bool,
-    wait: bool,
-    metrics: Path | None,
-    junit: Path | None,
-    markdown: Path | None,
-    as_json: bool,
+    **asked: Unpack[Ending],
 ) -> None:
     """Run SPEC on its hosts, keep every result, and render its brief as PDF and HTML."""
     from benchbrief.runners.errors import HostBusy, OneMachine
 
-    progress = Progress(quiet=quiet)
+    progress = Progress(quiet=asked["quiet"])
     run_dir = _made(spec, profile, params, out, simulation(simulate, seed, errors, failing), fresh, progress)
     try:
-        run_and_tell(
-            run_dir,
-            progress,
-            report=not no_report,
-            as_json=as_json,
-            metrics=metrics,
-            wait=wait,
-            junit=junit,
-            markdown=markdown,
-        )
+        run_and_tell(run_dir, progress, asked)
     except (HostBusy, OneMachine):  # nothing was begun
         shutil.rmtree(run_dir, ignore_errors=True)
         raise

@@ -260,17 +260,7 @@ def _db_bench(name: str, path: Path, benchmark: str) -> Measurement:
         raise OutputProblem(name, None, told, hint)
     exact = headline.seconds is not None and headline.ops_per_s < 1000
     seconds = headline.seconds if exact and headline.seconds else count / headline.ops_per_s
-    operations = tuple(
-        Operation(
-            operation=block.operation,
-            count=block.count,
-            mean_s=block.mean_s,
-            min_s=block.min_s,
-            max_s=block.max_s,
-            histogram=block.histogram,
-        )
-        for block in blocks
-    )
+    operations = tuple(block.as_operation() for block in blocks)
     missing = () if operations else ("db_bench was run without --histogram, so there is no latency",)
     return Measurement(
         window=(0.0, seconds),

@@ -137,17 +137,7 @@ class DbBench:
         if not _untimed(benchmark) and seconds < context.cell.measure_s - _SHORT_S:
             raise bad(output, f"{benchmark} ended after {seconds:.1f} s of {context.cell.measure_s:g} s")
 
-        operations = [
-            Operation(
-                operation=block.operation,
-                count=block.count,
-                mean_s=block.mean_s,
-                min_s=block.min_s,
-                max_s=block.max_s,
-                histogram=block.histogram,
-            )
-            for block in blocks
-        ]
+        operations = [block.as_operation() for block in blocks]
         properties = _properties(context, found)
         background = _BACKGROUND.get(benchmark)
         if background:

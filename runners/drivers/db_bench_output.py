@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from benchbrief.runners.drivers.rocksdb_statistics import is_line
 from benchbrief.runners.histogram import from_counts
-from benchbrief.runners.measurement import Histogram
+from benchbrief.runners.measurement import Histogram, Operation
 from benchbrief.runners.seams import Interim
 
 _HEADLINE = re.compile(
@@ -71,6 +71,16 @@ class Block:
     max_s: float
     histogram: Histogram
     whole: bool
+
+    def as_operation(self) -> Operation:
+        return Operation(
+            operation=self.operation,
+            count=self.count,
+            mean_s=self.mean_s,
+            min_s=self.min_s,
+            max_s=self.max_s,
+            histogram=self.histogram,
+        )
 
 
 @dataclass(frozen=True)

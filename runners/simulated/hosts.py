@@ -145,7 +145,25 @@ class SimulatedTransport:
         return None
 
 
-class _RunningLoad:
+class _Running:
+    """A simulated job never runs: it is made up when it is collected, so that there is nothing to be stopped."""
+
+    @property
+    def out_of_touch(self) -> bool:
+        return False
+
+    def stop(self) -> None:
+        return None
+
+    def discard(self) -> None:
+        return None
+
+    def tail(self, limit: int = 2000) -> str:
+        del limit
+        return ""
+
+
+class _RunningLoad(_Running):
     """A simulated load generator: it has ended, by its own clock, when it is asked."""
 
     def __init__(self, host: str, job: Job, task: Task, hosts: SimulatedHosts) -> None:
@@ -157,12 +175,6 @@ class _RunningLoad:
     def wait(self, timeout_s: float) -> bool:
         del timeout_s
         return True
-
-    def stop(self) -> None:
-        return None
-
-    def discard(self) -> None:
-        return None
 
     def collect(self, into: Path) -> JobOutput:
         task = self._task
@@ -179,16 +191,8 @@ class _RunningLoad:
             machine.now = max(machine.now, ended_at)
         return _kept(into, self._job, TOLD.dump_json(told), "", (self._started_at, ended_at), self._host, 0)
 
-    @property
-    def out_of_touch(self) -> bool:
-        return False
 
-    def tail(self, limit: int = 2000) -> str:
-        del limit
-        return ""
-
-
-class _RunningSampler:
+class _RunningSampler(_Running):
     """A simulated probe: what it sampled is made up when it is collected, from what the host was doing meanwhile."""
 
     def __init__(self, job: Job, sampler: Sampler, hosts: SimulatedHosts) -> None:
@@ -200,26 +204,12 @@ class _RunningSampler:
         del timeout_s
         return False
 
-    def stop(self) -> None:
-        return None
-
-    def discard(self) -> None:
-        return None
-
     def collect(self, into: Path) -> JobOutput:
         ended_at = self._machine.now
         spans = [(span.start, span.end, span.busy) for span in self._machine.spans if span.end > self._started_at]
         samples = sampled(self._sampler, self._started_at, ended_at, spans)
         times = (self._started_at, ended_at)
         return _kept(into, self._job, SAMPLES.dump_json(samples), "", times, self._sampler.host, None)
-
-    @property
-    def out_of_touch(self) -> bool:
-        return False
-
-    def tail(self, limit: int = 2000) -> str:
-        del limit
-        return ""
 
 
 def _kept(

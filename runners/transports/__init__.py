@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from benchbrief.compiler.plan import Host
-from benchbrief.runners.jobs import JobHost
+from benchbrief.runners.job_host import JobHost
 from benchbrief.runners.seams import Transport
 from benchbrief.runners.tasks import RunName
 

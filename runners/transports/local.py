@@ -9,18 +9,19 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO
 
 from benchbrief.compiler.plan import Host
-from benchbrief.runners import jobs, locks
 from benchbrief.runners.commands import Masking, masked, script
 from benchbrief.runners.errors import ConnectionLost, HostError, HostFull, RunnerError
+from benchbrief.runners.fetching import is_full, write_file
+from benchbrief.runners.job_host import Entry, entry
 from benchbrief.runners.keeper import KEEPER
-from benchbrief.runners.seams import JobState, RunningJob
-from benchbrief.runners.tasks import Command, Completed, Job, RunName, Secret
+from benchbrief.runners.tasks import Command, Completed, Secret
+from benchbrief.runners.transports.base import JobTransport
 from benchbrief.runners.transports.output import LimitedText
 
 _PIECE = 1 << 20
@@ -28,13 +29,8 @@ _PASSING = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 """Why no process can be started now, though one may be soon."""
 
 
-class LocalTransport:
+class LocalTransport(JobTransport):
     """Runs commands on the controller itself; see `seams.Transport`."""
-
-    def __init__(self, host: Host, run_name: RunName | None = None) -> None:
-        self.host = host
-        self.run_name = run_name or RunName()
-        self.claimed: jobs.Claim | None = None
 
     def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
         started = time.monotonic()
@@ -76,40 +72,19 @@ class LocalTransport:
                 raise ConnectionLost(what, "Too many processes or open files, or too little memory.") from error
             raise HostError(what, "Is it in the PATH?") from error
 
-    def start(self, job: Job) -> RunningJob:
-        return jobs.start(self, job)
-
-    def find(self, key: str) -> JobState | None:
-        return jobs.find(self, key)
-
-    def end_leftovers(self, kept: Collection[str] = ()) -> int:
-        return jobs.end_leftovers(self, kept)
-
-    def claim(self) -> str:
-        return locks.claim(self)
-
-    def claimed_as(self) -> str:
-        return locks.claimed_as(self)
-
-    def release(self, *, keep_jobs: bool = False) -> int:
-        return jobs.end_leftovers(self, release=True, keep=keep_jobs)
-
     def put(self, content: bytes, path: str) -> None:
         target = Path(path)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            jobs.write_file(target, [content])
+            write_file(target, [content])
         except OSError as error:
             raise _os_error(self.host, f"can't write {path}", error) from error
 
-    def get(self, path: str, to: Path) -> None:
-        jobs.fetch(self, path, to)
-
-    def entries(self, directory: str) -> list[jobs.Entry]:
+    def entries(self, directory: str) -> list[Entry]:
         try:
             with os.scandir(directory) as found:
                 stats = [(each.name, each.stat(follow_symlinks=False)) for each in found]
-            return [jobs.entry(name, stat.st_mode, stat.st_size) for name, stat in stats]
+            return [entry(name, stat.st_mode, stat.st_size) for name, stat in stats]
         except OSError as error:
             raise _os_error(self.host, f"can't list {directory}", error) from error
 
@@ -158,6 +133,6 @@ def _read_both(process: subprocess.Popen[bytes], deadline: float) -> tuple[str, 
 
 
 def _os_error(host: Host, what: str, error: OSError) -> RunnerError:
-    if jobs.is_full(error):
+    if is_full(error):
         return HostFull(f"no space left on {host.id}: {what}", f"Make room on {host.id}.")
     return HostError(f"{host.id}: {what}: {error.strerror}")

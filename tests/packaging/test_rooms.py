@@ -36,16 +36,17 @@ ONLY = {
     ("reports", "runners"): set[str](),
 }
 
-# The one place of each third-party library: a module, or a folder that is all about it.
+# The one place of each third-party library: a module, a folder that is all about it, or what the names of its modules
+# begin with.
 HOMES: dict[str, str | tuple[str, ...]] = {
     "altair": "reports/charts.py",
     "babel": "reports/locales.py",
     "bson": "runners/engines/mongo_client.py",
     "click": "benchbrief/",
     "duckdb": "results/",
-    "fabric": "runners/transports/ssh.py",
+    "fabric": "runners/transports/ssh",
     "hdrh": "runners/histogram.py",
-    "invoke": "runners/transports/ssh.py",
+    "invoke": "runners/transports/ssh",
     "jinja2": "reports/",
     "lark": "dsl/parse.py",
     "lsprotocol": "benchbrief/server/",
@@ -53,7 +54,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "markdownify": "reports/markdown.py",
     "markupsafe": "reports/",
     "numpy": "results/",
-    "paramiko": "runners/transports/ssh.py",
+    "paramiko": "runners/transports/ssh",
     "pyarrow": "results/",
     "pygls": "benchbrief/server/",
     "pymongo": "runners/engines/mongo_client.py",

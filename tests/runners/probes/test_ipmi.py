@@ -12,10 +12,11 @@ from benchbrief.compiler.plan import PowerMeter
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.probes.power import try_meter
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.transports import open_transport
 from tests.runners.probes.metering import meter, nodes, sampled, secret
 from tests.support import cells
-from tests.support.bmc import PASSWORD, USER, Bmc, bmc_with_sensors
+from tests.support.bmc import USER, Bmc, bmc_with_sensors
+
+pytestmark = pytest.mark.usefixtures("password")
 
 
 @pytest.fixture(scope="module")
@@ -23,18 +24,6 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bmc]:
     sensors = {"PSU1 Input": 212, "PSU2 Input": 100}
     with bmc_with_sensors(tmp_path_factory.mktemp("bmc"), sensors, celsius=("Inlet Temp",)) as running:
         yield running
-
-
-@pytest.fixture
-def here() -> Iterator[Transport]:
-    transport = open_transport(cells.LOCAL)
-    yield transport
-    transport.close()
-
-
-@pytest.fixture(autouse=True)
-def password(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BMC_PASSWORD", PASSWORD)
 
 
 def by_sensor(bmc: Bmc, *sensors: str, shared: bool = False) -> PowerMeter:

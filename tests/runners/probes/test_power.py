@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes.power import Power, rapl, try_meter
 from benchbrief.runners.seams import Node, Transport
 from benchbrief.runners.tasks import JobOutput
-from benchbrief.runners.transports import open_transport
 from tests.support import cells
 from tests.support.bmc import PASSWORD, USER, bmc
 from tests.support.waiting import until
@@ -30,14 +28,6 @@ def meter(
     return PowerMeter(
         kind=kind, boundary=boundary, on="node", addresses=addresses, options=options, origin=cells.ORIGIN
     )
-
-
-@pytest.fixture
-def here() -> Iterator[Transport]:
-    transport = open_transport(cells.LOCAL)
-    yield transport
-    transport.end_leftovers()
-    transport.close()
 
 
 def sampled(transport: Transport, node: Node, into: Path, readings: int = 6) -> tuple[tuple[Sample, ...], JobOutput]:
@@ -62,11 +52,6 @@ def printed(header: str, *readings: tuple[float, str]) -> str:
 
 
 # --- by a BMC ----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def password(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BMC_PASSWORD", PASSWORD)
 
 
 def by_ipmi(address: str) -> Node:

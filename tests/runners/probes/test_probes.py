@@ -9,13 +9,12 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.plan import Host, Origin, Probe
+from benchbrief.compiler.plan import Origin, Probe
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes import ReadsFiles, reading_job
@@ -25,7 +24,6 @@ from benchbrief.runners.probes.memory import Memory
 from benchbrief.runners.probes.network import Network
 from benchbrief.runners.seams import ProbeKind, Transport
 from benchbrief.runners.tasks import Job, JobOutput
-from benchbrief.runners.transports import open_transport
 from tests.support import cells
 from tests.support.waiting import until
 
@@ -55,14 +53,6 @@ def printed(header: str, *readings: tuple[float, str]) -> str:
 
 def values(samples: tuple[Sample, ...], measure: str) -> list[float]:
     return [sample.value for sample in samples if sample.measure == measure]
-
-
-@pytest.fixture
-def here() -> Iterator[Transport]:
-    transport = open_transport(Host(id="local", transport="local", name="local"))
-    yield transport
-    transport.end_leftovers()
-    transport.close()
 
 
 def sampled(kind: ProbeKind, what: Probe, transport: Transport, seconds: float, into: Path) -> tuple[Sample, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from threading import Timer
@@ -17,19 +17,11 @@ from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes.power import Power, try_meter
 from benchbrief.runners.seams import Node, Transport
 from benchbrief.runners.tasks import JobOutput
-from benchbrief.runners.transports import open_transport
 from tests.runners.probes.metering import PROBE, meter, nodes
 from tests.support import cells
 
 NOW = 1_790_000_000.0
 WINDOW = (NOW, NOW + 10)
-
-
-@pytest.fixture
-def here() -> Iterator[Transport]:
-    transport = open_transport(cells.LOCAL)
-    yield transport
-    transport.close()
 
 
 def by_csv(path: Path | str, *columns: str, shared: bool = False, **options: Any) -> Node:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +12,10 @@ from benchbrief.compiler.plan import PowerMeter
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.probes.power import Power, try_meter
 from benchbrief.runners.seams import Node, Transport
-from benchbrief.runners.transports import open_transport
 from tests.runners.probes.metering import PROBE, arguments, meter, nodes, sampled, secret, told
 from tests.support import cells, redfish
 from tests.support.redfish import PASSWORD, USER, Certificate, by_power, link, tree
 from tests.support.waiting import until
-
-
-@pytest.fixture
-def here() -> Iterator[Transport]:
-    transport = open_transport(cells.LOCAL)
-    yield transport
-    transport.close()
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,6 @@ from benchbrief.compiler.plan import PowerMeter
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.probes.power import Power, try_meter
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.transports import open_transport
 from tests.runners.probes.metering import PROBE, arguments, meter, nodes, sampled, secret, told
 from tests.support import cells
 from tests.support.pdu import AUTH, COMMUNITY, PRIVACY, USER, Pdu, pdu
@@ -37,13 +36,6 @@ OBJECTS = {
 def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pdu]:
     with pdu(tmp_path_factory.mktemp("pdu"), OBJECTS) as running:
         yield running
-
-
-@pytest.fixture
-def here() -> Iterator[Transport]:
-    transport = open_transport(cells.LOCAL)
-    yield transport
-    transport.close()
 
 
 @pytest.fixture(autouse=True)

@@ -320,7 +320,7 @@ def test_more_than_may_be_fetched_is_an_error_and_stays_on_the_host(
     running = transport.start(job("head -c 4000 /dev/zero >big", collect=("big",)))
     assert running.wait(10)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("benchbrief.runners.jobs._MAX_FETCH", 3000)
+        patch.setattr("benchbrief.runners.jobs.MAX_FETCH", 3000)
         with pytest.raises(HostError, match=r"work/big is too large to fetch"):
             running.collect(tmp_path / "kept")
     (mine,) = job_directories(state_root)
