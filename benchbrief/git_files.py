@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from benchbrief.dsl import ast, errors
+from benchbrief.dsl import ast, file_errors
 from benchbrief.dsl.parse import parse
 from benchbrief.dsl.read import MAX_BYTES, decode
 from benchbrief.runners.errors import RunnerError
@@ -60,9 +60,9 @@ class GitFiles:
         place = self._place(path)
         found = _git(self.root, "cat-file", "blob", place) if place else None
         if found is None or found.returncode != 0:
-            raise errors.FileMissing(None, shown, None).error()
+            raise file_errors.FileMissing(None, shown, None).error()
         if len(found.stdout) > MAX_BYTES:
-            raise errors.TooLarge(None, shown, MAX_BYTES).error()
+            raise file_errors.TooLarge(None, shown, MAX_BYTES).error()
         return parse(decode(found.stdout, shown))
 
     def _place(self, path: Path) -> str | None:

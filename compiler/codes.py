@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from types import ModuleType
 
 import benchbrief.compiler
-import benchbrief.dsl.errors
+import benchbrief.dsl
 from benchbrief.dsl.diagnostics import Severity
-from benchbrief.dsl.errors import Problem
+from benchbrief.dsl.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -46,14 +47,19 @@ def code_info(code: str) -> CodeInfo | None:
 
 def problems() -> Iterator[type[Problem]]:
     """Every class with a code of its own, in the order of the modules (named `...errors`) that hold them."""
-    found = pkgutil.walk_packages(benchbrief.compiler.__path__, "benchbrief.compiler.")
-    ours = [importlib.import_module(name) for name in sorted(each.name for each in found) if name.endswith("errors")]
-    for module in (benchbrief.dsl.errors, *ours):
+    for module in (*_error_modules(benchbrief.dsl), *_error_modules(benchbrief.compiler)):
         for value in vars(module).values():
             if not isinstance(value, type) or not issubclass(value, Problem) or value.__module__ != module.__name__:
                 continue
             if "code" in vars(value):
                 yield value
+
+
+def _error_modules(room: ModuleType) -> Iterator[ModuleType]:
+    found = pkgutil.walk_packages(room.__path__, f"{room.__name__}.")
+    for name in sorted(each.name for each in found):
+        if name.endswith("errors"):
+            yield importlib.import_module(name)
 
 
 def _told(problem: type[Problem]) -> CodeInfo:

@@ -13,11 +13,11 @@ from benchbrief.compiler.blocks.profiles import apply_profile
 from benchbrief.compiler.briefs.report import Lowered, Memory, lower, mistakes
 from benchbrief.compiler.contexts import in_context
 from benchbrief.compiler.declarations import collect
-from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.estimate import estimate
 from benchbrief.compiler.expand import expand
 from benchbrief.compiler.imports import Files, Loaded, load
 from benchbrief.compiler.plan import Expect, Metric, Plan, Report, SpecRef
+from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.resolve import Model, resolve
 from benchbrief.dsl.diagnostics import Diagnostic, SpecError
 

@@ -12,8 +12,8 @@ from benchbrief.compiler import errors
 from benchbrief.compiler.blocks import structure_errors
 from benchbrief.compiler.blocks.schema import BLOCKS
 from benchbrief.compiler.blocks.shapes import BlockSchema
-from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.imports import Loaded
+from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 
@@ -220,7 +220,7 @@ def _parent(
     """What the last entry of the line is from, if it may be; else the entry is made an orphan."""
     name, entry = next(reversed(line.items()))
     base = entry.base
-    problem: errors.CompileProblem
+    problem: CompileProblem
     match base:
         case ast.Name(text=parent) if BLOCKS[kind].inherits:
             found.bases.add((kind, parent))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from benchbrief.compiler.blocks.schema import ROCKSDB_OPTIONS
+from benchbrief.compiler.blocks.database_schema import ROCKSDB_OPTIONS
 from benchbrief.compiler.blocks.shapes import Number
 from benchbrief.compiler.estimate import estimate, seconds
 from benchbrief.compiler.layout import Page, duration, number, quantity_of_bytes

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from benchbrief.compiler import errors
 from benchbrief.compiler.blocks.structure_errors import HoleNotAllowed
-from benchbrief.compiler.errors import Findings
+from benchbrief.compiler.problems import Findings
 from benchbrief.dsl import ast
 from benchbrief.dsl.diagnostics import Diagnostic, SpecError
 from benchbrief.dsl.parse import parse

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from benchbrief.compiler.blocks.schema import HARDWARE
+from benchbrief.compiler.blocks.host_schema import HARDWARE
 from benchbrief.compiler.declarations import TOP_LEVEL
 from benchbrief.compiler.metrics.measures import DIMENSIONS, KINDS
 from benchbrief.compiler.metrics.typed import dotted

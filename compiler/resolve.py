@@ -19,8 +19,8 @@ from benchbrief.compiler.blocks.values import Reader
 from benchbrief.compiler.blocks.workload_tables import LANGUAGES
 from benchbrief.compiler.blocks.workloads import Load, read_workloads
 from benchbrief.compiler.declarations import Declarations
-from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.names import names_in
+from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.scope import ExperimentKey, HardwareKey, Scope, WorkloadKey
 from benchbrief.dsl import ast
 

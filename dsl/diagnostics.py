@@ -1,4 +1,4 @@
-"""What is wrong with a spec, as data. Its prose lives in `dsl/errors.py` and `compiler/errors.py`."""
+"""What is wrong with a spec, as data. Its prose lives in the modules named `...errors`."""
 
 from __future__ import annotations
 

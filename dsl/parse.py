@@ -16,6 +16,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 
 from benchbrief.dsl import ast, errors, shape, slips
 from benchbrief.dsl.driver import Driver, Stopped, Token
+from benchbrief.dsl.problem import Problem
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.strings import read_string
 
@@ -63,7 +64,7 @@ def _parse(rule: str, source: Source, start: int, end: int) -> Any:
     raise problem.error()
 
 
-def _misspelt(rule: str, source: Source, start: int, end: int, at: int) -> errors.Problem | None:
+def _misspelt(rule: str, source: Source, start: int, end: int, at: int) -> Problem | None:
     """The keyword with a slip in it because of which the parser stopped: with the right one it gets further."""
     slipped = list(slips.misspelt_keywords(source, start, end, at))
     if not slipped:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from benchbrief.dsl import errors
+from benchbrief.dsl import errors, file_errors
+from benchbrief.dsl.problem import Problem
 from benchbrief.dsl.source import Source, Span
 
 MAX_DEPTH = 64
@@ -63,7 +64,7 @@ def check_size(source: Source) -> None:
             text = piece.group()
             count += text.count("{") * _HOLE + text.count("\n") + text.count("\\")
         if count > MAX_WORDS:
-            raise errors.TooLarge(None, source.name, MAX_WORDS, words=True).error()
+            raise file_errors.TooLarge(None, source.name, MAX_WORDS, words=True).error()
 
 
 def check_depth(source: Source, start: int, end: int) -> None:
@@ -92,7 +93,7 @@ def open_bracket(source: Source, start: int, offset: int) -> Span | None:
     return Span(source, stack[-1], stack[-1] + 1) if stack else None
 
 
-def problem(source: Source, start: int, end: int) -> errors.Problem | None:
+def problem(source: Source, start: int, end: int) -> Problem | None:
     """The first bracket or string that has no partner; its span starts at the cause."""
     text = source.text
     stack: list[int] = []
@@ -123,7 +124,7 @@ def problem(source: Source, start: int, end: int) -> errors.Problem | None:
     return _unclosed(source, suspect if suspect is not None and text[stack[-1]] == "{" else stack[-1], None)
 
 
-def _unclosed(source: Source, opener: int, met: Span | None) -> errors.Problem:
+def _unclosed(source: Source, opener: int, met: Span | None) -> Problem:
     span = Span(source, opener, opener + 1)
     return errors.UnclosedBracket(span, span.text, _CLOSER[span.text], met)
 

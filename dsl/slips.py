@@ -13,12 +13,13 @@ from collections import deque
 from collections.abc import Callable, Iterator
 
 from benchbrief.dsl import errors, shape
+from benchbrief.dsl.problem import Problem
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.stop import DECLARATIONS, INNER_BLOCKS, Stop
 from benchbrief.dsl.suggest import did_you_mean, likely
 from benchbrief.dsl.words import expected_words, found_words
 
-Slip = Callable[[Stop], errors.Problem | None]
+Slip = Callable[[Stop], Problem | None]
 
 _QUOTES = {"'": "'", "`": "`", "‘": "’", "’": "’", "“": "”", "”": "”", "„": "“", "«": "»", "「": "」", "＂": "＂"}
 _LOGIC = {"&&": "and", "&": "and", "||": "or", "|": "or", "!": "not"}
@@ -46,7 +47,7 @@ _DOLLARS = re.compile(r"\$ ?([0-9]+(?:\.[0-9]+)?)((?:/[A-Za-z]+)*)")
 _NINES = re.compile(r"9+(?![0-9])")
 
 
-def explain(source: Source, start: int, end: int, at: int, expected: frozenset[str]) -> errors.Problem:
+def explain(source: Source, start: int, end: int, at: int, expected: frozenset[str]) -> Problem:
     """The problem behind a parser that stopped at `at` within [start, end), where only `expected` could go on."""
     unbalanced = shape.problem(source, start, end)
     if unbalanced is not None and unbalanced.span is not None and unbalanced.span.start <= at:
@@ -96,11 +97,11 @@ def _advice(stop: Stop) -> str:
 # Signs of other languages.
 
 
-def _semicolon(stop: Stop) -> errors.Problem | None:
+def _semicolon(stop: Stop) -> Problem | None:
     return errors.Semicolon(stop.here()) if stop.sign == ";" else None
 
 
-def _comment(stop: Stop) -> errors.Problem | None:
+def _comment(stop: Stop) -> Problem | None:
     mark = stop.matches(r"//|/\*|--(?=\s)")
     if mark:
         return errors.WrongComment(stop.span(*mark.span()), mark[0])
@@ -111,7 +112,7 @@ def _comment(stop: Stop) -> errors.Problem | None:
     return None
 
 
-def _quotes(stop: Stop) -> errors.Problem | None:
+def _quotes(stop: Stop) -> Problem | None:
     closer = _QUOTES.get(stop.sign)
     if closer is None:
         return None
@@ -120,12 +121,12 @@ def _quotes(stop: Stop) -> errors.Problem | None:
     return errors.WrongQuotes(stop.span(*whole.span()) if whole else stop.here(), stop.sign, mended)
 
 
-def _logic(stop: Stop) -> errors.Problem | None:
+def _logic(stop: Stop) -> Problem | None:
     sign = stop.matches(r"&&?|\|\|?|!(?!=)")
     return errors.LogicSign(stop.span(*sign.span()), sign[0], _LOGIC[sign[0]]) if sign else None
 
 
-def _comparison(stop: Stop) -> errors.Problem | None:
+def _comparison(stop: Stop) -> Problem | None:
     """`=<` for `<=`, `=` for `==`, and a second comparison behind a first."""
     sign = stop.matches(r"=[<>]|<>|[≤≥≠]")
     if sign:
@@ -144,7 +145,7 @@ def _comparison(stop: Stop) -> errors.Problem | None:
 # Attributes and arguments.
 
 
-def _argument_sign(stop: Stop) -> errors.Problem | None:
+def _argument_sign(stop: Stop) -> Problem | None:
     """`f(a = 1)` for `f(a: 1)`; the comma before it is where the parser stops when there is one."""
     if stop.bracket not in ("(", "["):
         return None
@@ -155,7 +156,7 @@ def _argument_sign(stop: Stop) -> errors.Problem | None:
     return errors.WrongSign(span, "=", ":", "an argument is written `name: value`, an attribute `name = value`")
 
 
-def _attribute_sign(stop: Stop) -> errors.Problem | None:
+def _attribute_sign(stop: Stop) -> Problem | None:
     """`hosts: local` and `hosts == local` for `hosts = local`."""
     if not stop.head or stop.bracket != "{" or stop.sign not in (":", "=="):
         return None
@@ -165,7 +166,7 @@ def _attribute_sign(stop: Stop) -> errors.Problem | None:
     return errors.WrongSign(stop.span(*sign.span()), sign[0], "=", "an attribute is written `name = value`")
 
 
-def _name(stop: Stop) -> errors.Problem | None:
+def _name(stop: Stop) -> Problem | None:
     """`micron-7450`, `warm up = 1 s` and `7450` for names."""
     if stop.sign == "-" and len(stop.before) > 1 and stop.before[-2].text in ("param", "metric"):
         tail = stop.matches(r"(?:-+\w+)+")
@@ -191,11 +192,11 @@ def _name(stop: Stop) -> errors.Problem | None:
     return None
 
 
-def _joined(span: Span) -> errors.Problem:
+def _joined(span: Span) -> Problem:
     return errors.BadName(span, span.text, span.text.replace("-", "_"))
 
 
-def _multiplier(stop: Stop) -> errors.Problem | None:
+def _multiplier(stop: Stop) -> Problem | None:
     """`5 k ops/s`, which ends as the number 5 with the unit k, and then a block named ops."""
     first = stop.head[0] if stop.head else None
     before = [piece for piece in stop.before if first and piece.span.end <= first.span.start]
@@ -205,7 +206,7 @@ def _multiplier(stop: Stop) -> errors.Problem | None:
     return errors.DetachedMultiplier(span, before[-1].text, before[-2].text + before[-1].text)
 
 
-def _missing_equals(stop: Stop) -> errors.Problem | None:
+def _missing_equals(stop: Stop) -> Problem | None:
     """`hosts local`: read as the beginning of a block, as `variant hdd` is one."""
     if not stop.head or stop.bracket == "" or stop.head[0].text in _KEYWORDS:
         return None
@@ -216,7 +217,7 @@ def _missing_equals(stop: Stop) -> errors.Problem | None:
     return errors.MissingEquals(stop.head[0].span, stop.head[0].text)
 
 
-def _outside(stop: Stop) -> errors.Problem | None:
+def _outside(stop: Stop) -> Problem | None:
     """An attribute, or a misspelt keyword, where declarations are."""
     if not stop.head or stop.bracket != "":
         return None
@@ -231,7 +232,7 @@ def _outside(stop: Stop) -> errors.Problem | None:
     return errors.UnknownDeclaration(first.span, first.text, guess, DECLARATIONS)
 
 
-def _no_declaration(stop: Stop) -> errors.Problem | None:
+def _no_declaration(stop: Stop) -> Problem | None:
     """A word that is read as a second name: `metrc a b`."""
     if "PARAM" not in stop.expected or stop.after_value or stop.found is None or stop.found.kind != "word":
         return None
@@ -250,7 +251,7 @@ def _goes_on(stop: Stop) -> bool:
 # Values.
 
 
-def _unquoted(stop: Stop) -> errors.Problem | None:
+def _unquoted(stop: Stop) -> Problem | None:
     """`/data`, `~/x`, `./y`, `user@host`, `mongodb://host`, `db-1.lab`."""
     text = stop.source.text
     start = stop.at
@@ -268,7 +269,7 @@ def _unquoted(stop: Stop) -> errors.Problem | None:
     return None
 
 
-def _point(stop: Stop) -> errors.Problem | None:
+def _point(stop: Stop) -> Problem | None:
     """`.5` and `5.`."""
     half = stop.matches(r"\.\d+")
     if half and stop.wants_value:
@@ -282,7 +283,7 @@ def _point(stop: Stop) -> errors.Problem | None:
     return None
 
 
-def _comma(stop: Stop) -> errors.Problem | None:
+def _comma(stop: Stop) -> Problem | None:
     """A comma too many, or too few."""
     if stop.sign == "{" and stop.after_value:
         for piece in reversed(stop.before):
@@ -298,7 +299,7 @@ def _comma(stop: Stop) -> errors.Problem | None:
     return None
 
 
-def _character(stop: Stop) -> errors.Problem | None:
+def _character(stop: Stop) -> Problem | None:
     sign = stop.source.text[stop.at : min(stop.at + 1, stop.end)]
     if not sign or (sign.isascii() and sign.isprintable()):
         return None

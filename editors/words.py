@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler.blocks import meter_schema, schema, shapes
+from benchbrief.compiler.blocks import database_schema, meter_schema, schema, shapes
 from benchbrief.compiler.blocks.workload_tables import DB_BENCH, YCSB
 from benchbrief.compiler.briefs import figures, report, tables, themes
 from benchbrief.compiler.metrics import glossary, lookups
@@ -55,11 +55,11 @@ UNITS = known_units()
 def attributes() -> set[str]:
     """Every attribute of every block."""
     keys = {key for block in schema.BLOCKS.values() for key in block.keys} | {
-        *schema.ROCKSDB_OPTIONS,
-        *schema.MONGODB_OPTIONS,
+        *database_schema.ROCKSDB_OPTIONS,
+        *database_schema.MONGODB_OPTIONS,
     }
     shown = (*report._HEAD, *report._FLOW, *tables._ATTRIBUTES, *figures._MARKS, "claim", *themes.KEYS)
-    return keys | set(schema.DATABASE_OPTIONS) | set(shown)
+    return keys | set(database_schema.DATABASE_OPTIONS) | set(shown)
 
 
 def constants() -> tuple[str, ...]:

@@ -106,7 +106,7 @@ def _in_language(reports: tuple[Report, ...], language: str) -> tuple[Report, ..
     """The reports in a shipped language, or with the words of a catalogue; their own texts stay as they are."""
     from benchbrief.compiler.briefs.catalogues import read_catalogue
     from benchbrief.compiler.briefs.report import LANGUAGES
-    from benchbrief.compiler.errors import Findings
+    from benchbrief.compiler.problems import Findings
     from benchbrief.dsl.suggest import did_you_mean
     from benchbrief.spec_options import show_diagnostics
 

@@ -9,8 +9,9 @@ from lsprotocol import types
 
 from benchbrief.compiler import units
 from benchbrief.compiler.blocks import tools, workload_tables
+from benchbrief.compiler.blocks.database_schema import DATABASE_OPTIONS
 from benchbrief.compiler.blocks.meter_schema import METERS
-from benchbrief.compiler.blocks.schema import BLOCKS, DATABASE_OPTIONS, OVERRIDABLE, PROBES
+from benchbrief.compiler.blocks.schema import BLOCKS, OVERRIDABLE, PROBES
 from benchbrief.compiler.blocks.shapes import BlockSchema, Fact, Flag, Key, Number, Shape, Text, Word
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.index import Index, Kind

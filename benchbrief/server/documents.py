@@ -18,7 +18,7 @@ from lsprotocol import types
 from pygls import uris
 
 from benchbrief.compiler.imports import MAX_FILES
-from benchbrief.dsl import ast, errors
+from benchbrief.dsl import ast, file_errors
 from benchbrief.dsl.diagnostics import SpecError
 from benchbrief.dsl.parse import parse
 from benchbrief.dsl.read import MAX_BYTES, read_source
@@ -215,9 +215,9 @@ def _parsed(buffer: Buffer, name: str, known: Iterable[Part]) -> Parsed:
 
 def _unusable(source: Source) -> SpecError | None:
     if len(source.text) > MAX_BYTES:
-        return errors.TooLarge(None, source.name, MAX_BYTES).error()
+        return file_errors.TooLarge(None, source.name, MAX_BYTES).error()
     nul = source.text.find("\0")
-    return errors.HoldsNul(Span(source, nul, nul + 1), nul).error() if nul >= 0 else None
+    return file_errors.HoldsNul(Span(source, nul, nul + 1), nul).error() if nul >= 0 else None
 
 
 def _parts(whole: Source, before: Iterable[Part]) -> tuple[list[Part], SpecError | None]:

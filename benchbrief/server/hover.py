@@ -9,16 +9,17 @@ from lsprotocol import types
 
 from benchbrief.compiler import plan, units
 from benchbrief.compiler.blocks import workload_tables
+from benchbrief.compiler.blocks.database_schema import DATABASE_OPTIONS
 from benchbrief.compiler.blocks.meter_schema import METERS
-from benchbrief.compiler.blocks.schema import BLOCKS, DATABASE_OPTIONS
+from benchbrief.compiler.blocks.schema import BLOCKS
 from benchbrief.compiler.blocks.shapes import BlockSchema
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.codes import code_info
-from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.index import Symbol
 from benchbrief.compiler.metrics import glossary
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.measures import FAMILIES, KINDS
+from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.resolve import Model
 from benchbrief.dsl import ast
 from benchbrief.server.checking import Finding

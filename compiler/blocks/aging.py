@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from benchbrief.compiler.blocks.databases import DatabaseSpec
 from benchbrief.compiler.blocks.experiments import Matrix
-from benchbrief.compiler.errors import AgedData, Findings
+from benchbrief.compiler.errors import AgedData
 from benchbrief.compiler.expand import dataset_of, ordered, place_of
 from benchbrief.compiler.plan import Host
+from benchbrief.compiler.problems import Findings
 
 
 def warn_of_aged_data(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], findings: Findings) -> None:

@@ -9,10 +9,10 @@ from typing import Literal
 
 from benchbrief.compiler import plan
 from benchbrief.compiler.blocks import database_errors, structure_errors, value_errors
+from benchbrief.compiler.blocks.database_schema import DATABASE, MONGODB_OPTIONS, ROCKSDB_OPTIONS
 from benchbrief.compiler.blocks.hardware import HardwareUnit, origin
 from benchbrief.compiler.blocks.hooks import Reset, read_hooks, read_reset
 from benchbrief.compiler.blocks.mongo_servers import Topology, check_hosts, read_start, read_topology
-from benchbrief.compiler.blocks.schema import DATABASE, MONGODB_OPTIONS, ROCKSDB_OPTIONS
 from benchbrief.compiler.blocks.shapes import BlockSchema, Fact
 from benchbrief.compiler.blocks.tools import ENGINE_TOOLS, read_tool
 from benchbrief.compiler.blocks.uri_options import check_uri_options, uri_option

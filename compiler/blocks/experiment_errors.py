@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchbrief.compiler.errors import CompileProblem, ticked
+from benchbrief.compiler.problems import CompileProblem, ticked
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from benchbrief.compiler.blocks.schema import HARDWARE
+from benchbrief.compiler.blocks.host_schema import HARDWARE
 from benchbrief.compiler.blocks.values import Reader
 from benchbrief.compiler.declarations import Entry
 from benchbrief.compiler.errors import OddFact

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from benchbrief.compiler import plan
 from benchbrief.compiler.blocks import structure_errors, value_errors
 from benchbrief.compiler.blocks.facts import warn_of_odd_facts
+from benchbrief.compiler.blocks.host_schema import CLIENT, HARDWARE, HOSTS, SSH, VARIANT
 from benchbrief.compiler.blocks.hosts import HostPatternError, expand_hosts, parse_destination
 from benchbrief.compiler.blocks.meters import Group, read_power
-from benchbrief.compiler.blocks.schema import CLIENT, HARDWARE, HOSTS, SSH, VARIANT
 from benchbrief.compiler.blocks.shapes import Text
 from benchbrief.compiler.blocks.tools import read_tool
 from benchbrief.compiler.blocks.values import Constant, Reader, Values, listed, wrong_value

@@ -8,8 +8,8 @@ from typing import Literal
 
 from benchbrief.compiler import plan
 from benchbrief.compiler.blocks import structure_errors
+from benchbrief.compiler.blocks.database_schema import DATABASE
 from benchbrief.compiler.blocks.hardware import origin
-from benchbrief.compiler.blocks.schema import DATABASE
 from benchbrief.compiler.blocks.shapes import Number, Shape, Text, Word
 from benchbrief.compiler.blocks.values import Constant, Reader, Values, listed, wrong_value
 from benchbrief.dsl import ast

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchbrief.compiler.errors import Again, CompileProblem
+from benchbrief.compiler.problems import Again, CompileProblem
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from benchbrief.compiler import errors
 from benchbrief.compiler.declarations import Declarations
-from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.names import names_in
+from benchbrief.compiler.problems import Findings
 from benchbrief.dsl import ast
 from benchbrief.dsl.diagnostics import SpecError
 from benchbrief.dsl.parse import parse_expression

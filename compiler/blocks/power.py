@@ -9,8 +9,8 @@ from benchbrief.compiler.blocks import meter_errors
 from benchbrief.compiler.blocks.experiments import Matrix
 from benchbrief.compiler.blocks.profiles import meters_left_behind
 from benchbrief.compiler.declarations import Declarations
-from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.plan import Boundary
+from benchbrief.compiler.problems import Findings
 
 
 def warn_of_power(found: Declarations, matrices: tuple[Matrix, ...], profile: str | None, findings: Findings) -> None:

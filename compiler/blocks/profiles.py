@@ -11,7 +11,7 @@ from benchbrief.compiler.blocks.meters import read_power
 from benchbrief.compiler.blocks.schema import BLOCKS, OVERRIDABLE
 from benchbrief.compiler.blocks.values import Reader
 from benchbrief.compiler.declarations import Declarations, Entry, merge
-from benchbrief.compiler.errors import Findings
+from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 
@@ -72,7 +72,7 @@ def _is_declared(expr: ast.Expr, found: Declarations) -> bool:
     return isinstance(expr, ast.Quantity | ast.Unary | ast.Binary)
 
 
-def meters_left_behind(found: Declarations, profile: str, hardware: tuple[str, ...]) -> errors.CompileProblem | None:
+def meters_left_behind(found: Declarations, profile: str, hardware: tuple[str, ...]) -> CompileProblem | None:
     """What is to be said of `hardware` whose power can't be sampled, for the hosts are others; None when meant so."""
     chosen = found.blocks["profile"].get(profile)
     if chosen is None or not hardware or "power" in chosen.attributes:

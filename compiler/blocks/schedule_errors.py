@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchbrief.compiler.errors import CompileProblem
+from benchbrief.compiler.problems import CompileProblem
 
 
 @dataclass(frozen=True)

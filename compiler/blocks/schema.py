@@ -3,324 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 
-from benchbrief.compiler.blocks.meter_schema import POWER
-from benchbrief.compiler.blocks.shapes import BlockSchema, Fact, Flag, Key, Login, Number, Special, Text, Word
+from benchbrief.compiler.blocks.database_schema import BYTES, DATABASE
+from benchbrief.compiler.blocks.host_schema import CLIENT, HARDWARE, HOSTS, SSH, VARIANT
+from benchbrief.compiler.blocks.shapes import BlockSchema, Key, Number, Special, Text, Word
 
 _TIME = "20 min"
 _POSITIVE_TIME = Number("s", _TIME, above=True)
 _SHARE = Number("", "95 %", plain=True, maximum=1.0)
 _COUNT = Number("records", "75M records", plain=True, integer=True, minimum=1.0, maximum=2.0**53)
-_BYTES = Number("B", "400 B", integer=True, minimum=1.0)
-
-HOSTS = Special('`local`, "user@host:port", "eco-[1-3].lab", or a list of those')
-TOOL = Special('`ycsb`, `ycsb("/opt/ycsb")`, `go_ycsb` or `db_bench("/usr/bin/db_bench")`')
-
-
-_VARIANT_KEYS: dict[str, Key] = {
-    "path": Key(
-        Text(absolute=True),
-        "A directory of this hardware that `{path}` stands for in a database's path.",
-        example='path = "/data/nvme"',
-    ),
-    "mount": Key(
-        Text(absolute=True),
-        "Where its storage is mounted; `{mount}` in a database's path.",
-        example='mount = "/mnt/nvme"',
-    ),
-    "device": Key(Text(), "The block device that `disk ... on device` samples.", example='device = "/dev/nvme0n1"'),
-    "prepare": Key(
-        Special('`command("...")`, or a list of those'),
-        "Commands that are run on every host before each cell; one that fails fails the cell.",
-        example='prepare = command("sync; echo 3 | sudo tee /proc/sys/vm/drop_caches")',
-    ),
-}
-
-_COMMANDS = '`command("...")`, or a list of those'
-
-HARDWARE = BlockSchema(
-    "A group of identical hosts under test, with whatever facts are worth declaring about them.",
-    {
-        "hosts": Key(HOSTS, "The hosts under test.", required=True, example='hosts = "bench@eco-[1-3].lab"'),
-        **_VARIANT_KEYS,
-        "power": Key(POWER, "How its power is read, or what it is declared to be.", example="power = rapl"),
-    },
-    blocks=("variant", "ssh"),
-    open_keys=Fact(removable=True),
-)
-
-VARIANT = BlockSchema(
-    "A way to set up the same hosts: facts and commands of its own beside the group's.",
-    _VARIANT_KEYS,
-    open_keys=Fact(removable=True),
-    inherits=False,
-    overridable=False,
-)
-
-SSH = BlockSchema(
-    "How the hosts are reached; what is left out comes from ~/.ssh/config.",
-    {
-        "user": Key(Text(), "The login name.", example='user = "bench"'),
-        "port": Key(Number("", "22", plain=True, integer=True, minimum=1.0, maximum=65535.0), "The port."),
-        "jump": Key(Text(), "A host to go through.", example='jump = "gate.lab"'),
-        "identity": Key(
-            Text(), "The private key's file on the controller.", example='identity = "~/.ssh/bench_ed25519"'
-        ),
-    },
-    named=False,
-    inherits=False,
-    overridable=False,
-)
-
-CLIENT = BlockSchema(
-    "Load-generator hosts, and the tool on them.",
-    {
-        "hosts": Key(HOSTS, "The hosts that generate the load.", required=True, example='hosts = "load-[1-2].lab"'),
-        "tool": Key(
-            TOOL,
-            "The load generator, and where it is installed.",
-            required=True,
-            example='tool = ycsb("/opt/ycsb-0.17.0")',
-        ),
-    },
-    blocks=("ssh",),
-)
-
-DATABASE = BlockSchema(
-    "An engine, how it is reached, and how it is prepared between cells.",
-    {
-        "engine": Key(Word(("mongodb", "rocksdb")), "The database engine.", required=True),
-        "uri": Key(
-            Text(holes=True),
-            "Where a running server is; `{hosts}` are the hardware's hosts.",
-            only="mongodb",
-            example='uri = "mongodb://{hosts}/ycsb"',
-        ),
-        "server": Key(
-            Word(("embedded", "start")),
-            "`start` starts `mongod` on the hardware's hosts for the run; `embedded`, the built-in stand-in server.",
-            only="mongodb",
-        ),
-        "binary": Key(
-            Text(absolute=True),
-            "The `mongod` that is started; `mongos` is looked for beside it.",
-            default="`mongod` in the PATH of the host",
-            only="mongodb",
-            example='binary = "/opt/mongodb/bin/mongod"',
-        ),
-        "config": Key(
-            Text(),
-            "A configuration file for it, beside the spec; the rest of this block goes before it.",
-            only="mongodb",
-            example='config = "mongod.conf"',
-        ),
-        "port": Key(
-            Number("", "27017", plain=True, integer=True, minimum=1.0, maximum=65000.0),
-            "Where it listens; the other servers of a host take the ports after it.",
-            default="27017",
-            only="mongodb",
-        ),
-        "certificate": Key(
-            Text(absolute=True),
-            "Turns TLS on: a file on each host with the server's key and certificate.",
-            only="mongodb",
-            example='certificate = "/etc/ssl/mongod.pem"',
-        ),
-        "ca": Key(
-            Text(absolute=True),
-            "A file on each host, load generators too, with the certificate of who signed it.",
-            only="mongodb",
-            example='ca = "/etc/ssl/ca.pem"',
-        ),
-        "user": Key(
-            Login(secret=False, example="MONGO_USER"),
-            "Turns access control on: the user that is made, and logs in.",
-            only="mongodb",
-            example='user = "bench"',
-        ),
-        "password": Key(
-            Login(secret=True, example="MONGO_PASSWORD"),
-            "The user's password.",
-            only="mongodb",
-            example='password = secret("MONGO_PASSWORD")',
-        ),
-        "key": Key(
-            Login(secret=True, example="MONGO_KEY"),
-            "What the servers know each other by: 6 to 1024 letters and digits.",
-            only="mongodb",
-            example='key = secret("MONGO_KEY")',
-        ),
-        "path": Key(
-            Text(holes=True, absolute=True),
-            "The data directory, with holes such as `{path}` or `{mount}`.",
-            example='path = "{path}/rocksdb"',
-        ),
-        "topology": Key(
-            Special(
-                '`standalone`, `replica_set("rs0")`, `replica_set("rs0", members: 3)`, `sharded` '
-                "or `sharded(shards: 2)`"
-            ),
-            "What the server is part of, or is to be: a member on each host, split over the shards.",
-            default="standalone, when it is started",
-            only="mongodb",
-            example='topology = replica_set("rs0")',
-        ),
-        "version": Key(
-            Text(),
-            "What the server's version must begin with.",
-            only="mongodb",
-            example='version = "8.0"',
-        ),
-        "max_lag": Key(
-            Number("s", "1 s", above=True, maximum=3600.0),
-            "How far the secondaries may lag behind when a measurement begins. Those of an attached sharded cluster "
-            "are not looked at, which is told in the brief.",
-            default="10 s",
-            only="mongodb",
-        ),
-        "size": Key(
-            Number("B", "1 TB", above=True),
-            "The data set's size; a workload without `records` then has size / (key_size + value_size).",
-            only="rocksdb",
-        ),
-        "options_file": Key(
-            Text(absolute=True),
-            "A RocksDB options file on the host.",
-            only="rocksdb",
-            example='options_file = "/etc/rocksdb/options.ini"',
-        ),
-        "tool": Key(
-            TOOL,
-            "The db_bench to use.",
-            default="db_bench",
-            only="rocksdb",
-            example='tool = db_bench("/usr/bin/db_bench")',
-        ),
-        "reset": Key(
-            Special(
-                '`drop_and_load`, `after_writes`, `snapshot`, `reuse`, or what brings the data back, `command("...")`'
-            ),
-            "How each cell comes by its data: loaded again; loaded again if a cell that wrote was before it; copied "
-            "back as they were after the load; as the cells before have left them; or by a command.",
-            default="drop_and_load for mongodb, after_writes for rocksdb",
-            example="reset = after_writes",
-        ),
-        "drop_caches": Key(
-            Flag(),
-            "Drops the page cache of each host before each measurement; needs root, or `sudo` without a password.",
-        ),
-        "prepare": Key(
-            Special(_COMMANDS),
-            "Commands for each host (`on: first`: the first), before the server is started or attached to.",
-            example='prepare = command("systemctl stop mongod", timeout: 2 min)',
-        ),
-        "teardown": Key(
-            Special(_COMMANDS),
-            "Commands for when the server was stopped or left.",
-            example='teardown = command("systemctl start mongod", on: first)',
-        ),
-    },
-    blocks=("options",),
-    exclusive=(("uri", "server"),),
-)
-
-ROCKSDB_OPTIONS: dict[str, Key] = {
-    "compression": Key(
-        Word(("none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "zstd"), quoted=True),
-        "The compression of every level.",
-    ),
-    "cache": Key(_BYTES, "The block cache.", example="cache = 8 GiB"),
-    "block_size": Key(_BYTES, "The size of a block.", example="block_size = 4 KiB"),
-    "write_buffer": Key(_BYTES, "The size of a memtable.", example="write_buffer = 64 MiB"),
-    "bloom_bits": Key(
-        Number("", "10", plain=True, integer=True, maximum=64.0), "Bits for each key in the Bloom filter."
-    ),
-    "direct_io": Key(Flag(), "Reads, flushes and compactions go around the page cache."),
-    "sync": Key(Flag(), "Each write waits for the log to be on the device."),
-    "wal": Key(Flag(), "`false` turns the write-ahead log off.", example="wal = false"),
-}
-
-
-@dataclass(frozen=True)
-class UriOption:
-    """An option of the load generators' connections to MongoDB: `name` is the connection string's.
-
-    `scale` turns base units into the connection string's; `words` are its words for ours.
-    """
-
-    key: Key
-    name: str
-    scale: float = 1.0
-    words: Mapping[str, str] = field(default_factory=dict)
-
-
-_READ_PREFERENCES = {
-    "primary": "primary",
-    "primary_preferred": "primaryPreferred",
-    "secondary": "secondary",
-    "secondary_preferred": "secondaryPreferred",
-    "nearest": "nearest",
-}
-_POOL = Number("", "100", plain=True, integer=True, maximum=1e6)
-_CONNECTION_TIME = Number("s", "10 s", above=True, maximum=86400.0)
-COMPRESSORS = ("zstd", "snappy", "zlib")
-
-MONGODB_OPTIONS: dict[str, UriOption] = {
-    "write_concern": UriOption(
-        Key(
-            Special("`majority`, or how many servers, such as `1`"),
-            "How many servers must have a write.",
-            example="write_concern = majority",
-        ),
-        "w",
-    ),
-    "journal": UriOption(Key(Flag(), "A write must be in the journal of those servers."), "journal"),
-    "write_timeout": UriOption(Key(_CONNECTION_TIME, "How long they are waited for."), "wTimeoutMS", scale=1000.0),
-    "read_concern": UriOption(
-        Key(Word(("local", "available", "majority", "linearizable", "snapshot")), "Which data a read may see."),
-        "readConcernLevel",
-    ),
-    "read_preference": UriOption(
-        Key(Word(tuple(_READ_PREFERENCES)), "Which members of a replica set are read."),
-        "readPreference",
-        words=_READ_PREFERENCES,
-    ),
-    "max_staleness": UriOption(
-        Key(Number("s", "90 s", integer=True, minimum=90.0), "How far a secondary that is read may lag behind."),
-        "maxStalenessSeconds",
-    ),
-    "compressors": UriOption(
-        Key(
-            Special("`zstd`, `snappy` or `zlib`, or a list of those"),
-            "How messages are compressed, best first.",
-            example="compressors = [zstd, snappy]",
-        ),
-        "compressors",
-    ),
-    "max_pool_size": UriOption(Key(_POOL, "The most connections of a client to a server; 0: no limit."), "maxPoolSize"),
-    "min_pool_size": UriOption(
-        Key(_POOL, "The fewest connections that are kept open.", example="min_pool_size = 10"), "minPoolSize"
-    ),
-    "connect_timeout": UriOption(
-        Key(_CONNECTION_TIME, "How long a connection may take to be made."), "connectTimeoutMS", scale=1000.0
-    ),
-    "socket_timeout": UriOption(
-        Key(_CONNECTION_TIME, "How long an answer may take to come."), "socketTimeoutMS", scale=1000.0
-    ),
-    "retry_writes": UriOption(
-        Key(Flag(), "A write that fails is tried once more.", example="retry_writes = false"), "retryWrites"
-    ),
-    "retry_reads": UriOption(
-        Key(Flag(), "A read that fails is tried once more.", example="retry_reads = false"), "retryReads"
-    ),
-}
-
-DATABASE_OPTIONS: dict[str, Key] = {
-    **{name: replace(key, only="rocksdb") for name, key in ROCKSDB_OPTIONS.items()},
-    **{name: replace(option.key, only="mongodb") for name, option in MONGODB_OPTIONS.items()},
-}
-"""Those of every engine, each with the engine that it is for."""
 
 WORKLOAD = BlockSchema(
     "What the load does: a YCSB core workload or a db_bench benchmark, adjusted.",
@@ -343,10 +34,10 @@ WORKLOAD = BlockSchema(
             only="ycsb",
         ),
         "field_length": Key(
-            _BYTES, "The size of a field.", default="100 B", only="ycsb", example="field_length = 100 B"
+            BYTES, "The size of a field.", default="100 B", only="ycsb", example="field_length = 100 B"
         ),
         "record_size": Key(
-            _BYTES, "The size of a record, in place of `field_length`.", only="ycsb", example="record_size = 1 kB"
+            BYTES, "The size of a record, in place of `field_length`.", only="ycsb", example="record_size = 1 kB"
         ),
         "distribution": Key(
             Word(("uniform", "zipfian", "latest", "hotspot", "exponential", "sequential")),
@@ -384,8 +75,8 @@ WORKLOAD = BlockSchema(
             "The longest scan.",
             default="100 for ycsb",
         ),
-        "key_size": Key(_BYTES, "The size of a key.", default="16 B", only="db_bench", example="key_size = 16 B"),
-        "value_size": Key(_BYTES, "The size of a value.", default="100 B", only="db_bench"),
+        "key_size": Key(BYTES, "The size of a key.", default="16 B", only="db_bench", example="key_size = 16 B"),
+        "value_size": Key(BYTES, "The size of a value.", default="100 B", only="db_bench"),
         "write_rate": Key(Number("B/s", "20 MB/s", above=True), "A limit for the writing thread.", only="db_bench"),
     },
     exclusive=(("record_size", "field_length"),),

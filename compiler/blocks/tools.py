@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchbrief.compiler import plan
 from benchbrief.compiler.blocks import structure_errors
-from benchbrief.compiler.blocks.schema import TOOL
+from benchbrief.compiler.blocks.host_schema import TOOL
 from benchbrief.compiler.blocks.shapes import Fact, Text
 from benchbrief.compiler.blocks.values import Constant, Reader, described
 from benchbrief.dsl import ast

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from benchbrief.compiler import plan
 from benchbrief.compiler.blocks import database_errors, structure_errors
-from benchbrief.compiler.blocks.schema import COMPRESSORS, MONGODB_OPTIONS
+from benchbrief.compiler.blocks.database_schema import COMPRESSORS, MONGODB_OPTIONS
 from benchbrief.compiler.blocks.shapes import Number
 from benchbrief.compiler.blocks.values import Constant, Reader, Value, described, listed
 from benchbrief.dsl import ast

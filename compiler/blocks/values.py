@@ -11,7 +11,7 @@ from benchbrief.compiler import errors, plan
 from benchbrief.compiler.blocks import structure_errors, value_errors
 from benchbrief.compiler.blocks.shapes import BlockSchema, Fact, Flag, Key, Login, Number, Shape, Special, Text, Word
 from benchbrief.compiler.declarations import Entry
-from benchbrief.compiler.errors import Findings
+from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.compiler.units import (
     DIMENSIONLESS,
     Dimension,
@@ -414,7 +414,7 @@ def _is_range(expr: ast.Expr) -> bool:
     return isinstance(expr, ast.Binary) and expr.operator in ("..", "x")
 
 
-def wrong_value(expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = ()) -> errors.CompileProblem:
+def wrong_value(expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = ()) -> CompileProblem:
     """A value of another form than `wanted`, or one of the `words` that it could be with a slip in it."""
     known = tuple(words)
     name = expr.function if isinstance(expr, ast.Call) else expr

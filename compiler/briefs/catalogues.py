@@ -12,7 +12,7 @@ from string import Formatter
 from typing import TypeAlias
 
 from benchbrief.compiler.briefs.catalogue_errors import MissingWords, UnreadableCatalogue, WrongWord
-from benchbrief.compiler.errors import Findings
+from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.suggest import did_you_mean
 

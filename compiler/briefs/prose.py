@@ -10,7 +10,7 @@ from typing import TypeGuard
 from benchbrief.compiler import plan
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.queries import Place, examples, key_label, query, settled, typed_at
-from benchbrief.compiler.errors import CompileProblem, UnknownName
+from benchbrief.compiler.errors import UnknownName
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.indexing import scope_key, word_of
 from benchbrief.compiler.metrics.lookups import described_names
@@ -18,6 +18,7 @@ from benchbrief.compiler.metrics.measures import KINDS, NAMED
 from benchbrief.compiler.metrics.metric_errors import unit_words
 from benchbrief.compiler.metrics.typed import Typed, dotted, text_of
 from benchbrief.compiler.plan import Dimension
+from benchbrief.compiler.problems import CompileProblem
 from benchbrief.compiler.units import DIMENSIONLESS, Unit
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span

@@ -27,13 +27,14 @@ from benchbrief.compiler.briefs.prose import prose, title
 from benchbrief.compiler.briefs.queries import Place, dimension, origin, query, runs_at
 from benchbrief.compiler.briefs.tables import callout, table
 from benchbrief.compiler.briefs.themes import parts, theme
-from benchbrief.compiler.errors import CompileProblem, Findings, SingleRun
+from benchbrief.compiler.errors import SingleRun
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.lookups import taken
 from benchbrief.compiler.metrics.runs import Runs, planned_runs
 from benchbrief.compiler.metrics.terms import Measure, leaves
 from benchbrief.compiler.metrics.typed import text_of
+from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.compiler.scope import Scope
 from benchbrief.compiler.units import Unit
 from benchbrief.dsl import ast

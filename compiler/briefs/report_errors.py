@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from benchbrief.compiler.errors import CompileProblem, Misspelt, ticked
+from benchbrief.compiler.problems import CompileProblem, Misspelt, ticked
 from benchbrief.dsl.diagnostics import Note, Severity
 from benchbrief.dsl.source import Span
 

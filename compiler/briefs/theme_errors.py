@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchbrief.compiler.errors import CompileProblem, Misspelt
+from benchbrief.compiler.problems import CompileProblem, Misspelt
 from benchbrief.dsl.diagnostics import Severity
 
 

@@ -9,7 +9,6 @@ import math
 from collections.abc import Mapping
 
 from benchbrief.compiler.blocks.value_errors import NotFinite, UnknownUnit
-from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.metrics import metric_errors as wrong
 from benchbrief.compiler.metrics.curves import field_of
 from benchbrief.compiler.metrics.indexing import index
@@ -21,6 +20,7 @@ from benchbrief.compiler.metrics.runs import Runs, planned_runs
 from benchbrief.compiler.metrics.terms import Measure, Number, Operation, Term, leaves, offered_keys, without_points
 from benchbrief.compiler.metrics.typed import Demanded, Typed, mention, text_of, unit_of
 from benchbrief.compiler.plan import Dimension
+from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.scope import Scope
 from benchbrief.compiler.units import DIMENSIONLESS, Unit, UnknownUnitError, divide, multiply, parse_unit
 from benchbrief.compiler.units import Dimension as UnitDimension

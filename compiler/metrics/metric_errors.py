@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from benchbrief.compiler.errors import CompileProblem, Misspelt, ticked
+from benchbrief.compiler.problems import CompileProblem, Misspelt, ticked
 from benchbrief.compiler.units import DIMENSIONLESS, Dimension, Unit, base_unit
 from benchbrief.dsl.diagnostics import Note, Severity
 from benchbrief.dsl.source import Span

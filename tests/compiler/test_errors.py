@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.codes import problems
-from benchbrief.compiler.errors import CompileProblem
+from benchbrief.compiler.problems import CompileProblem
 from benchbrief.dsl.render import render_all
 from tests.compiler.specs import check_fixture
 

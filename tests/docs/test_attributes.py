@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.blocks.database_schema import DATABASE_OPTIONS
 from benchbrief.compiler.blocks.meter_schema import METERS
-from benchbrief.compiler.blocks.schema import BLOCKS, DATABASE_OPTIONS
+from benchbrief.compiler.blocks.schema import BLOCKS
 from benchbrief.compiler.blocks.shapes import Key
 from benchbrief.compiler.briefs.report_schema import ELEMENTS
 from benchbrief.compiler.compile import check

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from benchbrief.cli import COMMANDS
-from benchbrief.compiler.blocks import ramps, schema
+from benchbrief.compiler.blocks import database_schema, ramps, schema
 from benchbrief.compiler.blocks.meter_schema import BOUNDARIES, METERS
 from benchbrief.compiler.blocks.tools import DRIVERS, ENGINE_TOOLS
 from benchbrief.compiler.blocks.workload_tables import DB_BENCH, YCSB
@@ -46,8 +46,8 @@ WORDS = {
     "blocks.md": [
         *(key for block in schema.BLOCKS.values() for key in block.keys),
         *schema.BLOCKS,
-        *schema.DATABASE_OPTIONS,
-        *(option.name for option in schema.MONGODB_OPTIONS.values()),
+        *database_schema.DATABASE_OPTIONS,
+        *(option.name for option in database_schema.MONGODB_OPTIONS.values()),
     ],
     "workloads.md": [*(f"ycsb.{name}" for name in YCSB), *(f"db_bench.{name}" for name in DB_BENCH)],
     "tools.md": [*METERS, *schema.PROBES, *DRIVERS, *ENGINE_TOOLS],

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from benchbrief.compiler.blocks import schema, shapes
+from benchbrief.compiler.blocks import database_schema, host_schema, schema, shapes
 from benchbrief.compiler.blocks.mongo_servers import ONLY_STARTED, TOGETHER
 from benchbrief.compiler.blocks.workload_tables import PROPORTIONS, YCSB
 
@@ -206,11 +206,11 @@ A_FILE = "config"
 def started(draw: st.DrawFn) -> str:
     """What only a server that is started may say; of what goes together, all or nothing."""
     parted = [draw(st.sampled_from([(), together])) for together in TOGETHER]
-    keys = {key: schema.DATABASE.keys[key] for together in parted for key in together}
+    keys = {key: database_schema.DATABASE.keys[key] for together in parted for key in together}
     drawn = draw(
         st.fixed_dictionaries({name: found for name, key in keys.items() if (found := value(key.shape)) is not None})
     )
-    alone = {key: schema.DATABASE.keys[key] for key in ONLY_STARTED if key not in {*sum(TOGETHER, ()), A_FILE}}
+    alone = {key: database_schema.DATABASE.keys[key] for key in ONLY_STARTED if key not in {*sum(TOGETHER, ()), A_FILE}}
     return draw(attributes(alone, only="mongodb")) + "".join(f"  {name} = {text}\n" for name, text in drawn.items())
 
 
@@ -222,14 +222,14 @@ def specs(draw: st.DrawFn) -> str:
     parts = []
     for group in ("alpha", "beta"):
         hosts = draw(st.integers(1, 3)) if kind == "attached" else 1
-        ssh = draw(attributes(schema.SSH.keys, without=("jump",)))
+        ssh = draw(attributes(host_schema.SSH.keys, without=("jump",)))
         facts = draw(attributes(FACTS))
         parts.append(f'hardware {group} {{\n  hosts = "{group}-[1-{hosts}].lab"\n{facts}  ssh {{\n{ssh}  }}\n}}\n')
     if engine == "mongodb":
         parts.append('client load { hosts = "load.lab"  tool = ycsb("/opt/ycsb") }\n')
-    keys = draw(attributes(schema.DATABASE.keys, ("engine", "uri", "server", "path", *ONLY_STARTED), engine))
+    keys = draw(attributes(database_schema.DATABASE.keys, ("engine", "uri", "server", "path", *ONLY_STARTED), engine))
     keys += draw(started()) if kind == "started" else ""
-    options = f"  options {{\n{draw(attributes(schema.ROCKSDB_OPTIONS))}  }}\n" if engine == "rocksdb" else ""
+    options = f"  options {{\n{draw(attributes(database_schema.ROCKSDB_OPTIONS))}  }}\n" if engine == "rocksdb" else ""
     parts.append(f"database store {{\n{DATABASES[kind]}{keys}{options}}}\n")
     workloads = [f"w{number}" for number in range(draw(st.integers(1, 3)))]
     for name in workloads:

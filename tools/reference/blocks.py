@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler.blocks.schema import BLOCKS, MONGODB_OPTIONS, ROCKSDB_OPTIONS
+from benchbrief.compiler.blocks.database_schema import MONGODB_OPTIONS, ROCKSDB_OPTIONS
+from benchbrief.compiler.blocks.schema import BLOCKS
 from benchbrief.compiler.blocks.shapes import BlockSchema
 from benchbrief.compiler.metrics import glossary
 from tools.reference.attributes import attributes, exclusive, heading

@@ -14,8 +14,8 @@ import pyarrow as pa
 from benchbrief.compiler import plan
 from benchbrief.compiler.blocks.params import parameters
 from benchbrief.compiler.declarations import collect
-from benchbrief.compiler.errors import Findings
 from benchbrief.compiler.imports import load
+from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.resolve import resolve
 from benchbrief.compiler.scope import Scope
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pymongo
 import pytest
 
-from benchbrief.compiler.blocks.schema import MONGODB_OPTIONS
+from benchbrief.compiler.blocks.database_schema import MONGODB_OPTIONS
 from benchbrief.compiler.plan import Reference, Template
 from benchbrief.runners.commands import Masking
 from benchbrief.runners.engines.mongo_uri import parse, resolved
