@@ -34,6 +34,10 @@ from benchbrief.reports.layout import (
 from benchbrief.reports.multiples import Panel, arrange
 
 
+Layer = dict[str, Any]
+"""A layer as Vega-Lite has it."""
+
+
 def _altair() -> Any:
     """The library, imported late for a fast start, and without its types: they know each argument's fifty forms."""
     import altair
@@ -68,23 +72,27 @@ class Drawn:
 
 
 def _svg(panel: Panel, font: str) -> str:
-    import vl_convert
+    """A panel as a document.
 
-    alt = _altair()
+    altair writes each layer, and they are put together here: its own composition copies all that is in them over and
+    over, and its checks of each part cost as much again, for shapes that the tests draw.
+    """
+    import vl_convert
+    from altair.utils.schemapi import debug_mode
+
     plot = panel.plot
-    spec = (
-        alt.layer(*_layers(panel))
-        .resolve_scale(y="independent")
-        .properties(
-            width=plot.width,
-            height=plot.height,
-            padding={"left": plot.left, "right": plot.right, "top": plot.top, "bottom": plot.bottom},
-            autosize="none",
-        )
-        .configure(font=font, aria=False, background=PAPER)
-        .configure_view(stroke=None)
-        .to_dict(validate=False)  # 10 ms a chart, for a shape that the tests draw
-    )
+    with debug_mode(False):
+        layers = _layers(panel)
+    spec = {
+        "$schema": _altair().SCHEMA_URL,
+        "layer": layers,
+        "resolve": {"scale": {"y": "independent"}},
+        "width": plot.width,
+        "height": plot.height,
+        "padding": {"left": plot.left, "right": plot.right, "top": plot.top, "bottom": plot.bottom},
+        "autosize": "none",
+        "config": {"font": font, "aria": False, "background": PAPER, "view": {"stroke": None}},
+    }
     svg: str = vl_convert.vegalite_to_svg(spec)
     svg = re.sub(r' class="mark-[^"]* s(\d+)[a-z][^"]*"', r' data-series="\1"', svg)
     return re.sub(r"\s+(?:class|role|aria-[a-z]+|pointer-events)=\"[^\"]*\"", "", svg)
@@ -104,7 +112,7 @@ def _prefixed(svg: str, prefix: str) -> str:
 # --- drawing -----------------------------------------------------------------------------------------------------
 
 
-def _layers(panel: Panel) -> list[Any]:
+def _layers(panel: Panel) -> list[Layer]:
     alt = _altair()
     plot = panel.plot
     chart = plot.chart
@@ -117,7 +125,7 @@ def _layers(panel: Panel) -> list[Any]:
         numbers = plot.frame is None or ("right" if right else "left") in plot.frame.numbers
         y, low = (_y_encoding(ticks, name, right=right, log=log, numbers=numbers) for name in ("y", "low"))
         traces = [(series, t) for series, t in enumerate(chart.traces) if t.right == right]
-        drawn: list[Any] = []
+        drawn: list[Layer] = []
         bars = [(series, t) for series, t in traces if t.mark == "bar"]
         for place, (series, trace) in enumerate(bars):
             drawn += _named(_bar(plot, trace, place, len(bars), x, y, low), series)
@@ -127,16 +135,21 @@ def _layers(panel: Panel) -> list[Any]:
             elif trace.mark == "rule":
                 drawn += _named(_rule(plot, trace, y), series)
         if not drawn:  # the left axis of a figure whose series all stand on the right one
-            drawn = [alt.Chart(alt.Data(values=[])).mark_point().encode(x=x, y=y)]
-        groups.append(alt.layer(*drawn))
+            drawn = [_written(alt.Chart(alt.Data(values=[])).mark_point().encode(x=x, y=y))]
+        groups.append({"layer": drawn})
     items = (*plot.legend, *panel.legend)
-    samples = [sample for item in items for sample in _legend_sample(item)]
-    return [*groups, alt.layer(*samples, *_write([*texts(plot), *panel.texts]))]
+    samples = [_written(sample) for item in items for sample in _legend_sample(item)]
+    return [*groups, {"layer": [*samples, *_write([*texts(plot), *panel.texts])]}]
 
 
-def _named(layers: list[Any], series: int) -> list[Any]:
+def _written(layer: Any, name: str = "") -> Layer:
+    found: Layer = layer.to_dict(validate=False, context={"top_level": False})
+    return {**found, "name": name} if name else found
+
+
+def _named(layers: list[Any], series: int) -> list[Layer]:
     """Layers whose groups in the SVG tell the series: see `_svg`."""
-    return [layer.properties(name=f"s{series}{chr(97 + index)}") for index, layer in enumerate(layers)]
+    return [_written(layer, f"s{series}{chr(97 + index)}") for index, layer in enumerate(layers)]
 
 
 def _x_encoding(plot: Plot) -> Any:
@@ -268,22 +281,24 @@ def _rule(plot: Plot, trace: Trace, y: Any) -> list[Any]:
     return layers
 
 
-def _write(texts: Sequence[Text]) -> list[Any]:
-    """One layer for all texts of a kind: each layer costs altair some 10 ms."""
+def _write(texts: Sequence[Text]) -> list[Layer]:
+    """One layer for all texts of a kind: each has its price."""
     alt = _altair()
     kinds: dict[tuple[str, float, bool, int | None], list[Text]] = {}
     for text in texts:
         kinds.setdefault((text.align, text.size, text.bold, text.series), []).append(text)
     return [
-        alt.Chart(alt.Data(values=[{"text": t.text, "px": t.x, "py": t.y, "color": t.color} for t in some]))
-        .mark_text(align=align, baseline="middle", fontSize=size, fontWeight=600 if bold else 400)
-        .encode(
-            text=alt.Text(field="text", type="nominal"),
-            x=alt.X(field="px", type="quantitative", scale=None, axis=None),
-            y=alt.Y(field="py", type="quantitative", scale=None, axis=None),
-            color=alt.Color(field="color", type="nominal", scale=None, legend=None),
+        _written(
+            alt.Chart(alt.Data(values=[{"text": t.text, "px": t.x, "py": t.y, "color": t.color} for t in some]))
+            .mark_text(align=align, baseline="middle", fontSize=size, fontWeight=600 if bold else 400)
+            .encode(
+                text=alt.Text(field="text", type="nominal"),
+                x=alt.X(field="px", type="quantitative", scale=None, axis=None),
+                y=alt.Y(field="py", type="quantitative", scale=None, axis=None),
+                color=alt.Color(field="color", type="nominal", scale=None, legend=None),
+            ),
+            f"{'t' if series is None else f's{series}'}t{index}",
         )
-        .properties(name=f"{'t' if series is None else f's{series}'}t{index}")
         for index, ((align, size, bold, series), some) in enumerate(kinds.items())
     ]
 
