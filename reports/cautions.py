@@ -9,8 +9,7 @@ from benchbrief.compiler.offered import KEEPS_UP
 from benchbrief.compiler.plan import Query
 from benchbrief.reports.source import CellRow, Key, Results
 from benchbrief.reports.values import NBSP
-from benchbrief.results.coverage import shares
-from benchbrief.results.sampled import TOLD
+from benchbrief.results.coverage import TOLD, shares
 
 _LOADED = re.compile(r"\bmeasure\.(throughput|latency|errors|sample)\b")
 _SAMPLED = re.compile(r"\bs\.measure = '([a-z_]+)")

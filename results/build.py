@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, Any
 import benchbrief
 from benchbrief.compiler.plan import Plan
 from benchbrief.results.errors import ResultsError
-from benchbrief.results.evidence import Evidence, read_evidence
-from benchbrief.results.ingest import ingest
 from benchbrief.results.schema import SCHEMA_VERSION, TABLES, VIEWS, HistogramBucket, MetaRow, OperationRow
 from benchbrief.runners.errors import DiskFull
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
+
+    from benchbrief.results.evidence import Evidence
 
 STORE = "store"
 DATABASE = "results.duckdb"
@@ -55,6 +55,8 @@ def rebuild(run_dir: Path, plan: Plan | None = None) -> Path:
     store = run_dir / STORE
     try:
         with _builder(store) as building:
+            from benchbrief.results.evidence import read_evidence  # late: a reader of a built store needs no runners
+
             _write_tables(read_evidence(run_dir, plan), building)
             _write_database(building)
             for table in TABLES:
@@ -70,6 +72,8 @@ def rebuild(run_dir: Path, plan: Plan | None = None) -> Path:
 
 def build_tables(run_dir: Path, folder: Path) -> None:
     """The Parquet tables alone, in an empty folder elsewhere: what a run's own store has is left as it is."""
+    from benchbrief.results.evidence import read_evidence
+
     _write_tables(read_evidence(run_dir), folder)
 
 
@@ -105,6 +109,8 @@ def _wait_for(lock: int, store: Path) -> None:
 
 
 def _write_tables(evidence: Evidence, building: Path) -> None:
+    from benchbrief.results.ingest import ingest
+
     build = uuid.uuid4().hex
     writers = {row: _TableWriter(building / f"{name}.parquet", row, build) for name, row in TABLES.items()}
     try:

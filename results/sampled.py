@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Literal
 
 from benchbrief.compiler.plan import Probe
+from benchbrief.results.coverage import TOLD
 from benchbrief.results.evidence import Evidence, Problem, first_problem
 from benchbrief.results.measured import MEASURE, PROBE, Measured, parse_probe, probe_gaps, probes_of
 from benchbrief.results.schema import CoverageRow, SampleRow
@@ -21,8 +22,6 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.measurement import Sample
 from benchbrief.runners.probes import longest_step
 
-TOLD = 0.95
-"""Where less of the window was sampled than this, it is told, and where more of it lies in gaps, there is no energy."""
 _FEWEST = 3
 """Readings of power that an energy takes: of fewer, it would be what was drawn at one moment, held for all."""
 
