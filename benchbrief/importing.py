@@ -93,7 +93,7 @@ def import_and_tell(choices: Choices, prepare: Callable[[Plan], Prepared]) -> No
         _tell(choices, what, plan, None)
         return
     run_dir = keep_run(choices.out, plan, {name: Path(name).read_bytes() for name in plan.spec.files}, what)
-    broken = [verdict for verdict in store(run_dir, plan) if verdict.holds is not True and verdict.holds is not None]
+    broken = [verdict for verdict in store(run_dir, plan).verdicts if verdict.holds is False]
     _tell(choices, what, plan, run_dir)
     for verdict in broken:
         warn(f"expect does not hold: {verdict.text} ({verdict.detail}) at {verdict.origin}")

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from benchbrief.progress import Progress
 from benchbrief.terminal import ExitCode, silence_what_is_closed, warn
@@ -20,6 +20,7 @@ from benchbrief.terminal import ExitCode, silence_what_is_closed, warn
 if TYPE_CHECKING:
     from benchbrief.compiler.plan import Plan
     from benchbrief.reports.render import Format
+    from benchbrief.results.coverage import Patchy
     from benchbrief.results.expects import Verdict
     from benchbrief.runners.journal import CellReused
     from benchbrief.runners.live import Monitor
@@ -41,6 +42,8 @@ class Finished:
     message: str
     failed: dict[str, str] = field(default_factory=dict)
     verdicts: tuple[Verdict, ...] = ()
+    sampled: tuple[Patchy, ...] = ()
+    """The probes that sampled too little."""
     reports: dict[str, list[Path]] = field(default_factory=dict)
     reused: tuple[CellReused, ...] = ()
     simulated: bool = False
@@ -113,7 +116,8 @@ def _run_plan(run_dir: Path, progress: Progress, monitor: Monitor, *, report: bo
     try:
         monitor.enter("tables")
         with progress.doing("building the tables"):
-            finished = replace(finished, verdicts=store(run_dir, plan))
+            stored = store(run_dir, plan)
+            finished = replace(finished, verdicts=stored.verdicts, sampled=stored.sampled)
         if not report:
             return finished
         monitor.enter("reports")
@@ -124,14 +128,22 @@ def _run_plan(run_dir: Path, progress: Progress, monitor: Monitor, *, report: bo
         raise
 
 
-def store(run_dir: Path, plan: Plan) -> tuple[Verdict, ...]:
+class Stored(NamedTuple):
+    """What the tables of a run say: of the spec's expectations, and of the probes that sampled too little."""
+
+    verdicts: tuple[Verdict, ...]
+    sampled: tuple[Patchy, ...]
+
+
+def store(run_dir: Path, plan: Plan) -> Stored:
     """Build the run's tables from its journal and raw outputs, and judge what the spec expects of them."""
+    from benchbrief.results.coverage import patchy
     from benchbrief.results.expects import evaluate
     from benchbrief.results.store import open_store, rebuild
 
     rebuild(run_dir, plan)
     with open_store(run_dir) as results:
-        return tuple(evaluate(plan, results))
+        return Stored(tuple(evaluate(plan, results)), tuple(patchy(results)))
 
 
 def render_all(

@@ -16,12 +16,15 @@ import click
 from benchbrief.earlier import reused_as_dict
 from benchbrief.pipeline import Finished, run_plan, said
 from benchbrief.progress import Progress
+from benchbrief.reports.remarks import alike
+from benchbrief.results.coverage import TOLD
 from benchbrief.run_options import metrics_option, wait_option
 from benchbrief.simulation import SHORT, SIMULATED
 from benchbrief.terminal import ExitCode, Stop, printable, use_colour
 from benchbrief.verdict_files import run_cases, run_markdown, verdict_options, write_markdown, write_verdicts
 
 if TYPE_CHECKING:
+    from benchbrief.results.coverage import Patchy
     from benchbrief.results.evidence import Evidence
 
 _ALIKE = 3
@@ -144,6 +147,7 @@ def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
         "reused": reused_as_dict(finished.reused),
         "failed": [{"cell": cell, "reason": reason} for cell, reason in finished.failed.items()],
         "warnings": [{"text": text, "cells": cells} for text, cells in summary.warnings],
+        "sampled": [each._asdict() for each in finished.sampled],
         "expects": [
             {"expect": verdict.text, "holds": verdict.holds, "detail": verdict.detail, "origin": verdict.origin}
             for verdict in finished.verdicts
@@ -171,10 +175,13 @@ def tell(finished: Finished, summary: Summary) -> None:
                 say(f"  failed  {cell}: {finished.failed[cell]}", "red")
         else:
             say(f"  failed  {len(cells)} cells, from {cells[0]} to {cells[-1]}: {reason}", "red")
-    for text, count in summary.warnings[:_MOST]:
+    warnings = alike(("warning", text, cells) for text, cells in summary.warnings)
+    for _, text, count in warnings[:_MOST]:
         say(f"  warning {text}" + (f" ({count} cells)" if count > 1 else ""), "yellow")
-    if len(summary.warnings) > _MOST:
-        say(f"  warning and {len(summary.warnings) - _MOST} more, all in the brief", "yellow")
+    if len(warnings) > _MOST:
+        say(f"  warning and {len(warnings) - _MOST} more, all in the brief", "yellow")
+    for probe in finished.sampled:
+        say(f"  warning {_sampled(probe)}", "yellow")
     kept = [verdict for verdict in finished.verdicts if verdict.holds is True]
     for verdict in kept if len(kept) <= _MOST else ():
         say(f"  expect holds: {verdict.text} ({verdict.detail})", "green")
@@ -191,6 +198,15 @@ def tell(finished: Finished, summary: Summary) -> None:
         say(f"outputs are kept in {finished.run_dir / 'raw'}")
     for what, command in summary.next:
         say(f"{what}: {command}")
+
+
+def _sampled(probe: Patchy) -> str:
+    if probe.without:
+        return f"{probe.probe} was not sampled in {probe.without} of {probe.of} cells, such as {probe.cell}"
+    return (
+        f"{probe.probe} was sampled for {probe.share:.0%} of the measured time in {probe.cell}, "
+        f"and for less than {TOLD:.0%} in {probe.cells} of {probe.of} cells"
+    )
 
 
 def grouped(failed: Mapping[str, str]) -> list[tuple[list[str], str]]:

@@ -33,7 +33,6 @@ from benchbrief.reports.layout import (
 )
 from benchbrief.reports.multiples import Panel, arrange
 
-
 Layer = dict[str, Any]
 """A layer as Vega-Lite has it."""
 

@@ -12,12 +12,15 @@ from benchbrief.reports.alternative import alternative
 from benchbrief.reports.drawn import Detail, Drawn
 from benchbrief.reports.labels import readable
 from benchbrief.reports.layout import Chart, Point, Trace, XAxis, XKind
+from benchbrief.reports.remarks import alike
 from benchbrief.reports.signs import may_be_negative
 from benchbrief.reports.source import Key, Results
 from benchbrief.reports.values import Scale, decimals_for, fixed, key_text, scale_for, unit_text, with_unit
 from benchbrief.reports.words import Words, counted
 from benchbrief.results.statistics import t_interval
 
+_MOST_REASONS = 3
+"""Kinds of reasons for gaps that a footnote tells; the disclosure has all."""
 UNIT_OF_DIM = {"target": "ops/s", "time": "s"}
 
 
@@ -48,7 +51,11 @@ class _Remarks:
     def texts(self, words: Words) -> tuple[str, ...]:
         if not self.missing:
             return tuple(self.notes)
-        reasons = words["semicolon"].join(self.reasons)
+        kinds = [text for _, text, _ in alike(("", reason, 1) for reason in self.reasons)]
+        shown = kinds[:_MOST_REASONS]
+        if len(kinds) > len(shown):
+            shown.append(words["notice_and_more"].format(n=len(kinds) - len(shown)))
+        reasons = words["semicolon"].join(shown)
         gap = counted(words, "gap", self.points, reasons=reasons, missing=self.missing)
         return (gap, *self.notes)
 
@@ -281,7 +288,7 @@ def _explain(
         if point.y is None:
             place = {**where, along: key.value} if along else where
             remarks.missing += 1
-            remarks.reasons[results.why_missing(series.query, **place)] = None
+            remarks.reasons |= dict.fromkeys(results.reasons_missing(series.query, **place))
     if series.band:
         repeated = any(e.repeats > 1 for e in results.plan.experiments.values())
         known = "band" if any(p.low is not None for p in points) else "band_unknown" if repeated else "no_band"

@@ -54,7 +54,7 @@ def render(
 ) -> Rendered:
     """Write `out_dir/<report>.pdf`, `.html`, `.json` and `.md` (with `<report>-figures/`), each whole or not at all.
 
-    The figures' data stand in that folder as CSV, which are not told among `files`; the PDF has them inside, too.
+    The figures' data stand in that folder as CSV; the PDF has them inside, too.
 
     Raises ReportError. Without `formats`, PDF and HTML are made; of a blog, Markdown as well. `kept` reads the files
     of the report's house style; without it they are read where they stood. `reports_from`: the files that the plan's
@@ -106,8 +106,8 @@ def render(
         text = to_markdown(page("markdown", figures=folder))
         files.append(_write(out_dir / f"{stem}.md", text.encode()))
         files += [_write(out_dir / folder / f"{figure.id}.svg", figure.svg.encode()) for figure in drawn]
-    for name, content in data.items() if {"pdf", "markdown"} & set(chosen) else ():
-        _write(out_dir / f"{stem}-figures" / name, content)
+    if {"pdf", "markdown"} & set(chosen):
+        files += [_write(out_dir / f"{stem}-figures" / name, content) for name, content in data.items()]
     return Rendered(html, pdf, numbers_path, tuple(files), lacking(report.language) if pdf else "")
 
 

@@ -114,6 +114,10 @@ class Results:
         return bool(behind) and all(cell.status == "skipped" for cell in behind)
 
     def why_missing(self, query: Query, **where: Key) -> str:
+        """Why there is no value where the dims have these values: the first two reasons."""
+        return self.words["semicolon"].join(self.reasons_missing(query, **where)[:2])
+
+    def reasons_missing(self, query: Query, **where: Key) -> list[str]:
         """Why there is no value where the dims have these values: cells that failed there, or the store's reason."""
         reasons: dict[str, None] = {}
         for cell in self.cells_behind(query, **where):
@@ -123,8 +127,7 @@ class Results:
         if not reasons:
             known = _matching(query, self.rows(query), where)
             reasons = dict.fromkeys(r for keys in known if (r := self._reasons[query.sql][keys]))
-        shown = list(reasons)[:2]
-        return self.words["semicolon"].join(shown) if shown else self.words["no_value"]
+        return list(reasons) or [self.words["no_value"]]
 
     @cached_property
     def cells(self) -> tuple[CellRow, ...]:

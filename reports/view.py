@@ -182,6 +182,11 @@ class FactsView:
     kind: Literal["facts"] = "facts"
 
     @property
+    def observed(self) -> bool:
+        """Whether anything was: not where results were imported."""
+        return any(line.observed for group in self.groups for line in group.lines)
+
+    @property
     def id(self) -> str:
         return f"table-{self.number}"
 

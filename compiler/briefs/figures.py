@@ -217,8 +217,9 @@ def _series(
         color = _color_of_marks(typer, items, place, beside)
     shown = tuple(dim for name in (along, color, panel) if name and (dim := dimension(name.text)))
     around = _keys_shown(beside) if word == "mark" else ()
-    typed = [_shown(typer, item, place, shown, around) for item in items]
-    x_typed = _shown(typer, x, place, shown) if x else None
+    free = panel is None
+    typed = [_shown(typer, item, place, shown, around, panels=free) for item in items]
+    x_typed = _shown(typer, x, place, shown, panels=free) if x else None
     if None in typed or (x is not None and x_typed is None):
         return None
     repeats = [_repeated(typer, item, place, shown, word, options) for item in items] if "band" in options else []
@@ -244,9 +245,18 @@ def _series(
 
 
 def _shown(
-    typer: Typer, expr: ast.Expr, place: Place, shown: tuple[Dimension, ...], around: Fixed = ()
+    typer: Typer,
+    expr: ast.Expr,
+    place: Place,
+    shown: tuple[Dimension, ...],
+    around: Fixed = (),
+    *,
+    panels: bool = False,
 ) -> Typed | None:
-    """An expression with no dimension but those that the figure shows; of others, it has the keys `around` it."""
+    """An expression with no dimension but those that the figure shows; of others, it has the keys `around` it.
+
+    `panels`: where one is left, small multiples could show it.
+    """
     typed = typed_at(typer, expr, place, shown)
     if typed is None:
         return None
@@ -256,7 +266,7 @@ def _shown(
             typed, left = settled(Typed(fix(typed.term, dim, key), typed.display), shown)
     if left:
         example = example_key(typer, typed.term, left[0])
-        typer.findings.add(wrong.DimensionFree(expr.span, "figure", left, example))
+        typer.findings.add(wrong.DimensionFree(expr.span, "figure", left, example, panels=panels))
         return None
     return typed
 

@@ -59,13 +59,17 @@ class NumberInTitle(CompileProblem):
 
 @dataclass(frozen=True)
 class DimensionFree(CompileProblem):
-    """A figure or a table that has more dimensions than it shows. `example` is a key of the first of them."""
+    """A figure or a table that has more dimensions than it shows. `example` is a key of the first of them.
+
+    `panels`: the figure has no small multiples yet.
+    """
 
     code = "E0733"
     says = "{left} is left free: the {kind} does not say where it goes"
     kind: str
     dims: tuple[str, ...]
     example: str
+    panels: bool = False
 
     @property
     def left(self) -> str:
@@ -76,10 +80,10 @@ class DimensionFree(CompileProblem):
         first = self.dims[0]
         ways = [f"fix it with `[{self.example}]`"]
         if self.kind == "figure":
-            ways.insert(0, f"add `color {first}`")
+            ways.insert(0, f"add `color {first}`" + (f" or `multiples = {first}`" if self.panels else ""))
         if first in ("workload", "hardware", "experiment"):
             ways.append(f"put the {self.kind} inside `each {first} {{ }}`")
-        return f"{', '.join(ways[:-1])}{' or ' if len(ways) > 1 else ''}{ways[-1]}"
+        return f"{', '.join(ways[:-1])}{', or ' if self.panels else ' or ' if len(ways) > 1 else ''}{ways[-1]}"
 
 
 @dataclass(frozen=True)

@@ -66,9 +66,39 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield World(bench, runs)
 
 
+COUNTS = {"tests": int, "failures": int, "errors": int, "skipped": int, "time": float}
+JUNIT: dict[str, tuple[dict[str, type[str | int | float]], set[str]]] = {
+    "testsuites": ({"name": str, **COUNTS}, {"testsuite"}),
+    "testsuite": ({"name": str, **COUNTS}, {"testcase"}),
+    "testcase": ({"classname": str, "name": str, "time": float}, {"failure", "skipped"}),
+    "failure": ({"message": str}, set()),
+    "skipped": ({"message": str}, set()),
+}
+"""The elements that build servers read, each with its attributes, all of them there, and what may stand in it."""
+
+
+def held_to_junit(element: ET.Element) -> None:
+    attributes, children = JUNIT[element.tag]
+    assert element.attrib.keys() == attributes.keys(), element.tag
+    for name, kind in attributes.items():
+        assert kind(element.attrib[name]) or kind is not str, f"{element.tag} {name}"
+    assert {child.tag for child in element} <= children, element.tag
+    for child in element:
+        held_to_junit(child)
+    if element.tag.startswith("testsuite"):
+        cases = list(element.iter("testcase"))
+        told = {name: int(element.attrib[name]) for name in ("tests", "failures", "errors", "skipped")}
+        failures, skipped = (len(list(element.iter(kind))) for kind in ("failure", "skipped"))
+        assert told == {"tests": len(cases), "failures": failures, "errors": 0, "skipped": skipped}
+    elif element.tag == "testcase":
+        assert len(element) <= 1, "a verdict is one of three"
+
+
 def suite_of(file: Path) -> ET.Element:
+    assert file.read_bytes().startswith(b'<?xml version="1.0" encoding="UTF-8"?>')
     root = ET.parse(file).getroot()  # noqa: S314  # of our own
     assert root.tag == "testsuites"
+    held_to_junit(root)
     (suite,) = root
     return suite
 

@@ -188,12 +188,17 @@ def test_the_page_runs_its_own_script_alone_and_asks_the_network_for_nothing(
 
 def test_axe_finds_nothing_against_wcag_a_and_aa_in_any_layout(pages: dict[str, str], tmp_path: Path) -> None:
     axe = built_tool("axe/node_modules/axe-core/axe.min.js").read_text("utf-8")
+    # The names at the ends of lines are as near as the lines are: such places are essential in a data visualisation
+    # (Understanding WCAG 2.2, 2.5.8), and the arrow keys reach the same points.
     checks = """
+      const essential = (rule, node) => rule.id === "target-size" && node.html.startsWith('<button class="toggle"');
       document.querySelectorAll("details").forEach((one) => one.open = true);
-      const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"];
+      const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
       axe.run(document, { runOnly: { type: "tag", values: tags } }).then((found) => tell({
         passes: found.passes.length,
-        violations: found.violations.map((one) => [one.id, one.nodes.map((node) => node.html).slice(0, 3)]),
+        violations: found.violations
+          .map((one) => [one.id, one.nodes.filter((node) => !essential(one, node)).map((node) => node.html)])
+          .filter(([, nodes]) => nodes.length > 0),
       }));
     """
     for template, html in pages.items():
