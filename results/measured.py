@@ -102,10 +102,13 @@ def _imported(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Meas
     return replace(measurement, warnings=(*measurement.warnings, text))
 
 
-def _imported_samples(evidence: Evidence, job: j.JobCollected, window: tuple[float, float]) -> tuple[Sample, ...]:
+def _imported_samples(
+    evidence: Evidence, probe: Probe, job: j.JobCollected, window: tuple[float, float]
+) -> tuple[Sample, ...]:
     directory = evidence.run_dir / job.directory
+    kind, device = read_manifest(directory).kind, str(probe.options.get("device", ""))
     try:
-        return read_samples(read_manifest(directory).kind, directory / SAMPLES, job.host, window)
+        return read_samples(kind, directory / SAMPLES, job.host, window, device)
     except BadLog as error:
         raise ResultsError(str(error)) from error
 
@@ -140,7 +143,7 @@ def parse_probe(
         raise RunnerError(f"the plan has no probe {name} on {job.host} for this cell")
     there = _there(verdict, probe, job, window)
     if evidence.imported:
-        return _imported_samples(evidence, job, there)
+        return _imported_samples(evidence, probe, job, there)
     if job.job == MEASURE:
         driver = _driver(evidence.world, verdict.cell.tool.driver)
         if not isinstance(driver, TellsDatabase):

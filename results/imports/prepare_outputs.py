@@ -198,6 +198,6 @@ def _samples(kind: str, path: Path, node: str, cell: Cell, plan: Plan, window: t
         raise NoPlace(what, f"say it by {{node}} in the path: {', '.join(hosts)}")
     if not window[0]:
         raise NoPlace(f"when {cell.id} was measured is not known", "give YCSB's HDR logs, or raw latencies, with it")
-    read_samples(kind, path, fitting[0], window)
+    read_samples(kind, path, fitting[0], window, str(probe.options.get("device", "")))
     manifest = Manifest(kind=kind, names={SAMPLES: str(path)})
     return KeptJob(f"{PROBE}{name}:{fitting[0]}", fitting[0], manifest, {SAMPLES: path}, window)

@@ -10,7 +10,9 @@
     IPMI timestamp:  Sat Nov 21 17:01:02 2026
 
 Time stamps without a zone are taken for UTC. iostat's first report is left out: unless it was told otherwise
-(`-y`), that is one of the time since the machine was started.
+(`-y`), that is one of the time since the machine was started. It tells a disk, its partitions and what is mapped onto
+it in lines of their own; only whole disks count, as for the probe (`runners/probes/disk.py`), or the probe's own
+device.
 """
 
 from __future__ import annotations
@@ -48,6 +50,9 @@ _COLUMNS = {
 _AWAIT = {"r_await": "r/s", "w_await": "w/s"}
 """How long requests took is nothing, and not zero, where there was none."""
 _FORMATS = ("%m/%d/%Y %I:%M:%S %p", "%m/%d/%y %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%a %b %d %H:%M:%S %Y")
+_WHOLE = r"(?:(?:sd|hd|vd|xvd|dasd|rssd)[a-z]+|nvme\d+n\d+|mmcblk\d+|pmem\d+)"
+"""The kernel's names of whole disks, see https://www.kernel.org/doc/Documentation/admin-guide/devices.txt."""
+_NOT_WHOLE = re.compile(rf"{_WHOLE}p?\d+|(?:loop|ram|zram|sr|fd|dm-|md)\d.*")
 _DEVICE = re.compile(r"Device:?\s+(.*)")
 _WATTS = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\|\s*)?Watts", re.IGNORECASE)
 _READING = re.compile(r"\s*Instantaneous power reading:\s+(\d+) Watts")
@@ -58,15 +63,19 @@ _AT = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?
 class BadLog(Exception):
     """`line` is None where it is the file as a whole."""
 
-    def __init__(self, line: int | None, text: str) -> None:
+    def __init__(self, line: int | None, text: str, hint: str = "") -> None:
         super().__init__(text)
         self.line = line
+        self.hint = hint
 
 
-def read(kind: str, path: Path, node: str, window: tuple[float, float]) -> tuple[Sample, ...]:
-    """The samples inside a window of epoch seconds. Raises BadLog for what is no such log."""
+def read(kind: str, path: Path, node: str, window: tuple[float, float], device: str = "") -> tuple[Sample, ...]:
+    """The samples inside a window of epoch seconds, of the probe's `device` where it has one.
+
+    Raises BadLog for what is no such log, and for one that does not tell which device or which day is meant.
+    """
     try:
-        found = _iostat(path, node) if kind == "iostat" else _ipmitool(path, node)
+        found = _iostat(path, node, window, device) if kind == "iostat" else _ipmitool(path, node)
     except BadOutput as error:
         raise BadLog(None, str(error)) from error
     start, end = window
@@ -77,23 +86,55 @@ def read(kind: str, path: Path, node: str, window: tuple[float, float]) -> tuple
     )
 
 
-def _iostat(path: Path, node: str) -> list[Sample]:
+def _iostat(path: Path, node: str, window: tuple[float, float], device: str) -> list[Sample]:
     with path.open("rb") as file:
         is_json = file.read(64).lstrip().startswith(b"{")
     reports = _json_reports(path) if is_json else list(_text_reports(path))
     if not reports:
         raise BadLog(None, "not a log of iostat -x -t: it has no report of devices with its time")
+    times = _told_times([at for at, _ in reports], window)
+    counted = _counted(list(dict.fromkeys(name for _, devices in reports for name, _ in devices)), device)
     found = []
-    for at, devices in reports[1:]:
-        for device, row in devices:
-            for name, value in row.items():
-                if name in _COLUMNS and (name not in _AWAIT or row.get(_AWAIT[name])):
-                    measure, factor, unit = _COLUMNS[name]
-                    found.append(Sample(measure, node, device, at, value * factor, unit))
+    for at, (_, devices) in list(zip(times, reports, strict=True))[1:]:
+        for name, row in devices:
+            for column, value in row.items() if name in counted else ():
+                if column in _COLUMNS and (column not in _AWAIT or row.get(_AWAIT[column])):
+                    measure, factor, unit = _COLUMNS[column]
+                    found.append(Sample(measure, node, name, at, value * factor, unit))
     return found
 
 
-_Report = tuple[float, list[tuple[str, dict[str, float]]]]
+def _counted(names: Sequence[str], device: str) -> Sequence[str]:
+    """The devices of a log that are the probe's, none of which is a part of another. Raises BadLog."""
+    hint = 'say `disk every 1 s on device` in the spec, and `device = "/dev/..."` in the hardware'
+    if device.startswith("/dev/"):
+        if Path(device).name not in names:
+            raise BadLog(None, f"it has no {device}, which the probe is of, but {', '.join(names)}")
+        return (Path(device).name,)
+    whole = [name for name in names if re.fullmatch(_WHOLE, name)]
+    if unknown := [name for name in names if name not in whole and not _NOT_WHOLE.fullmatch(name)]:
+        raise BadLog(None, f"whether {', '.join(unknown)} is a disk or a part of one is not told by its name", hint)
+    if not whole:
+        raise BadLog(None, f"it has no whole disk, but {', '.join(names)}", hint)
+    if device and len(whole) > 1:
+        raise BadLog(None, f"which of {', '.join(whole)} holds {device} is not told by the log", hint)
+    return whole
+
+
+def _told_times(times: Sequence[_Times], window: tuple[float, float]) -> Sequence[float]:
+    """The reading of all stamps that is a date, and, where both are, the one that the measurement's time confirms."""
+    ways = {tuple(way) for way in zip(*times, strict=True) if None not in way}
+    if len(ways) > 1:
+        ways = {way for way in ways if any(window[0] <= at <= window[1] for at in way if at is not None)}
+    if len(ways) != 1:
+        text = "whether its dates have the month or the day first is not known"
+        raise BadLog(None, text, "run iostat with S_TIME_FORMAT=ISO, or write the dates as 2026-06-05")
+    return [at for at in ways.pop() if at is not None]
+
+
+_Times = tuple[float | None, float | None]
+"""A stamp's epoch seconds with the month first, and with the day first: a log's `06/05/26` may be either."""
+_Report = tuple[_Times, list[tuple[str, dict[str, float]]]]
 
 
 def _json_reports(path: Path) -> list[_Report]:
@@ -107,7 +148,7 @@ def _json_reports(path: Path) -> list[_Report]:
         statistics = document["sysstat"]["hosts"][0]["statistics"]
         return [
             (
-                _time(str(each["timestamp"])),
+                _times(str(each["timestamp"])),
                 [
                     (disk["disk_device"], {k: float(v) for k, v in disk.items() if isinstance(v, int | float)})
                     for disk in each["disk"]
@@ -120,7 +161,7 @@ def _json_reports(path: Path) -> list[_Report]:
 
 
 def _text_reports(path: Path) -> Iterator[_Report]:
-    at: float | None = None
+    at: _Times | None = None
     columns: Sequence[str] = ()
     devices: list[tuple[str, dict[str, float]]] = []
     for number, line in enumerate(lines(path), start=1):
@@ -142,7 +183,7 @@ def _text_reports(path: Path) -> Iterator[_Report]:
             devices.append((device, row))
         else:
             try:
-                at = _time(line.strip())
+                at = _times(line.strip())
             except ValueError:
                 continue  # the banner, or the processors' line
 
@@ -166,6 +207,25 @@ def _ipmitool(path: Path, node: str) -> list[Sample]:
     if not found:
         raise BadLog(None, "not a log of ipmitool: it has no reading of watts with its time")
     return found
+
+
+def _times(text: str) -> _Times:
+    """Raises ValueError."""
+    month, slash, rest = text.partition("/")
+    day, more, year = rest.partition("/")
+    if not (slash and more):
+        return (at := _time(text)), at
+    first, second = (_time_or_none(f"{a}/{b}/{year}") for a, b in ((month, day), (day, month)))
+    if first is None and second is None:
+        raise ValueError(text)
+    return first, second
+
+
+def _time_or_none(text: str) -> float | None:
+    try:
+        return _time(text)
+    except ValueError:
+        return None
 
 
 def _time(text: str) -> float:

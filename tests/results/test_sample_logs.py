@@ -1,0 +1,80 @@
+"""Logs of what was sampled beside an imported measurement: whose disks they tell, and of which day."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from benchbrief.results.imports.sample_logs import BadLog, read
+
+BANNER = "Linux 6.1.0 (eco-1) 	11/14/2023 	_x86_64_	(2 CPU)\n"
+
+
+def of_devices(*names: str, at: str = "2023-11-14T22:13:{second:02}+0000") -> str:
+    """A log in which each device reads a thousand blocks a second."""
+    head = "\n{at}\nDevice r/s rkB/s\n"
+    reports = (
+        head.format(at=at.format(second=second)) + "".join(f"{n} 9.00 1000.00\n" for n in names) + "\n"
+        for second in range(18, 28)
+    )
+    return BANNER + "".join(reports)
+
+
+WINDOW = (1_700_000_000.0, 1_700_000_005.0)
+
+
+@pytest.mark.parametrize(
+    ("device", "names", "counted"),
+    [
+        ("", ("sda", "sda1", "sda2", "dm-0", "loop0", "md127"), {"sda"}),
+        ("", ("nvme0n1", "nvme0n1p1", "nvme1n1", "zram0"), {"nvme0n1", "nvme1n1"}),
+        ("/dev/nvme1n1", ("nvme0n1", "nvme1n1"), {"nvme1n1"}),
+        ("/dev/dm-0", ("sda", "dm-0"), {"dm-0"}),
+        ("/data", ("sda", "sda1", "dm-0"), {"sda"}),
+    ],
+)
+def test_a_disk_of_iostat_counts_once_and_only_the_probes_own(
+    tmp_path: Path, device: str, names: tuple[str, ...], counted: set[str]
+) -> None:
+    log = tmp_path / "log"
+    log.write_text(of_devices(*names))
+    samples = read("iostat", log, "eco-1", WINDOW, device)
+    assert {sample.device for sample in samples} == counted
+    assert {sample.value for sample in samples if sample.measure == "disk.read"} == {1_024_000}
+
+
+@pytest.mark.parametrize(
+    ("device", "names", "said"),
+    [
+        ("/dev/sdc", ("sda", "sdb"), "it has no /dev/sdc, which the probe is of, but sda, sdb"),
+        ("/data", ("sda", "sdb"), "which of sda, sdb holds /data is not told"),
+        ("", ("sda1", "dm-0"), "it has no whole disk, but sda1, dm-0"),
+        ("", ("sda", "vg0-root"), "whether vg0-root is a disk or a part of one is not told"),
+    ],
+)
+def test_a_log_of_iostat_that_does_not_tell_the_probes_disk_is_refused(
+    tmp_path: Path, device: str, names: tuple[str, ...], said: str
+) -> None:
+    log = tmp_path / "log"
+    log.write_text(of_devices(*names))
+    with pytest.raises(BadLog, match=said):
+        read("iostat", log, "eco-1", WINDOW, device)
+
+
+def test_dates_of_iostat_are_read_as_the_measurements_time_confirms_or_refused(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    for at, start in (
+        ("05/06/26 22:13:{second:02}", datetime(2026, 5, 6, 22, 13, 20, tzinfo=UTC)),
+        ("05/06/26 22:13:{second:02}", datetime(2026, 6, 5, 22, 13, 20, tzinfo=UTC)),
+        ("21/11/2026 22:13:{second:02}", datetime(2026, 11, 21, 22, 13, 20, tzinfo=UTC)),
+        ("11/21/2026 10:13:{second:02} PM", datetime(2026, 11, 21, 22, 13, 20, tzinfo=UTC)),
+    ):
+        log.write_text(of_devices("sda", at=at))
+        window = (start.timestamp(), start.timestamp() + 5)
+        times = [s.time for s in read("iostat", log, "eco-1", window) if s.measure == "disk.read"]
+        assert times == [0, 1, 2, 3, 4, 5]
+    log.write_text(of_devices("sda", at="05/06/26 22:13:{second:02}"))
+    with pytest.raises(BadLog, match="month or the day first is not known"):
+        read("iostat", log, "eco-1", WINDOW)
