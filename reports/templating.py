@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
+from datetime import date, time, timedelta
+from decimal import Decimal
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +18,7 @@ from markupsafe import Markup
 
 from benchbrief.dsl.suggest import did_you_mean
 from benchbrief.reports.errors import ReportError
+from benchbrief.reports.words import Words
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -26,6 +30,7 @@ OURS = "ours/"
 _OURS = re.compile(r"(?:[a-z_]+/)?[a-z_]+(?:\.[a-z0-9]+)+")
 _MOST = 1_000_000
 """Characters, or items, that a multiplication in a template may make."""
+_DATA = (str, int, float, bytes, Decimal, date, time, timedelta, tuple, list, dict, type(None))
 _FIELD = re.compile(r"'(?:[\w.]+\.)?(\w+) object' has no attribute '(\w+)'")
 _NAME = re.compile(r"'(\w+)' is undefined")
 
@@ -33,9 +38,16 @@ _NAME = re.compile(r"'(\w+)' is undefined")
 def environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironment:
     """With the user's parts by name, each with the path that messages call it by, and its text."""
     from jinja2 import FunctionLoader, StrictUndefined
+    from jinja2.environment import TemplateModule
     from jinja2.exceptions import SecurityError
+    from jinja2.runtime import BlockReference, LoopContext, Macro, TemplateReference
     from jinja2.sandbox import ImmutableSandboxedEnvironment
+    from jinja2.utils import Cycler, Joiner, Namespace
 
+    open_to_templates = (
+        *(BlockReference, LoopContext, Macro, TemplateReference, TemplateModule),
+        *(Cycler, Joiner, Namespace, Words),
+    )
     root = files("benchbrief.reports") / "templates"
 
     class Sandbox(ImmutableSandboxedEnvironment):
@@ -47,6 +59,14 @@ def environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironment:
             if operator == "**" or any(len(one) * abs(count) > _MOST for one in sized for count in counts):
                 raise SecurityError(f"`{operator}` may make too much here")
             return super().call_binop(context, operator, left, right)
+
+        def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+            """Of our objects only the data in them, and never a method; of others only of kinds that we know."""
+            if is_dataclass(obj):
+                safe = isinstance(value, _DATA) or is_dataclass(value)
+            else:
+                safe = isinstance(obj, (*_DATA, *open_to_templates))
+            return safe and super().is_safe_attribute(obj, attr, value)
 
     def load(name: str) -> tuple[str, str, Callable[[], bool]] | None:
         if name in parts:

@@ -107,6 +107,11 @@ def test_what_is_wrong_in_a_part_is_told_with_its_file_and_line(
         '{{ query("SET enable_external_access = true") }}',
         "{{ query(\"SELECT * FROM 'https://example.org/x.parquet'\") }}",
         "{% set _ = report.notices.append(1) %}",
+        "{{ report.numbers.parse_raw('{}'.encode('latin-1'), content_type='application/pickle', allow_pickle=true) }}",
+        "{{ report.numbers.parse_file('/etc/passwd') }}",
+        "{{ report['numbers'] }}",
+        "{{ [report] | map(attribute='numbers') | map('attr', 'json_text') | list }}",
+        "{{ w.locale.numerals }}",
     ],
 )
 def test_a_template_can_not_get_out(page: Made, attack: str) -> None:
