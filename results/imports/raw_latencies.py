@@ -28,6 +28,8 @@ _LINE = re.compile(rb"^[A-Z][A-Z-]*,\d{10,},\d+\s*$", re.MULTILINE)
 _TITLE = re.compile(r"[A-Z][A-Z-]* latency raw data: op, timestamp")
 _OPERATION = re.compile(r"(?:READ|UPDATE|INSERT|SCAN|DELETE)[A-Z_-]*,")
 _MEMORY = "200MB"
+_REJECTS = 10_000
+"""Mistakes in lines without a latency that are looked at. YCSB prints a few hundred such lines, and one a status."""
 _BUCKETS = 10
 """Latencies are told apart to 2^-10 of their value, up to 2^11 us to the microsecond."""
 
@@ -83,7 +85,7 @@ def _groups(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[Any
                        CASE WHEN us < 2 << {_BUCKETS} THEN 0 ELSE floor(log2(us))::INT - {_BUCKETS} END AS shift
                 FROM read_csv({name}, auto_detect = false, header = false, delim = ',', quote = '', escape = '',
                     columns = {{'op': 'VARCHAR', 'ms': 'BIGINT', 'us': 'BIGINT'}}, store_rejects = true,
-                    rejects_limit = 10000, strict_mode = false)
+                    rejects_limit = {_REJECTS}, strict_mode = false)
             ), placed AS (SELECT op, ms, us, shift, (us >> shift) << shift AS lo, ms // 1000 AS second FROM raw)
             SELECT op, lo, shift, second, count(*), sum(us)::BIGINT, min(us), max(us), min(ms * 1000 - us), max(ms)
             FROM placed GROUP BY GROUPING SETS ((op, lo, shift), (op, second))
@@ -100,6 +102,13 @@ def _refuse_rejected(connection: duckdb.DuckDBPyConnection) -> None:
         said = str(text or "").strip()
         if _OPERATION.match(said):
             raise BadLine(int(line), f"not a whole latency: {said[:60]!r}", "was the file cut, or a disk full?")
+    errors = connection.execute("SELECT count(*) FROM reject_errors").fetchone()  # a line may have several
+    if (
+        errors and errors[0] >= _REJECTS
+    ):  # what stands behind the limit was not looked at: whole latencies among it, or cut ones
+        raise BadLine(
+            None, "too many of its lines are no latencies", "keep the latencies, and not what was printed with them"
+        )
     runs = sum(_TITLE.match(str(text or "")) is not None and str(text).startswith("READ ") for _, text in rows)
     if runs > 1:
         raise BadLine(None, f"the latencies of {runs} runs", "YCSB appends to a file: give each run one of its own")

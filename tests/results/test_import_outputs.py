@@ -137,6 +137,15 @@ def test_raw_latencies_give_the_percentiles_of_the_single_operations(tmp_path: P
     assert [each.count for each in measured.intervals] == [10_000] * 3
 
 
+def test_raw_latencies_among_more_lines_than_are_looked_at_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "stdout"
+    latencies = raw_text(2000)[0]
+    for other in ("status, one,\n", "a line\n"):
+        path.write_text(other * 20_000 + latencies + "READ,17000000\n" * 50 + "READ,1700000000123,412\n")
+        with pytest.raises(OutputProblem, match=r"too many of its lines|not a whole latency"):
+            read_output("ycsb", {"raw": path}, "c")
+
+
 def test_raw_latencies_that_were_cut_are_refused_with_their_line(tmp_path: Path) -> None:
     text, _ = raw_text(1000)
     path = tmp_path / "stdout"
