@@ -117,7 +117,8 @@ class _Block:
     probes: tuple[Probe, ...]
     load_hosts: tuple[str, ...]
     locks: tuple[str, ...]
-    steps: dict[bool, tuple[Step, ...]] = field(default_factory=dict)
+    steps: dict[tuple[bool, bool], tuple[Step, ...]] = field(default_factory=dict)
+    """By whether the cell starts its server, and whether it loads."""
 
     @classmethod
     def of(cls, matrix: Matrix, unit: HardwareUnit, load: Load, hosts: Mapping[str, Host]) -> _Block:
@@ -175,7 +176,7 @@ class _Block:
             measure_s=e.measure_s,
             phases=e.phases,
             dataset=self.dataset,
-            steps=self._steps(self._loads(held)) if not self.load.of else self._loading_steps(held, target),
+            steps=self._steps(held) if not self.load.of else self._loading_steps(held, target),
             probes=self.probes,
             locks=self.locks,
             origin=e.origin,
@@ -193,10 +194,20 @@ class _Block:
             held[self.place] = ""  # for the cell after it
         return reset != "command" and not (there and self.dataset.reuse)
 
-    def _steps(self, loads: bool) -> tuple[Step, ...]:
-        if loads not in self.steps:
-            self.steps[loads] = tuple(self._made_steps(loads))
-        return self.steps[loads]
+    def _starts(self, held: dict[str, str]) -> bool:
+        """Whether the cell starts its server: the one of the cell before it goes on when it is the same."""
+        if self.matrix.database.server not in ("embedded", "start"):
+            return False
+        lane, own = f"server on {' '.join(self.locks)}", f"{self.matrix.database.name}@{self.unit.hardware.key}"
+        before = held.get(lane)
+        held[lane] = own
+        return before != own
+
+    def _steps(self, held: dict[str, str]) -> tuple[Step, ...]:
+        key = starts, loads = self._starts(held), self._loads(held)
+        if key not in self.steps:
+            self.steps[key] = tuple(self._made_steps(starts, loads))
+        return self.steps[key]
 
     def _loading_steps(self, held: dict[str, str], target: float | None) -> tuple[Step, ...]:
         """Of a measured load: it is over with its last record, if the measured time is not over before."""
@@ -204,14 +215,13 @@ class _Block:
         seconds = _whole(1 + float(self.load.workload.properties["records"]) / rate)
         return tuple(
             step.model_copy(update={"seconds": min(step.seconds, seconds)}) if step.kind == "measure" else step
-            for step in self._steps(self._loads(held))
+            for step in self._steps(held)
         )
 
-    def _made_steps(self, loads: bool) -> Iterator[Step]:
+    def _made_steps(self, starts: bool, loads: bool) -> Iterator[Step]:
         e = self.matrix.experiment
         commands = len(self.unit.hardware.prepare) * len(self.unit.hardware.hosts)
-        started = self.matrix.database.server in ("embedded", "start")
-        start = _SERVER_START_S if started else _START_S
+        start = _SERVER_START_S if starts else _START_S
         if self.matrix.tool.driver == "ycsb":
             start += _YCSB_START_S
         yield Step(kind="prepare", seconds=start, timeout_s=120 + 600 * commands)

@@ -1,0 +1,59 @@
+"""The pages of the published briefs' examples, read as a whole: of the published figures where they make a brief."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchbrief.reports.render import render
+from tests.reports.generated import rows_for
+from tests.reports.world import make_store
+from tests.support.bench import fresh_bench
+from tests.support.pages import as_text
+from tests.support.plans import compile_spec
+from tests.support.tools import REPOSITORY
+
+EXAMPLES = REPOSITORY / "examples"
+GOLDENS = Path(__file__).parent / "goldens"
+IMPORTED = ("cluster_shrink", "price_performance")
+"""The others were published as ranges and changes, which no measure can be computed from."""
+GENERATED = ("flash_cache", "power_efficiency", "rocksdb_ssds")
+
+
+def told(html: str) -> str:
+    """What the brief itself says: its words and numbers, without the lists of cells and the appendix behind them."""
+    body = as_text(html).split("</head>")[1]
+    body = re.sub(r'<section class="provenance".*?</section>\n', "", body, flags=re.DOTALL)
+    body = re.sub(r"<details.*?</details>\n", "", body, flags=re.DOTALL)  # the data of figures
+    body = re.sub(r'(data-cells=)"([^"]*)"', lambda cells: f'{cells[1]}"{len(cells[2].split(" "))} cells"', body)
+    body = re.sub(r"\d{8}-\d{6}-", "RUN-", body)
+    return re.sub(r"20[0-9]{2}-\d\d-\d\d \d\d:\d\d:\d\d UTC|\d+ [A-Z][a-z]+ 20\d\d(?=</)", "DAY", body)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_the_page_of_generated_results_reads_as_it_did(
+    name: str, tmp_path: Path, golden: Callable[[Path, str], None]
+) -> None:
+    plan = compile_spec(EXAMPLES / name / f"{name}.bench")
+    (report,) = plan.reports
+    html = render(plan, make_store(rows_for(plan)), report.name, tmp_path, html_only=True).html.read_text("utf-8")
+    golden(GOLDENS / f"{name}.html", told(html).replace(str(EXAMPLES), "examples"))
+
+
+@pytest.mark.parametrize("name", IMPORTED)
+def test_the_page_of_the_published_figures_reads_as_it_did(
+    name: str, tmp_path: Path, golden: Callable[[Path, str], None]
+) -> None:
+    folder = EXAMPLES / name
+    with fresh_bench(tmp_path) as bench:
+        spec = bench.spec((folder / f"{name}.bench").read_text(encoding="utf-8"), f"{name}.bench")
+        table = bench.spec((folder / "published.csv").read_text(encoding="utf-8"), "published.csv")
+        imported = bench("import", "table", table.name, "--spec", spec.name, "--json")
+        assert imported.code == 0, imported.text
+        rendered = bench("report", imported.json["run"], "--html-only")
+        assert rendered.code == 0, rendered.text
+        (html,) = (bench.run_dir / "reports").glob("*.html")
+    golden(GOLDENS / f"{name}.html", told(html.read_text(encoding="utf-8")))

@@ -1,0 +1,168 @@
+"""Each published brief's example, tried out on this machine as its readme says: real engines, real tools, and a brief.
+
+Only the times and the number of points are cut, and only where the profile has what is cut: the hardware, the workloads
+and all that is computed are those of the example.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from pypdf import PdfReader
+
+from tests.support.bench import Bench, fresh_bench
+from tests.support.plans import compile_spec
+from tests.support.tools import REPOSITORY, built_tool, system_tool
+
+EXAMPLES = REPOSITORY / "examples"
+DATA = ("/var/tmp/benchbrief", "/dev/shm/benchbrief")
+MONGO_STAND_IN = "The server is not MongoDB but a stand-in that speaks its wire protocol"
+
+
+@dataclass(frozen=True)
+class Example:
+    name: str
+    cells: int
+    pages: range
+    cuts: tuple[tuple[str, str], ...]
+    """What the profile says, and what it says in the test."""
+    says: tuple[str, ...]
+    """Texts of the brief, in regular expressions."""
+    may_miss: tuple[str, ...] = ()
+    """Places whose numbers may be missing; everywhere else a missing one is a failure."""
+
+
+SMOKES = (
+    Example(
+        "cluster_shrink",
+        cells=10,
+        pages=range(5, 9),
+        cuts=(("warm_up = 1 s", "warm_up = 0 s"), ("measure = 4 s", "measure = 1 s")),
+        says=(
+            r"Session recording [\d.]+X",
+            r"a RAM disk.*the local disk",
+            r"It is between \d+ and \d+ nodes, in place of 1",
+            MONGO_STAND_IN,
+        ),
+    ),
+    Example(
+        "flash_cache",
+        cells=4,
+        pages=range(5, 14),
+        cuts=(("phases = 6 x 3 s", "phases = 3 x 2 s"),),
+        says=(
+            r"Web updates [+-−][\d,]+% [+-−][\d,]+% [+-−][\d,]+%",
+            r"a RAM disk in its place",
+            r"in 3 phases of equal length",
+            MONGO_STAND_IN,
+        ),
+        may_miss=("Table 6",),  # so short a run need not get steady
+    ),
+    Example(
+        "power_efficiency",
+        cells=10,
+        pages=range(4, 10),
+        cuts=(("threads = [1, 4]", "threads = [4]"), ("measure = 2 s", "measure = 1 s")),
+        says=(r"Session recording [\d.]+X", r"a folder in this machine's memory", MONGO_STAND_IN),
+    ),
+    Example(
+        "price_performance",
+        cells=18,
+        pages=range(5, 12),
+        cuts=(
+            ("target  = [1k ops/s, 4k ops/s, 20k ops/s]", "target  = [1k ops/s, 20k ops/s]"),
+            ("measure = 2 s", "measure = 1 s"),
+        ),
+        says=(
+            r"costs 20% less, the same money buys [\d.]+ times the inserts",
+            r"at the 5 % level at \d of 2 offered loads for inserts",
+            MONGO_STAND_IN,
+        ),
+    ),
+    Example(
+        "rocksdb_ssds",
+        cells=18,
+        pages=range(4, 10),
+        cuts=(("threads = [8, 32, 96]", "threads = [8, 96]"), ("measure = 2 s", "measure = 1 s")),
+        says=(
+            r"RocksDB で比べる NVMe SSD 3 機種",
+            r"最大スループットは、 ?フォルダー 1（代替） が [\d,]+ ops/s",
+            r"試行用の代替",
+        ),
+    ),
+)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    for tool in ("db_bench", "pdftotext"):
+        system_tool(tool)
+    for tool in ("ycsb", "mongo-stand-in"):
+        built_tool(tool)
+    with fresh_bench(tmp_path) as fresh:
+        yield fresh
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """The folders of the profiles' data, and those of this test in their place."""
+    own = {folder: f"{folder}-{tmp_path.parent.name}-{tmp_path.name}" for folder in DATA}
+    yield own
+    for folder in own.values():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def cut_short(example: Example, folders: dict[str, str], into: Path) -> Path:
+    """A copy of the example's folder with the profile's values replaced."""
+    shutil.copytree(EXAMPLES / example.name, into)
+    spec = into / f"{example.name}.bench"
+    before, profile, smoke = spec.read_text(encoding="utf-8").partition("profile smoke")
+    for more, less in example.cuts:
+        assert more in smoke
+        smoke = smoke.replace(more, less)
+    for folder, own in folders.items():
+        smoke = smoke.replace(f'"{folder}', f'"{own}')
+    spec.write_text(before + profile + smoke, encoding="utf-8")
+    return spec
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("example", SMOKES, ids=lambda example: example.name)
+def test_the_smoke_profile_ends_in_a_whole_brief(example: Example, bench: Bench, folders: dict[str, str]) -> None:
+    spec = cut_short(example, folders, bench.folder / "examples" / example.name)
+    ended = bench("run", spec.relative_to(bench.folder), "--profile", "smoke", "--quiet", timeout=560)
+    assert ended.code == 0, ended.text
+    verdicts = bench.verdicts()
+    assert len(verdicts) == example.cells
+    assert {status for status, _ in verdicts.values()} == {"ok"}
+
+    (pdf,) = (bench.run_dir / "reports").glob("*.pdf")
+    assert len(PdfReader(pdf).pages) in example.pages
+    shown = subprocess.run(["pdftotext", "-raw", pdf, "-"], capture_output=True, check=True, timeout=60).stdout.decode()
+    text = re.sub(r"\s+", " ", shown)
+    for said in example.says:
+        assert re.search(said, text), (said, text)
+
+    verified = bench("verify", pdf)
+    assert verified.code == 0, verified.text
+    numbers = json.loads(pdf.with_suffix(".json").read_text(encoding="utf-8"))["numbers"]
+    missing = {number["place"] for number in numbers if "–" in number["shown"].split(" ")}
+    assert len(numbers) > 20
+    assert missing <= set(example.may_miss)
+
+
+def test_every_folder_of_the_examples_is_tried_out() -> None:
+    assert {path.parent.name for path in EXAMPLES.glob("*/*.bench")} == {example.name for example in SMOKES}
+
+
+@pytest.mark.parametrize("example", SMOKES, ids=lambda example: example.name)
+def test_the_smoke_profile_takes_about_two_minutes(example: Example) -> None:
+    plan = compile_spec(EXAMPLES / example.name / f"{example.name}.bench", profile="smoke")
+    assert plan.estimate_s <= 210  # by an estimate that is on the safe side
