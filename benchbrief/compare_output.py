@@ -144,7 +144,7 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
     tested = sum(row.p is not None for row in outcome.comparisons)
     if tested:
         yield (
-            f"better and worse: p below 5 % after Holm's correction for {tested} comparisons"
+            "better and worse: p below 5 % after Holm's correction for the points of each metric"
             + (f", and a change of {threshold * 100:.3g} % or more" if threshold else "")
             + "; ± and ( ) are 95 % intervals over repeats, -/+ the repeats of a percentile"
         )

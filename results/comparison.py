@@ -9,10 +9,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, Protocol
 
 from benchbrief.compiler.plan import Plan, Query
-from benchbrief.results.significance import Ratio, holm, p_value, ratio_of_means, ratio_of_percentiles
+from benchbrief.results.significance import Ratio, difference, holm, p_value, ratio_of_means, ratio_of_percentiles
 from benchbrief.results.store import Key
 from benchbrief.runners.confidence import t_interval
 
@@ -54,12 +55,14 @@ class Values:
     """What was measured at a point, in the quantity's unit: `value` over all repeats, and each repeat's own.
 
     A percentile's `value` is of the merged histograms of all repeats. Where there is none, `reason` says why.
+    `measurements` are what it comes from: the same ones in another run when that took its results from there.
     """
 
     value: float | None
     repeats: tuple[float, ...]
     percentile: bool
     reason: str = ""
+    measurements: frozenset[str] = frozenset()
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -84,10 +87,11 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One quantity at one point. `ratio` is the second contender's value by the first's.
+    """One quantity at one point. `ratio` is the second contender's by the first's, in what is tested: of percentiles
+    with repeats, their own and not the merged one.
 
-    `p` is the probability of so large a difference if there is none, `p_holm` the same corrected for the number of
-    comparisons; both are None where one side has fewer than two repeats, or nothing.
+    `p` is the probability of so large a difference if there is none, `p_holm` the same corrected for the comparisons of
+    its family; both are None where one side has fewer than two repeats, or nothing, and where no repeat differs.
     """
 
     quantity: str
@@ -102,6 +106,11 @@ class Comparison:
     p_holm: float | None
     verdict: Verdict
     reason: str = ""
+
+    @property
+    def family(self) -> str:
+        """What is corrected together: a measure or metric at all points and, of latencies, for all operations."""
+        return self.quantity.partition("[")[0]
 
     @property
     def key(self) -> str:
@@ -125,7 +134,12 @@ class Outcome:
 
 
 def compare(found: Iterable[Quantity], threshold: float = 0.0) -> Outcome:
-    """Judge all points of these quantities together; `threshold` is the least change, as a share, that counts."""
+    """Judge all points of each quantity together; `threshold` is the least change, as a share, that counts.
+
+    A family is what answers one question, "has throughput changed at some point?": R. Bender and S. Lange, "Adjusting
+    for multiple testing - when and how?", Journal of Clinical Epidemiology 54 (2001). What another metric is, or that
+    one has many points, takes nothing from the power of this one.
+    """
     rows = [_compared(quantity, point, *sides) for quantity in found for point, sides in quantity.points.items()]
     both = [row for row in rows if row.first is not None and row.second is not None]
     keys: dict[bool, dict[str, None]] = {True: {}, False: {}}
@@ -133,8 +147,13 @@ def compare(found: Iterable[Quantity], threshold: float = 0.0) -> Outcome:
     for row in [row for row in rows if row.point and row.point[0][0] == "experiment"] or rows:
         if (row.first is None) != (row.second is None):
             keys[row.second is None].setdefault(row.key)
-    tested = [row for row in both if row.p is not None]
-    corrected = dict(zip(map(id, tested), holm([row.p for row in tested if row.p is not None]), strict=True))
+    families: dict[str, list[Comparison]] = {}
+    for row in both:
+        if row.p is not None:
+            families.setdefault(row.family, []).append(row)
+    corrected: dict[int, float] = {}
+    for tested in families.values():
+        corrected |= zip(map(id, tested), holm([row.p for row in tested if row.p is not None]), strict=True)
     judged = [_judged(replace(row, p_holm=corrected.get(id(row))), threshold) for row in both]
     seen = {row.key for row in both}
     only = {side: tuple(key for key in named if key not in seen) for side, named in keys.items()}
@@ -149,9 +168,12 @@ def _compared(quantity: Quantity, point: Point, first: Values | None, second: Va
         if first.repeats and second.repeats:
             of = ratio_of_percentiles if first.percentile else ratio_of_means
             between = of(first.repeats, second.repeats)
+        if between is not None and min(len(first.repeats), len(second.repeats)) > 1:
+            ratio = between.value
         if between is not None and between.low is not None and between.high is not None:
             interval = (between.low, between.high)
-        p = p_value(first.repeats, second.repeats, percentile=first.percentile)
+        if len({*first.repeats, *second.repeats}) > 1 and not _same_measurement(first, second):
+            p = p_value(first.repeats, second.repeats, percentile=first.percentile)
     return Comparison(
         quantity.name, quantity.unit, quantity.better, point, first, second, ratio, interval, p, None, "unknown"
     )
@@ -166,10 +188,12 @@ def _judged(row: Comparison, threshold: float) -> Comparison:
             if side is None or side.value is None
         )
         return replace(row, reason=f"missing ({missing})")
-    if first.repeats and first.repeats == second.repeats:
+    if _same_measurement(first, second):
         return replace(row, verdict="same measurement", reason="one took its results from the other")
+    fewest = min(len(first.repeats), len(second.repeats))
+    if row.p_holm is None and fewest > 1:
+        return replace(row, verdict="within noise", reason="all repeats of both have the same value")
     if row.p_holm is None:
-        fewest = min(len(first.repeats), len(second.repeats))
         return replace(row, reason=f"too few repeats: {max(fewest, 1)}, and a test takes 2")
     if row.p_holm >= SIGNIFICANT:
         return replace(row, verdict="within noise")
@@ -177,8 +201,15 @@ def _judged(row: Comparison, threshold: float) -> Comparison:
         return replace(row, verdict="within threshold")
     if row.better is None:
         return replace(row, verdict="differs")
-    rises = second.value > first.value
+    rises = difference(first.repeats, second.repeats, percentile=first.percentile) > 0
+    if (second.value <= first.value) if rises else (second.value >= first.value):
+        went = ("rise", "does not") if rises else ("fall", "does not")
+        return replace(row, reason=f"the repeats' own values {went[0]}, and that of all of them {went[1]}")
     return replace(row, verdict="better" if rises == (row.better == "higher") else "worse")
+
+
+def _same_measurement(first: Values, second: Values) -> bool:
+    return bool(first.measurements) and first.measurements == second.measurements
 
 
 # --- what is compared ---
@@ -191,26 +222,52 @@ class _Gathered:
     values: dict[Point, tuple[float | None, str]] = field(default_factory=dict)
     repeats: dict[Point, list[float]] = field(default_factory=dict)
 
-    def at(self, point: Point, *, percentile: bool) -> Values | None:
+    def at(self, point: Point, behind: _Measurements, *, percentile: bool) -> Values | None:
         if point not in self.values:
             return None
         value, reason = self.values[point]
-        return Values(value, tuple(self.repeats.get(point, ())), percentile, reason)
+        return Values(value, tuple(self.repeats.get(point, ())), percentile, reason, behind.at(point))
+
+
+class _Measurements:
+    """What the cells of a contender are of: the digests of their raw outputs; else the run that measured them."""
+
+    def __init__(self, side: Contender) -> None:
+        self._cells: list[tuple[dict[str, Key], str]] = []
+        self._found: dict[tuple[str, ...], dict[Point, set[str]]] = {}
+        rows = side.store.sql(
+            f"SELECT {_CELLS}, coalesce((SELECT string_agg(f.sha256, ' ' ORDER BY f.sha256) FROM main.files AS f "  # noqa: S608  # ours
+            "WHERE f.run_id = c.run_id AND f.cell_id = c.cell_id), "
+            "coalesce(c.reused_from, c.run_id) || ' ' || c.cell_hash || ' ' || c.repeat) "
+            f"FROM main.cells AS c WHERE c.status = 'ok' AND {_of(side)}"
+        ).rows
+        for *keys, measurement in rows:
+            self._cells.append((dict(zip(_POINT, keys, strict=True)), measurement))
+
+    def at(self, point: Point) -> frozenset[str]:
+        """Those of all cells at the point, which may have fewer dimensions than a cell."""
+        dims = tuple(dim for dim, _ in point if dim in _POINT)
+        if dims not in self._found:
+            found = self._found[dims] = {}
+            for keys, measurement in self._cells:
+                found.setdefault(tuple((dim, keys[dim]) for dim in dims), set()).add(measurement)
+        return frozenset(self._found[dims].get(tuple((dim, key) for dim, key in point if dim in _POINT), ()))
 
 
 def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> Iterator[Quantity]:
     """All that both contenders have: throughput, the percentiles and the mean of latency by operation, the share of
     errors, and each metric of the specs that has a value for each repeat (none without `metrics`)."""
     sides = (first, second)
-    yield _quantity(first.plan, "throughput", "ops/s", "higher", [_throughput(side) for side in sides])
+    quantity = partial(_quantity, first.plan, [_Measurements(side) for side in sides])
+    yield quantity("throughput", "ops/s", "higher", [_throughput(side) for side in sides])
     latencies = [_latencies(side) for side in sides]
     for name in dict.fromkeys(name for each in latencies for name in each):
         percentile = name.startswith("latency.p")
         gathered = [each.get(name, _Gathered()) for each in latencies]
-        yield _quantity(first.plan, name, "s", "lower", gathered, percentile=percentile)
+        yield quantity(name, "s", "lower", gathered, percentile=percentile)
     errors = [_errors(side) for side in sides]
     if any(value for each in errors for value, _ in each.values.values()):
-        yield _quantity(first.plan, "errors", "share", "lower", errors)
+        yield quantity("errors", "share", "lower", errors)
     told = [{m.name: m for m in side.plan.metrics if m.repeats and metrics} for side in sides]
     for name in told[0]:
         if name not in told[1]:
@@ -223,11 +280,18 @@ def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> 
             continue  # of another kind now; or it compares the hardware itself
         gathered = [_metric(side, one.query, one.repeats) for side, one in zip(sides, ones, strict=True)]
         percentile = all("measure.latency" in one.query.sql and "statistic = 'p" in one.query.sql for one in ones)
-        yield _quantity(first.plan, name, ones[0].query.unit, ones[1].better, gathered, percentile=percentile)
+        yield quantity(name, ones[0].query.unit, ones[1].better, gathered, percentile=percentile)
 
 
 def _quantity(
-    plan: Plan, name: str, unit: str, better: Better, gathered: Sequence[_Gathered], *, percentile: bool = False
+    plan: Plan,
+    behind: Sequence[_Measurements],
+    name: str,
+    unit: str,
+    better: Better,
+    gathered: Sequence[_Gathered],
+    *,
+    percentile: bool = False,
 ) -> Quantity:
     first, second = gathered
     points = sorted({**first.values, **second.values}, key=_order(plan))
@@ -235,7 +299,13 @@ def _quantity(
         name,
         unit,
         better,
-        {point: (first.at(point, percentile=percentile), second.at(point, percentile=percentile)) for point in points},
+        {
+            point: (
+                first.at(point, behind[0], percentile=percentile),
+                second.at(point, behind[1], percentile=percentile),
+            )
+            for point in points
+        },
     )
 
 

@@ -16,11 +16,14 @@ FEWEST_RANKED = 8
 """Of each side. With fewer, ranks say too little: five against five can't be below 0.8 %, however far apart they lie,
 which a correction for seven comparisons takes above 5 %; eight against eight stand one for three hundred."""
 
+MOST_EXACT = 10_000
+"""Pairs of values, above which the normal distribution stands in for that of the ranks: the two are one by then."""
+
 
 @dataclass(frozen=True)
 class Ratio:
-    """A ratio of means with its confidence interval. A side of the interval is None where it has no bound: the divisor
-    is not told from 0."""
+    """A ratio with its confidence interval. A side of the interval is None where it has no bound: the divisor is not
+    told from 0."""
 
     value: float
     low: float | None
@@ -56,7 +59,8 @@ def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float | None:
         return None
     from scipy.stats import mannwhitneyu
 
-    return float(mannwhitneyu(a, b, alternative="two-sided").pvalue)
+    exact = len({*a, *b}) == len(a) + len(b) and len(a) * len(b) <= MOST_EXACT
+    return float(mannwhitneyu(a, b, alternative="two-sided", method="exact" if exact else "asymptotic").pvalue)
 
 
 def p_value(a: Sequence[float], b: Sequence[float], *, percentile: bool = False) -> float | None:
@@ -70,6 +74,15 @@ def p_value(a: Sequence[float], b: Sequence[float], *, percentile: bool = False)
     if min(len(a), len(b)) >= FEWEST_RANKED:
         return mann_whitney(a, b)
     return welch(_logs(a), _logs(b)) if min(*a, *b) > 0 else welch(a, b)
+
+
+def difference(a: Sequence[float], b: Sequence[float], *, percentile: bool = False) -> float:
+    """By how much b lies above a, in what `p_value` tests; its sign says which way a significant difference goes."""
+    if percentile and min(len(a), len(b)) >= FEWEST_RANKED:
+        return statistics.median(above - below for below in a for above in b)
+    if percentile and min(*a, *b) > 0:
+        a, b = _logs(a), _logs(b)
+    return statistics.fmean(b) - statistics.fmean(a)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -112,12 +125,15 @@ def ratio_of_means(a: Sequence[float], b: Sequence[float], level: float = LEVEL)
 
 
 def ratio_of_percentiles(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> Ratio | None:
-    """How many times a's typical repeat is b's: the difference of the means of their logarithms, with Welch's interval.
+    """How many times a's typical repeat is b's, with the interval that belongs to the test of `p_value`.
 
-    None with fewer than two values, and where one is not above 0.
+    With few repeats, of the means of their logarithms, by Welch; with `FEWEST_RANKED`, the median of all ratios of a
+    repeat of b to one of a, by ranks. None with fewer than two values, and where one is not above 0.
     """
     if min(len(a), len(b)) < 2 or min(*a, *b) <= 0:
         return None
+    if min(len(a), len(b)) >= FEWEST_RANKED:
+        return _ratio_of_ranks(a, b, level)
     from scipy.special import stdtrit
 
     below, above = _logs(a), _logs(b)
@@ -128,11 +144,33 @@ def ratio_of_percentiles(a: Sequence[float], b: Sequence[float], level: float = 
     return Ratio(math.exp(middle), math.exp(middle - half), math.exp(middle + half))
 
 
+def _ratio_of_ranks(a: Sequence[float], b: Sequence[float], level: float) -> Ratio:
+    """J. L. Hodges and E. L. Lehmann, "Estimates of Location Based on Rank Tests" (1963), as a ratio: those that the
+    test of Mann and Whitney does not reject lie between two of the ratios of pairs, in their order."""
+    ratios = sorted(above / below for below in a for above in b)
+    outside = _rejected_orders(len(a), len(b), (1 - level) / 2)
+    return Ratio(statistics.median(ratios), ratios[outside], ratios[-1 - outside])
+
+
+def _rejected_orders(n: int, m: int, tail: float) -> int:
+    """How many of the lowest values of Mann and Whitney's statistic have a probability below `tail` together."""
+    if n * m > MOST_EXACT:
+        spread = math.sqrt(n * m * (n + m + 1) / 12)
+        return max(0, math.floor(n * m / 2 + statistics.NormalDist().inv_cdf(tail) * spread))
+    # The orders by their statistic are the coefficients of the Gaussian binomial of n + m over n.
+    orders = [1] + [0] * (n * m)
+    for i in range(1, n + 1):
+        for place in range(n * m, m + i - 1, -1):
+            orders[place] -= orders[place - m - i]
+        for place in range(i, n * m + 1):
+            orders[place] += orders[place - i]
+    most, below = tail * math.comb(n + m, n), 0
+    for statistic, count in enumerate(orders):
+        below += count
+        if below >= most:
+            return statistic
+    return n * m
+
+
 def _logs(values: Sequence[float]) -> list[float]:
     return [math.log(value) for value in values]
-
-
-def coefficient_of_variation(values: Sequence[float]) -> float | None:
-    """The sample's standard deviation as a share of its mean; None with fewer than two values, or a mean of 0."""
-    mean = statistics.fmean(values) if values else 0.0
-    return statistics.stdev(values) / abs(mean) if len(values) > 1 and mean else None

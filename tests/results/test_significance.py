@@ -11,8 +11,8 @@ from scipy import stats
 
 from benchbrief.results.scalability import NoFit, Usl, fit_usl
 from benchbrief.results.significance import (
-    coefficient_of_variation,
     degrees_of_freedom,
+    difference,
     holm,
     mann_whitney,
     p_value,
@@ -109,10 +109,26 @@ def test_holms_adjustment_is_as_worked_by_hand() -> None:
     assert holm(()) == []
 
 
-def test_the_coefficient_of_variation_is_of_the_sample() -> None:
-    assert coefficient_of_variation((9.0, 10.0, 11.0)) == pytest.approx(0.1)
-    assert coefficient_of_variation((9.0,)) is None
-    assert coefficient_of_variation((-1.0, 1.0)) is None
+@pytest.mark.parametrize("size", [8, 9, 12])
+def test_the_rank_test_is_exact_without_ties_whatever_the_number_of_repeats(size: int) -> None:
+    apart = [float(n) for n in range(size)], [float(n + size) for n in range(size)]
+    assert mann_whitney(*apart) == pytest.approx(2 / math.comb(2 * size, size))
+
+
+@pytest.mark.parametrize("shift", [0.5, 2.5, 4.5, 5.5, 6.5, 7.5, 8.5, 12.5])
+@pytest.mark.parametrize("size", [8, 11])
+def test_the_interval_of_a_ratio_by_ranks_leaves_one_out_exactly_where_the_test_is_significant(
+    size: int, shift: float
+) -> None:
+    a, b = [100.0 + n for n in range(size)], [100.0 + n * 1.03 + shift for n in range(8)]
+    ratio, probability = ratio_of_percentiles(a, b), p_value(a, b, percentile=True)
+    assert ratio is not None
+    assert ratio.low is not None
+    assert ratio.high is not None
+    assert probability is not None
+    assert ratio.low <= ratio.value <= ratio.high
+    assert (not ratio.low <= 1 <= ratio.high) == (probability < 0.05)
+    assert (difference(a, b, percentile=True) > 0) == (ratio.value > 1)
 
 
 def usl(**points: float) -> Usl:

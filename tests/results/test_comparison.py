@@ -1,0 +1,71 @@
+"""Verdicts of comparisons, from repeats made for each."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchbrief.results.comparison import Comparison, Quantity, Values, compare
+
+STRAGGLER = (5.0, 5.1, 5.2, 5.3, 5.4, 5.5, 5.6, 5.7, 5.8, 800.0)
+STEADY = tuple(10 + n / 10 for n in range(10))
+
+
+def values(*repeats: float, merged: float | None = None, of: str = "") -> Values:
+    mean = sum(repeats) / len(repeats) if merged is None else merged
+    return Values(mean, repeats, merged is not None, measurements=frozenset({of}) if of else frozenset())
+
+
+def judged(first: Values, second: Values, **more: float) -> Comparison:
+    quantity = Quantity("latency.p99[read]", "s", "lower", {(("threads", 1),): (first, second)})
+    (row,) = compare([quantity], **more).comparisons
+    return row
+
+
+def test_a_percentile_is_better_or_worse_by_what_is_tested_and_not_by_its_merged_value() -> None:
+    row = judged(values(*STRAGGLER, merged=500.0), values(*STEADY, merged=10.8))
+    assert row.p is not None
+    assert row.p < 0.01
+    assert row.ratio is not None
+    assert row.interval is not None
+    assert 1 < row.interval[0] < row.ratio < row.interval[1]
+    assert row.verdict == "unknown", "nine repeats of ten got worse, and the merged value better"
+    assert "that of all of them does not" in row.reason
+    assert judged(values(*STRAGGLER, merged=5.9), values(*STEADY, merged=10.8)).verdict == "worse"
+    assert judged(values(*STEADY, merged=10.8), values(*STRAGGLER, merged=5.9)).verdict == "better"
+
+
+@pytest.mark.parametrize("count", [4, 10])
+def test_the_threshold_is_held_against_the_change_of_the_repeats(count: int) -> None:
+    first, second = [100 + n / 100 for n in range(count)], [104 + n / 100 for n in range(count)]
+    sides = values(*first, merged=90.0), values(*second, merged=180.0)
+    assert judged(*sides, threshold=0.05).verdict == "within threshold"
+    assert judged(*sides, threshold=0.03).verdict == "worse"
+
+
+def test_points_without_errors_take_no_power_from_those_that_differ() -> None:
+    rates = (101.0, 99.0, 100.0), (91.0, 90.0, 92.0)
+    slower = Quantity("throughput", "ops/s", "higher", {(("threads", 1),): (values(*rates[0]), values(*rates[1]))})
+    none = {(("threads", n),): (values(0.0, 0.0, 0.0), values(0.0, 0.0, 0.0)) for n in range(60)}
+    errors = Quantity(
+        "errors", "share", "lower", {**none, (("threads", 99),): (values(0, 0, 0), values(0.1, 0.2, 0.1))}
+    )
+    told, *others = compare([slower, errors]).comparisons
+    assert told.verdict == "worse"
+    assert told.p_holm == told.p
+    assert {row.verdict for row in others[:60]} == {"within noise"}
+    assert {(row.p, row.reason) for row in others[:60]} == {(None, "all repeats of both have the same value")}
+    assert others[60].p_holm == others[60].p, "the others test nothing"
+
+
+def test_the_points_of_a_metric_are_corrected_together_and_not_with_those_of_another() -> None:
+    a, b = values(10, 11, 12), values(12, 13, 14)
+    points = {(("threads", n),): (a, b) for n in range(4)}
+    names = ("throughput", "latency.p99[read]", "latency.p99[update]")
+    rows = compare([Quantity(name, "", "lower", points) for name in names]).comparisons
+    assert [row.p_holm for row in rows] == pytest.approx([4 * rows[0].p] * 4 + [min(1.0, 8 * rows[0].p)] * 8)  # type: ignore[operator]
+
+
+def test_equal_values_are_one_measurement_only_when_they_come_from_the_same() -> None:
+    assert judged(values(1, 2, 3, of="run-1"), values(1, 2, 3, of="run-2")).verdict == "within noise"
+    assert judged(values(0, 0, 0, of="run-1"), values(0, 0, 0, of="run-2")).verdict == "within noise"
+    assert judged(values(1, 2, 3, of="run-1"), values(1, 2, 3, of="run-1")).verdict == "same measurement"
