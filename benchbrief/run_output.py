@@ -193,7 +193,10 @@ def tell(finished: Finished, summary: Summary) -> None:
             say(f"  expect {word}: {verdict.text} ({verdict.detail}) at {verdict.origin}", "red")
     for paths in finished.reports.values():
         for path in paths:
-            say(f"{path.suffix[1:].upper():<5} {path}")
+            if path.suffix not in (".csv", ".svg"):
+                say(f"{path.suffix[1:].upper():<5} {path}")
+        for folder in dict.fromkeys(path.parent for path in paths if path.suffix == ".csv"):
+            say(f"CSV   {folder}")
     if summary.counts["failed"]:
         say(f"outputs are kept in {finished.run_dir / 'raw'}")
     for what, command in summary.next:

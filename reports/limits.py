@@ -18,6 +18,8 @@ from benchbrief.reports.words import counted
 
 BUSY = 0.90
 """The share of a load generator's processors from which on it may be what limits the throughput."""
+STILL_GAINS = 1.10
+"""Times the throughput of the point before, from which on a ramp's last point does not tell where its peak is."""
 _ASSERTIONS = "Assertions are enabled"  # db_bench's own words
 
 
@@ -44,6 +46,7 @@ def paragraphs(results: Results) -> Iterable[Item]:
 def limits(results: Results) -> Iterator[Limit]:
     yield from _errors(results)
     yield from _busy_clients(results)
+    yield from _still_rising(results)
     yield from _assertions(results)
     yield from _shared_machines(results)
     yield from _single_repeats(results)
@@ -87,6 +90,38 @@ def _busy_clients(results: Results) -> Iterator[Limit]:
     if any(host in group.hosts for group in results.plan.hardware.values() for _, host, _ in busy):
         full += " " + results.words["l_busy_shared"]
     yield Limit(counted(results.words, "l_busy", cells, **told), full)
+
+
+def _still_rising(results: Results) -> Iterator[Limit]:
+    """Ramps whose throughput grew up to their last thread count: the load generator's threads were what limited it.
+
+    In a closed loop, threads are always all in use (throughput times latency is their number), so that only the gain of
+    more of them tells. A search ends by a rule of its own.
+    """
+    rows = results.store.sql(
+        "SELECT experiment, hardware, workload, threads, avg(ops_per_s) AS rate "
+        "FROM throughput JOIN cells USING (run_id, cell_id) "
+        "WHERE status = 'ok' AND phase IS NULL AND operation = 'all' AND ops_per_s > 0 "
+        "GROUP BY experiment, hardware, workload, threads ORDER BY experiment, hardware, workload, threads"
+    ).rows
+    ramps: dict[tuple[str, str, str], list[tuple[int, float]]] = {}
+    for experiment, hardware, workload, threads, rate in rows:
+        planned = results.plan.experiments[experiment]
+        if planned.axis == "threads" and planned.search is None and threads is not None:
+            ramps.setdefault((experiment, hardware, workload), []).append((threads, rate))
+    ends = [(key, points[-2], points[-1]) for key, points in ramps.items() if len(points) > 1]
+    rising = [(last[1] / before[1], key, last[0]) for key, before, last in ends if last[1] > STILL_GAINS * before[1]]
+    if not rising:
+        return
+    most, (_, hardware, workload), threads = max(rising)
+    told = {
+        "total": f"{len(ends):,}",
+        "gain": percent(most - 1, 0),
+        "hardware": results.plan.hardware[hardware].label,
+        "workload": results.plan.workloads[workload].label,
+        "threads": f"{threads:,}",
+    }
+    yield Limit("", counted(results.words, "l_rising_full", len(rising), **told))
 
 
 def _assertions(results: Results) -> Iterator[Limit]:

@@ -27,7 +27,8 @@ Format = Literal["pdf", "html", "markdown"]
 
 @dataclass(frozen=True)
 class Rendered:
-    """Where the report was written, or would have been: `files` are those that were, `pdf` is None unless made.
+    """Where the report was written, or would have been: `files` are those that were, what is read before what is beside
+    it; `pdf` is None unless made.
 
     `numbers` is the side file.
     """
@@ -89,26 +90,26 @@ def render(
     page = partial(to_html, view, report.template, catalogue, house=house, query=_asking(store))
     screen = page("screen")
     numbers = numbers_on(screen, view)
-    pdf, files = None, [_write(numbers_path, numbers)]
+    pdf, files, beside = None, list[Path](), [_write(numbers_path, numbers)]
     drawn = [figure for figure in figures_of(view.blocks) if figure.svg]
     data = {f"{figure.id}.csv": figure.csv.encode() for figure in drawn}
-    if "html" in chosen:
-        files.append(_write(html, screen.encode()))
     if "pdf" in chosen:
         from benchbrief.reports.pdf import to_pdf
 
         pdf = out_dir / f"{stem}.pdf"
         files.append(_write(pdf, to_pdf(page("paper"), {ATTACHMENT: numbers, **data})))
+    if "html" in chosen:
+        files.append(_write(html, screen.encode()))
     if "markdown" in chosen:
         from benchbrief.reports.markdown import to_markdown
 
         folder = f"{stem}-figures"
         text = to_markdown(page("markdown", figures=folder))
         files.append(_write(out_dir / f"{stem}.md", text.encode()))
-        files += [_write(out_dir / folder / f"{figure.id}.svg", figure.svg.encode()) for figure in drawn]
+        beside += [_write(out_dir / folder / f"{figure.id}.svg", figure.svg.encode()) for figure in drawn]
     if {"pdf", "markdown"} & set(chosen):
-        files += [_write(out_dir / f"{stem}-figures" / name, content) for name, content in data.items()]
-    return Rendered(html, pdf, numbers_path, tuple(files), lacking(report.language) if pdf else "")
+        beside += [_write(out_dir / f"{stem}-figures" / name, content) for name, content in data.items()]
+    return Rendered(html, pdf, numbers_path, (*files, *beside), lacking(report.language) if pdf else "")
 
 
 def _asking(store: Store) -> Answer:

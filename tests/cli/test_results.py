@@ -129,8 +129,10 @@ def test_status_of_all_runs_has_one_line_for_each(copied_run: Bench) -> None:
 def test_a_report_is_rendered_again_and_elsewhere(finished_run: FinishedRun, tmp_path: Path) -> None:
     done = finished_run.bench("report", "--to", tmp_path / "copy")
     assert done.code == 0, done.err
-    pdf, html = map(Path, done.out.split())
-    assert (pdf.suffix, html.suffix) == (".pdf", ".html")
+    pdf, html, numbers, *data = map(Path, done.out.split())
+    assert (pdf.suffix, html.suffix, numbers.suffix) == (".pdf", ".html", ".json")
+    assert [path.name for path in data] == [f"figure-{n}.csv" for n in range(1, len(data) + 1)] != []
+    assert all(path.read_text(encoding="utf-8").count("\n") > 1 for path in data)
     assert pdf.read_bytes().startswith(b"%PDF-")
     original = finished_run.bench.run_dir / "reports" / html.name
     assert html.read_text() == original.read_text()
@@ -141,7 +143,8 @@ def test_a_report_takes_changed_prose_and_metrics_from_the_spec(copied_run: Benc
     copied_run.spec(text, "newer.bench")
     done = copied_run("report", "--spec", "newer.bench", "--html-only", "--json")
     assert done.code == 0, done.err
-    ((name, (html,)),) = done.json.items()
+    ((name, (html, numbers)),) = done.json.items()
+    assert numbers.endswith("/brief.json")
     assert name == "brief"
     page = (copied_run.folder / html).read_text(encoding="utf-8")
     assert "At its very best, it did" in page
@@ -165,7 +168,7 @@ def test_a_spec_with_more_or_fewer_labels_only_is_taken(copied_run: Bench) -> No
     copied_run.spec(SMALL.replace('"Second folder"', '"A roomy folder"'), "newer.bench")
     done = copied_run("report", "--spec", "newer.bench", "--html-only")
     assert done.code == 0, done.err
-    assert "A roomy folder" in (copied_run.folder / done.out.strip()).read_text(encoding="utf-8")
+    assert "A roomy folder" in (copied_run.folder / done.out.splitlines()[0]).read_text(encoding="utf-8")
 
 
 def test_a_report_says_which_expectation_does_not_hold(copied_run: Bench) -> None:

@@ -18,8 +18,13 @@ from tests.reports import world as w
 CLAIM = p.CalloutElement(title="Gain", prose=w.text("It is faster."))
 
 
+def level(_hardware: str, _workload: str, threads: int) -> float:
+    """A throughput that has no more to gain from two threads on."""
+    return 1000.0 * min(threads, 2)
+
+
 def world(**more: Any) -> w.World:
-    return w.World({"disk": "Disk"}, {"a": "Sessions"}, engine="mongodb", repeats=2, **more)
+    return w.World({"disk": "Disk"}, {"a": "Sessions"}, engine="mongodb", repeats=2, ops=level, **more)
 
 
 def clean(of: w.World) -> list[Any]:
@@ -73,7 +78,7 @@ def test_a_tool_with_assertions_is_told_with_its_measurements() -> None:
 
 
 def test_two_groups_on_one_machine_are_told_and_two_variants_are_not() -> None:
-    two = w.World({"disk": "Disk", "ram": "RAM"}, {"a": "Sessions"}, repeats=2)
+    two = w.World({"disk": "Disk", "ram": "RAM"}, {"a": "Sessions"}, repeats=2, ops=level)
     assert told(two.plan(), clean(two)) == []
     plan = two.plan()
     groups = {
@@ -84,7 +89,7 @@ def test_two_groups_on_one_machine_are_told_and_two_variants_are_not() -> None:
 
 
 def test_single_measurements_are_told_first_only_beside_a_claim() -> None:
-    once = w.World({"disk": "Disk"}, {"a": "Sessions"})
+    once = w.World({"disk": "Disk"}, {"a": "Sessions"}, ops=level)
     (limit,) = told(once.plan(w.report("R")), clean(once))
     assert limit.short == ""
     (limit,) = told(once.plan(w.report("R", CLAIM)), clean(once))
@@ -103,7 +108,7 @@ def test_measurements_of_earlier_runs_are_counted() -> None:
 
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_the_limits_are_one_notice_and_stand_in_full_in_the_disclosure(language: str) -> None:
-    once = w.World({"disk": "Disk"}, {"a": "Sessions"})
+    once = w.World({"disk": "Disk"}, {"a": "Sessions"}, ops=level)
     report = w.report("R", CLAIM, p.DisclosureElement(), language=language)
     view = build(once.plan(report), once.store(), report, CATALOGUES[language])
     words = CATALOGUES[language]
@@ -133,3 +138,21 @@ def test_remarks_that_differ_in_a_number_are_one_with_its_range() -> None:
         ("info", "db_bench 7.8.3 says 4 of 10", 1),
         ("info", "db_bench 7.8.4 says 5 of 10", 1),
     ]
+
+
+@pytest.mark.parametrize(("last", "rising"), [(1.2, True), (1.05, False)])
+def test_a_ramp_that_still_gained_at_its_last_thread_count_may_have_its_peak_beyond(last: float, rising: bool) -> None:
+    made = world()
+    threads = {row.cell_id: row.threads or 0 for row in clean(made) if isinstance(row, s.CellRow)}
+    *_, before, most = sorted(set(threads.values()))
+    rate = {before: 1000.0, most: 1000.0 * last}
+    rows = [
+        row._replace(ops_per_s=rate.get(threads[row.cell_id], 500.0)) if isinstance(row, s.ThroughputRow) else row
+        for row in clean(made)
+    ]
+    limits_told = told(made.plan(w.report("R", CLAIM)), rows)
+    expected = (
+        "In one of 1 ramps, the highest thread count that was measured still gained: 20\u00a0% more throughput than "
+        f"the one before it (Disk, Sessions, {most} threads). The peak may lie beyond it."
+    )
+    assert [limit.full for limit in limits_told] == [expected] * rising
