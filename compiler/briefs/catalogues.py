@@ -78,18 +78,22 @@ def _wrong_with(key: str, entry: object) -> tuple[str, str] | None:
     for form, text in entry.items():
         if form not in CATEGORIES and not re.fullmatch(r"=\d+", form):
             return f"has a form `{form}`", f"a form is one of {', '.join(CATEGORIES)}, or a single number such as `=1`"
-        if found := _wrong_holes(key, text):
+        if found := _wrong_holes(key, text, all_of_them=form == "other"):
             return found
     return None
 
 
-def _wrong_holes(key: str, text: str) -> tuple[str, str] | None:
+def _wrong_holes(key: str, text: str, *, all_of_them: bool = True) -> tuple[str, str] | None:
+    """A form for some numbers may leave out holes: "the only point" needs no number."""
     original = english().get(key, "")
     known = holes(original if isinstance(original, str) else original["other"])
     try:
-        unknown = sorted(holes(text) - known)
+        found = holes(text)
     except ValueError as error:
         return f"is no text with holes: {error}", "write `{{` for a brace"
+    unknown, lost = sorted(found - known), sorted(known - found)
+    if lost and not unknown and all_of_them:
+        return f"lacks the hole `{{{lost[0]}}}`", "what stands there in a brief would be lost: put it in"
     if not unknown:
         return None
     listed = ", ".join(f"`{{{hole}}}`" for hole in sorted(known))
@@ -98,9 +102,13 @@ def _wrong_holes(key: str, text: str) -> tuple[str, str] | None:
 
 def holes(text: str) -> set[str]:
     """The names of the holes in a text. Raises ValueError for what is none, such as a lone brace."""
-    found = {name for _, name, _, _ in Formatter().parse(text) if name is not None}
-    if any(not re.fullmatch(r"[a-z_]+", name) for name in found):
-        raise ValueError("a hole is a name in braces")
+    found = set()
+    for _, name, form, conversion in Formatter().parse(text):
+        if name is None:
+            continue
+        if form or conversion or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            raise ValueError("a hole is a name in braces")
+        found.add(name)
     return found
 
 

@@ -11,6 +11,8 @@ import pytest
 from babel import Locale
 
 import benchbrief.reports
+from benchbrief.compiler.briefs.catalogues import read_catalogue, shipped
+from benchbrief.compiler.problems import Findings
 from benchbrief.reports.words import CATALOGUES, Entry, Words, counted
 
 ROOM = Path(next(iter(benchbrief.reports.__path__)))
@@ -43,6 +45,35 @@ def test_a_word_has_forms_for_the_plural_categories_of_its_language_and_for_sing
     categories = Locale.parse(language).plural_form.tags | {"other"}
     for entry in CATALOGUES[language].entries.values():
         assert all(name in categories or re.fullmatch(r"=\d+", name) for name in forms(entry))
+
+
+def told_of(path: Path, text: str) -> list[str]:
+    findings = Findings()
+    path.write_text(text, encoding="utf-8")
+    read_catalogue(path, None, findings)
+    return [found.summary for found in findings.diagnostics() if found.code == "E0782"]
+
+
+@pytest.mark.parametrize("language", CATALOGUES)
+def test_the_words_that_we_ship_can_be_brought_along(language: str, tmp_path: Path) -> None:
+    assert told_of(tmp_path / "x.toml", shipped(language)) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('aside = " (x)"', "aside lacks the hole `{text}`"),
+        ('aside = " ({text} {more})"', "aside has a hole `{more}`"),
+        ('aside = " ({text:>60000000})"', "aside is no text with holes: a hole is a name in braces"),
+        ('aside = " ({text!r})"', "aside is no text with holes: a hole is a name in braces"),
+        ('gap = { one = "one ({reasons})", other = "{n} ({reasons})" }', "gap lacks the hole `{missing}`"),
+    ],
+)
+def test_a_text_has_the_holes_of_the_english_one_and_nothing_else_in_them(line: str, says: str, tmp_path: Path) -> None:
+    (told,) = told_of(tmp_path / "x.toml", line)
+    key, _, why = says.partition(" ")
+    assert told.startswith(f"`{key}` in ")
+    assert told.endswith(why)
 
 
 def test_a_sentence_takes_the_form_for_its_number_by_the_rules_of_its_language() -> None:
