@@ -10,6 +10,7 @@ import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -163,10 +164,7 @@ def render_all(
     """
     from benchbrief.reports.render import render
     from benchbrief.results.store import open_store
-    from benchbrief.runners.rundir import kept_file
-
-    def kept(name: str, sha256: str) -> bytes:
-        return kept_file(run_dir, name, sha256).read_bytes()
+    from benchbrief.runners.rundir import kept_content
 
     with open_store(run_dir) as results:
         rendered = {
@@ -177,7 +175,7 @@ def render_all(
                 to or run_dir / "reports",
                 formats=formats,
                 paper=paper,
-                kept=kept,
+                kept=partial(kept_content, run_dir),
                 reports_from=reports_from,
             )
             for report in plan.reports

@@ -33,7 +33,9 @@ def create_run(
     imported: bool = False,
     revision: Mapping[str, str] | None = None,
 ) -> Path:
-    """Make `out/<run_id>` with the plan and the spec's files in it, or nothing. Raises RunnerError.
+    """Make `out/<run_id>` with the plan, the spec's files and its reports' house style in it, or nothing.
+
+    Raises RunnerError.
 
     The name of a simulated run ends in `-simulated`, that of an imported one in `-imported`, so that neither is ever
     taken for one that was measured here.
@@ -52,6 +54,7 @@ def create_run(
             write_durably(run_dir / "spec" / f"{index}-{Path(name).name}", content)
         if revision:
             write_durably(run_dir / REVISION, json.dumps(dict(revision), indent=1).encode())
+        keep_spec(run_dir, plan.assets)
         begin(run_dir)
         write_durably(run_dir / PLAN, plan.model_dump_json(indent=1).encode())
     except BaseException as error:
@@ -75,9 +78,30 @@ def _new_directory(out: Path, name: str, ending: str) -> Path:
 
 
 def keep_spec(run_dir: Path, files: Mapping[str, str]) -> None:
-    """Keep the files of a spec, or of its reports' house style, in a run that reports are rendered of."""
+    """Keep the files of a spec, or of its reports' house style, in a run that reports are rendered of.
+
+    Raises OSError when there is no room, and RunnerError for a file that is not what it was when the spec was checked.
+    """
     for name, digest in files.items():
-        write_durably(kept_file(run_dir, name, digest), Path(name).read_bytes())
+        try:
+            content = Path(name).read_bytes()
+        except OSError as error:
+            raise RunnerError(f"{name} can't be read: {error.strerror}") from error
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise RunnerError(f"{name} was changed while it was read", "type the same again")
+        write_durably(kept_file(run_dir, name, digest), content)
+
+
+def kept_content(run_dir: Path, name: str, sha256: str) -> bytes:
+    """What `keep_spec` kept. Raises OSError, and RunnerError when it was changed since."""
+    path = kept_file(run_dir, name, sha256)
+    content = path.read_bytes()
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise RunnerError(
+            f"{path} is not what the run kept of {name}: its SHA-256 is another",
+            "put the file back as it was; or, for the files as they are now: bench report --spec FILE",
+        )
+    return content
 
 
 def kept_file(run_dir: Path, name: str, sha256: str) -> Path:

@@ -85,7 +85,7 @@ def _made(
 ) -> Path:
     """The directory of a new run. What was read of the spec ends here: of a fleet's it is more than the run takes."""
     from benchbrief.git_files import revision_of
-    from benchbrief.runners.rundir import create_run, keep_spec
+    from benchbrief.runners.rundir import create_run
     from benchbrief.runners.worlds import world_for
 
     checked = compile_or_stop(spec, profile, params)
@@ -95,13 +95,10 @@ def _made(
     files = {name: Path(name).read_bytes() for name in checked.plan.spec.files}
     revision = revision_of(spec, map(Path, files))
     if fresh or simulated:
-        run_dir = create_run(out, checked.plan, files, simulated=simulated, revision=revision)
-        keep_spec(run_dir, checked.plan.assets)
-        return run_dir
+        return create_run(out, checked.plan, files, simulated=simulated, revision=revision)
     with progress.doing("looking at what was measured before"):
         taken = look_for_earlier(checked.plan, out)
     run_dir = create_run(out, checked.plan, files, taken.begin, revision=revision)
-    keep_spec(run_dir, checked.plan.assets)
     for text in (*taken.notes, *([taken.sentence] if taken.carried else ())):
         progress.note(text)
     for text in taken.warnings:

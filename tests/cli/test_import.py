@@ -49,7 +49,10 @@ class Done:
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory: pytest.TempPathFactory) -> Done:
     bench = Bench(tmp_path_factory.mktemp("imported"))
-    spec = bench.spec(SPEC)
+    part = bench.folder / "house" / "text.html.j2"
+    part.parent.mkdir()
+    part.write_text('<div class="own">{% include "ours/text.html.j2" %}</div>')
+    spec = bench.spec(SPEC.replace("  template", '  parts = "house"\n  template'))
     (bench.folder / "published.csv").write_text(TABLE)
     return Done(bench, bench("import", "table", "published.csv", "--spec", spec.name, "--json"))
 
@@ -79,7 +82,9 @@ def test_the_brief_says_whose_numbers_these_are_before_any_of_them(imported: Don
     done = imported.bench("report", imported.run, "--html-only")
     (path,) = (Path(line) for line in done.out.split() if line.endswith(".html"))
     assert path.name == "brief-imported.html"
-    text = re.sub("<[^>]+>", "", (imported.bench.folder / path).read_text())
+    html = (imported.bench.folder / path).read_text()
+    assert '<div class="own">' in html  # the house style was kept with the run
+    text = re.sub("<[^>]+>", "", html)
     notice = text.index("Imported: measured elsewhere, by others")
     assert notice < text.index("7,120.1")
     assert "Shrink Your Cluster, Example Ltd, EX-1" in text
@@ -119,6 +124,9 @@ def test_the_same_file_is_told_and_a_dry_run_keeps_nothing(imported: Done) -> No
 
 
 def test_a_table_that_is_wrong_is_told_with_its_lines_and_keeps_nothing(bench: Bench) -> None:
+    part = bench.folder / "house" / "text.html.j2"
+    part.parent.mkdir()
+    part.write_text('<div class="own">{% include "ours/text.html.j2" %}</div>')
     spec = bench.spec(SPEC)
     (bench.folder / "published.csv").write_text(TABLE.replace("818.3", "818,3").replace("eco,", "ecco,"))
     ended = bench("import", "table", "published.csv", "--spec", spec.name)
