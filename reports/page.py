@@ -17,7 +17,7 @@ from benchbrief.reports.errors import ReportError
 from benchbrief.reports.house import House
 from benchbrief.reports.templating import environment, rendered
 from benchbrief.reports.view import FigureView, ReportView
-from benchbrief.reports.watermark import marked
+from benchbrief.reports.watermark import held, marked, marked_imported
 from benchbrief.reports.words import Words
 
 if TYPE_CHECKING:
@@ -70,7 +70,12 @@ def to_html(
     parts = {name: (path, text) for name, path, text in house.parts}
     made = environment(parts) if parts else _ours()
     page = rendered(f"{template}/brief.html.j2", made, tuple(path for path, _ in parts.values()), context)
-    return marked(page, words) if view.simulated and medium != "markdown" else page
+    if medium == "markdown" or not (view.simulated or view.imported):
+        return page
+    page = marked(page, words) if view.simulated else marked_imported(page, words, medium, template)
+    if parts:
+        held(page, tuple(path for path, _ in parts.values()))
+    return page
 
 
 def _no_results(_text: str) -> Sequence[Mapping[str, Any]]:

@@ -17,6 +17,7 @@ from benchbrief.reports.house import Kept, house_of
 from benchbrief.reports.numbers import ATTACHMENT
 from benchbrief.reports.source import Store
 from benchbrief.reports.view import ReportView, figures_of
+from benchbrief.reports.watermark import marked_markdown
 from benchbrief.reports.words import CATALOGUES, words_of
 
 if TYPE_CHECKING:
@@ -105,6 +106,8 @@ def render(
 
         folder = f"{stem}-figures"
         text = to_markdown(page("markdown", figures=folder))
+        if view.simulated or view.imported:
+            text = marked_markdown(text, catalogue, "notice_simulated" if view.simulated else "imported_mark")
         files.append(_write(out_dir / f"{stem}.md", text.encode()))
         beside += [_write(out_dir / folder / f"{figure.id}.svg", figure.svg.encode()) for figure in drawn]
     if {"pdf", "markdown"} & set(chosen):
