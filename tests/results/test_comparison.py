@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.results.comparison import Comparison, Quantity, Values, compare
+from benchbrief.results.comparison import Comparison, Point, Quantity, Values, compare
+
+Points = dict[Point, tuple[Values | None, Values | None]]
 
 STRAGGLER = (5.0, 5.1, 5.2, 5.3, 5.4, 5.5, 5.6, 5.7, 5.8, 800.0)
 STEADY = tuple(10 + n / 10 for n in range(10))
@@ -45,7 +47,7 @@ def test_the_threshold_is_held_against_the_change_of_the_repeats(count: int) -> 
 def test_points_without_errors_take_no_power_from_those_that_differ() -> None:
     rates = (101.0, 99.0, 100.0), (91.0, 90.0, 92.0)
     slower = Quantity("throughput", "ops/s", "higher", {(("threads", 1),): (values(*rates[0]), values(*rates[1]))})
-    none = {(("threads", n),): (values(0.0, 0.0, 0.0), values(0.0, 0.0, 0.0)) for n in range(60)}
+    none: Points = {(("threads", n),): (values(0.0, 0.0, 0.0), values(0.0, 0.0, 0.0)) for n in range(60)}
     errors = Quantity(
         "errors", "share", "lower", {**none, (("threads", 99),): (values(0, 0, 0), values(0.1, 0.2, 0.1))}
     )
@@ -59,7 +61,7 @@ def test_points_without_errors_take_no_power_from_those_that_differ() -> None:
 
 def test_the_points_of_a_metric_are_corrected_together_and_not_with_those_of_another() -> None:
     a, b = values(10, 11, 12), values(12, 13, 14)
-    points = {(("threads", n),): (a, b) for n in range(4)}
+    points: Points = {(("threads", n),): (a, b) for n in range(4)}
     names = ("throughput", "latency.p99[read]", "latency.p99[update]")
     rows = compare([Quantity(name, "", "lower", points) for name in names]).comparisons
     assert [row.p_holm for row in rows] == pytest.approx([4 * rows[0].p] * 4 + [min(1.0, 8 * rows[0].p)] * 8)  # type: ignore[operator]
