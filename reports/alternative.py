@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from benchbrief.reports.chart import Chart
 from benchbrief.reports.drawn import Drawn
-from benchbrief.reports.layout import Chart
 from benchbrief.reports.source import Results
 from benchbrief.reports.values import automatic, with_unit
 from benchbrief.reports.words import Words

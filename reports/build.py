@@ -11,29 +11,25 @@ from markupsafe import Markup
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports import disclosure as d
-from benchbrief.reports import imported, limits, prose, repeatability, validity
-from benchbrief.reports.axes import text_width
+from benchbrief.reports import imported, prose
 from benchbrief.reports.cautions import Cautions
 from benchbrief.reports.charts import draw
-from benchbrief.reports.expectations import judged, told
-from benchbrief.reports.facts import contradictions, fact_groups
+from benchbrief.reports.facts import fact_groups
 from benchbrief.reports.figure_data import figure_csv
-from benchbrief.reports.figures import drawing, fits_half
+from benchbrief.reports.figures import drawing
 from benchbrief.reports.interactive import for_script
 from benchbrief.reports.labels import line_label, readable
 from benchbrief.reports.ledger import Ledger
 from benchbrief.reports.locales import written_as
-from benchbrief.reports.multiples import rows_for
+from benchbrief.reports.notices import notices
 from benchbrief.reports.numbers import Printed
 from benchbrief.reports.origin import origin
-from benchbrief.reports.recorded import recorded
+from benchbrief.reports.sizes import FULL, HALF, card_size, height_for, run_of_figures, slide_size
 from benchbrief.reports.source import Key, Results, Store
-from benchbrief.reports.systems import stand_ins
+from benchbrief.reports.tables import needed, shared_decimals, sources_of, table_queries
 from benchbrief.reports.values import (
     Scale,
-    decimals_for,
     key_text,
-    scale_for,
     spelled_unit,
     unit_text,
 )
@@ -48,19 +44,15 @@ from benchbrief.reports.view import (
     FormulaView,
     Head,
     Note,
-    Notice,
     ReportView,
     Row,
     SectionView,
-    Source,
     TableView,
     TextView,
 )
-from benchbrief.reports.words import Words, counted
+from benchbrief.reports.words import Words
 
-FULL, HALF = (657, 240), (317, 212)  # pixels of 1/96 inch: the page's text width, and half of it less the gap
 FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
-_NOTICED_CELLS = 4
 _UNIT_FOLLOWS = 40
 """Characters behind a number that are kept with it: its unit may be among them."""
 _SUBTRACTS = re.compile(" [-−] ")
@@ -93,7 +85,7 @@ def _view(results: Results, report: p.Report, reports_from: Mapping[str, str] | 
         version=version("benchbrief"),
         simulated=bool(d.run_row(results)["simulated"]),
         imported=imported.is_imported(results),
-        notices=tuple(_notices(results)),
+        notices=tuple(notices(results)),
         blocks=blocks,
         legal=legal,
         provenance=builder.ledger.view(common),
@@ -126,7 +118,7 @@ class _Builder:
     def blocks(self, elements: Sequence[p.Element], level: int) -> Iterable[Block]:
         index = 0
         while index < len(elements):
-            run = _run_of_figures(elements[index:])
+            run = run_of_figures(elements[index:])
             if len(run) in (0, 1, 3) or self.report.template == "slide":  # three are to be compared: all of one size
                 count = max(1, len(run))
                 yield from (self.block(element, level) for element in elements[index : index + count])
@@ -233,8 +225,8 @@ class _Builder:
         if numbered:
             self.tables += 1
             self.ledger.place = f"{self.words['table']} {self.tables}"
-        element = self.needed(element)
-        shared = self.shared_decimals(element)
+        element = needed(element, self.results)
+        shared = shared_decimals(element, self.results)
         lines = [self.line(element, line, shared) for line in element.lines]
         heads = [head for head, _ in lines]
         keys = [Head(key_text(key.label, key.value), numeric=False) for key in element.keys]
@@ -254,37 +246,8 @@ class _Builder:
             tuple(rows),
             self.notes(),
             note,
-            tuple(_sources(_table_queries(element))),
+            tuple(sources_of(table_queries(element))),
         )
-
-    def needed(self, element: p.TableElement) -> p.TableElement:
-        """The table without the points of a ramp that a search left out for all of its lines."""
-        queries = [line.query for line in element.lines if line.query]
-        if element.dim not in ("threads", "target") or not queries:
-            return element
-        kept = [
-            index
-            for index, key in enumerate(element.keys)
-            if not all(self.results.not_needed(query, **{element.dim: key.value}) for query in queries)
-        ]
-        lines = tuple(
-            line.model_copy(update={"texts": tuple(line.texts[i] for i in kept)}) if line.texts else line
-            for line in element.lines
-        )
-        return element.model_copy(update={"keys": tuple(element.keys[i] for i in kept), "lines": lines})
-
-    def shared_decimals(self, element: p.TableElement) -> dict[str, tuple[Scale, int]]:
-        """One scale and one number of decimals for all lines of a unit, so that they compare at a glance."""
-        by_unit: dict[str, list[float | None]] = {}
-        for line in element.lines:
-            if line.query and not line.format:
-                found = by_unit.setdefault(line.query.unit, [])
-                found += [self.results.at(line.query, **{element.dim: key.value}) for key in element.keys]
-        scales = {unit: scale_for(values, unit) for unit, values in by_unit.items()}
-        return {
-            unit: (scales[unit], decimals_for([None if v is None else scales[unit](v) for v in values]))
-            for unit, values in by_unit.items()
-        }
 
     def line(
         self, element: p.TableElement, line: p.Line, shared: Mapping[str, tuple[Scale, int]]
@@ -333,7 +296,7 @@ class _Builder:
             element.title,
             column,
             cards,
-            _card_size(cards),
+            card_size(cards),
             None if cards else table,
             html,
             note,
@@ -346,7 +309,7 @@ class _Builder:
         self.ledger.place = f"{self.words['figure']} {self.figures}"
         found = drawing(element, self.results)
         drawn_size = (FULL[0], height_for(len(found.charts)))
-        width, height = HALF if half else _slide(drawn_size) if self.report.template == "slide" else drawn_size
+        width, height = HALF if half else slide_size(drawn_size) if self.report.template == "slide" else drawn_size
         font = FONTS.get(self.report.language, FONTS["en"])
         drawn = draw(found.charts, width, height, font) if found.charts else None
         for text in found.notes:
@@ -370,7 +333,7 @@ class _Builder:
             self.notes(),
             note,
             self.cells(queries),
-            tuple(_sources(queries)),
+            tuple(sources_of(queries)),
             row,
             figure_csv(found.series, element),
             for_script(drawn.panels, found.series, self.figures, self.words, (width, height)) if drawn else {},
@@ -387,7 +350,7 @@ class _Builder:
         queries = [*(term.query for term in element.terms), element.result]
         self.tell_cautions(queries)
         steps = (words, numbers, result)
-        cells, sources = self.cells(queries), tuple(_sources(queries))
+        cells, sources = self.cells(queries), tuple(sources_of(queries))
         return FormulaView(element.name, element.for_label, steps, self.notes(), cells, sources)
 
     def declared_text(self, query: p.Query) -> str:
@@ -413,37 +376,10 @@ class _Builder:
         return self.ledger.number(query, printed).html(missing=missing)
 
 
-def height_for(panels: int) -> int:
-    """Pixels of a figure as wide as the page, with so many panels."""
-    return FULL[1] if panels < 2 else 70 + 180 * rows_for(panels)
-
-
-def _slide(size: tuple[int, int]) -> tuple[int, int]:
-    """As wide as a slide is, and as high as its head and texts leave it."""
-    _, height = size
-    return 900, round(285 * height / FULL[1]) if height > FULL[1] else 285
-
-
 def _has_facts(elements: Sequence[p.Element]) -> bool:
     return any(
         isinstance(e, p.FactsElement) or (isinstance(e, p.SectionElement) and _has_facts(e.elements)) for e in elements
     )
-
-
-def _card_size(cards: Sequence[Card]) -> float:
-    """Points at which the longest number fits its card on one line, the cards side by side on a page."""
-    longest = max((text_width(card.html.striptags(), 1.0) for card in cards), default=1.0)
-    return round(min(19.0, (460 / max(1, len(cards)) - 20) / longest), 1)
-
-
-def _run_of_figures(elements: Sequence[p.Element]) -> list[p.FigureElement]:
-    """The figures at the head of the elements that may stand side by side."""
-    found: list[p.FigureElement] = []
-    for element in elements:
-        if not isinstance(element, p.FigureElement) or not fits_half(element):
-            break
-        found.append(element)
-    return found
 
 
 def _operators(text: str) -> str:
@@ -456,67 +392,3 @@ def _operators(text: str) -> str:
 def _reference(shown: Markup, *numbers: int) -> Markup:
     links = ",".join(f'<a href="#note-{number}">{number}</a>' for number in numbers)
     return shown + Markup(f"<sup>{links}</sup>") if links else shown  # noqa: S704  # of numbers
-
-
-def _table_queries(element: p.TableElement) -> Iterable[p.Query]:
-    for line in element.lines:
-        if line.query:
-            yield line.query
-        for text in line.texts:
-            for part in text.parts:
-                if isinstance(part, p.Value):
-                    yield part.query
-                    if part.high:
-                        yield part.high
-
-
-def _sources(queries: Iterable[p.Query]) -> Iterable[Source]:
-    seen = set()
-    for query in queries:
-        if query.sql not in seen:
-            seen.add(query.sql)
-            yield Source(query.text, query.sql)
-
-
-# --- notices -----------------------------------------------------------------------------------------------------
-
-
-def _notices(results: Results) -> Iterable[Notice]:
-    """What must be known before any number, worst first."""
-    words = results.words
-    if d.run_row(results)["simulated"]:
-        yield Notice(words["notice_simulated"], words["notice_simulated_body"], "error")
-    yield from imported.notices(results)
-    for sentence, labels in stand_ins(results).items():
-        text = words["notice_stand_in_body"].format(databases=words.locale.listed(labels), sentence=_sentence(sentence))
-        yield Notice(words["notice_stand_in"], text, "error")
-    bad = results.bad_cells
-    if bad and not imported.is_imported(results):
-        cells = [c.cell_id + words["aside"].format(text=c.reason or words["no_reason"]) for c in bad[:_NOTICED_CELLS]]
-        if len(bad) > _NOTICED_CELLS:
-            cells.append(words["notice_and_more"].format(n=len(bad) - _NOTICED_CELLS))
-        listed = words["semicolon"].join(cells)
-        text = counted(words, "notice_failed_body", len(results.cells), failed=len(bad), cells=listed)
-        yield Notice(words["notice_failed"], text, "error")
-    run = d.run_row(results)
-    if run["status"] in ("interrupted", "unfinished"):
-        text = words["notice_status_body"].format(status=recorded(str(run["status"]), words))
-        yield Notice(words["notice_status"], text, "error")
-    if unmet := [one for one in judged(results) if one.verdict != "holds"]:
-        labels = [
-            "" if one.expect.label in ("", one.expect.text) else one.expect.label + words["colon"] for one in unmet
-        ]
-        conditions = [label + told(one, results) for label, one in zip(labels, unmet, strict=True)]
-        yield Notice(words["notice_expect"], words["semicolon"].join(conditions), "error")
-    yield from repeatability.notice(results)
-    yield from validity.notice(results)
-    yield from limits.notice(results)
-    remarks = [text for hardware in results.plan.hardware.values() for text in contradictions(hardware, results)]
-    if remarks:
-        facts = words["semicolon"].join(dict.fromkeys(recorded(text, words) for text in remarks))
-        yield Notice(words["notice_differs"], words["notice_differs_body"].format(facts=facts), "warning")
-
-
-def _sentence(text: str) -> str:
-    text = text.strip()
-    return text if text.endswith((".", "。", "!", "?")) else f"{text}."

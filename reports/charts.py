@@ -14,23 +14,9 @@ from typing import Any
 
 from benchbrief.reports import axes
 from benchbrief.reports.axes import Ticks
-from benchbrief.reports.layout import (
-    BAR_GAP,
-    GRID,
-    INK,
-    PAPER,
-    SLOT_GAP,
-    SMALL,
-    SOFT,
-    TEXT,
-    Chart,
-    LegendItem,
-    Plot,
-    Text,
-    Trace,
-    bar_text,
-    texts,
-)
+from benchbrief.reports.chart import GRID, INK, PAPER, SMALL, SOFT, TEXT, Chart, Trace
+from benchbrief.reports.chart_texts import Text, texts
+from benchbrief.reports.layout import BAR_GAP, SLOT_GAP, LegendItem, Plot, bar_text
 from benchbrief.reports.multiples import Panel, arrange
 
 Layer = dict[str, Any]

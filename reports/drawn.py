@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchbrief.compiler import plan
-from benchbrief.reports.layout import Trace
+from benchbrief.reports.chart import Trace
 from benchbrief.reports.values import Scale
 
 _AS_IT_IS = Scale(1.0, "")

@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from benchbrief.compiler import plan
 from benchbrief.reports.alternative import alternative
+from benchbrief.reports.chart import Chart, Point, Trace, XAxis, XKind
 from benchbrief.reports.drawn import Detail, Drawn
 from benchbrief.reports.labels import readable
-from benchbrief.reports.layout import Chart, Point, Trace, XAxis, XKind
 from benchbrief.reports.remarks import alike
 from benchbrief.reports.signs import may_be_negative
 from benchbrief.reports.source import Key, Results

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from benchbrief.reports.axes import text_width
+from benchbrief.reports.chart import TEXT, Trace
+from benchbrief.reports.chart_texts import texts
 from benchbrief.reports.drawn import Detail, Drawn
-from benchbrief.reports.layout import TEXT, LegendItem, Plot, Trace, texts
+from benchbrief.reports.layout import LegendItem, Plot
 from benchbrief.reports.multiples import Panel
 from benchbrief.reports.values import decimals_for, fixed, with_unit
 from benchbrief.reports.words import Words, counted

@@ -1,8 +1,4 @@
-"""What stands on a chart, and where: series and axes, the plot area's size, ticks, legend and texts, all in pixels.
-
-Colours are after Okabe and Ito's (jfly.uni-koeln.de/color), some of them changed, and ordered so that the first four,
-and all neighbours, differ in lightness; shapes and dashes tell series apart where colour does not print.
-"""
+"""Where everything stands on a chart: the plot area's size, ticks and legend, all in pixels."""
 
 from __future__ import annotations
 
@@ -13,103 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from benchbrief.reports import axes
-from benchbrief.reports.axes import Box, Ticks, text_width
+from benchbrief.reports.axes import Ticks, text_width
+from benchbrief.reports.chart import SMALL, TEXT, Chart, Trace
 from benchbrief.reports.locales import locale
 
-PALETTE = ("#0072B2", "#E69F00", "#5D3A9B", "#009E73", "#8C1D04", "#56B4E9", "#6B6B00", "#D98BB5")
-SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right", "triangle-left")
-SOLID, DASHED = (1, 0), (5, 3)
-DASHES = (SOLID, (7, 2), (2, 2), (9, 3, 2, 3), (4, 4), (12, 3), (1, 3), (6, 2, 1, 2, 1, 2))
-INK, SOFT, GRID, PAPER = "#1d2a35", "#55626e", "#dfe4e8", "#ffffff"
-TEXT, SMALL = 10.5, 9.5  # pixels: 8 and 7 points on paper
 _ROW = 18  # pixels from one row of the legend to the next
 SLOT_GAP, BAR_GAP = 0.28, 0.06  # shares of a category's slot, and of a bar's, that stay empty
-
-XKind = Literal["category", "steps", "log", "linear"]
-
-
-@dataclass(frozen=True)
-class Point:
-    """`x` is a number, or the index of a category. `y` None is a gap. `low` and `high`: a confidence interval.
-
-    An `upright` point is the place of a rule that stands on the x axis.
-    """
-
-    x: float
-    y: float | None
-    label: str = ""
-    low: float | None = None
-    high: float | None = None
-    upright: bool = False
-
-
-@dataclass(frozen=True)
-class Trace:
-    """One series. `color` is its place in the palette; None draws it in the ink of the text.
-
-    A `loose` line is points alone: between names (of workloads, say) there is nothing to connect.
-    """
-
-    name: str
-    mark: Literal["line", "bar", "curve", "rule"]
-    points: tuple[Point, ...]
-    color: int | None
-    right: bool = False
-    dashed: bool = False
-    loose: bool = False
-
-    @property
-    def paint(self) -> str:
-        return INK if self.color is None else PALETTE[self.color % len(PALETTE)]
-
-    @property
-    def shape(self) -> str:
-        return "diamond" if self.color is None else SHAPES[self.color % len(SHAPES)]
-
-    @property
-    def has_points(self) -> bool:
-        """Whether its points are marked: a line through time needs no points."""
-        return self.loose or (len(self.points) <= 40 and not self.dashed)
-
-    @property
-    def dash(self) -> tuple[int, ...]:
-        """Lines that no shape tells apart differ in their dashes, for a print in grey."""
-        if self.dashed or self.mark == "rule":
-            return DASHED
-        return SOLID if self.has_points or self.color is None else DASHES[self.color % len(DASHES)]
-
-
-@dataclass(frozen=True)
-class XAxis:
-    """`category`: one slot for each of `categories`; `steps`: whole numbers; `log` and `linear`: numbers.
-
-    `ticks` are the values to mark, where there are few enough; empty: round numbers.
-    """
-
-    title: str
-    kind: XKind
-    categories: tuple[str, ...] = ()
-    ticks: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True)
-class Chart:
-    """Titles name the quantity and its unit. Values are in the units the titles name."""
-
-    traces: tuple[Trace, ...]
-    x: XAxis
-    left: str
-    right: str = ""
-    log_y: bool = False
-    log_y_right: bool = False
-    heading: str = ""
-    """What this panel of several shows."""
-    beside: tuple[Trace, ...] = ()
-    """What the other panels show: all share their axes."""
-
-    @property
-    def sharing(self) -> tuple[Trace, ...]:
-        return (*self.traces, *self.beside)
 
 
 @dataclass(frozen=True)
@@ -338,84 +243,3 @@ def _wrap(text: str, width: float, lines: int = 3) -> list[str]:
             found.append("")
         found[-1] += part
     return [shortened(line.strip(), max(width, 3 * TEXT)) for line in found]
-
-
-@dataclass(frozen=True)
-class Text:
-    """`series`: whose name or number it is, if it is of one."""
-
-    text: str
-    x: float
-    y: float
-    align: str
-    color: str
-    size: float = TEXT
-    bold: bool = False
-    series: int | None = None
-
-
-def texts(plot: Plot) -> list[Text]:
-    """Titles, legend, and names and numbers beside points, at places worked out beforehand."""
-    chart = plot.chart
-    found = [] if plot.frame else axis_titles(chart, plot.outer_width, -plot.left, -15)
-    if chart.heading:
-        found.append(Text(shortened(chart.heading, plot.width), 0, -13, "left", INK, bold=True))
-    if chart.x.title and not plot.frame:
-        found.append(Text(chart.x.title, plot.width / 2, plot.height + plot.bottom - 7, "center", SOFT))
-    x = plot.x_pixel()
-    for index, lines_of_label in enumerate(plot.wrapped_categories()):
-        for row, line in enumerate(lines_of_label):
-            found.append(Text(line, x(index), plot.height + 13 + 13 * row, "center", SOFT))
-    found += legend_texts(plot.legend)
-    for series, trace in enumerate(chart.traces) if plot.direct else ():
-        end = trace.points[-1]
-        if end.y is not None:
-            at = plot.width if trace.mark == "rule" else x(end.x) + 3
-            y = plot.y_pixel(trace)(end.y)
-            found.append(Text(trace.name, at + 5, y, "left", readable(trace.paint), bold=True, series=series))
-    return [*found, *_point_labels(plot)]
-
-
-def axis_titles(chart: Chart, width: float, left: float, y: float) -> list[Text]:
-    """Above the plot area, from `left` on and as wide as `width`: each is read without turning one's head."""
-    right = shortened(chart.right, width / 2 if chart.left else width) if chart.right else ""
-    room = width - (text_width(right, TEXT) + 12 if right else 0)
-    found = [Text(shortened(chart.left, room), left, y, "left", SOFT)]
-    if right:
-        found.append(Text(right, left + width, y, "right", SOFT))
-    return found
-
-
-def legend_texts(items: Sequence[LegendItem]) -> list[Text]:
-    return [Text(item.name, item.x + (17 if item.trace.mark == "bar" else 24), item.y, "left", INK) for item in items]
-
-
-def _point_labels(plot: Plot) -> list[Text]:
-    curves = [(series, t) for series, t in enumerate(plot.chart.traces) if t.mark == "curve"]
-    x = plot.x_pixel()
-    lines, named = [], []
-    for series, trace in curves:
-        y = plot.y_pixel(trace)
-        shown = [(p, x(p.x), y(p.y)) for p in trace.points if p.y is not None]
-        lines.append([(px, py) for _, px, py in shown])
-        named += [(series, trace, p.label, px, py) for p, px, py in shown if p.label]
-    area = Box(-4, -4, plot.width + plot.right, plot.height)
-    places = axes.place_labels([axes.Label(text, px, py) for _, _, text, px, py in named], SMALL, area, lines)
-    return [
-        Text(text, px + place.dx, py + place.dy, place.align, readable(trace.paint), SMALL, series=series)
-        for (series, trace, text, px, py), place in zip(named, places, strict=True)
-        if place is not None
-    ]
-
-
-def readable(color: str) -> str:
-    """The colour, darkened until text in it has a contrast of 4.5 to 1 on white (WCAG 2.2, 1.4.3)."""
-    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    while 1.05 / (_luminance(channels) + 0.05) < 4.5:
-        channels = [c * 0.95 for c in channels]
-    return "#" + "".join(f"{round(c * 255):02x}" for c in channels)
-
-
-def _luminance(channels: Sequence[float]) -> float:
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -7,19 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from benchbrief.reports.layout import (
-    SOFT,
-    Chart,
-    Frame,
-    LegendItem,
-    Plot,
-    Text,
-    axis_titles,
-    legend,
-    legend_texts,
-    needs_legend,
-    rows_of,
-)
+from benchbrief.reports.chart import SOFT, Chart
+from benchbrief.reports.chart_texts import Text, axis_titles, legend_texts
+from benchbrief.reports.layout import Frame, LegendItem, Plot, legend, needs_legend, rows_of
 
 _GAP = 16.0  # pixels between neighbours
 _ROW = 18

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from benchbrief.reports import axes
+from benchbrief.reports.chart import PALETTE, Chart, Point, Trace, XAxis
 from benchbrief.reports.charts import draw
-from benchbrief.reports.layout import PALETTE, Chart, Point, Trace, XAxis
 
 SVG = "{http://www.w3.org/2000/svg}"
 THREADS = XAxis("Threads", "log", ticks=(1, 2, 4, 8))

@@ -11,8 +11,10 @@ import vl_convert
 from PIL import Image, ImageChops, ImageFilter
 
 from benchbrief.reports.axes import Box, text_width
+from benchbrief.reports.chart import DASHES, INK, PALETTE, SHAPES
+from benchbrief.reports.chart_texts import Text, texts
 from benchbrief.reports.charts import draw
-from benchbrief.reports.layout import DASHES, INK, PALETTE, SHAPES, Text, shortened, texts
+from benchbrief.reports.layout import shortened
 from benchbrief.reports.multiples import arrange
 from tests.reports.gallery import CASES, LONG
 

@@ -1,0 +1,58 @@
+"""What must be known before any number of a brief, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from benchbrief.reports import disclosure as d
+from benchbrief.reports import imported, limits, repeatability, validity
+from benchbrief.reports.expectations import judged, told
+from benchbrief.reports.facts import contradictions
+from benchbrief.reports.recorded import recorded
+from benchbrief.reports.source import Results
+from benchbrief.reports.systems import stand_ins
+from benchbrief.reports.view import Notice
+from benchbrief.reports.words import counted
+
+_NOTICED_CELLS = 4
+
+
+def notices(results: Results) -> Iterable[Notice]:
+    """What must be known before any number, worst first."""
+    words = results.words
+    if d.run_row(results)["simulated"]:
+        yield Notice(words["notice_simulated"], words["notice_simulated_body"], "error")
+    yield from imported.notices(results)
+    for sentence, labels in stand_ins(results).items():
+        text = words["notice_stand_in_body"].format(databases=words.locale.listed(labels), sentence=_sentence(sentence))
+        yield Notice(words["notice_stand_in"], text, "error")
+    bad = results.bad_cells
+    if bad and not imported.is_imported(results):
+        cells = [c.cell_id + words["aside"].format(text=c.reason or words["no_reason"]) for c in bad[:_NOTICED_CELLS]]
+        if len(bad) > _NOTICED_CELLS:
+            cells.append(words["notice_and_more"].format(n=len(bad) - _NOTICED_CELLS))
+        listed = words["semicolon"].join(cells)
+        text = counted(words, "notice_failed_body", len(results.cells), failed=len(bad), cells=listed)
+        yield Notice(words["notice_failed"], text, "error")
+    run = d.run_row(results)
+    if run["status"] in ("interrupted", "unfinished"):
+        text = words["notice_status_body"].format(status=recorded(str(run["status"]), words))
+        yield Notice(words["notice_status"], text, "error")
+    if unmet := [one for one in judged(results) if one.verdict != "holds"]:
+        labels = [
+            "" if one.expect.label in ("", one.expect.text) else one.expect.label + words["colon"] for one in unmet
+        ]
+        conditions = [label + told(one, results) for label, one in zip(labels, unmet, strict=True)]
+        yield Notice(words["notice_expect"], words["semicolon"].join(conditions), "error")
+    yield from repeatability.notice(results)
+    yield from validity.notice(results)
+    yield from limits.notice(results)
+    remarks = [text for hardware in results.plan.hardware.values() for text in contradictions(hardware, results)]
+    if remarks:
+        facts = words["semicolon"].join(dict.fromkeys(recorded(text, words) for text in remarks))
+        yield Notice(words["notice_differs"], words["notice_differs_body"].format(facts=facts), "warning")
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "。", "!", "?")) else f"{text}."
