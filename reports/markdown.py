@@ -5,14 +5,43 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_TABLE_HEAD = re.compile(r"(?m)^\| +\|\n\|( ---[ :|]*)+\n")
+_BLOCKS = re.compile(r"(?m)^(\s*)([#>+-])(?=\s)")
+_ROW = re.compile(r'<tr id="([\w-]+)"([^>]*)>(<th[^>]*>)')
 
 
 def to_markdown(html: str) -> str:
     """The page's contents: headings with `#`, figures as links to their files, footnotes as `[^1]`."""
     import markdownify
 
+    body = re.sub(r"^.*?<body[^>]*>|</body>.*$", "", html, flags=re.DOTALL)
+    body = re.sub(r'<div class="running-foot".*?</div>', "", body, flags=re.DOTALL)
+    body = re.sub(r"</tbody>\s*<tbody>", "", body)  # one head a table
+    body = re.sub(r'(<tr class="group">)<th[^>]*>(.*?)</th>', r"\1<td>\2</td>", body, flags=re.DOTALL)
+    anchors = {found[1] for found in _ROW.finditer(body)}
+    body = _ROW.sub(r'<tr\2>\3<a id="\1"></a>', body)
+
     class Converter(markdownify.MarkdownConverter):
+        def escape(self, text: str, parent_tags: set[str]) -> str:
+            return escaped(text) if text else ""
+
+        def convert_a(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+            """Within the page, only rows of tables and footnotes can be led to."""
+            if (name := tag.get("id")) in anchors:
+                return f'<a id="{name}"></a>'
+            target = str(tag.get("href") or "")
+            if target.startswith("#") and not target.startswith("#note-") and target[1:] not in anchors:
+                return text
+            return str(super().convert_a(tag, text, parent_tags))  # type: ignore[misc]  # it ships no types
+
+        def convert_img(self, tag: Any, _text: str, parent_tags: set[str]) -> str:
+            return f"![{escaped(' '.join(str(tag.get('alt') or '').split()))}]({tag.get('src')})"
+
+        def convert_td(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+            return str(super().convert_td(tag, _in_a_cell(text), parent_tags))  # type: ignore[misc]  # it ships no types
+
+        def convert_th(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+            return str(super().convert_th(tag, _in_a_cell(text), parent_tags))  # type: ignore[misc]  # it ships no types
+
         def convert_sup(self, _tag: Any, text: str, parent_tags: set[str]) -> str:
             """References, and the numbers that footnotes begin with: `[^1]`, and nothing."""
             numbers = re.findall(r"#note-(\d+)", text)
@@ -29,7 +58,16 @@ def to_markdown(html: str) -> str:
         def convert_figcaption(self, _tag: Any, text: str, parent_tags: set[str]) -> str:
             return f"\n\n{text.strip()}\n\n"
 
-    body = re.sub(r"^.*?<body[^>]*>|</body>.*$", "", html, flags=re.DOTALL)
-    body = re.sub(r'<div class="running-foot".*?</div>', "", body, flags=re.DOTALL)
     text = Converter(heading_style="ATX", bullets="-", escape_misc=False, table_infer_header=True).convert(body)
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+\n", "\n", text)).strip() + "\n"
+
+
+def escaped(text: str) -> str:
+    """Plain text for CommonMark: nothing in it is taken for HTML, a link, a picture, code or the mark of a block."""
+    text = re.sub(r"([\\`*_\[\]])", r"\\\1", text)
+    text = re.sub(r"&(?=#?\w+;)", "&amp;", text).replace("<", "&lt;")
+    return _BLOCKS.sub(r"\1\\\2", text)
+
+
+def _in_a_cell(text: str) -> str:
+    return re.sub(r"(?<!\\)\|", r"\|", text)

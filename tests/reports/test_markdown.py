@@ -1,0 +1,74 @@
+"""A brief as Markdown: text stays text, links lead somewhere, and a table has one head."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from benchbrief.reports.markdown import escaped, to_markdown
+from benchbrief.reports.render import Format, render
+from tests.reports import briefs
+
+FORMATS: tuple[Format, ...] = ("markdown",)
+COMMONMARK = MarkdownIt("commonmark").enable("table")
+PARAGRAPH = Markup("<p>{}</p>")
+CELL = Markup("<table><thead><tr><th>h</th></tr></thead><tr><td>{}</td></tr></table>")
+NAMES = [
+    "<script>alert(1)</script>",
+    "<img src=http://example.org/x.png>",
+    "[x](javascript:alert(1))",
+    "![x](http://example.org/x.png)",
+    "a|b",
+    "`code` *stars* under_score \\",
+    "&lt;b&gt; &#60;b> &amp; <!-- x",
+    "# no head",
+    "> 8,000 - + 1",
+    "[^1]: no note",
+]
+
+
+def text_of(html: str) -> str:
+    return unescape(re.sub("<[^>]+>", "", html)).strip()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("element", [PARAGRAPH, CELL])
+def test_a_name_reads_as_it_was_written_and_is_nothing_else(name: str, element: Markup) -> None:
+    html = COMMONMARK.render(to_markdown(f"<body>{element.format(name)}</body>"))
+    assert text_of(html).split("\n")[-1] == name
+    assert not re.search(r"<(script|img|a|b|code|em|h1|blockquote|li)\b", html)
+
+
+def test_the_alternative_text_of_a_figure_can_not_leave_it() -> None:
+    text = to_markdown('<body><img src="f/figure-1.svg" alt="x](javascript:alert(1)) <b>"></body>')
+    html = COMMONMARK.render(text)
+    assert 'src="f/figure-1.svg"' in html
+    assert "<a" not in html
+    assert escaped("x]") in text
+
+
+@pytest.fixture(scope="module")
+def brief(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder: Path = tmp_path_factory.mktemp("markdown")
+    world, report = briefs.quickstart(failed=True)
+    render(world.plan(report), world.store(), report.name, folder, formats=FORMATS)
+    return (folder / f"{report.name}.md").read_text("utf-8")
+
+
+def test_each_link_within_the_page_has_its_anchor(brief: str) -> None:
+    targets = set(re.findall(r"\]\(#([^)]+)\)", brief))
+    assert any(target.startswith("source-") for target in targets)
+    assert targets <= set(re.findall(r'<a id="([^"]+)"></a>', brief))
+
+
+def test_a_table_of_several_groups_has_one_head() -> None:
+    group = '<tbody><tr class="group"><th colspan="2">{0}</th></tr><tr><th>cpu</th><td>8</td></tr></tbody>'
+    head = "<thead><tr><th>Fact</th><th>Declared</th></tr></thead>"
+    text = to_markdown(f"<body><table>{head}\n{group.format('disk')}\n{group.format('flash')}\n</table></body>")
+    assert text.count("---") == 2
+    assert text.count("cpu") == 2
