@@ -9,9 +9,11 @@ from markupsafe import Markup
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports.build import build
+from benchbrief.reports.render import render
 from benchbrief.reports.signs import may_be_negative
 from benchbrief.reports.templating import ticked
 from benchbrief.reports.words import CATALOGUES
+from benchbrief.results import schema as s
 from tests.reports import world as w
 from tests.support.plans import compile_spec
 
@@ -72,3 +74,16 @@ def test_a_metric_that_subtracts_may_be_below_zero_under_its_name() -> None:
     plan = plan.model_copy(update={"metrics": (gain,)})
     assert may_be_negative("max(gain over threads)", plan)
     assert not may_be_negative("gains", plan)
+
+
+@pytest.mark.parametrize("observed", [True, False])
+def test_what_was_observed_has_a_column_where_anything_was(observed: bool, tmp_path: Path) -> None:
+    world = w.World({"disk": "Disk"}, {"a": "Sessions"})
+    report = w.report("R", p.FactsElement(title="Configuration", hardware=("disk",)))
+    fact = s.FactRow(w.RUN, "host", "disk", "local", "kernel", "6.1", None, "observed")
+    rows = [*world.rows(), *([fact] if observed else [])]
+    html = render(world.plan(report), w.make_store(rows), report.name, tmp_path, html_only=True).html.read_text("utf-8")
+    table = html.partition("<figcaption><b>Table 1")[2].partition("</figure>")[0]
+    assert ("Observed" in table) == observed
+    assert table.count("<td>") == table.count('<th scope="row">') * (2 if observed else 1) > 0
+    assert ("6.1" in table) == observed

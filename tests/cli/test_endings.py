@@ -1,0 +1,43 @@
+"""How a run's end is told: what is alike once, and what was sampled too little."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbrief.pipeline import Finished
+from benchbrief.results.coverage import Patchy
+from benchbrief.run_output import Summary, as_dict, tell
+
+FINISHED = Finished(
+    Path("bench-out/20260314-091500-brief"),
+    "done",
+    "4 cells",
+    sampled=(
+        Patchy("cpu", 1, 4, 1, 0.0, "ramp/ssd/a/threads=4/r1"),
+        Patchy("power", 2, 4, 0, 0.5, "ramp/hdd/a/threads=1/r1"),
+    ),
+)
+SUMMARY = Summary(
+    {"ok": 4, "failed": 0},
+    (("achieved 900 of 1,000 ops/s offered (90%)", 1), ("achieved 960 of 2,000 ops/s offered (48%)", 1)),
+    (),
+)
+
+
+def test_warnings_that_differ_only_in_their_numbers_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    tell(FINISHED, SUMMARY)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if "achieved" in line] == [
+        "  warning achieved 900–960 of 1,000–2,000 ops/s offered (48–90%) (2 cells)"
+    ]
+    assert as_dict(FINISHED, SUMMARY)["warnings"] == [{"text": text, "cells": 1} for text, _ in SUMMARY.warnings]
+
+
+def test_probes_that_sampled_too_little_are_told_with_the_worst_cell(capsys: pytest.CaptureFixture[str]) -> None:
+    tell(FINISHED, SUMMARY)
+    lines = capsys.readouterr().out.splitlines()
+    assert "  warning cpu was not sampled in 1 of 4 cells, such as ramp/ssd/a/threads=4/r1" in lines
+    least, often = "for 50% of the measured time in ramp/hdd/a/threads=1/r1", "for less than 95% in 2 of 4 cells"
+    assert f"  warning power was sampled {least}, and {often}" in lines
