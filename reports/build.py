@@ -91,6 +91,7 @@ def _view(results: Results, report: p.Report, reports_from: Mapping[str, str] | 
         provenance=builder.ledger.view(common),
         numbers=builder.ledger.file(report, common),
         made=d.made_at(results),
+        profile=results.plan.spec.profile or "",
         keywords=_keywords(results.plan),
     )
 

@@ -333,4 +333,6 @@ class ReportView:
     """The side file's name."""
     made: str = ""
     """When the run ended, in ISO 8601; empty when it is not known."""
+    profile: str = ""
+    """The profile that the run was of; empty for the spec without one."""
     keywords: tuple[str, ...] = ()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from markupsafe import Markup
+from pypdf import PdfReader
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports.build import build
@@ -46,6 +48,34 @@ def test_an_unmet_expectation_is_told_with_its_condition_and_its_value() -> None
         "Fast enough: max(throughput over threads) > 10000 ops/s: does not hold "
         "(Disk: max(throughput over threads) = 8,200\u00a0ops/s)"
     )
+
+
+@pytest.mark.parametrize("template", ["white_paper", "slide"])
+def test_a_cover_names_all_notices_with_links_to_them(template: str, tmp_path: Path) -> None:
+    world = w.World({"disk": "Disk"}, {"a": "A"}, failed={"ramp/disk/a/threads=4/1": "it went away"})
+    world.expects = (expecting(10_000),)
+    report = w.report("R", template=template)
+    made = render(world.plan(report), world.store(), report.name, tmp_path)
+    assert made.pdf is not None
+    cover = PdfReader(made.pdf).pages[0]
+    shown = " ".join(cover.extract_text().split())
+    links = [link.get_object() for link in cover.annotations or ()]
+    text = made.html.read_text("utf-8")
+    titles = re.findall(r'<li><a href="#(notice-\d+)">([^<]+)</a></li>', text)
+    assert [title for _, title in titles][:2] == ["Incomplete results", "Expectations not met"]
+    assert all(title in shown for _, title in titles)
+    assert all(re.search(rf'id="{anchor}">\s*<div [^>]*><p><strong>{title}', text) for anchor, title in titles)
+    assert {anchor for anchor, _ in titles} <= {str(link.get("/Dest")) for link in links}
+
+
+def test_the_first_page_names_the_profile_beside_the_date(tmp_path: Path) -> None:
+    world, report = w.World({"disk": "Disk"}, {"a": "A"}), w.report("R")
+    plan = world.plan(report)
+    plan = plan.model_copy(update={"spec": plan.spec.model_copy(update={"profile": "smoke"})})
+    text = render(plan, world.store(), report.name, tmp_path, html_only=True).html.read_text("utf-8")
+    byline = re.search(r'<p class="byline">(.*?)</p>', text)
+    assert byline is not None
+    assert byline[1].endswith("</span><span>Profile smoke</span>")
 
 
 def test_words_in_backticks_become_code_and_nothing_else_becomes_markup() -> None:
