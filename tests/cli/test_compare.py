@@ -8,7 +8,7 @@ import shutil
 import statistics
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -38,14 +38,22 @@ class World:
 
     bench: Bench
     runs: dict[str, str]
+    told: dict[tuple[str | Path, ...], Any] = field(default_factory=dict)
+    """What was told of comparisons before: the runs stay as they are, and so does that."""
 
     def __call__(self, first: str, second: str, *words: str | Path) -> Ended:
         named = [self.runs.get(run.partition(":")[0], run.partition(":")[0]) for run in (first, second)]
         parts = [run.partition(":")[1] + run.partition(":")[2] for run in (first, second)]
         return self.bench("compare", *(name + part for name, part in zip(named, parts, strict=True)), *words)
 
+    def json(self, first: str, second: str, *words: str | Path) -> Any:
+        asked = (first, second, *words)
+        if asked not in self.told:
+            self.told[asked] = self(first, second, "--json", *words).json
+        return self.told[asked]
+
     def rows(self, first: str, second: str, *words: str | Path) -> dict[tuple[str, str, float], dict[str, Any]]:
-        told = self(first, second, "--json", *words).json
+        told = self.json(first, second, *words)
         return {(row["metric"], row.get("hardware", ""), row["threads"]): row for row in told["comparisons"]}
 
 
@@ -155,7 +163,7 @@ def test_hardware_of_one_run_is_compared_without_metrics_that_compare_it_themsel
     rows = world.rows("base:old", "base:new")
     assert rows["throughput", "", 16]["verdict"] == "better"
     assert "gain" not in {metric for metric, _, _ in rows}
-    told = world.bench("compare", f"{world.runs['base']}:old", f"{world.runs['base']}:new", "--json").json
+    told = world.json("base:old", "base:new")
     assert {"what": "cores", "first": "4", "second": "8"} in told["differences"]
 
 

@@ -67,3 +67,12 @@ def host_dir(tmp_path: Path) -> Iterator[Path]:
     path.mkdir()
     yield path
     shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def opened() -> Iterator[list[Transport]]:
+    """Transports to close when the test ends."""
+    transports: list[Transport] = []
+    yield transports
+    for transport in transports:
+        transport.close()

@@ -5,36 +5,20 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-import paramiko
 import pytest
 
 from benchbrief.compiler.plan import Host
-from benchbrief.runners import clock, facts, tools
-from benchbrief.runners.engines import directories
-from benchbrief.runners.engines.addresses import address_of
 from benchbrief.runners.errors import ConnectionLost, HostError, RunnerError
 from benchbrief.runners.seams import Transport
 from benchbrief.runners.tasks import Command, Job
 from benchbrief.runners.transports import open_transport
-from benchbrief.runners.transports.ssh import SshTransport
 from tests.support.sshd import Sshd, sshd, system_user
-from tests.support.waiting import until
 
 HELLO = Command(("echo", "hello"))
-
-
-@pytest.fixture
-def opened() -> Iterator[list[Transport]]:
-    """Transports to close when the test ends."""
-    transports: list[Transport] = []
-    yield transports
-    for transport in transports:
-        transport.close()
 
 
 def hello(host: Host) -> str:
@@ -347,205 +331,6 @@ def test_another_user_than_root_runs_jobs_and_writes_files(tmp_path: Path, monke
         transport.put(b"x", f"/tmp/benchbrief-{uid}/put")
         transport.run(Command(("rm", "-r", f"/tmp/benchbrief-{uid}")))
         transport.close()
-
-
-# --- broken connections ------------------------------------------------------------------------------------------
-
-
-def test_a_job_outlives_its_connection_and_is_collected(server: Sshd, opened: list[Transport], tmp_path: Path) -> None:
-    transport = open_transport(server.host)
-    opened.append(transport)
-    running = transport.start(Job("test", Command(("sh", "-c", "for i in 1 2 3 4; do echo $i; sleep 0.3; done")), 30))
-    assert not running.wait(0.2)
-    assert server.cut_connections() > 0
-    assert running.wait(20)
-    output = running.collect(tmp_path / "kept")
-    assert output.stdout.read_text() == "1\n2\n3\n4\n"
-    assert output.exit_code == 0
-
-
-def test_every_step_of_a_job_survives_a_cut_before_it(server: Sshd, opened: list[Transport], tmp_path: Path) -> None:
-    transport = open_transport(server.host)
-    opened.append(transport)
-    transport.run(HELLO)
-    server.cut_connections()
-    running = transport.start(Job("test", Command(("sh", "-c", "echo up; sleep 300")), 30))
-    server.cut_connections()
-    until(lambda: running.tail() == "up\n")
-    server.cut_connections()
-    running.stop()
-    server.cut_connections()
-    assert running.collect(tmp_path / "kept").stdout.read_text() == "up\n"
-
-
-def test_what_is_asked_at_the_start_of_a_cell_survives_a_cut_before_it(
-    server: Sshd, opened: list[Transport], tmp_path: Path
-) -> None:
-    transport = open_transport(server.host)
-    opened.append(transport)
-    transport.run(HELLO)
-    asked: tuple[Callable[[], object], ...] = (
-        lambda: tools.find_program(transport, "sh"),
-        lambda: tools.digest(transport, "/bin/sh"),
-        lambda: facts.observe(transport, [str(tmp_path)])["kernel"],
-        lambda: address_of(transport),
-        lambda: directories.open_directory(transport, str(tmp_path / "data")) is None,
-        lambda: clock.read_clock(transport),
-    )
-    for ask in asked:
-        assert server.cut_connections() > 0
-        assert ask()
-
-
-def test_a_command_whose_connection_is_cut_is_an_error_and_the_next_one_connects_again(
-    server: Sshd, opened: list[Transport], tmp_path: Path
-) -> None:
-    transport = open_transport(server.host)
-    opened.append(transport)
-    started = tmp_path / "started"
-
-    def cut() -> None:
-        until(started.exists)
-        server.cut_connections()
-
-    cutter = threading.Thread(target=cut)
-    cutter.start()
-    with pytest.raises(HostError, match="box: the connection was lost"):
-        transport.run(Command(("sh", "-c", f"touch '{started}'; sleep 20")))
-    cutter.join()
-    assert transport.run(HELLO).stdout == "hello\n"
-
-
-def test_a_connection_that_another_thread_gives_up_meanwhile_is_a_lost_one(
-    server: Sshd, opened: list[Transport], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    transport = SshTransport(server.host)
-    opened.append(transport)
-    connect = transport._transport
-
-    def connect_and_lose() -> paramiko.Transport:
-        found = connect()
-        transport._forget()
-        return found
-
-    with monkeypatch.context() as patch:
-        patch.setattr(transport, "_transport", connect_and_lose)
-        with pytest.raises(ConnectionLost, match="box: the connection was lost"):
-            transport.entries(str(tmp_path))
-    assert transport.entries(str(tmp_path)) == []
-
-
-def test_a_host_that_stays_away_is_an_error_in_the_end(
-    monkeypatch: pytest.MonkeyPatch, opened: list[Transport], tmp_path: Path
-) -> None:
-    monkeypatch.setattr("benchbrief.runners.patience._RETRY_AFTER_S", (0.05, 0.05))
-    with sshd(config=f"SetEnv TMPDIR={tmp_path}") as server:
-        monkeypatch.setenv("HOME", str(server.home))
-        transport = open_transport(server.host)
-        opened.append(transport)
-        running = transport.start(Job("test", Command(("sleep", "1")), 30, unattended_s=2.0))
-        assert not running.wait(0.1)
-        server.stop()
-        with pytest.raises(HostError, match=f"box: connection refused by 127.0.0.1 port {server.port}"):
-            running.wait(20)
-
-
-def test_closing_ends_the_connection(server: Sshd) -> None:
-    transport = open_transport(server.host)
-    transport.run(HELLO)
-    assert server.sessions()
-    transport.close()
-    until(lambda: not server.sessions())
-
-
-# --- forwarded ports ---------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def echo_port() -> Iterator[int]:
-    """A server that sends back what it gets, and ends when its client does."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def serve() -> None:
-            while True:
-                try:
-                    client, _ = listener.accept()
-                except OSError:
-                    return
-                threading.Thread(target=echo, args=(client,), daemon=True).start()
-
-        def echo(client: socket.socket) -> None:
-            with client:
-                while piece := client.recv(65536):
-                    client.sendall(piece)
-
-        threading.Thread(target=serve, daemon=True).start()
-        yield listener.getsockname()[1]
-        listener.shutdown(socket.SHUT_RDWR)
-
-
-def exchange(address: tuple[str, int], data: bytes) -> bytes:
-    with socket.create_connection(address, timeout=10) as sock:
-
-        def send() -> None:
-            sock.sendall(data)
-            sock.shutdown(socket.SHUT_WR)
-
-        sender = threading.Thread(target=send)
-        sender.start()
-        got = b""
-        while piece := sock.recv(65536):
-            got += piece
-        sender.join()
-        return got
-
-
-def test_a_port_as_seen_from_the_host_is_reached_from_here(transport: Transport, echo_port: int) -> None:
-    with transport.forward("127.0.0.1", echo_port) as address:
-        assert exchange(address, b"hello") == b"hello"
-        big = os.urandom(3_000_000)
-        assert exchange(address, big) == big
-
-
-def test_several_connections_go_through_a_forwarded_port_at_once(transport: Transport, echo_port: int) -> None:
-    with transport.forward("127.0.0.1", echo_port) as address:
-        socks = [socket.create_connection(address, timeout=10) for _ in range(8)]
-        for index, sock in enumerate(socks):
-            sock.sendall(b"%d" % index)
-        assert [sock.recv(10) for sock in socks] == [b"%d" % index for index in range(8)]
-        for sock in socks:
-            sock.close()
-
-
-def test_a_forwarded_port_is_closed_with_its_connections(server: Sshd, opened: list[Transport], echo_port: int) -> None:
-    transport = open_transport(server.host)
-    opened.append(transport)
-    with transport.forward("127.0.0.1", echo_port) as address:
-        sock = socket.create_connection(address, timeout=5)
-        sock.sendall(b"x")
-        assert sock.recv(1) == b"x"
-    assert sock.recv(1) == b""
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(address, timeout=5)
-
-
-def test_a_forwarded_port_with_nobody_behind_closes_its_connections_at_once(
-    server: Sshd, opened: list[Transport]
-) -> None:
-    transport = open_transport(server.host)
-    opened.append(transport)
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        with transport.forward("127.0.0.1", unused.getsockname()[1]) as address:
-            assert exchange_nothing(address) == b""
-
-
-def exchange_nothing(address: tuple[str, int]) -> bytes:
-    with socket.create_connection(address, timeout=5) as sock:
-        try:
-            return sock.recv(1)
-        except ConnectionResetError:
-            return b""
 
 
 def test_a_server_without_sftp_is_told_as_such_and_at_once(
