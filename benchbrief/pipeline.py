@@ -164,8 +164,9 @@ def render_all(
     """
     from benchbrief.reports.render import render
     from benchbrief.results.store import open_store
-    from benchbrief.runners.rundir import kept_content
+    from benchbrief.runners.rundir import keep_plan, kept_content
 
+    keep_plan(run_dir, plan)
     with open_store(run_dir) as results:
         rendered = {
             report.name: render(

@@ -138,6 +138,8 @@ class NumbersFile(_Part):
     numbers: tuple[Number, ...]
     figures: tuple[Figure, ...]
     cells: dict[str, CellEntry]
+    page_sha256: str = ""
+    """Of the whole HTML page, words and drawings too; "" in a file from before it was kept."""
 
     def in_order(self, shown: Mapping[str, bool]) -> NumbersFile:
         """With the numbers in the order in which a page shows them, and whether they are links to their rows there.

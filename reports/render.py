@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Collection
@@ -133,7 +134,9 @@ def _asking(store: Store) -> Answer:
 def numbers_on(page: str, view: ReportView) -> bytes:
     """The side file of a page: its numbers in the order in which it shows them."""
     found = re.findall(r'<(a|span) class="num[^"]*" id="(n[0-9]+)"', page)
-    return view.numbers.in_order({number: tag == "a" for tag, number in found}).json_text().encode()
+    numbers = view.numbers.in_order({number: tag == "a" for tag, number in found})
+    digest = hashlib.sha256(page.encode()).hexdigest()
+    return numbers.model_copy(update={"page_sha256": digest}).json_text().encode()
 
 
 def _find(plan: Plan, name: str) -> Report:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,10 +31,12 @@ class Edited:
 
 @dataclass(frozen=True)
 class Brief:
-    """`edited` is None where only the side file was given, which shows nothing."""
+    """`edited` is None where only the side file was given, which shows nothing. `whole` is whether an HTML page is, to
+    the byte, what was made; None where that is not known, as of a PDF, of which only the marked numbers are read."""
 
     numbers: NumbersFile
     edited: tuple[Edited, ...] | None
+    whole: bool | None = None
 
 
 def read_brief(path: Path) -> Brief:
@@ -47,7 +50,8 @@ def read_brief(path: Path) -> Brief:
     if path.suffix.lower() == ".json" or content.lstrip()[:1] == b"{":
         return Brief(_numbers(content, path), None)
     numbers = _beside(path)
-    return Brief(numbers, tuple(_edited_html(numbers.numbers, content.decode("utf-8", "replace"))))
+    whole = hashlib.sha256(content).hexdigest() == numbers.page_sha256 if numbers.page_sha256 else None
+    return Brief(numbers, tuple(_edited_html(numbers.numbers, content.decode("utf-8", "replace"))), whole)
 
 
 def _beside(path: Path) -> NumbersFile:

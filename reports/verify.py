@@ -8,7 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.compiler.plan import Plan
+from pydantic import BaseModel
+
+from benchbrief.compiler.plan import Plan, Query
+from benchbrief.reports.disclosure import run_row
 from benchbrief.reports.ledger import cell_entries
 from benchbrief.reports.locales import Locale, written_as
 from benchbrief.reports.numbers import CellEntry, Key, Number, NumbersFile, QueryEntry
@@ -50,7 +53,8 @@ class DrawnDiffers:
 
 @dataclass(frozen=True)
 class Verification:
-    """`edited` is None where there was no document to look at; `raw` maps paths to what is wrong, None if not asked."""
+    """`edited` is None where there was no document to look at; `raw` maps paths to what is wrong, None if not asked.
+    `foreign` says why the brief is not of this run."""
 
     numbers: int
     differing: tuple[Differs, ...]
@@ -59,15 +63,22 @@ class Verification:
     edited: tuple[Edited, ...] | None
     raw: Mapping[str, str] | None
     raw_files: int
+    foreign: tuple[str, ...] = ()
+    whole: bool | None = None
+    """See `Brief`."""
 
     @property
     def holds(self) -> bool:
-        return not (self.differing or self.drawn or self.edited)
+        return self.whole is not False and not (self.differing or self.drawn or self.edited or self.foreign)
 
 
-def verify(brief: Brief, plan: Plan, store: Store, raw: Mapping[str, str] | None = None) -> Verification:
-    """`raw` is what `raw_problems` found. The plan is that of the store's run."""
-    check = _Check(brief.numbers, Results(plan, store, CATALOGUES["en"]), raw or {})
+def verify(
+    brief: Brief, plan: Plan, store: Store, raw: Mapping[str, str] | None = None, *, known: bool = True
+) -> Verification:
+    """`raw` is what `raw_problems` found. The plan is that of the store's run which the brief was made from, or, where
+    it is not `known`, the run's own. What is computed is what this plan says, whatever SQL the brief tells."""
+    results = Results(plan, store, CATALOGUES["en"])
+    check = _Check(brief.numbers, results, raw or {})
     with written_as(Locale(brief.numbers.locale)):
         differing = tuple(check.numbers())
     files = {path for cell in brief.numbers.cells.values() for path in cell.files}
@@ -79,7 +90,33 @@ def verify(brief: Brief, plan: Plan, store: Store, raw: Mapping[str, str] | None
         edited=brief.edited,
         raw=raw,
         raw_files=len(files),
+        whole=brief.whole,
+        foreign=tuple(_foreign(brief.numbers, results, known=known)),
     )
+
+
+def _foreign(numbers: NumbersFile, results: Results, *, known: bool) -> Iterator[str]:
+    run = str(run_row(results)["run_id"] or "")
+    if run != numbers.run:
+        yield f"the brief names the run {numbers.run}, and these are the results of {run}"
+    if not known:
+        digest = numbers.plan_sha256[:12]
+        yield f"the brief names a plan (SHA-256 {digest}) that neither {run} nor a report of it was made from"
+
+
+def _queries(part: object) -> Iterator[Query]:
+    """All that a part of the plan computes."""
+    if isinstance(part, Query):
+        yield part
+    elif isinstance(part, BaseModel):
+        for name in type(part).model_fields:
+            yield from _queries(getattr(part, name))
+    elif isinstance(part, Mapping):
+        for each in part.values():
+            yield from _queries(each)
+    elif isinstance(part, tuple | list):
+        for each in part:
+            yield from _queries(each)
 
 
 def raw_problems(numbers: NumbersFile, run_dir: Path) -> dict[str, str]:
@@ -110,6 +147,8 @@ class _Check:
         self._queries = {query.id: query for query in recorded.queries}
         self._cells = cell_entries(results.store)
         self._rows: dict[str, dict[tuple[Key, ...], float | None] | str] = {}
+        plan = results.plan
+        self._known = {_identity(query) for query in _queries((plan.metrics, plan.expects, plan.reports))}
 
     def numbers(self) -> Iterator[Differs]:
         for number in self._recorded.numbers:
@@ -121,7 +160,7 @@ class _Check:
             recorded = self._printed(number, number.value, number.high)
             if recorded != number.shown:
                 why = f"its recorded value is printed as {recorded}: edited, or written by another benchbrief"
-            elif _same(value, number.value) and _same(top, number.high):
+            elif _same(value, number.value) and _same(top, number.high) and not self._failed(query, high):
                 continue
             else:
                 why = self._why(number.cells, why or why_top)
@@ -144,9 +183,12 @@ class _Check:
                 for *keys, value in series.rows:
                     now = found.get(tuple(map(_key, keys))) if isinstance(found, dict) else None
                     old = None if isinstance(value, str) else value
-                    if not _same(now, old):
+                    if not _same(now, old) or self._failed(query):
                         why = self._why(query.cells, found if isinstance(found, str) else "")
                         yield DrawnDiffers(figure.id, figure.title, query.expression, tuple(keys), old, now, why)
+
+    def _failed(self, *queries: QueryEntry | None) -> bool:
+        return any(isinstance(self._all(query), str) for query in queries if query is not None)
 
     def _now(self, query: QueryEntry, at: Mapping[str, Key]) -> tuple[float | None, str]:
         found = self._all(query)
@@ -159,6 +201,8 @@ class _Check:
 
     def _all(self, query: QueryEntry) -> dict[tuple[Key, ...], float | None] | str:
         """The rows of a query; or why there are none."""
+        if query.id not in self._rows and _identity(query.query) not in self._known:
+            self._rows[query.id] = "its SQL is none of the plan's: the file of the numbers was edited"
         if query.id not in self._rows:
             try:
                 rows = self._results.rows(query.query)
@@ -169,6 +213,8 @@ class _Check:
 
     def _why(self, cells: Iterable[str], otherwise: str) -> str:
         """What has become of the cells behind a number; else what the store said."""
+        if otherwise.startswith("its SQL"):
+            return otherwise
         reasons = [f"{cell} {reason}" for cell in cells if (reason := self._changed(cell))]
         if not reasons:
             return otherwise or "the stored results were changed, or are computed otherwise"
@@ -196,6 +242,10 @@ class _Check:
             if now.files.get(path) != digest:
                 return f"has other raw outputs, first {path}"
         return ""
+
+
+def _identity(query: Query) -> tuple[str, tuple[str, ...], str, str]:
+    return query.sql, query.dims, query.unit, query.text
 
 
 def _key(key: Key | int | None) -> Key:

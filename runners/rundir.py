@@ -10,6 +10,7 @@ import shutil
 import socket
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from benchbrief.compiler.plan import Plan
@@ -102,6 +103,28 @@ def kept_content(run_dir: Path, name: str, sha256: str) -> bytes:
             "put the file back as it was; or, for the files as they are now: bench report --spec FILE",
         )
     return content
+
+
+def keep_plan(run_dir: Path, plan: Plan) -> None:
+    """Keep the plan that a report is rendered of, where that is not the run's own: what its numbers are verified by."""
+    content = plan.model_dump_json(indent=1).encode()
+    digest = hashlib.sha256(content).hexdigest()
+    if plan_of_digest(run_dir, digest) is None:
+        with suppress(OSError):  # a run that can't be written is read all the same
+            write_durably(kept_file(run_dir, digest, digest), content)
+
+
+def plan_of_digest(run_dir: Path, sha256: str) -> Plan | None:
+    """The run's plan with this digest: its own, or one that a report was rendered of. Raises RunnerError."""
+    plan = load_plan(run_dir)
+    own = (run_dir / PLAN).read_bytes(), plan.model_dump_json(indent=1).encode()  # the same, but for a later version's
+    if sha256 in [hashlib.sha256(content).hexdigest() for content in own]:
+        return plan
+    try:
+        content = kept_file(run_dir, sha256, sha256).read_bytes()
+        return Plan.model_validate_json(content) if hashlib.sha256(content).hexdigest() == sha256 else None
+    except (OSError, ValueError):
+        return None
 
 
 def kept_file(run_dir: Path, name: str, sha256: str) -> Path:

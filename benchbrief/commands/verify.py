@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
@@ -54,13 +55,14 @@ def command(brief: Path, run: str | None, out: Path, raw: bool, from_raw: bool, 
     """
     from benchbrief.reports.shown import read_brief
     from benchbrief.reports.verify import raw_problems, verify
-    from benchbrief.runners.rundir import load_plan
+    from benchbrief.runners.rundir import load_plan, plan_of_digest
 
     made = read_brief(brief)
     run_dir = _run_of(brief, made.numbers, run, out)
     problems = raw_problems(made.numbers, run_dir) if raw or from_raw else None
+    plan = plan_of_digest(run_dir, made.numbers.plan_sha256)
     with _opened(run_dir, from_raw) as results:
-        found = verify(made, load_plan(run_dir), results, problems)
+        found = verify(made, plan or load_plan(run_dir), results, problems, known=plan is not None)
     if as_json:
         told = {"brief": str(brief), "run": str(run_dir), "holds": found.holds and not problems, **asdict(found)}
         click.echo(json.dumps(told, indent=1, ensure_ascii=False))
@@ -87,9 +89,11 @@ def _run_of(brief: Path, numbers: NumbersFile, run: str | None, out: Path) -> Pa
 
 
 def _opened(run_dir: Path, from_raw: bool) -> AbstractContextManager[Store]:
+    from benchbrief.results.build import STORE
     from benchbrief.results.store import fresh_store, rebuilt_store
 
-    return rebuilt_store(run_dir) if from_raw else fresh_store(run_dir)
+    missing = not (run_dir / STORE).is_dir()  # nothing of the run is changed: they are built elsewhere
+    return rebuilt_store(run_dir) if from_raw or missing else fresh_store(run_dir)
 
 
 def _tell(brief: Path, numbers: NumbersFile, found: Verification) -> None:
@@ -98,13 +102,13 @@ def _tell(brief: Path, numbers: NumbersFile, found: Verification) -> None:
     click.echo(f"{_counted(found.points, 'value')} in {_counted(len(numbers.figures), 'figure')}: "
                f"{_held(found.points, len(found.drawn))}")  # fmt: skip
     if found.edited is not None:
-        click.echo(
-            f"shown: {'as it was made' if not found.edited else _counted(len(found.edited), 'number') + ' edited'}"
-        )
+        click.echo(f"shown: {_shown(numbers, found)}")
     if found.raw is not None:
         state = "as recorded" if not found.raw else f"{len(found.raw):,} missing or changed"
         click.echo(f"raw outputs: {_counted(found.raw_files, 'file')}, {state}")
     lines = [
+        *found.foreign,
+        *([f"{brief.name} is not, to the byte, the page that was made"] if found.whole is False else ()),
         *(f"{e.place}: shows {e.found or 'nothing'}, was made as {e.recorded}" for e in found.edited or ()),
         *(f"{d.place}: {d.expression}: shown {d.shown}, now {_now(d.shown, d.now, d.value, d.value_now)}: {d.why}"
           for d in found.differing),
@@ -113,9 +117,18 @@ def _tell(brief: Path, numbers: NumbersFile, found: Verification) -> None:
         *(f"{path} {problem}" for path, problem in (found.raw or {}).items()),
     ]  # fmt: skip
     for line in lines[:_TOLD]:
-        warn(line)
+        warn(printable(re.sub("[\u00a0\u202f]", " ", line)))
     if len(lines) > _TOLD:
         warn(f"and {len(lines) - _TOLD:,} more; --json has them all")
+
+
+def _shown(numbers: NumbersFile, found: Verification) -> str:
+    if found.edited:
+        return f"{_counted(len(found.edited), 'number')} edited"
+    if found.whole is None:
+        linked = sum(number.linked for number in numbers.numbers)
+        return f"its {_counted(linked, 'marked number')} as made; words and drawings are not looked at"
+    return "as it was made" if found.whole else "numbers as made, but the page was edited elsewhere"
 
 
 def _counted(count: int, noun: str) -> str:

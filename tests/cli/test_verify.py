@@ -43,7 +43,8 @@ def test_a_fresh_brief_holds(finished_run: FinishedRun, kind: str) -> None:
     assert done.code == 0
     assert re.search(r"\n\d+ numbers: all hold\n", done.out)
     assert re.search(r"raw outputs: \d+ files, as recorded", done.out)
-    assert ("shown: as it was made" in done.out) == (kind != "json")
+    assert ("shown: as it was made" in done.out) == (kind == "html")
+    assert ("marked numbers as made; words and drawings are not looked at" in done.out) == (kind == "pdf")
     assert done.err == ""
 
 
@@ -78,6 +79,16 @@ def test_a_number_that_was_edited_in_the_page_is_found(copied_run: Bench) -> Non
     assert done.code == 1
     assert f"text: shows 9,999,999, was made as {number[1]}" in done.err
     assert "numbers: all hold" in done.out
+
+
+@pytest.mark.parametrize(("old", "new"), [("</title>", "!</title>"), ("</a>", "</a><b>0000</b>")])
+def test_a_page_that_was_edited_outside_of_its_numbers_is_found(copied_run: Bench, old: str, new: str) -> None:
+    page = brief(copied_run, "html")
+    page.write_text(page.read_text().replace(old, new, 1))
+    done = copied_run("verify", str(page))
+    assert done.code == 1
+    assert "shown: numbers as made, but the page was edited elsewhere" in done.out
+    assert "brief.html is not, to the byte, the page that was made" in done.err
 
 
 def test_a_number_that_was_edited_in_the_pdf_is_found(copied_run: Bench) -> None:
@@ -135,6 +146,62 @@ def test_a_side_file_whose_values_were_edited_is_found(copied_run: Bench) -> Non
     assert done.code == 1
     assert "9,999,999" in done.err
     assert "edited, or written by another benchbrief" in done.err
+
+
+def test_what_a_side_file_claims_to_compute_is_held_against_the_runs_plan(copied_run: Bench) -> None:
+    side = brief(copied_run, "json")
+    recorded = json.loads(side.read_text())
+    number = recorded["numbers"][-1]
+    query = next(query for query in recorded["queries"] if query["id"] == number["query"])
+    query["sql"] = f"SELECT {number['value']!r}::DOUBLE AS value"
+    number["at"], query["dims"] = {}, []
+    side.write_text(json.dumps(recorded))
+    done = copied_run("verify", str(side), "--json")
+    assert done.code == 1
+    assert {each["why"] for each in done.json["differing"]} == {
+        "its SQL is none of the plan's: the file of the numbers was edited"
+    }
+    recorded["plan_sha256"] = "0" * 64
+    side.write_text(json.dumps(recorded))
+    done = copied_run("verify", str(side), "--json")
+    assert "a plan (SHA-256 000000000000) that neither" in " ".join(done.json["foreign"])
+    recorded["run"] = "20200101-000000-other"
+    side.write_text(json.dumps(recorded))
+    done = copied_run("verify", str(side), "--json")
+    assert "names the run 20200101-000000-other" in " ".join(done.json["foreign"])
+
+
+def test_a_brief_in_another_language_holds_though_the_run_has_none(copied_run: Bench) -> None:
+    assert copied_run("report", "--language", "ja", "--html-only").code == 0
+    done = copied_run("verify", str(brief(copied_run, "html")))
+    assert (done.code, done.err) == (0, "")
+
+
+def test_a_missing_number_does_not_hold_when_its_query_fails(copied_run: Bench) -> None:
+    side = brief(copied_run, "json")
+    recorded = json.loads(side.read_text())
+    number = recorded["numbers"][-1]
+    number |= {"value": None, "shown": number["printed"]["missing"]}
+    next(query for query in recorded["queries"] if query["id"] == number["query"])["sql"] = "SELECT nothing"
+    side.write_text(json.dumps(recorded))
+    done = copied_run("verify", str(side), "--json")
+    assert done.code == 1
+    assert number["id"] in {each["id"] for each in done.json["differing"]}
+
+
+def test_verifying_changes_nothing_of_a_run_without_tables_and_prints_plain_blanks(copied_run: Bench) -> None:
+    shutil.rmtree(copied_run.run_dir / "store")
+    assert copied_run("verify", str(brief(copied_run, "json"))).code == 0
+    assert not (copied_run.run_dir / "store").exists()
+    side = brief(copied_run, "json")
+    recorded = json.loads(side.read_text())
+    for number in recorded["numbers"]:
+        number["shown"] += "\u00a09"
+    side.write_text(json.dumps(recorded))
+    done = copied_run("verify", str(side))
+    assert done.code == 1
+    assert "\\xa0" not in done.err
+    assert "\u00a0" not in done.err
 
 
 def test_a_brief_far_from_its_run_asks_for_it(copied_run: Bench, tmp_path: Path) -> None:
