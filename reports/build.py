@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports import disclosure as d
-from benchbrief.reports import imported, prose
+from benchbrief.reports import imported, prose, published
 from benchbrief.reports.cautions import Cautions
 from benchbrief.reports.charts import draw
 from benchbrief.reports.facts import fact_groups
@@ -72,7 +72,8 @@ def build(
 
 def _view(results: Results, report: p.Report, reports_from: Mapping[str, str] | None) -> ReportView:
     builder = _Builder(results, report, reports_from)
-    blocks = tuple(builder.blocks(report.elements, level=2))
+    lead, rest = published.parted(published.telling(report.elements, results))
+    blocks = (*builder.blocks(lead, level=2), *builder.published(), *builder.blocks(rest, level=2))
     legal = builder.legal()
     common = tuple(origin(results))
     return ReportView(
@@ -249,6 +250,12 @@ class _Builder:
             note,
             tuple(sources_of(table_queries(element))),
         )
+
+    def published(self) -> Iterable[TableView]:
+        """Of imported results, what their source tells of metrics."""
+        if table := published.table(self.results, self.tables + 1):
+            self.tables += 1
+            yield table
 
     def line(
         self, element: p.TableElement, line: p.Line, shared: Mapping[str, tuple[Scale, int]]

@@ -28,12 +28,13 @@ class Cautions:
             "WHERE phase IS NULL AND operation = 'all' AND ops_per_s IS NOT NULL"
         ).rows
         achieved = {str(cell): float(rate) for cell, rate in rates}
-        self._short = {
-            cell.cell_id
-            for cell in results.cells
-            if cell.target and achieved.get(cell.cell_id, cell.target) < KEEPS_UP * cell.target
-        }
+        offered = [cell for cell in results.cells if cell.target and cell.cell_id in achieved and not results.published]
+        self._short = {c.cell_id for c in offered if achieved[c.cell_id] < KEEPS_UP * (c.target or 0.0)}
         self._shares = shares(results.store)
+        notes = "SELECT cell_id, text FROM notes WHERE origin = 'import' AND cell_id IS NOT NULL"
+        self._noted: dict[str, list[str]] = {}
+        for cell_id, text in results.store.sql(notes).rows:
+            self._noted.setdefault(str(cell_id), []).append(str(text))
 
     def of(self, query: Query, **where: Key) -> Iterator[str]:
         """What holds of all values of a query: how its latency at an offered load is counted."""
@@ -50,6 +51,8 @@ class Cautions:
     def at(self, query: Query, **where: Key) -> Iterator[str]:
         """What holds of the values where the dims have these values."""
         words, cells = self._results.words, self._measured(query, **where)
+        for cell in cells:
+            yield from self._noted.get(cell.cell_id, ())  # what a table of published figures says of a row
         if _LOADED.search(query.sql) and any(cell.cell_id in self._short for cell in cells):
             yield words["c_short"]
         for measure in dict.fromkeys(_SAMPLED.findall(query.sql)):

@@ -16,11 +16,11 @@ from benchbrief.reports.facts import fact_name
 from benchbrief.reports.recorded import recorded
 from benchbrief.reports.remarks import alike
 from benchbrief.reports.repeatability import paragraph
-from benchbrief.reports.source import Results, Search
+from benchbrief.reports.source import NOT_PUBLISHED, CellRow, Results, Search
 from benchbrief.reports.systems import settings_text, systems
 from benchbrief.reports.values import duration, fixed, points
 from benchbrief.reports.view import CellLine, DisclosureGroup, DisclosureView, Item
-from benchbrief.reports.words import counted
+from benchbrief.reports.words import Words, counted
 
 
 def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str, str] | None) -> DisclosureView:
@@ -31,7 +31,6 @@ def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str
     words = results.words
     made = [
         DisclosureGroup(words["d_run"], tuple(_run(results, reports_from or {}))),
-        DisclosureGroup(words["d_published"], tuple(imported.published_items(results))),
         DisclosureGroup(words["d_systems"], tuple(systems(results))),
         DisclosureGroup(words["d_load"], tuple(_tools(results))),
         DisclosureGroup(words["d_settings"], tuple(_settings(results))),
@@ -43,18 +42,26 @@ def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str
         DisclosureGroup(words["d_expects"], tuple(_expects(results))),
         DisclosureGroup(words["d_warnings"], tuple(_warnings(results))),
     ]
-    lines = tuple(
-        CellLine(c.cell_id, words.get(f"status_{c.status}", c.status), c.reason, c.raw_dir) for c in results.cells
-    )
+    lines = tuple(CellLine(c.cell_id, *_outcome(c, words), c.raw_dir) for c in results.cells)
     bad: dict[str, list[str]] = {}
     for line, cell in zip(lines, results.cells, strict=True):
         if cell.status not in ("ok", "skipped"):
             bad.setdefault(f"{line.status}{words['colon']}{line.reason or words['no_reason']}", []).append(line.id)
     told = tuple(Item(text, ", ".join(ids), emphasis=True) for text, ids in bad.items())
     groups = (DisclosureGroup(g.title, tuple(item for item in g.items if item.text)) for g in made)
-    needed = [cell for cell in results.cells if cell.status != "skipped"]
-    all_ok = counted(words, "d_all_ok", len(needed))
+    needed = sum(cell.status != "skipped" for cell in results.cells)
+    untold = sum(cell.reason == NOT_PUBLISHED for cell in results.cells)
+    all_ok = counted(words, "d_all_ok", needed)
+    if untold:
+        all_ok = counted(words, "d_not_published", len(results.cells), missing=untold)
     return DisclosureView(tuple(group for group in groups if group.items), told, all_ok, lines)
+
+
+def _outcome(cell: CellRow, words: Words) -> tuple[str, str]:
+    """The status of a cell, and the reason of it where there is one."""
+    if cell.reason == NOT_PUBLISHED:
+        return words["not_published"], ""
+    return words.get(f"status_{cell.status}", cell.status), recorded(cell.reason, words)
 
 
 def plan_sha256(plan: p.Plan) -> str:
@@ -103,8 +110,11 @@ def _run(results: Results, reports_from: Mapping[str, str]) -> Iterable[Item]:
     if run["simulated"]:
         yield Item(words["notice_simulated"], words["d_simulated"], emphasis=True)
     yield from imported.source_items(results)
-    yield Item(words["d_started"], time_text(run["started_at"]))
-    yield Item(words["d_ended"], time_text(run["ended_at"]))
+    if imported.is_imported(results):  # when it was measured is not known
+        yield Item(words["d_imported_at"], time_text(run["started_at"]))
+    else:
+        yield Item(words["d_started"], time_text(run["started_at"]))
+        yield Item(words["d_ended"], time_text(run["ended_at"]))
     for earlier in reused(results):
         times = {"first": time_text(earlier.first), "last": time_text(earlier.last)}
         total = fixed(len(results.cells), 0)
@@ -356,12 +366,12 @@ def made_at(results: Results) -> str:
 
 
 def date_text(results: Results) -> str:
-    """The day of the measurement, as the language writes it; empty when the run has no start.
+    """The day of the measurement, as the language writes it; empty when the run has no start, or is an import.
 
     Where results were taken from earlier runs: the first day and the last on which cells were measured.
     """
     started = run_row(results)["started_at"]
-    if not isinstance(started, datetime):
+    if not isinstance(started, datetime) or imported.is_imported(results):
         return ""
     first, last = started, started
     if reused(results):

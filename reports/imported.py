@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from benchbrief.compiler import plan as p
-from benchbrief.reports.source import Results
+from benchbrief.reports.source import NOT_PUBLISHED, Results
+from benchbrief.reports.values import fixed, points, with_unit
 from benchbrief.reports.view import Item, Notice
 from benchbrief.reports.words import counted
 
-_NOT_PUBLISHED = "not published"
-"""As the store has it (`results/imports/source.py`)."""
 _DIMS = ("experiment", "hardware", "workload", "threads", "target", "phase")
 
 
@@ -43,7 +42,7 @@ def notices(results: Results) -> Iterator[Notice]:
     for source in sources(results):
         text = words["notice_imported_body"].format(source=_cited(source), licence=source.licence)
         yield Notice(words["notice_imported"], text, "error")
-    lacking = sum(cell.status == "missing" or cell.reason == _NOT_PUBLISHED for cell in results.cells)
+    lacking = sum(cell.status == "missing" or cell.reason == NOT_PUBLISHED for cell in results.cells)
     if lacking and is_imported(results):
         text = counted(words, "notice_part_body", len(results.cells), missing=lacking)
         yield Notice(words["notice_part"], text, "warning")
@@ -59,9 +58,18 @@ def source_items(results: Results) -> Iterator[Item]:
         yield Item(words["d_imported_file"], f"{name} (SHA-256 {sha256})")
 
 
-def published_items(results: Results) -> Iterator[Item]:
-    """Each metric that the source tells, beside what the imported figures give for it."""
-    words = results.words
+class Published(NamedTuple):
+    """A metric at a place as its source tells it, a range from its lowest value to its highest.
+
+    `computed` is what the imported figures give for it, empty for nothing; both with their units.
+    """
+
+    label: str
+    told: str
+    computed: str
+
+
+def published(results: Results) -> Iterator[Published]:
     metrics = {metric.name: metric for metric in results.plan.metrics}
     ranges: dict[tuple[str, ...], dict[str, float]] = {}
     units: dict[tuple[str, ...], str] = {}
@@ -76,16 +84,16 @@ def published_items(results: Results) -> Iterator[Item]:
         if metric is None:
             continue
         known = {dim: text for dim, text in zip(_DIMS, key[1:], strict=True) if text}
-        told = words["to"].join(f"{bounds[bound]:g}" for bound in ("low", "value", "high") if bound in bounds)
-        unit = f" {units[key]}" if units[key] else ""
-        computed = _computed(results, metric, known)
-        text = words["d_published_value"].format(value=told + unit)
-        if computed is not None:
-            text += words["semicolon"] + words["d_published_computed"].format(
-                value=f"{computed:.4g} {metric.query.unit}".strip()
-            )
-        of = ", ".join(_label(results, dim, name) for dim, name in known.items())
-        yield Item(f"{metric.label or metric.name}, {of}" if of else metric.label or metric.name, text)
+        ends = (_written(bounds[bound]) for bound in ("low", "value", "high") if bound in bounds)
+        value = _computed(results, metric, known)
+        of = (metric.label or metric.name, *(_label(results, dim, name) for dim, name in known.items()))
+        computed = "" if value is None else with_unit(_written(float(f"{value:.4g}")), metric.query.unit)
+        yield Published(", ".join(of), with_unit(results.words["to"].join(ends), units[key]), computed)
+
+
+def _written(value: float) -> str:
+    """With the decimals that it was told with."""
+    return fixed(value, len(f"{value:f}".rstrip("0").partition(".")[2]))
 
 
 def _label(results: Results, dim: str, name: str) -> str:
@@ -93,6 +101,8 @@ def _label(results: Results, dim: str, name: str) -> str:
         return results.plan.hardware[name].label
     if dim == "workload" and name in results.plan.workloads:
         return results.plan.workloads[name].label
+    if dim in ("threads", "target"):
+        return results.words[f"d_points_{dim}"].format(points=points([float(name)]))
     return name
 
 

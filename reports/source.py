@@ -55,6 +55,8 @@ class Fact(NamedTuple):
     value: str
 
 
+NOT_PUBLISHED = "not published"
+"""The reason of a cell that its source does not tell, as the store has it (`results/imports/source.py`)."""
 _WHY = {"failed": "failed_cell", "skipped": "skipped_cell"}
 
 
@@ -121,7 +123,9 @@ class Results:
         """Why there is no value where the dims have these values: cells that failed there, or the store's reason."""
         reasons: dict[str, None] = {}
         for cell in self.cells_behind(query, **where):
-            if cell.status != "ok":
+            if cell.reason == NOT_PUBLISHED:
+                reasons[self.words["not_published"]] = None
+            elif cell.status != "ok":
                 template = self.words[_WHY.get(cell.status, "missing_cell")]
                 reasons[template.format(reason=cell.reason or self.words["no_reason"])] = None
         if not reasons:
@@ -153,6 +157,11 @@ class Results:
             )
             for c in self.plan.cells
         )
+
+    @cached_property
+    def published(self) -> bool:
+        """Whether the numbers are a table's of published figures: their loads are where the table puts them."""
+        return bool(self.store.sql("SELECT title FROM sources WHERE kind = 'table'").rows)
 
     @cached_property
     def bad_cells(self) -> tuple[CellRow, ...]:

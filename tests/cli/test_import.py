@@ -90,7 +90,7 @@ def test_the_brief_says_whose_numbers_these_are_before_any_of_them(imported: Don
     assert "Shrink Your Cluster, Example Ltd, EX-1" in text
     assert "Licence: cited with its source" in text
     assert "It is 8.7 times." in text
-    assert "published: 8.7; from the imported figures: 8.701" in text
+    assert '<td class="n">8.7</td><td class="n">8.701</td>' in html
 
 
 def test_no_command_takes_it_for_a_measured_run(imported: Done) -> None:
