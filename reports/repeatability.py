@@ -33,6 +33,13 @@ class Spread(NamedTuple):
     high: float
 
 
+class _Differences(NamedTuple):
+    """Between two kinds of hardware: how many are within noise, and the sentence that tells it."""
+
+    noise: int
+    text: str
+
+
 def spreads(results: Results) -> list[Spread]:
     """The widest first."""
     point = "t.experiment, t.hardware, t.workload, t.threads, t.target"
@@ -55,6 +62,8 @@ def notice(results: Results) -> Iterable[Notice]:
             words, "notice_spread_body", len(found), wide=len(wide), limit=_share(NOTICED_CV), **_worst(found, results)
         )
         yield Notice(words["notice_spread"], text, "warning")
+    if texts := [each.text for each in _differences(results) if each.noise]:
+        yield Notice(words["notice_noise"], " ".join(texts), "warning")
 
 
 def paragraph(results: Results) -> Iterable[Item]:
@@ -65,7 +74,8 @@ def paragraph(results: Results) -> Iterable[Item]:
         text = counted(results.words, "d_spread", len(found), median=median, **_worst(found, results))
         yield Item("", text, emphasis=wide)
         yield from _percentiles(results)
-        yield from _differences(results)
+        for each in _differences(results):
+            yield Item("", each.text)
 
 
 def _percentiles(results: Results) -> Iterable[Item]:
@@ -84,8 +94,8 @@ def _percentiles(results: Results) -> Iterable[Item]:
         yield Item("", text)
 
 
-def _differences(results: Results) -> Iterable[Item]:
-    """Of the first few pairs of hardware, how many of the differences between them are within noise."""
+def _differences(results: Results) -> Iterable[_Differences]:
+    """Those between the first few pairs of hardware."""
     plan, words = results.plan, results.words
     sides = [Contender(key, plan, results.store, key) for key in plan.hardware]
     for first, second in [*combinations(sides, 2)][:MOST_PAIRS]:
@@ -98,7 +108,7 @@ def _differences(results: Results) -> Iterable[Item]:
         if rows:
             labels = {"first": plan.hardware[first.label].label, "second": plan.hardware[second.label].label}
             noise = sum(row.verdict == "within noise" for row in rows)
-            yield Item("", counted(words, "d_noise", len(rows), noise=noise, **labels))
+            yield _Differences(noise, counted(words, "d_noise", len(rows), noise=noise, **labels))
 
 
 def _worst(found: Sequence[Spread], results: Results) -> dict[str, object]:

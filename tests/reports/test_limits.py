@@ -13,6 +13,7 @@ from benchbrief.reports.remarks import alike
 from benchbrief.reports.source import Results
 from benchbrief.reports.words import CATALOGUES
 from benchbrief.results import schema as s
+from benchbrief.runners.steady import Steadiness
 from tests.reports import world as w
 
 CLAIM = p.CalloutElement(title="Gain", prose=w.text("It is faster."))
@@ -70,6 +71,15 @@ def test_a_saturated_load_generator_is_told_with_its_host() -> None:
 def test_a_busy_host_that_generates_no_load_is_no_limit() -> None:
     cell = world().cell_id("disk", "a", 4)
     assert told(world().plan(), [*clean(world()), utilised(0.97, cell, "db-1")]) == []
+
+
+def test_measurements_that_were_not_steady_are_told_first() -> None:
+    cells = [world().cell_id("disk", "a", threads) for threads in (2, 4)]
+    (warning,) = Steadiness(range=0.5, trend=0.3).warnings
+    rows = [s.NoteRow(w.RUN, cell, "warning", warning, "ycsb") for cell in cells]
+    (limit,) = told(world().plan(), [*clean(world()), *rows])
+    assert limit.short == "2 of 6 measurements were not steady by SNIA's rule"
+    assert limit.full.startswith("In 2 of 6 measurements, the throughput did not hold still")
 
 
 def test_a_tool_with_assertions_is_told_with_its_measurements() -> None:

@@ -7,7 +7,11 @@ import re
 import statistics
 from pathlib import Path
 
+from benchbrief.reports import repeatability
 from benchbrief.reports.render import render
+from benchbrief.reports.source import Results
+from benchbrief.reports.words import CATALOGUES
+from benchbrief.results import schema as s
 from tests.reports.generated import rows_for
 from tests.reports.world import make_store
 from tests.support.plans import compile_spec
@@ -50,6 +54,23 @@ def test_differences_are_counted_as_noise_or_more_and_in_each_language(tmp_path:
     assert int(found[1]) == 2 * 7, "throughput, and the percentiles of six operations, at two points"
     assert int(found[2]) < 3, "the two differ by much more than the repeats"
     assert "Old と New：スループットと 99 パーセンタイルの差 14 件" in page(tmp_path, repeats=3, language="ja")
+
+
+def test_the_first_page_tells_that_differences_are_within_noise_where_some_are(tmp_path: Path) -> None:
+    """Here the repeats on both kinds of hardware have the same throughputs."""
+    spec = tmp_path / "same.bench"
+    spec.write_text(SPEC.replace("REPEATS", "3").replace("LANGUAGE", "en"), encoding="utf-8")
+    plan = compile_spec(spec)
+    same = [
+        row._replace(ops_per_s=8000.0 + 10 * int(row.cell_id[-1])) if isinstance(row, s.ThroughputRow) else row
+        for row in rows_for(plan)
+        if isinstance(row, (s.RunRow, s.CellRow, s.ThroughputRow))
+    ]
+    (notice,) = repeatability.notice(Results(plan, make_store(same), CATALOGUES["en"]))
+    assert notice.title == "Differences within noise"
+    assert notice.text.startswith(
+        "Old and New: of 2 differences in throughput and 99th percentiles, 2 are within noise"
+    )
 
 
 def test_nothing_is_said_of_single_measurements(tmp_path: Path) -> None:
