@@ -14,7 +14,8 @@ plan uses, have one row for each combination of their dimensions, for cells with
                         [share of operations, 0..1]
     measure.sample      measure, experiment, hardware, workload, threads, target, repeat, node, time, value
                         [base unit]; devices summed (shares, times, temperatures, speeds: averaged); time in whole
-                        seconds from the start of the measured window
+                        seconds from the start of the measured window; a second has its mean, in a row for each
+                        reading in it, so that the mean of the rows is that of the readings
     measure.cells       experiment, hardware, workload, threads, target, repeat: every planned cell, done or not, but
                         for those that a search did not need
     measure.spread      experiment, hardware, workload, threads, target, phase, operation, repeats, mean, sd, cv:
@@ -29,7 +30,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 """Raised with every change of a table or a view: a store of another version is built again."""
 
 
@@ -382,16 +383,21 @@ FROM main.throughput JOIN main.cells USING (run_id, cell_id)
 WHERE status = 'ok' AND operation = 'all';
 
 CREATE VIEW measure.sample AS
-SELECT measure, experiment, hardware, workload, threads, target, repeat, node, time,
-       CASE WHEN any_value(unit) IN ('', '1', '%', 'share', 's', 'degC', 'K', 'Hz', 'rpm')
-            THEN avg(value) ELSE sum(value) END AS value
+SELECT measure, experiment, hardware, workload, threads, target, repeat, node, time, value
 FROM (
-    SELECT run_id, cell_id, measure, node, device, unit, floor(t_s)::BIGINT AS time, avg(value) AS value
-    FROM main.samples
-    GROUP BY ALL
+    SELECT run_id, cell_id, measure, node, time,
+           CASE WHEN any_value(unit) IN ('', '1', '%', 'share', 's', 'degC', 'K', 'Hz', 'rpm')
+                THEN avg(value) ELSE sum(value) END AS value,
+           unnest(range(greatest(max(readings), 1))) AS reading
+    FROM (
+        SELECT run_id, cell_id, measure, node, device, unit, floor(t_s)::BIGINT AS time, avg(value) AS value,
+               count(value) AS readings
+        FROM main.samples
+        GROUP BY ALL
+    )
+    GROUP BY run_id, cell_id, measure, node, time
 ) JOIN main.cells USING (run_id, cell_id)
-WHERE status = 'ok'
-GROUP BY ALL;
+WHERE status = 'ok';
 
 CREATE VIEW measure.spread AS
 SELECT experiment, hardware, workload, threads, target, phase, operation,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from benchbrief.compiler.metrics import metric_errors as wrong
@@ -10,7 +11,7 @@ from benchbrief.compiler.metrics.indexing import yet_to_be_found
 from benchbrief.compiler.metrics.lookups import FUNCTIONS
 from benchbrief.compiler.metrics.measures import DIMENSIONS, ORDERED, SAMPLED
 from benchbrief.compiler.metrics.repeated import SPREADS, holds_percentiles, p_value, spread
-from benchbrief.compiler.metrics.terms import Reduction, Term, along
+from benchbrief.compiler.metrics.terms import Measure, Reduction, Term, along
 from benchbrief.compiler.metrics.typed import Demanded, Typed, text_of
 from benchbrief.compiler.plan import Dimension
 from benchbrief.compiler.units import DIMENSIONLESS
@@ -96,6 +97,10 @@ def _reduced(
         return spread(typer, expr, operand, over, when)
     display = operand.display if function != "count" else None
     sampled, planned = [d for d in over if d in SAMPLED], [d for d in over if d not in SAMPLED]
+    if function == "mean" and when is None and sampled == ["time"] and isinstance(term, Measure):
+        # What the measure is by itself: the mean of its readings, of which some seconds have more than others.
+        term = replace(term, demanded=term.demanded - {"time"})
+        return Typed(Reduction(function, term, tuple(planned), None) if planned else term, display)
     if not sampled or not planned:
         return Typed(Reduction(function, term, over, when), display)
     # Samples first: a gap in them is skipped, while a planned point without a value leaves the result unknown.

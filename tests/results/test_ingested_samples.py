@@ -48,6 +48,7 @@ def test_samples_count_from_the_start_of_the_window_and_devices_are_summed(tmp_p
         found = rows(store, "SELECT measure, node, time, value FROM measure.sample ORDER BY ALL")
         assert found == [
             ("disk.read", "nvme-1", 0, 20.0),  # the mean of a's two readings, and b's
+            ("disk.read", "nvme-1", 0, 20.0),
             ("disk.read", "nvme-1", 1, 30.0),
             ("disk.read", "nvme-2", 0, 7.0),
             ("disk.utilisation", "nvme-1", 0, 0.4),
@@ -55,6 +56,21 @@ def test_samples_count_from_the_start_of_the_window_and_devices_are_summed(tmp_p
             ("throughput", "load-1", 5, 12.0),
         ]
         assert rows(store, "SELECT min(t_s) FROM samples WHERE measure = 'disk.read'")[0][0] == pytest.approx(0.2)
+
+
+def test_a_mean_of_readings_faster_than_one_second_is_that_of_the_readings(tmp_path: Path) -> None:
+    cell = a_cell(probes=(GAUGE,))
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    watts = ((0.1, 100.0), (0.6, 100.0), (1.1, 100.0), (2.1, 300.0))
+    samples = {
+        "nvme-1": [Sample("power", "nvme-1", "", at, value, "W") for at, value in watts],
+        "nvme-2": [Sample("power", "nvme-2", "", at, value, "W") for at, value in watts],
+    }
+    run.ok(cell, {"load-1": measurement([READ])}, samples=samples)
+    sql = "SELECT node, avg(value) FROM measure.sample WHERE measure = 'power' GROUP BY node ORDER BY node"
+    with open_store(run.run_dir) as store:
+        assert rows(store, sql) == [("nvme-1", 150.0), ("nvme-2", 150.0)]
+        assert rows(store, "SELECT avg(value) FROM samples WHERE measure = 'power'") == [(150.0,)]
 
 
 def test_samples_and_windows_of_hosts_whose_clocks_differ_are_brought_together(tmp_path: Path) -> None:

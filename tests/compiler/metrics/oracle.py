@@ -268,6 +268,9 @@ class Oracle:
         if call.function.text in ("knee", "saturation", "time_to_steady"):
             return self.read_off(call, at)
         over = [name.text for name in call.over]
+        bare = isinstance(call.arguments[0].value, (ast.Name, ast.Attr))
+        if call.function.text == "mean" and over == ["time"] and call.when is None and bare:
+            return self.value(call.arguments[0].value, {dim: key for dim, key in at.items() if dim != "time"})
         if SAMPLED & set(over) and set(over) - SAMPLED:
             inner = [name for name in call.over if name.text in SAMPLED]
             outer = [name for name in call.over if name.text not in SAMPLED]
