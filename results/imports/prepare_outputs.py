@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchbrief.compiler.plan import Cell, Plan
 from benchbrief.results.errors import ResultsError
-from benchbrief.results.imports.keep import CellImport, KeptJob, Prepared, described
+from benchbrief.results.imports.contradictions import contradictions
+from benchbrief.results.imports.keep import CellImport, KeptJob, Prepared, described, sha256_of
 from benchbrief.results.imports.manifest import Manifest
 from benchbrief.results.imports.outputs import HDR, OutputProblem, read_output
 from benchbrief.results.imports.patterns import as_glob, compiled, coordinates, given_cell, told_by
@@ -63,9 +64,13 @@ def prepare_outputs(
     source = Source().given(told)
     require(source, "the command line")
     cells = _by_cell(kind, paths, places, where, problems)
+    again = _the_same(kind, cells.values())
+    problems += again.values()
     kept: list[CellImport] = []
     windows: dict[str, tuple[float, float]] = {}
     for of in cells.values():
+        if any(path in again for files in of.files.values() for path in files.values()):
+            continue
         measured: dict[str, Measurement] = {}
         for host, files in of.files.items():
             progress(f"reading {next(iter(files.values()))}")
@@ -73,7 +78,10 @@ def prepare_outputs(
                 measured[host] = read_output(kind, files, plan.workloads[of.cell.workload].benchmark, where.unit_s)
             except OutputProblem as error:
                 problems.append(Problem(str(files.get(error.name, error.name)), error.line, str(error), error.hint))
-        if len(measured) == len(of.files):
+        outputs = {host: files[STDOUT] for host, files in of.files.items() if STDOUT in files and host in measured}
+        against = list(contradictions(kind, outputs, measured, of.cell, plan.workloads[of.cell.workload]))
+        problems += against
+        if len(measured) == len(of.files) and not against:
             windows[of.cell.id] = Together(tuple(measured.values()), load=False).window
             kept.append(_kept(kind, of, measured, places, where.unit_s))
     kept = with_samples(kept, windows, plan, places, where, problems)
@@ -123,6 +131,23 @@ def _by_cell(
             continue
         files[name] = path
     return cells
+
+
+def _the_same(kind: str, cells: Iterable[_OfCell]) -> dict[Path, Problem]:
+    """Files with the same bytes as one before them: two measurements never print the same.
+
+    Logs beside an output may be the same, as those of operations that were never done are.
+    """
+    first: dict[str, Path] = {}
+    again: dict[Path, Problem] = {}
+    for path in (path for of in cells for files in of.files.values() for path in files.values()):
+        if (path.suffix == HDR and kind != "hdr") or not path.is_file():
+            continue
+        before = first.setdefault(sha256_of(path), path)
+        if before != path:
+            text = f"the same, byte for byte, as {before}: one measurement can't be that of two"
+            again[path] = Problem(str(path), None, text, "give each cell, repeat and load generator its own output")
+    return again
 
 
 def _beside(

@@ -26,10 +26,10 @@ hardware eco    { hosts = "eco-[1-2].lab" }
 hardware legacy { hosts = "hdd-[1-2].lab" }
 client load { hosts = "load.lab"  tool = ycsb }
 database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
-workload a from ycsb.a
-workload b from ycsb.b
-experiment ramp { hardware = [eco, legacy]  workloads = [a, b]  threads = [4, 8]  measure = 1 min  repeats = 2 }
-metric ratio = throughput[eco] / throughput[legacy]
+workload f from ycsb.f
+workload b from ycsb.b { records = 75M }
+experiment ramp { hardware = [eco, legacy]  workloads = [f, b]  threads = [4, 8]  measure = 1 min  repeats = 2 }
+metric ratio = throughput[eco, workload: f] / throughput[legacy, workload: b]
 """
 
 
@@ -272,12 +272,14 @@ def test_of_several_benchmarks_in_one_output_each_has_its_own_histogram(tmp_path
 def placed(tmp_path: Path) -> list[Path]:
     """Two outputs at paths that say their cells, the first with its logs."""
     folder = tmp_path / "out" / "eco"
-    shutil.copytree(OUTPUTS / "ycsb" / "offered-load", folder / "a-t4")
-    other = tmp_path / "out" / "legacy" / "a-t4"
+    shutil.copytree(OUTPUTS / "ycsb" / "offered-load", folder / "f-t4")
+    output = folder / "f-t4" / "stdout"
+    output.write_text(output.read_text().replace(" -target 500", "", 1))
+    other = tmp_path / "out" / "legacy" / "b-t4"
     other.mkdir(parents=True)
-    shutil.copy(OUTPUTS / "ycsb" / "version-0.1.4" / "stdout", other)
-    logs = sorted((folder / "a-t4").glob("*.hdr"))
-    return [folder / "a-t4" / "stdout", *logs, other / "stdout"]
+    text = (OUTPUTS / "ycsb" / "version-0.1.4" / "stdout").read_text()
+    (other / "stdout").write_text(text.replace("-threads 8", "-threads 4", 1))
+    return [output, *sorted(output.parent.glob("*.hdr")), other / "stdout"]
 
 
 PATTERN = Where("out/{hardware}/{workload}-t{threads}/stdout")
@@ -289,7 +291,7 @@ def test_outputs_go_to_the_cells_that_their_paths_say_and_their_metrics_work(tmp
     with open_store(run_dir) as store:
         (metric,) = plan.metrics
         values = {row.keys: row.value for row in store.query(metric.query) if row.value is not None}
-        assert values == {("a", 4): pytest.approx(432.65 / 1000, rel=0.01)}
+        assert values == {(4,): pytest.approx(432.65 / 1000, rel=0.01)}
         assert store.sql("SELECT status, count(*) FROM cells GROUP BY ALL ORDER BY 1").rows == (
             ("missing", 12),
             ("ok", 2),
@@ -310,7 +312,7 @@ def test_nothing_is_kept_unless_all_is_right_and_the_rest_when_asked(tmp_path: P
     bad = tmp_path / "out" / "legacy" / "b-t8" / "stdout"
     bad.parent.mkdir()
     bad.write_text("[OVERALL], RunTime(ms), 4000\n")
-    other = tmp_path / "out" / "nvme" / "a-t4" / "stdout"
+    other = tmp_path / "out" / "nvme" / "f-t4" / "stdout"
     with pytest.raises(ImportRefused) as caught:
         prepare_outputs("ycsb", [*paths, bad, other], plan, TOLD, PATTERN)
     assert f"{bad}:1: cut: its [OVERALL] block has no Throughput(ops/sec)" in str(caught.value)
@@ -324,13 +326,66 @@ def test_several_load_generators_of_a_cell_are_told_apart_by_their_paths(tmp_pat
     paths = []
     for host in ("load-1", "load-2"):
         paths.append(tmp_path / f"{host}.txt")
-        shutil.copy(OUTPUTS / "ycsb" / "version-0.1.4" / "stdout", paths[-1])
+        text = (OUTPUTS / "ycsb" / "version-0.1.4" / "stdout").read_text()
+        paths[-1].write_text(f"on {host}\n" + text.replace("-threads 8", "-threads 4", 1))
     cell = "hardware=eco,workload=b,threads=8"
     with pytest.raises(ImportRefused, match="of the same cell as"):
         prepare_outputs("ycsb", paths, plan, TOLD, Where(cell=cell))
     what = prepare_outputs("ycsb", paths, plan, TOLD, Where("{host}.txt", cell))
     assert [job.host for each in what.cells for job in each.jobs] == ["load-1", "load-2"]
     assert what.cells[0].ops_per_s == pytest.approx(2 * 999.8)
+
+
+@pytest.mark.parametrize(
+    ("workload", "threads", "told"),
+    [
+        ("b", 4, r":2: it was run with -threads 8, and cell \S+ has threads = 4"),
+        ("f", 8, r"95% of its operations are reads, and 50% are in workload f \(ycsb\.f\)"),
+        ("f", 8, r":2: it was run with recordcount = 75000000, and workload f has records = "),
+    ],
+)
+def test_a_cell_that_the_output_itself_contradicts_is_refused(
+    plan: Plan, workload: str, threads: int, told: str
+) -> None:
+    path = OUTPUTS / "ycsb" / "version-0.1.4" / "stdout"
+    where = Where(cell=f"hardware=eco,workload={workload},threads={threads}")
+    with pytest.raises(ImportRefused, match=told):
+        prepare_outputs("ycsb", [path], plan, TOLD, where)
+    right = Where(cell="hardware=eco,workload=b,threads=8")
+    assert len(prepare_outputs("ycsb", [path], plan, TOLD, right).cells) == 1
+
+
+def test_an_output_with_an_offered_load_is_not_one_at_full_speed(plan: Plan) -> None:
+    path = OUTPUTS / "ycsb" / "offered-load" / "stdout"
+    with pytest.raises(ImportRefused, match=r":1: it was run with -target 500, and cell \S+ has no target"):
+        prepare_outputs("ycsb", [path], plan, TOLD, Where(cell="hardware=eco,workload=f,threads=4"))
+
+
+def test_values_of_another_size_than_the_workloads_are_refused(tmp_path: Path) -> None:
+    spec = tmp_path / "sizes.bench"
+    spec.write_text(
+        'hardware ssd { hosts = "ssd.lab" }\n'
+        'database rocks { engine = rocksdb  path = "/data/db"  tool = db_bench }\n'
+        "workload w from db_bench.readrandom { value_size = 400 B }\n"
+        "experiment e { hardware = ssd  workloads = w  threads = 4  measure = 1 min }\n"
+    )
+    found = check(spec)
+    assert found.plan is not None, found
+    path = OUTPUTS / "db_bench" / "readrandom" / "stdout"
+    told = ":5: it was run with values of 100 bytes, and workload w has value_size = 400"
+    with pytest.raises(ImportRefused, match=told):
+        prepare_outputs("db_bench", [path], found.plan, TOLD, Where(cell="hardware=ssd"))
+
+
+def test_one_output_is_not_taken_for_two_repeats(tmp_path: Path, plan: Plan) -> None:
+    paths = [tmp_path / f"r{repeat}.txt" for repeat in (1, 2)]
+    for path in paths:
+        shutil.copy(OUTPUTS / "ycsb" / "version-0.1.4" / "stdout", path)
+    where = Where("r{repeat}.txt", "hardware=eco,workload=b,threads=8")
+    with pytest.raises(ImportRefused, match=r"r2\.txt: the same, byte for byte, as .*r1\.txt"):
+        prepare_outputs("ycsb", paths, plan, TOLD, where)
+    what = prepare_outputs("ycsb", paths, plan, TOLD, where, skip_bad=True)
+    assert [each.cell.repeat for each in what.cells] == [1]
 
 
 IOSTAT = """Linux 6.1.0 (eco-1) 	11/14/2023 	_x86_64_	(2 CPU)
@@ -356,13 +411,13 @@ def test_logs_of_iostat_and_ipmitool_are_samples_inside_the_measured_window(tmp_
     spec.write_text(SAMPLED)
     plan = check(spec).plan
     assert plan is not None
-    raw = tmp_path / "eco-a.raw"
+    raw = tmp_path / "eco-f.raw"
     raw.write_text(raw_text()[0])  # five seconds from 1_700_000_000, 22:13:20 UTC
     times = [f"2023-11-14T22:13:{second:02}+0000" for second in range(18, 28)]
     reports = [REPORT.format(at=at, reads=10 + i) for i, at in enumerate(times)]
-    (tmp_path / "eco-a.iostat").write_text(IOSTAT + "".join(reports))
+    (tmp_path / "eco-f.iostat").write_text(IOSTAT + "".join(reports))
     watts = [f"{1_700_000_000 + second} Pwr Consumption | {200 + second}.000 | Watts | ok" for second in range(-2, 8)]
-    (tmp_path / "eco-a.power").write_text("\n".join(watts) + "\n")
+    (tmp_path / "eco-f.power").write_text("\n".join(watts) + "\n")
     logs = tuple(
         (kind, f"{tmp_path}/{{hardware}}-{{workload}}.{end}")
         for kind, end in (("iostat", "iostat"), ("ipmitool", "power"))
@@ -380,6 +435,6 @@ def test_logs_of_iostat_and_ipmitool_are_samples_inside_the_measured_window(tmp_
         assert "disk.write_await" not in values
         shares = dict(store.sql("SELECT probe, share FROM coverage").rows)
         assert min(shares.values()) > 0.75
-    (tmp_path / "eco-a.iostat").write_text((IOSTAT + "".join(reports))[:-30])
+    (tmp_path / "eco-f.iostat").write_text((IOSTAT + "".join(reports))[:-30])
     with pytest.raises(ImportRefused, match="not a whole line of a device"):
         prepare_outputs("ycsb", [raw], plan, TOLD, where)
