@@ -30,6 +30,7 @@ MONGO_STAND_IN = "The server is not MongoDB but a stand-in that speaks its wire 
 class Example:
     name: str
     cells: int
+    """But for those of a search, which ends where its knee is."""
     pages: range
     cuts: tuple[tuple[str, str], ...]
     """What the profile says, and what it says in the test."""
@@ -74,7 +75,7 @@ SMOKES = (
     ),
     Example(
         "price_performance",
-        cells=18,
+        cells=16,
         pages=range(5, 12),
         cuts=(
             ("target  = [1k ops/s, 4k ops/s, 20k ops/s]", "target  = [1k ops/s, 20k ops/s]"),
@@ -140,8 +141,8 @@ def test_the_smoke_profile_ends_in_a_whole_brief(example: Example, bench: Bench,
     ended = bench("run", spec.relative_to(bench.folder), "--profile", "smoke", "--quiet", timeout=560)
     assert ended.code == 0, ended.text
     verdicts = bench.verdicts()
-    assert len(verdicts) == example.cells
     assert {status for status, _ in verdicts.values()} == {"ok"}
+    assert len([cell for cell in verdicts if not cell.startswith("find_threads/")]) == example.cells
 
     (pdf,) = (bench.run_dir / "reports").glob("*.pdf")
     assert len(PdfReader(pdf).pages) in example.pages
@@ -165,4 +166,4 @@ def test_every_folder_of_the_examples_is_tried_out() -> None:
 @pytest.mark.parametrize("example", SMOKES, ids=lambda example: example.name)
 def test_the_smoke_profile_takes_about_two_minutes(example: Example) -> None:
     plan = compile_spec(EXAMPLES / example.name / f"{example.name}.bench", profile="smoke")
-    assert plan.estimate_s <= 210  # by an estimate that is on the safe side
+    assert plan.estimate_s <= 240  # by an estimate that is on the safe side
