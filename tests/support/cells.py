@@ -12,6 +12,7 @@ from benchbrief.compiler.plan import (
     Database,
     Dataset,
     Experiment,
+    Fact,
     Hardware,
     Host,
     Origin,
@@ -111,20 +112,24 @@ def attached(uri: str, topology: str | None = None) -> Database:
     )
 
 
-def node(*power: PowerMeter) -> Node:
-    """This machine, as the only host of a hardware group with these meters."""
-    hardware = Hardware(
+def box(facts: Mapping[str, Fact] | None = None, power: tuple[PowerMeter, ...] = ()) -> Hardware:
+    """A hardware group of this machine alone."""
+    return Hardware(
         key="box",
         label="Box",
         group="box",
         group_label="Box",
         hosts=("local",),
         nodes=1,
-        facts={},
+        facts=dict(facts or {}),
         power=power,
         origin=ORIGIN,
     )
-    return Node(LOCAL, hardware)
+
+
+def node(*power: PowerMeter) -> Node:
+    """This machine, as the only host of a hardware group with these meters."""
+    return Node(LOCAL, box(power=power))
 
 
 def context(
@@ -172,18 +177,7 @@ def context(
     plan = Plan(
         spec=SpecRef(name="brief", files={}),
         hosts={"local": LOCAL},
-        hardware={
-            "box": Hardware(
-                key="box",
-                label="Box",
-                group="box",
-                group_label="Box",
-                hosts=("local",),
-                nodes=1,
-                facts={},
-                origin=ORIGIN,
-            )
-        },
+        hardware={"box": box()},
         clients={"load": Client(name="load", label="Load", hosts=("local",), tool=tool, origin=ORIGIN)},
         databases={f"{database.name}@box": database},
         workloads={workload.name: workload},

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchbrief.compiler.plan import Fact, Hardware, Origin, Quantity
+from benchbrief.compiler.plan import Fact, Quantity
 from benchbrief.runners.simulated.model import DEMANDS, Demand, Machine, Network, mixed
+from tests.support.cells import box
 
 MACHINES = st.builds(
     Machine,
@@ -89,14 +90,4 @@ def test_facts_that_a_spec_declares_make_the_machine_and_others_do_not() -> None
         "idle_power": Quantity(value=0.0, unit="W", text="0 W"),
         "cpu": "64 vCPU",
     }
-    hardware = Hardware(
-        key="box",
-        label="Box",
-        group="box",
-        group_label="Box",
-        hosts=("local",),
-        nodes=1,
-        facts=facts,
-        origin=Origin(file="a.bench", line=1, column=1),
-    )
-    assert Machine.of(hardware) == Machine(cores=96.0, disk_latency=80e-6)
+    assert Machine.of(box(facts)) == Machine(cores=96.0, disk_latency=80e-6)
