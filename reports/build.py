@@ -11,12 +11,13 @@ from markupsafe import Markup
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports import disclosure as d
-from benchbrief.reports import imported, prose, published
+from benchbrief.reports import prose, published
 from benchbrief.reports.cautions import Cautions
 from benchbrief.reports.charts import draw
 from benchbrief.reports.facts import fact_groups
 from benchbrief.reports.figure_data import figure_csv
 from benchbrief.reports.figures import drawing
+from benchbrief.reports.imported import is_imported
 from benchbrief.reports.interactive import for_script
 from benchbrief.reports.labels import line_label, readable
 from benchbrief.reports.ledger import Ledger
@@ -29,6 +30,7 @@ from benchbrief.reports.source import Key, Results, Store
 from benchbrief.reports.tables import needed, shared_decimals, sources_of, table_queries
 from benchbrief.reports.values import (
     Scale,
+    belonging,
     key_text,
     spelled_unit,
     unit_text,
@@ -85,7 +87,7 @@ def _view(results: Results, report: p.Report, reports_from: Mapping[str, str] | 
         run_id=str(d.run_row(results)["run_id"] or ""),
         version=version("benchbrief"),
         simulated=bool(d.run_row(results)["simulated"]),
-        imported=imported.is_imported(results),
+        imported=is_imported(results),
         notices=tuple(notices(results)),
         blocks=blocks,
         legal=legal,
@@ -112,6 +114,7 @@ class _Builder:
         self.results = results
         self.report = report
         self.words = results.words
+        self.mark = "simulated" if d.run_row(results)["simulated"] else "imported" if is_imported(results) else ""
         self.cautions = Cautions(results)
         self.ledger = Ledger(results)
         self.figures = self.tables = self.sections = self.footnotes = 0
@@ -194,6 +197,7 @@ class _Builder:
         note = None
         if low is None or (value.high and high is None):
             note = self.note(self.results.why_missing(value.query if low is None or not value.high else value.high))
+            takes = len(belonging(unit, follows))
         printed = Printed(
             by="prose",
             format=value.format,
@@ -343,7 +347,7 @@ class _Builder:
             self.cells(queries),
             tuple(sources_of(queries)),
             row,
-            figure_csv(found.series, element),
+            figure_csv(found.series, element, self.mark),
             for_script(drawn.panels, found.series, self.figures, self.words, (width, height)) if drawn else {},
             claim,
         )

@@ -10,16 +10,18 @@ from benchbrief.compiler import plan
 from benchbrief.reports.drawn import Drawn
 
 
-def figure_csv(drawn: Sequence[Drawn], figure: plan.FigureElement) -> str:
+def figure_csv(drawn: Sequence[Drawn], figure: plan.FigureElement, mark: str = "") -> str:
     """RFC 4180, with a head. What is missing is empty. `repeats` and `cells` (blanks between) are those behind a value;
-    `low` and `high` the ends of its 95 % interval, in its unit."""
+    `low` and `high` the ends of its 95 % interval, in its unit. `mark` (`simulated`, `imported`) is a last column of
+    `true`, as in other exports: the file is read apart from its brief."""
     x_dim = next((s.x_dim for s in figure.series if s.x_dim), None) or "point"
     curve = any(d.series.x_query for d in drawn)
     out = io.StringIO()
     writer = csv.writer(out)
     panel = [figure.panel_dim] if figure.panel_dim else []
     x_head = ["x", "x_unit"] if curve else []
-    writer.writerow([*panel, "series", x_dim, *x_head, "value", "unit", "low", "high", "repeats", "cells"])
+    marks = [mark] if mark else []
+    writer.writerow([*panel, "series", x_dim, *x_head, "value", "unit", "low", "high", "repeats", "cells", *marks])
     for d in drawn:
         x_unit = d.series.x_query.unit if d.series.x_query else ""
         for detail in d.details:
@@ -35,6 +37,7 @@ def figure_csv(drawn: Sequence[Drawn], figure: plan.FigureElement) -> str:
                     _text(detail.high),
                     detail.repeats or "",
                     " ".join(detail.cells),
+                    *("true" for _ in marks),
                 ]
             )
     return out.getvalue()

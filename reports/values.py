@@ -133,6 +133,13 @@ def spelled_unit(unit: str, follows: str) -> str:
     return spelled if unit and follows.startswith(spelled) and not re.match(r"[A-Za-z/·^]", after) else ""
 
 
+def belonging(unit: str, follows: str) -> str:
+    """The start of a text behind a number that says nothing without it: its unit, or what is joined to it (`X`)."""
+    spelled = re.match(rf"[ {NBSP}]{re.escape(unit)}(?![A-Za-z/·^])", follows) if unit not in ("", "1") else None
+    found = spelled or _JOINED.match(follows)
+    return found.group() if found else ""
+
+
 def in_prose(
     value: float, high: float | None, spec: str, unit: str, follows: str, to: str, *, declared: bool = False
 ) -> str:
