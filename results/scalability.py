@@ -16,8 +16,9 @@ from dataclasses import dataclass
 FEWEST_POINTS = 4
 """One more than there are parameters; Gunther asks for half a dozen for a fit to rely on."""
 LEAST_R2 = 0.9
-_NO_PEAK = 1e-9
-"""A coherency below this has its peak at some thirty thousand threads: none, for all that was measured."""
+LEVEL = 0.95
+FARTHEST = 4.0
+"""How many times the highest load that was measured a peak may lie at: nothing speaks of what is farther."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Usl:
     """The fitted law with standard errors (`_se`): lambda in the unit of the throughput, sigma and kappa as shares.
 
     `r2` is the share of the throughput's variance that the law explains. `peak` is the highest throughput that it
-    predicts, `peak_load` the load of it: None where throughput rises for ever, or falls from the first thread on.
+    predicts, `peak_load` the load of it: None where throughput rises for ever, or falls from the first thread on; where
+    kappa can't be told from 0 (Student's t, one-sided, at `LEVEL`); and where it lies beyond `FARTHEST`.
     """
 
     ideal: float
@@ -37,9 +39,6 @@ class Usl:
     r2: float
     peak: float | None
     peak_load: float | None
-
-    def at(self, load: float) -> float:
-        return _law(load, self.ideal, self.sigma, self.kappa)
 
 
 @dataclass(frozen=True)
@@ -80,9 +79,15 @@ def fit_usl(loads: Sequence[float], rates: Sequence[float]) -> Usl | NoFit:
     if not r2 >= LEAST_R2:
         explained = f"the law explains {max(r2, 0.0):.0%} of the throughput's variance"
         return NoFit(f"{explained}, and {LEAST_R2:.0%} is asked for")
-    at = math.sqrt((1 - sigma) / kappa) if kappa > _NO_PEAK else None
-    peak = _law(at, ideal, sigma, kappa) if at is not None and at >= 1 else None
+    at = math.sqrt((1 - sigma) / kappa) if _told_from_zero(kappa, errors[2], len(loads) - 3) else None
+    peak = _law(at, ideal, sigma, kappa) if at is not None and 1 <= at <= FARTHEST * max(loads) else None
     return Usl(ideal, sigma, kappa, errors[0] * scale, errors[1], errors[2], r2, peak, at if peak is not None else None)
+
+
+def _told_from_zero(value: float, error: float, freedom: int) -> bool:
+    from scipy.special import stdtrit
+
+    return value > float(stdtrit(freedom, LEVEL)) * error
 
 
 def _law(load: float, ideal: float, sigma: float, kappa: float) -> float:

@@ -129,10 +129,18 @@ class _Tables:
             columns = ", ".join([*term.operand.dims, "CASE WHEN holds THEN value END AS value"])
             # A condition that can't be known leaves the point's part in the answer unknown.
             unknown = "holds IS NULL" if term.function == "count" else "holds IS NULL OR (holds AND value IS NULL)"
-            self._bodies.append((source, f"SELECT {columns}, {unknown} AS missing\nFROM (\n{indent(rows)}\n)"))
+            if term.function == "count":
+                unknown += " AS missing, value IS NOT NULL AS measured"
+            else:
+                unknown += " AS missing"
+            self._bodies.append((source, f"SELECT {columns}, {unknown}\nFROM (\n{indent(rows)}\n)"))
             missing = "missing"
         columns = ", ".join(term.dims)
         value = _aggregate(term.function, term.over)
+        if term.function == "count":
+            # 0 says that nothing of what was measured fits: where nothing was measured, the number is not known.
+            measured = "value IS NOT NULL" if term.when is None else "measured"
+            value = f"CASE WHEN bool_or({measured}) THEN {value} END"
         if guarded:
             value = f"CASE WHEN NOT bool_or({missing}) THEN {value} END"
         select = f"SELECT {columns + ', ' if columns else ''}{value} AS value\nFROM {source}"

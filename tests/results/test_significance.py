@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import statistics
 from itertools import combinations
 
@@ -145,7 +146,25 @@ def test_a_curve_that_follows_the_law_gives_its_parameters_back() -> None:
     assert (fitted.ideal, fitted.sigma, fitted.kappa) == pytest.approx((1000, 0.04, 0.0006), rel=1e-3)
     assert fitted.r2 == pytest.approx(1)
     assert fitted.peak_load == pytest.approx(math.sqrt(0.96 / 0.0006), rel=1e-3)
-    assert fitted.peak == pytest.approx(fitted.at(math.sqrt(0.96 / 0.0006)), rel=1e-6)
+    load = math.sqrt(0.96 / 0.0006)
+    assert fitted.peak == pytest.approx(1000 * load / (1 + 0.04 * (load - 1) + 0.0006 * load * (load - 1)), rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_line_has_no_peak_with_or_without_noise(seed: int) -> None:
+    noise = random.Random(seed)  # noqa: S311  # no secret
+    loads = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
+    fitted = fit_usl(loads, [50 * n * (1 + (noise.gauss(0, 0.02) if seed else 0)) for n in loads])
+    assert isinstance(fitted, Usl)
+    assert (fitted.peak, fitted.peak_load) == (None, None)
+
+
+def test_a_peak_far_beyond_what_was_measured_is_not_told() -> None:
+    loads = [1.0, 2.0, 4.0, 8.0]
+    fitted = fit_usl(loads, [1000 * n / (1 + 0.04 * (n - 1) + 0.0006 * n * (n - 1)) for n in loads])
+    assert isinstance(fitted, Usl)
+    assert fitted.kappa == pytest.approx(0.0006, rel=1e-2)
+    assert fitted.peak is None, "at 40 threads, five times the eight that were measured"
 
 
 def test_gunthers_ray_tracer_scales_with_contention_alone() -> None:

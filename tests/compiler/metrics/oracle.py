@@ -282,8 +282,11 @@ class Oracle:
                     values.append(self.reduced(nested, point))
             function = "sum" if call.function.text == "count" else call.function.text
             return None if None in values or not values else aggregate(function, cast("list[float]", values))
-        values = []
+        values, measured = [], False
         for point in self.points(call, at):
+            measured = measured or (
+                call.function.text == "count" and self.value(call.arguments[0].value, point) is not None
+            )
             if call.when is not None:
                 holds = self.value(call.when, {**self.agreed(call.arguments[0].value), **point})
                 if holds is None and not SAMPLED & set(over):
@@ -296,7 +299,7 @@ class Oracle:
         if None in values:
             return None
         if not values:
-            return 0.0 if call.function.text == "count" else None
+            return 0.0 if measured else None  # of nothing measured, not even a count is known
         return aggregate(call.function.text, cast("list[float]", values))
 
     def fact(self, word: str, at: At) -> float | None:

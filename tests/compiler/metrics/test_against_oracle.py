@@ -154,6 +154,11 @@ def test_sql_gives_what_the_expression_means(expr: str, missing: float, zeros: f
     agree(expr, seed=len(expr) % 4, missing=missing, zeros=zeros)
 
 
+@pytest.mark.parametrize("when", ["", ", when threads < 4", ", when throughput > 1 ops/s"])
+def test_a_count_of_nothing_measured_is_not_known(when: str) -> None:
+    agree(f"count(throughput over threads{when})", seed=0, missing=1.0, zeros=0.0)
+
+
 # --- random expressions: each strategy gives a text and the dimensions that are still free ---
 
 Shape = tuple[str, frozenset[str]]
