@@ -9,6 +9,7 @@ from typing import Literal
 from benchbrief.compiler.plan import Expect, Query
 from benchbrief.reports.source import Results
 from benchbrief.reports.values import automatic, scale_for, with_unit
+from benchbrief.results.expects import is_number
 
 _SHOWN = 3
 """More places than these are counted only."""
@@ -58,7 +59,7 @@ def _place(expect: Expect, place: dict[str, str | float], results: Results) -> s
 def _sides(expect: Expect, place: dict[str, str | float], results: Results) -> Iterator[str]:
     """A side that is a number as it stands in the spec says nothing new."""
     for side in expect.sides:
-        value = None if side.text[:1].isdigit() else results.at(side, **place)
+        value = None if is_number(side) else results.at(side, **place)
         if value is not None:
             yield f"{side.text} = {_quantity(value, side)}"
 

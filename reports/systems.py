@@ -37,7 +37,9 @@ def systems(results: Results) -> Iterable[Item]:
             if own := one.without(shared).text(words):
                 yield Item(words["d_system_on"].format(name=label, hardware=_hardware_label(key, results)), own)
     for sentence, labels in stand_ins(results).items():
-        yield Item(words["d_stand_in"], f"{', '.join(labels)}{words['colon']}{sentence}", emphasis=True)
+        yield Item(
+            words["d_stand_in"], f"{', '.join(labels)}{words['colon']}{recorded(sentence, words)}", emphasis=True
+        )
 
 
 def stand_ins(results: Results) -> dict[str, list[str]]:

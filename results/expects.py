@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -67,13 +68,29 @@ def _told(dims: Sequence[Dimension], row: Row, sides: Sides) -> str:
 
 
 def _side(query: Query, found: Sequence[Row], keys: dict[Dimension, Key]) -> str:
-    """A side that is a number as it stands in the spec says nothing new."""
+    """What a side is there, unless it is a number as it stands in the spec, which says nothing new."""
     wanted = [keys.get(dim) for dim in query.dims]
     value = next((row.value for row in found if list(row.keys) == wanted), None)
-    if value is None or query.text[:1].isdigit():
-        return ""
-    return f"{query.text} is {_number(value)}" + (f" {query.unit}" if query.unit not in ("", "1") else "")
+    return "" if value is None or is_number(query) else f"{query.text} is {_quantity(value, query.unit)}"
+
+
+def is_number(query: Query) -> bool:
+    """Whether it is a number as it stands in the spec, with or without sign and unit: `10k ops/s`, `-20 %`."""
+    return re.fullmatch(r"[-+]?\s*\d[\d._]*[kMGT]?\s*[^\s\d()*+-]*", query.text) is not None
+
+
+def _quantity(value: float, unit: str) -> str:
+    """`16.985 us`, `8,200 ops/s`; of a time, in the largest unit of which it is one or more."""
+    if unit == "s" and value:
+        size, unit = next((step for step in _TIMES if abs(value) >= step[0]), _TIMES[-1])
+        value /= size
+    return f"{_number(value)} {unit}" if unit not in ("", "1") else _number(value)
 
 
 def _number(key: Key) -> str:
-    return f"{key:,.6g}" if isinstance(key, float) else str(key)
+    if not isinstance(key, float):
+        return str(key)
+    return f"{key:,.0f}" if abs(key) >= 1e6 else f"{key:,.6g}"
+
+
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))

@@ -77,6 +77,11 @@ def test_what_a_run_recorded_is_told_in_the_language_of_the_report() -> None:
         "Micron 7450 on rocks.lab: /mnt/a b/db is on ext4, declared is xfs": (
             "Micron 7450（rocks.lab）：/mnt/a b/db は ext4 上にあります（申告値：xfs）"
         ),
+        "3 s of inserts, reads and updates after its start": "起動後 3 秒間の挿入、読み取り、更新",
+        "4.0 s from the first operation were cut off": "最初の操作から 4.0 秒間を除外",
+        "the controller was away in the measure step, from 2026-03-14 09:00:00 to 2026-03-14 09:01:02": (
+            "コントローラーが measure の段階で 2026-03-14 09:00:00 から 2026-03-14 09:01:02 まで停止していました"
+        ),
     }
     assert {text: recorded(text, japanese) for text in told} == told
     assert all(recorded(text, words("en")) == text for text in told)
@@ -91,7 +96,15 @@ def test_what_runs_record_is_in_the_catalogue_as_the_runners_write_it() -> None:
     room = Path(next(iter(benchbrief.runners.__path__)))
     sources = re.sub(r'"\s*\n\s*f?"', "", "".join(path.read_text() for path in room.rglob("*.py")))
     warm_ups = {"r_warm_up_db_bench", "r_warm_up_db_bench_direct"}
-    made_of_parts = {"r_cells", "r_at", "r_restored", "r_restored_by_command", *warm_ups}
+    made_of_parts = {
+        "r_cells",
+        "r_at",
+        "r_stand_in_memory",
+        "r_stand_in_file",
+        "r_restored",
+        "r_restored_by_command",
+        *warm_ups,
+    }
     by_hand = {*made_of_parts, "r_assertions", "r_unfinished"}  # db_bench says the one, the store the other
     gone = {
         (key, literal)

@@ -78,6 +78,30 @@ def test_the_first_page_names_the_profile_beside_the_date(tmp_path: Path) -> Non
     assert byline[1].endswith("</span><span>Profile smoke</span>")
 
 
+def test_a_simulated_brief_says_nothing_of_expectations_on_its_first_page() -> None:
+    world, report = w.World({"disk": "Disk"}, {"a": "A"}), w.report("R")
+    world.expects = (expecting(10_000),)
+    rows = [row._replace(simulated=True) if isinstance(row, s.RunRow) else row for row in world.rows()]
+    view = build(world.plan(report), w.make_store(rows), report, CATALOGUES["en"])
+    assert [notice.title for notice in view.notices if notice.severity == "error"] == [
+        "Simulated: nothing was measured"
+    ]
+
+
+def test_a_stand_in_and_where_its_data_lie_are_told_in_the_language_of_the_report() -> None:
+    """The sentence is as `runners/engines/mongodb.py` records it."""
+    world = w.World({"disk": "Disk"}, {"a": "A"}, engine="mongodb")
+    sentence = (
+        "The server is not MongoDB but a stand-in that speaks its wire protocol, mongo-java-server 1.47.0, with its "
+        "data in memory: its numbers say nothing about MongoDB."
+    )
+    fact = s.FactRow(w.RUN, "database", "disk", "db@disk", "stand_in", sentence, None, "observed")
+    report = w.report("R", p.DisclosureElement(), language="ja")
+    view = build(world.plan(report), w.make_store([*world.rows(), fact]), report, CATALOGUES["ja"])
+    assert "wire protocol" not in f"{view.notices} {view.blocks}"
+    assert "（mongo-java-server 1.47.0、データはメモリー上）" in view.notices[0].text
+
+
 def test_words_in_backticks_become_code_and_nothing_else_becomes_markup() -> None:
     assert ticked("say `bench <run>` & more") == "say <code>bench &lt;run&gt;</code> &amp; more"
     assert ticked("a lone ` stays") == "a lone ` stays"

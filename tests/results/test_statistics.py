@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from benchbrief.compiler.plan import Dimension, Expect, Query
-from benchbrief.results.expects import Verdict, evaluate
+from benchbrief.results.expects import Verdict, evaluate, is_number
 from benchbrief.results.statistics import t_interval
 from benchbrief.results.store import open_store
 from benchbrief.runners.measurement import Operation
@@ -83,6 +83,19 @@ def verdict(tmp_path: Path, sql: str, *dims: Dimension, sides: tuple[Query, ...]
         (found,) = evaluate(plan, store)
     assert (found.text, found.origin) == (text, "brief.bench:7:3")
     return found
+
+
+@pytest.mark.parametrize("limit", ["15 ops/s", "10k ops/s", "-20 %", "1 us", "0.5", "4 MiB", "-1"])
+def test_a_limit_as_it_stands_in_the_spec_is_not_told_again(limit: str) -> None:
+    assert is_number(a_query("", text=limit))
+    assert not is_number(a_query("", text=f"{limit} * factor"))
+    assert not is_number(a_query("", text="limit"))
+
+
+def test_a_time_is_told_in_the_unit_that_fits_it(tmp_path: Path) -> None:
+    took = a_query("SELECT 1.6985e-05::DOUBLE AS value", text="latency.p50").model_copy(update={"unit": "s"})
+    found = verdict(tmp_path, "SELECT 0.0::DOUBLE AS value", sides=(took, a_query("SELECT 1e-6", text="1 us")))
+    assert found.detail.endswith("latency.p50 is 16.985 us")
 
 
 def test_an_expectation_that_holds_everywhere_holds(tmp_path: Path) -> None:
