@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,6 @@ from benchbrief.terminal import fail
 if TYPE_CHECKING:
     from benchbrief.results.comparison import Contender
 
-_LAST = re.compile(r"last(?:~(\d+))?$")
 _REVISION = "rev:"
 
 
@@ -36,21 +34,11 @@ def resolve(text: str, out: Path) -> Reference:
 
 
 def _run(name: str, out: Path) -> Path:
-    from benchbrief.results.errors import ResultsError
-    from benchbrief.results.runs import find_run, last_run, list_real_runs
+    from benchbrief.results.runs import find_run
 
     if name.startswith(_REVISION):
         return _of_revision(name.removeprefix(_REVISION), out)
-    if (found := _LAST.match(name)) is None:
-        return find_run(out, name)
-    back = int(found[1] or 0)
-    if back == 0:
-        return last_run(out)
-    runs = list_real_runs(out)
-    if back >= len(runs):
-        hint = "`bench status --all` lists them; simulated ones do not count"
-        raise ResultsError(f"{out} has no run {name}: {len(runs)} were measured", hint)
-    return runs[-1 - back]
+    return find_run(out, name)
 
 
 def _of_revision(revision: str, out: Path) -> Path:

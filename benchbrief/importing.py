@@ -116,9 +116,11 @@ def _tell(choices: Choices, what: Prepared, plan: Plan, run_dir: Path | None) ->
         }
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
         return
-    covered = len(what.cells) + sum(len(each.not_needed) for each in what.cells)
+    spared = sum(len(each.not_needed) for each in what.cells)
     verb = "would import" if run_dir is None else "imported"
-    parts = [f"{covered} of {len(plan.cells)} cells"]
+    parts = [f"{len(what.cells)} of {len(plan.cells)} cells"]
+    if spared:
+        parts.append(f"which stand for {spared} repeat{'s' if spared != 1 else ''} of theirs")
     if what.published:
         count = len(what.published)
         parts.append(f"{count} published value{'s' if count != 1 else ''} of metrics, to compare with")

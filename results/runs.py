@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -14,6 +15,7 @@ from benchbrief.runners.rundir import PLAN, SIMULATION
 RunState = Literal["running", "done", "failed", "interrupted"]
 RUN_STATES: tuple[RunState, ...] = get_args(RunState)
 _TAIL_BYTES = 1 << 20
+_LAST = re.compile(r"last(?:~(\d+))?")
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,19 @@ def last_unended(out: Path) -> Path:
 
 
 def find_run(out: Path, name: str) -> Path:
-    """A run by its id, the start of it, or its folder. Raises ResultsError when none or several fit."""
+    """A run by its id, the start of it, or its folder; `last`, `last~1` and so on are those that were measured here.
+
+    Raises ResultsError when none or several fit.
+    """
     if (Path(name) / PLAN).is_file():
         return Path(name)
+    if found := _LAST.fullmatch(name):
+        if (back := int(found[1] or 0)) == 0:
+            return last_run(out)
+        if back >= len(real := list_real_runs(out)):
+            hint = "`bench status --all` lists them; simulated and imported ones do not count"
+            raise ResultsError(f"{out} has no run {name}: {len(real)} were measured", hint)
+        return real[-1 - back]
     runs = _runs(out)
     if not runs:
         raise _none_in(out)

@@ -47,6 +47,15 @@ def test_a_run_is_found_by_id_by_its_start_and_by_its_folder(tmp_path: Path) -> 
     assert "20260302-1-y" in raised.value.hint
 
 
+def test_the_last_run_and_those_before_it_are_found_by_any_command_that_takes_a_run(tmp_path: Path) -> None:
+    a_run(tmp_path, "20260301-1-x", at=T0)
+    a_run(tmp_path, "20260302-1-y", at=T0 + 60)
+    assert find_run(tmp_path, "last") == tmp_path / "20260302-1-y"
+    assert find_run(tmp_path, "last~1") == tmp_path / "20260301-1-x"
+    with pytest.raises(ResultsError, match="has no run last~2: 2 were measured"):
+        find_run(tmp_path, "last~2")
+
+
 @pytest.mark.parametrize("out", ["missing", "."])
 def test_a_folder_without_runs_says_how_to_start_one(tmp_path: Path, out: str) -> None:
     assert list_runs(tmp_path / out) == []
