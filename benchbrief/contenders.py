@@ -72,6 +72,11 @@ def contender(reference: Reference, opened: ExitStack) -> Contender:
     plan = load_plan(reference.run_dir)
     hardware = None
     if reference.hardware:
+        variants = [key for key, group in plan.hardware.items() if group.group == reference.hardware]
+        if reference.hardware not in plan.hardware and len(variants) > 1:
+            run = reference.text.rpartition(":")[0]
+            what = f"{reference.hardware} of run {reference.run_dir.name} has {len(variants)} variants"
+            raise fail(what, f"name one: {', '.join(f'`{run}:{key}`' for key in variants)}")
         names = {name: key for key, group in plan.hardware.items() for name in (key, group.group)}
         names.update({key: key for key in plan.hardware})
         hardware = names.get(reference.hardware)

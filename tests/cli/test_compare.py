@@ -253,6 +253,10 @@ def test_a_revision_is_the_last_run_of_its_spec_and_last_counts_back(copied_run:
         told = copied_run("compare", older, "last", "--json").json
         assert (told["first"]["run"], told["second"]["run"]) == (first.name, second.name)
     assert any(each["what"] == "text of brief.bench" for each in told["differences"])
+    several = copied_run("compare", "last:box", "last:one")
+    assert several.code == 2
+    assert "has 2 variants" in several.err
+    assert "name one: `last:one`, `last:two`" in several.err
     variants = copied_run("compare", "last:one", "last:two", "--metric", "throughput")
     assert variants.code == 0
     assert "can't tell: too few repeats: 1, and a test takes 2" in variants.out
