@@ -66,7 +66,7 @@ def copied(name: str, to: Path) -> JobOutput:
     [
         ("read-modify-write", rmw()),
         ("offered-load", offered()),
-        ("version-0.1.4", whole_run(10.0, max_error_share=0.01)),
+        ("version-0.1.4", whole_run(10.0, max_error_share=0.01)),  # written in the form of its source, not recorded
         ("millisecond-histogram", whole_run(4.0)),
     ],
 )
