@@ -75,10 +75,18 @@ def command(brief: Path, run: str | None, out: Path, raw: bool, from_raw: bool, 
 
 
 def _run_of(brief: Path, numbers: NumbersFile, run: str | None, out: Path) -> Path:
-    from benchbrief.results.runs import find_run
+    from benchbrief.results.errors import ResultsError
+    from benchbrief.results.runs import find_run, list_runs
 
     if run is not None:
-        return find_run(out, run)
+        try:
+            return find_run(out, run)
+        except ResultsError as error:
+            if not Path(run).is_dir() and list_runs(out):
+                raise
+            what = f"{run} is not the folder of a run" if Path(run).is_dir() else f"no run {run} in {out}"
+            hint = f"--store wants the run of the brief: {numbers.run}, or the folder of that name, wherever it lies"
+            raise fail(what, hint) from error
     beside = brief.resolve().parent.parent
     if (beside / "plan.json").is_file():
         return beside

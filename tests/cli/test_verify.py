@@ -209,10 +209,16 @@ def test_a_brief_far_from_its_run_asks_for_it(copied_run: Bench, tmp_path: Path)
     away.mkdir()
     shutil.copy(brief(copied_run, "pdf"), away)
     shutil.copytree(copied_run.run_dir, tmp_path / "archive" / "moved")
+    name = copied_run.run_dir.name
     shutil.rmtree(copied_run.run_dir)
     lost = copied_run("verify", "away/brief.pdf")
     assert lost.code == 2
     assert "--store RUN" in lost.err
+    for folder in (".", "nowhere"):
+        asked = copied_run("verify", "away/brief.pdf", "--store", folder)
+        assert asked.code == 2
+        assert "bench run" not in asked.err
+        assert f"--store wants the run of the brief: {name}" in asked.err
     assert copied_run("verify", "away/brief.pdf", "--store", "archive/moved").code == 0
 
 
