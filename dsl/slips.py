@@ -31,6 +31,7 @@ _GRAMMAR = (
     "over", "when", "every", "on", "by", "along", "from", "in", "for", "and", "or", "not", "higher", "lower", "is",
     "better", "each", "override", "formula",
 )  # fmt: skip
+_BRACES = "`{` in a text begins what is computed; write `{{` and `}}` for braces of the text itself"
 _QUOTE_WORDS = "a text is written in quotes"
 _DECLARED = re.compile(rf"^(?:{'|'.join(DECLARATIONS)})\b", re.MULTILINE)
 _HEAD = re.compile(r"^(?![ \t]*(?:each|override|formula)\b)[ \t]*[A-Za-z_]\w*+[^=\n{]*+\{", re.MULTILINE)
@@ -82,6 +83,8 @@ def heads_before(source: Source, start: int, at: int) -> Iterator[tuple[str, int
 
 def _advice(stop: Stop) -> str:
     text = stop.source.text
+    if stop.in_hole and stop.after_value and stop.sign == "$":
+        return _BRACES  # `{print $1}` is a program of awk
     if price := _DOLLARS.match(text, stop.at):
         return f"write `{price[1]} USD{price[2]}`"
     if text.startswith(".p99.", max(0, stop.at - 5)) and (nines := _NINES.match(text, stop.at)):
@@ -91,7 +94,7 @@ def _advice(stop: Stop) -> str:
             return _ADVICE[stop.sign]
         if stop.after_value and stop.bracket == "{" and stop.last and stop.last.kind == "word":
             return _QUOTE_WORDS
-    return ""
+    return _BRACES if stop.in_hole and stop.at < stop.end else ""
 
 
 # Signs of other languages.
