@@ -145,7 +145,9 @@ def _tools(results: Results) -> Iterable[Item]:
         versions = list(
             dict.fromkeys(f.value for f in results.observed if f.kind == "tool" and f.name == f"{driver}.version")
         )
-        text = words["d_on"].format(tool=" / ".join(versions) or driver, hosts=words.locale.listed(hosts))
+        text = " / ".join(versions) or driver
+        if not imported.is_imported(results):  # the plan's hosts are not where it ran
+            text = words["d_on"].format(tool=text, hosts=words.locale.listed(hosts))
         if path := found.get(f"{driver}.path"):
             text += f"{words['semicolon']}{words['d_tool_path']} {path}"
         yield Item(driver, words["semicolon"].join([text, *_properties(driver, results)]))
@@ -268,6 +270,8 @@ _BRIEF = ("os", "kernel", "cpu", "memory", "memory_limit")
 
 
 def _hosts(results: Results, *, brief: bool) -> Iterable[Item]:
+    if imported.is_imported(results):  # the plan's hosts are not where it was measured
+        return
     for host in results.plan.hosts.values():
         facts = {f.name: f.value for f in results.observed if f.kind == "host" and f.node == host.id}
         facts = {k: v for k, v in facts.items() if k in _BRIEF or (not brief and k != "block_devices")}

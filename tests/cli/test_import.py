@@ -91,6 +91,8 @@ def test_the_brief_says_whose_numbers_these_are_before_any_of_them(imported: Don
     assert "Licence: cited with its source" in text
     assert "It is 8.7 times." in text
     assert '<td class="n">8.7</td><td class="n">8.701</td>' in html
+    assert "ssh eco-1.lab" not in text  # a host of the plan, on which nothing was measured
+    assert "ycsb on" not in text
 
 
 def test_no_command_takes_it_for_a_measured_run(imported: Done) -> None:
