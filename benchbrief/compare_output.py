@@ -89,7 +89,8 @@ def quantity(value: float, unit: str) -> str:
         case "share":
             return f"{value * 100:.3g} %"
         case _:
-            return f"{value:,.4g} {unit}" if unit not in ("", "1") else f"{value:,.4g}"
+            text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+            return f"{text} {unit}" if unit not in ("", "1") else text
 
 
 def _change(row: Comparison) -> str:

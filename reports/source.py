@@ -32,6 +32,9 @@ class Store(Protocol):
     def sql(self, text: str) -> Table: ...
 
 
+_PLACE = ("experiment", "hardware", "workload")
+
+
 class CellRow(NamedTuple):
     cell_id: str
     experiment: str
@@ -131,7 +134,17 @@ class Results:
         if not reasons:
             known = _matching(query, self.rows(query), where)
             reasons = dict.fromkeys(r for keys in known if (r := self._reasons[query.sql][keys]))
-        return list(reasons) or [self.words["no_value"]]
+        return list(reasons) or [self.words["no_value" if self._planned(query, **where) else "not_planned"]]
+
+    def _planned(self, query: Query, **where: Key) -> bool:
+        """Whether each of the query's measures has cells there; what their loads are is not asked."""
+        there = [
+            cell for cell in self.cells if all(_key(getattr(cell, d)) == _key(where[d]) for d in _PLACE if d in where)
+        ]
+        return all(
+            any(all(_key(getattr(cell, d)) in fixed[d] for d in _PLACE if d in fixed) for cell in there)
+            for fixed in fixed_keys(query.sql)
+        )
 
     @cached_property
     def cells(self) -> tuple[CellRow, ...]:

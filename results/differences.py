@@ -56,13 +56,27 @@ def _facts(side: Contender) -> dict[str, dict[str, None]]:
     # What belongs to no hardware is the clients'.
     condition = f"hardware = '{quoted}' OR hardware IS NULL" if side.hardware is not None else "true"
     rows = side.store.sql(
-        f"SELECT kind, hardware, name, value FROM facts WHERE {condition} ORDER BY kind, hardware, name, value"  # noqa: S608  # ours
+        f"SELECT kind, hardware, name, value, unit FROM facts WHERE {condition} ORDER BY kind, hardware, name, value"  # noqa: S608  # ours
     ).rows
     found: dict[str, dict[str, None]] = {}
-    for kind, hardware, name, value in rows:
+    for kind, hardware, name, value, unit in rows:
         if name.startswith(_PASSING) or name.endswith(".path"):
             continue
         whose = "load generator" if hardware is None and kind == "host" else "" if kind == "hardware" else kind
         of = f" of {hardware}" if side.hardware is None and hardware is not None else ""
-        found.setdefault(" ".join(word for word in (whose, f"{name}{of}") if word), {}).setdefault(value)
+        found.setdefault(" ".join(word for word in (whose, f"{name}{of}") if word), {}).setdefault(
+            _readable(value, unit)
+        )
     return found
+
+
+def _readable(value: str, unit: str | None) -> str:
+    """`8388608` of unit B: `8 MiB`; any other with its unit, where it has one."""
+    if unit != "B" or not value.isdigit():
+        return f"{value} {unit}" if unit not in (None, "", "1", "nodes") else value
+    count = int(value)
+    size, name = next((step for step in _SIZES if count and count % step[0] == 0), (1, "B"))
+    return f"{count // size:,} {name}"
+
+
+_SIZES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))

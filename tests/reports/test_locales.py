@@ -105,7 +105,12 @@ def test_what_runs_record_is_in_the_catalogue_as_the_runners_write_it() -> None:
         "r_restored_by_command",
         *warm_ups,
     }
-    by_hand = {*made_of_parts, "r_assertions", "r_unfinished"}  # db_bench says the one, the store the other
+    by_hand = {
+        *made_of_parts,
+        "r_assertions",
+        "r_unfinished",
+        "r_one_for_all",
+    }  # db_bench, the store and an import say these
     gone = {
         (key, literal)
         for key, text in words("en").items()

@@ -13,6 +13,7 @@ from benchbrief.compiler import plan as p
 from benchbrief.reports.build import build
 from benchbrief.reports.render import render
 from benchbrief.reports.signs import may_be_negative
+from benchbrief.reports.source import Results
 from benchbrief.reports.templating import ticked
 from benchbrief.reports.words import CATALOGUES
 from benchbrief.results import schema as s
@@ -100,6 +101,16 @@ def test_a_stand_in_and_where_its_data_lie_are_told_in_the_language_of_the_repor
     view = build(world.plan(report), w.make_store([*world.rows(), fact]), report, CATALOGUES["ja"])
     assert "wire protocol" not in f"{view.notices} {view.blocks}"
     assert "（mongo-java-server 1.47.0、データはメモリー上）" in view.notices[0].text
+
+
+def test_what_was_never_planned_somewhere_is_told_so() -> None:
+    world = w.World({"disk": "Disk", "ram": "RAM"}, {"a": "A"})
+    plan = world.plan()
+    plan = plan.model_copy(update={"cells": tuple(cell for cell in plan.cells if cell.hardware == "disk")})
+    results = Results(plan, w.make_store(world.rows()), CATALOGUES["en"])
+    query = w.throughput("hardware", "threads", workload="a")
+    assert results.why_missing(query, hardware="ram", threads=4.0) == "not planned there"
+    assert results.why_missing(query, hardware="disk", threads=4.0) == "not given by the measurement"
 
 
 def test_words_in_backticks_become_code_and_nothing_else_becomes_markup() -> None:
