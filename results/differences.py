@@ -71,9 +71,9 @@ def _facts(side: Contender) -> dict[str, dict[str, None]]:
 
 
 def _readable(value: str, unit: str | None) -> str:
-    """`8388608` of unit B: `8 MiB`; any other with its unit, where it has one."""
+    """`8388608` of unit B: `8 MiB`; any other as it is."""
     if unit != "B" or not value.isdigit():
-        return f"{value} {unit}" if unit not in (None, "", "1", "nodes") else value
+        return value
     count = int(value)
     size, name = next((step for step in _SIZES if count and count % step[0] == 0), (1, "B"))
     return f"{count // size:,} {name}"

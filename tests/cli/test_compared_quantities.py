@@ -18,7 +18,7 @@ def test_a_large_metric_is_told_without_a_power_of_ten(value: float, unit: str, 
 
 @pytest.mark.parametrize(
     ("value", "unit", "shown"),
-    [("8388608", "B", "8 MiB"), ("1000", "B", "1,000 B"), ("250", "W", "250 W"), ("tmpfs", None, "tmpfs")],
+    [("8388608", "B", "8 MiB"), ("1000", "B", "1,000 B"), ("4", "cores", "4"), ("tmpfs", None, "tmpfs")],
 )
 def test_a_setting_that_differs_is_told_in_its_unit(value: str, unit: str | None, shown: str) -> None:
     assert _readable(value, unit) == shown
