@@ -20,7 +20,7 @@ ELSEWHERE = {
     "E0003": "a file that can't be read: test_read",
     "E0006": "a file of megabytes: test_read",
     "E0605": "more than a hundred files: test_resolve",
-    "E0746": "hundreds of workloads: test_limits",
+    "E0746": "hundreds of workloads: compiler/test_limits",
 }
 """Codes whose fixture is made on the spot, why, and where."""
 
