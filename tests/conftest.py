@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from hypothesis import settings
 # An example that takes long on a busy machine is no counterexample: pytest's own time-out ends what hangs.
 settings.register_profile("benchbrief", deadline=None)
 settings.load_profile("benchbrief")
+
+# YCSB's processes live for seconds: half of their processor time is the optimizing compiler's. Its script reads this.
+os.environ.setdefault("JAVA_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

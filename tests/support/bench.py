@@ -60,6 +60,7 @@ class Bench:
         self.mark = uuid.uuid4().hex
         self.env = {
             "PATH": os.environ["PATH"],
+            "JAVA_OPTS": os.environ.get("JAVA_OPTS", ""),
             "LANG": "C.UTF-8",
             "HOME": str(self.home),
             "TMPDIR": str(self.tmp),
