@@ -14,39 +14,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
-from benchbrief.compiler.plan import Host
-from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.fan_out import fan_out
-from benchbrief.runners.seams import Transport
-from benchbrief.runners.tasks import Command
-from benchbrief.runners.transports import open_transport
+from benchmarks.fan_out_ours import COMMAND
 from benchmarks.timing import spread, wall_s
 from tests.support.network import Network, network
 
 PEERS = Path(__file__).parents[1] / ".tools" / "peers" / "bin"
 HOSTS = 50
-COMMAND = ("uname", "-n")
-
-
-def ours(names: Sequence[str], commands: int) -> None:
-    """What is measured of us: open all, run the commands, close all. Raises RunnerError when any host fails."""
-
-    def one(name: str) -> None:
-        transport: Transport = open_transport(Host(id=name, transport="ssh", name=name))
-        try:
-            for _ in range(commands):
-                done = transport.run(Command(COMMAND))
-                if done.exit_code != 0:
-                    raise RunnerError(f"{name}: ended with code {done.exit_code}")
-        finally:
-            transport.close()
-
-    for outcome in fan_out(names, one).values():
-        if outcome is not None:
-            raise outcome
 
 
 def _ansible(folder: Path, net: Network, commands: int) -> list[str]:
@@ -109,7 +84,7 @@ def main(rounds: int = 5) -> bool:
         for commands in (1, 10):
             names = [h.name for h in net.hosts]
             tools = {
-                "bench": [sys.executable, "-m", "benchmarks.fan_out", str(commands), *names],
+                "bench": [sys.executable, "-m", "benchmarks.fan_out_ours", str(commands), *names],
                 "Ansible": _ansible(folder, net, commands),
                 "pyinfra": _pyinfra(folder, net, commands),
             }
@@ -137,7 +112,3 @@ def _end_masters(folder: Path) -> None:
     deadline = time.monotonic() + 10
     while any((folder / "cp").glob("*")) and time.monotonic() < deadline:
         time.sleep(0.01)
-
-
-if __name__ == "__main__":
-    ours(sys.argv[2:], int(sys.argv[1]))

@@ -1,0 +1,36 @@
+"""Our part of the fan-out: a process of its own that imports what it needs, as the other tools' do."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from benchbrief.compiler.plan import Host
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.fan_out import fan_out
+from benchbrief.runners.tasks import Command
+from benchbrief.runners.transports import open_transport
+
+COMMAND = ("uname", "-n")
+
+
+def ours(names: Sequence[str], commands: int) -> None:
+    """What is measured of us: open all, run the commands, close all. Raises RunnerError when any host fails."""
+
+    def one(name: str) -> None:
+        transport = open_transport(Host(id=name, transport="ssh", name=name))
+        try:
+            for _ in range(commands):
+                done = transport.run(Command(COMMAND))
+                if done.exit_code != 0:
+                    raise RunnerError(f"{name}: ended with code {done.exit_code}")
+        finally:
+            transport.close()
+
+    for outcome in fan_out(names, one).values():
+        if outcome is not None:
+            raise outcome
+
+
+if __name__ == "__main__":
+    ours(sys.argv[2:], int(sys.argv[1]))
