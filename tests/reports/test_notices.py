@@ -62,7 +62,8 @@ def test_a_cover_names_all_notices_with_links_to_them(template: str, tmp_path: P
     shown = " ".join(cover.extract_text().split())
     links = [link.get_object() for link in cover.annotations or ()]
     text = made.html.read_text("utf-8")
-    titles = re.findall(r'<li><a href="#(notice-\d+)">([^<]+)</a></li>', text)
+    (listed,) = re.findall(r'<p class="cover-notices">(.*?)</p>', text, re.DOTALL)
+    titles = re.findall(r'<a href="#(notice-\d+)">([^<]+)</a>', listed)
     assert [title for _, title in titles][:2] == ["Incomplete results", "Expectations not met"]
     assert all(title in shown for _, title in titles)
     assert all(re.search(rf'id="{anchor}">\s*<div [^>]*><p><strong>{title}', text) for anchor, title in titles)
