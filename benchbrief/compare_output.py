@@ -14,7 +14,8 @@ from benchbrief.verdict_files import inline, table
 
 if TYPE_CHECKING:
     from benchbrief.contenders import Reference
-    from benchbrief.results.comparison import Comparison, Contender, Outcome, Values
+    from benchbrief.results.comparison import Comparison, Outcome, Values
+    from benchbrief.results.contenders import Contender
     from benchbrief.results.differences import Difference
 
 COLOURS = {"better": "green", "worse": "red", "differs": "yellow", "unknown": "yellow"}

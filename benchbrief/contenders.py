@@ -11,7 +11,7 @@ from benchbrief.dsl.suggest import did_you_mean
 from benchbrief.terminal import fail
 
 if TYPE_CHECKING:
-    from benchbrief.results.comparison import Contender
+    from benchbrief.results.contenders import Contender
 
 _REVISION = "rev:"
 
@@ -65,7 +65,7 @@ def _of_revision(revision: str, out: Path) -> Path:
 
 def contender(reference: Reference, opened: ExitStack) -> Contender:
     """Its results, open for as long as `opened` is. Raises RunnerError, or Stop."""
-    from benchbrief.results.comparison import Contender
+    from benchbrief.results.contenders import Contender
     from benchbrief.results.store import fresh_store
     from benchbrief.runners.rundir import load_plan
 

@@ -11,7 +11,8 @@ from benchbrief.reports.source import Results
 from benchbrief.reports.values import NBSP, quantity
 from benchbrief.reports.view import Item, Notice
 from benchbrief.reports.words import counted
-from benchbrief.results.comparison import Contender, compare, quantities
+from benchbrief.results.comparison import compare
+from benchbrief.results.contenders import Contender, quantities
 
 MOST_PAIRS = 3
 """Of hardware: a fourth hardware has six, which is a table of a reader's own (`bench compare`)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from benchbrief.results.comparison import Contender
+from benchbrief.results.contenders import Contender
 
 _PASSING = ("free space of ",)
 """Beginnings of the names of facts that change from hour to hour, and explain nothing."""

@@ -17,7 +17,8 @@ from benchbrief.verdict_files import verdict_options, write_markdown, write_verd
 
 if TYPE_CHECKING:
     from benchbrief.contenders import Reference
-    from benchbrief.results.comparison import Comparison, Contender, Outcome, Quantity
+    from benchbrief.results.comparison import Comparison, Outcome, Quantity
+    from benchbrief.results.contenders import Contender
 
 
 @click.command(
@@ -125,7 +126,7 @@ def _refuse_mixture(first: Contender, second: Contender, mixed: bool) -> None:
 
 def _chosen(first: Contender, second: Contender, metrics: tuple[str, ...]) -> list[Quantity]:
     from benchbrief.dsl.suggest import did_you_mean
-    from benchbrief.results.comparison import by_default, quantities
+    from benchbrief.results.contenders import by_default, quantities
 
     known = {each.name: each for each in quantities(first, second)}
     if not metrics:

@@ -1,0 +1,257 @@
+"""The contenders of a comparison, and what they have in common: each quantity at each point, with its repeats.
+
+A contender is a run, or one hardware of a run. A point is by experiment, workload and load, and by hardware where whole
+runs are compared. A point one of whose planned repeats gave no value has none, whatever the quantity: what is left of
+its repeats is another sample than the one that was planned.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+from benchbrief.compiler.plan import Plan, Query
+from benchbrief.results.comparison import Better, Point, Quantity, Values
+from benchbrief.results.latency import UNMERGEABLE
+from benchbrief.results.store import Key
+
+_POINT = ("experiment", "hardware", "workload", "threads", "target")
+
+
+class Rows(Protocol):
+    @property
+    def rows(self) -> Sequence[Sequence[Any]]: ...
+
+
+class ReadSide(Protocol):
+    """What is asked of a run's `Store`."""
+
+    def query(self, query: Query) -> Sequence[Sequence[Any]]: ...
+    def sql(self, text: str) -> Rows: ...
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A finished run, or with `hardware` that part of it. `label` is what the user calls it, `origin` where its numbers
+    are from: measured, simulated or imported."""
+
+    label: str
+    plan: Plan
+    store: ReadSide
+    hardware: str | None = None
+    origin: str = "measured"
+
+
+@dataclass
+class _Gathered:
+    """The values of one contender by point, with those of the repeats beside them: None where one has none."""
+
+    values: dict[Point, tuple[float | None, str]] = field(default_factory=dict)
+    repeats: dict[Point, list[float | None]] = field(default_factory=dict)
+
+    def at(self, point: Point, planned: int, behind: _Measurements, *, percentile: bool) -> Values | None:
+        """`planned` is how many repeats the plan has of the point, 0 where it has none, or the point is of several."""
+        if point not in self.values and not planned:
+            return None
+        value, reason = self.values.get(point, (None, ""))
+        told = self.repeats.get(point, [])
+        known = tuple(each for each in told if each is not None)
+        of = max(planned, len(told))
+        if known and len(known) < of:
+            value, reason = None, f"{of - len(known)} of {of} repeats without a value"
+        elif value is None and not reason:
+            reason = f"{UNMERGEABLE} over repeats" if percentile and len(known) > 1 else "no repeat has a value"
+        return Values(value, known, percentile, reason, behind.at(point))
+
+
+class _Measurements:
+    """What the cells of a contender are of: the digests of their raw outputs; else the run that measured them."""
+
+    def __init__(self, side: Contender) -> None:
+        self._cells: list[tuple[dict[str, Key], str]] = []
+        self._found: dict[tuple[str, ...], dict[Point, set[str]]] = {}
+        rows = side.store.sql(
+            f"SELECT {_CELLS}, coalesce((SELECT string_agg(f.sha256, ' ' ORDER BY f.sha256) FROM main.files AS f "  # noqa: S608  # ours
+            "WHERE f.run_id = c.run_id AND f.cell_id = c.cell_id), "
+            "coalesce(c.reused_from, c.run_id) || ' ' || c.cell_hash || ' ' || c.repeat) "
+            f"FROM main.cells AS c WHERE c.status = 'ok' AND {_of(side)}"
+        ).rows
+        for *keys, measurement in rows:
+            self._cells.append((dict(zip(_POINT, keys, strict=True)), measurement))
+
+    def at(self, point: Point) -> frozenset[str]:
+        """Those of all cells at the point, which may have fewer dimensions than a cell."""
+        dims = tuple(dim for dim, _ in point if dim in _POINT)
+        if dims not in self._found:
+            found = self._found[dims] = {}
+            for keys, measurement in self._cells:
+                found.setdefault(tuple((dim, keys[dim]) for dim in dims), set()).add(measurement)
+        return frozenset(self._found[dims].get(tuple((dim, key) for dim, key in point if dim in _POINT), ()))
+
+
+def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> Iterator[Quantity]:
+    """All that both contenders have: throughput, the percentiles and the mean of latency by operation, the share of
+    errors, and each metric of the specs that has a value for each repeat (none without `metrics`)."""
+    sides = (first, second)
+    planned = [_planned(side) for side in sides]
+    quantity = partial(_quantity, first.plan, planned, [_Measurements(side) for side in sides])
+    yield quantity("throughput", "ops/s", "higher", [_throughput(side) for side in sides])
+    latencies = [_latencies(side) for side in sides]
+    for name in dict.fromkeys(name for each in latencies for name in each):
+        percentile = name.startswith("latency.p")
+        gathered = [each.get(name, _Gathered()) for each in latencies]
+        yield quantity(name, "s", "lower", gathered, percentile=percentile)
+    errors = [_errors(side) for side in sides]
+    if any(value for each in errors for value, _ in each.values.values()):
+        yield quantity("errors", "share", "lower", errors)
+    told = [{m.name: m for m in side.plan.metrics if m.repeats and metrics} for side in sides]
+    for name in told[0]:
+        if name not in told[1]:
+            continue
+        ones = [each[name] for each in told]
+        if ones[0].query.unit != ones[1].query.unit or any(
+            side.hardware is not None and "hardware" not in one.query.dims
+            for side, one in zip(sides, ones, strict=True)
+        ):
+            continue  # of another kind now; or it compares the hardware itself
+        gathered = [_metric(side, one.query, one.repeats) for side, one in zip(sides, ones, strict=True)]
+        percentile = all("measure.latency" in one.query.sql and "statistic = 'p" in one.query.sql for one in ones)
+        yield quantity(name, ones[0].query.unit, ones[1].better, gathered, percentile=percentile)
+
+
+def _quantity(
+    plan: Plan,
+    planned: Sequence[Mapping[Point, int]],
+    behind: Sequence[_Measurements],
+    name: str,
+    unit: str,
+    better: Better,
+    gathered: Sequence[_Gathered],
+    *,
+    percentile: bool = False,
+) -> Quantity:
+    first, second = gathered
+    points = sorted({**first.values, **second.values}, key=_order(plan))
+    return Quantity(
+        name,
+        unit,
+        better,
+        {
+            point: (
+                first.at(point, planned[0].get(point, 0), behind[0], percentile=percentile),
+                second.at(point, planned[1].get(point, 0), behind[1], percentile=percentile),
+            )
+            for point in points
+        },
+    )
+
+
+def _order(plan: Plan) -> Callable[[Point], list[tuple[int, float, str]]]:
+    """To sort points by: names as they are in the plan, numbers as they are."""
+    names: dict[str, Mapping[str, object]] = {
+        "experiment": plan.experiments,
+        "hardware": plan.hardware,
+        "workload": plan.workloads,
+    }
+    places = {dim: {name: place for place, name in enumerate(declared)} for dim, declared in names.items()}
+
+    def order(point: Point) -> list[tuple[int, float, str]]:
+        return [
+            (places.get(dim, {}).get(key, 0), 0.0, key) if isinstance(key, str) else (0, float(key or 0), "")
+            for dim, key in point
+        ]
+
+    return order
+
+
+def _point(side: Contender, keys: Mapping[str, Key]) -> Point:
+    """Of one hardware, that is what differs, and no part of the point; an offered load says more than its threads."""
+    left_out = {"hardware"} if side.hardware is not None else set()
+    if keys.get("target") is not None:
+        left_out.add("threads")
+    return tuple((dim, key) for dim, key in keys.items() if dim not in left_out)
+
+
+def _of(side: Contender) -> str:
+    quoted = (side.hardware or "").replace("'", "''")
+    return f"c.hardware = '{quoted}'" if side.hardware is not None else "true"
+
+
+_CELLS = "c.experiment, c.hardware, c.workload, c.threads, c.target"
+_MATCH = (
+    "m.experiment = c.experiment AND m.hardware = c.hardware AND m.workload = c.workload "
+    "AND m.threads IS NOT DISTINCT FROM c.threads AND m.target IS NOT DISTINCT FROM c.target"
+)
+
+
+def _planned(side: Contender) -> Mapping[Point, int]:
+    """How many repeats the plan has of each point, but for those that were not needed."""
+    rows = side.store.sql(f"SELECT {_CELLS}, count(*) FROM measure.cells AS c WHERE {_of(side)} GROUP BY ALL").rows  # noqa: S608  # ours
+    return {_point(side, dict(zip(_POINT, keys, strict=True))): count for *keys, count in rows}
+
+
+def _counted(side: Contender, view: str, condition: str) -> _Gathered:
+    """A value of each cell, by point; every planned cell has a row."""
+    found = _Gathered()
+    rows = side.store.sql(
+        f"SELECT {_CELLS}, m.value FROM measure.cells AS c LEFT JOIN measure.{view} AS m "  # noqa: S608  # ours
+        f"ON {_MATCH} AND m.repeat = c.repeat AND m.phase IS NULL AND {condition} WHERE {_of(side)} ORDER BY ALL"
+    ).rows
+    for *keys, value in rows:
+        found.repeats.setdefault(_point(side, dict(zip(_POINT, keys, strict=True))), []).append(value)
+    for point, values in found.repeats.items():
+        known = [value for value in values if value is not None]
+        found.values[point] = (statistics.fmean(known) if known else None, "")
+    return found
+
+
+def _throughput(side: Contender) -> _Gathered:
+    return _counted(side, "throughput", "m.operation = 'all'")
+
+
+def _errors(side: Contender) -> _Gathered:
+    return _counted(side, "errors", "true")
+
+
+def _latencies(side: Contender) -> dict[str, _Gathered]:
+    """By `latency.p99[read]`; merged over the repeats, and of each repeat."""
+    rows = side.store.sql(
+        "SELECT c.experiment, c.hardware, c.workload, c.threads, c.target, c.operation, c.statistic, c.repeat, c.value "  # noqa: S608  # ours
+        "FROM measure.latency AS c WHERE c.reported AND c.phase IS NULL AND c.statistic NOT IN ('min', 'max') "
+        f"AND {_of(side)} ORDER BY ALL"
+    ).rows
+    found: dict[str, _Gathered] = {}
+    for *keys, operation, statistic, repeat, value in rows:
+        name = f"latency.{statistic.replace('.', '')}[{operation}]"
+        point = _point(side, dict(zip(_POINT, keys, strict=True)))
+        gathered = found.setdefault(name, _Gathered())
+        if repeat is None:
+            gathered.values[point] = (value, "")
+        else:
+            gathered.repeats.setdefault(point, []).append(value)
+    return found
+
+
+def _metric(side: Contender, query: Query, repeats: Query | None) -> _Gathered:
+    found = _Gathered()
+    for keys, value, reason in _rows(side, query):
+        found.values[_point(side, keys)] = (value, reason)
+    for keys, value, _ in _rows(side, repeats) if repeats else ():
+        keys.pop("repeat")
+        found.repeats.setdefault(_point(side, keys), []).append(value)
+    return found
+
+
+def _rows(side: Contender, query: Query) -> Iterator[tuple[dict[str, Key], float | None, str]]:
+    for row in side.store.query(query):
+        keys: dict[str, Key] = dict(zip(query.dims, row[:-1], strict=True))
+        if side.hardware is None or keys.get("hardware") == side.hardware:
+            yield keys, row[-1], getattr(row, "reason", None) or ""
+
+
+def by_default(names: Iterable[str]) -> list[str]:
+    """Of all quantities, those that are told when none is asked for: of latencies the 99th percentile alone."""
+    return [name for name in names if not name.startswith("latency.") or name.startswith("latency.p99[")]
