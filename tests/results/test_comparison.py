@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from benchbrief.results.comparison import Comparison, Point, Quantity, Values, compare
+from benchbrief.results.comparison import Comparison, Point, Quantity, Values, compare, compare_all
+from benchbrief.results.contenders import Contender, quantities
+from benchbrief.results.store import open_store
+from benchbrief.runners.measurement import Operation
+from tests.results.making import RunMaker, a_cell, a_plan, histogram, measurement
 
 Points = dict[Point, tuple[Values | None, Values | None]]
 
@@ -71,3 +77,62 @@ def test_equal_values_are_one_measurement_only_when_they_come_from_the_same() ->
     assert judged(values(1, 2, 3, of="run-1"), values(1, 2, 3, of="run-2")).verdict == "within noise"
     assert judged(values(0, 0, 0, of="run-1"), values(0, 0, 0, of="run-2")).verdict == "within noise"
     assert judged(values(1, 2, 3, of="run-1"), values(1, 2, 3, of="run-1")).verdict == "same measurement"
+
+
+def test_a_repeat_without_a_value_leaves_the_point_missing_for_each_quantity_alike(tmp_path: Path) -> None:
+    """The second hardware lost a repeat: its throughput, its latencies and its errors are of no whole sample."""
+    cells = [a_cell(hardware=key, repeat=repeat) for key in ("nvme", "hdd") for repeat in (1, 2, 3)]
+    plan = a_plan(cells)
+    run = RunMaker(tmp_path / "run", plan)
+    *done, lost = cells
+    for cell in done:
+        read = Operation(
+            "read", 100 + cell.repeat, mean_s=0.001, histogram=histogram((0.001, 0.002, 100 + cell.repeat))
+        )
+        run.ok(cell, {"load-1": measurement([read], errors=1)})
+    run.failed(lost, "gone")
+    with open_store(run.run_dir) as store:
+        found = {
+            each.name: each
+            for each in quantities(Contender("nvme", plan, store, "nvme"), Contender("hdd", plan, store, "hdd"))
+        }
+    assert {"throughput", "errors", "latency.mean[read]", "latency.p99[read]"} <= found.keys()
+    for name, quantity in found.items():
+        ((first, second),) = quantity.points.values()
+        assert first is not None, name
+        assert second is not None, name
+        assert first.value is not None, name
+        assert len(first.repeats) == 3, name
+        assert (second.value, second.reason) == (None, "1 of 3 repeats without a value"), name
+    rows = compare(found.values()).comparisons
+    assert {(row.verdict, row.p, row.reason) for row in rows} == {
+        ("unknown", None, "missing (second: 1 of 3 repeats without a value)")
+    }
+
+
+def test_a_point_whose_repeats_all_failed_is_missing_and_not_left_out(tmp_path: Path) -> None:
+    cells = [a_cell(hardware=key, repeat=repeat) for key in ("nvme", "hdd") for repeat in (1, 2)]
+    plan = a_plan(cells)
+    run = RunMaker(tmp_path / "run", plan)
+    for cell in cells[:2]:
+        read = Operation("read", 100, mean_s=0.001, histogram=histogram((0.001, 0.002, 100)))
+        run.ok(cell, {"load-1": measurement([read])})
+    for cell in cells[2:]:
+        run.failed(cell, "gone")
+    with open_store(run.run_dir) as store:
+        found = list(quantities(*(Contender(key, plan, store, key) for key in ("nvme", "hdd"))))
+    outcome = compare(found)
+    assert (outcome.only_first, outcome.only_second) == ((), ())
+    assert {(row.quantity, row.reason) for row in outcome.comparisons} >= {
+        (name, "missing (second: no repeat has a value)") for name in ("throughput", "latency.p99[read]")
+    }
+
+
+def test_several_pairs_are_one_family_and_each_keeps_its_own_points() -> None:
+    a, b = values(10, 11, 12), values(12, 13, 14)
+    pairs = [[Quantity("throughput", "", "higher", {(("threads", n),): (a, b)})] for n in range(3)]
+    alone = compare(pairs[0]).comparisons[0].p
+    assert alone is not None
+    outcomes = compare_all(pairs)
+    assert [len(each.comparisons) for each in outcomes] == [1, 1, 1]
+    assert [each.comparisons[0].p_holm for each in outcomes] == pytest.approx([3 * alone] * 3)
