@@ -204,12 +204,17 @@ def _row(row: Comparison) -> dict[str, object]:
 
 
 def cases(outcome: Outcome) -> Iterator[Case]:
-    """Worse is a failure; what can't be told is skipped."""
+    """Worse is a failure; what can't be told is skipped. The first case of a point has the measured seconds of B there,
+    the others none, and none that a metric reduced: a build server adds them up."""
+    timed = set()
     for row in outcome.comparisons:
         detail = f"{_measured(row.first, row.unit)} -> {_measured(row.second, row.unit)}, {_change(row)}: {word(row)}"
         detail += f" ({row.reason})" if row.reason else ""
         state = "failure" if row.verdict == "worse" else "skipped" if row.verdict == "unknown" else "ok"
-        yield Case(row.key, row.quantity, state, detail)  # type: ignore[arg-type]  # one of the three
+        whole = bool(row.point) and row.point[0][0] == "experiment" and row.key not in timed
+        seconds = row.second.seconds if row.second and whole else 0.0
+        timed.add(row.key)
+        yield Case(row.key, row.quantity, state, detail, seconds)  # type: ignore[arg-type]  # one of the three
     for only, other in ((outcome.only_first, "B"), (outcome.only_second, "A")):
         for point in only:
             yield Case(point, "measured by both", "skipped", f"{other} has not measured it")

@@ -71,15 +71,20 @@ def _write(path: Path, content: bytes, *, append: bool = False) -> None:
 def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
     """One for each expectation, and one for each cell that failed; where none did, one for all cells together.
 
-    What can't be known is skipped, and so is each expectation of a simulated run, of which nobody measured anything.
+    Cells have the seconds that they took, from their last attempt's start to its end; a verdict takes none. What can't
+    be known is skipped, and so is each expectation of a simulated run, of which nobody measured anything.
     """
+    took = {each.cell.id: each.seconds or 0.0 for each in evidence.verdicts}
+    good = [each for each in evidence.verdicts if each.status == "ok"]
+    seconds = sum(took[each.cell.id] for each in good)
     if not finished.failed:
-        done = sum(each.status == "ok" for each in evidence.verdicts)
         missing = sum(each.status == "missing" for each in evidence.verdicts)
         state, detail = ("skipped", f"{missing} cells were not run") if missing else ("ok", "")
-        yield Case("cells", f"all {done + missing} cells", state, detail)  # type: ignore[arg-type]  # one of both
+        yield Case("cells", f"all {len(good) + missing} cells", state, detail, seconds)  # type: ignore[arg-type]  # one of both
+    elif good:
+        yield Case("cells", f"{len(good)} other cells", "ok", "", seconds)
     for cell, reason in finished.failed.items():
-        yield Case("cells", cell, "failure", reason)
+        yield Case("cells", cell, "failure", reason, took.get(cell, 0.0))
     for verdict in finished.verdicts:
         yield expect_case(verdict, simulated=finished.simulated)
 

@@ -28,6 +28,7 @@ class Values:
 
     A percentile's `value` is of the merged histograms of all repeats. Where there is none, `reason` says why.
     `measurements` are what it comes from: the same ones in another run when that took its results from there.
+    `seconds` is how long these took together.
     """
 
     value: float | None
@@ -35,6 +36,7 @@ class Values:
     percentile: bool
     reason: str = ""
     measurements: frozenset[str] = frozenset()
+    seconds: float = 0.0
 
     @property
     def interval(self) -> tuple[float, float] | None:

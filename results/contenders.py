@@ -64,32 +64,33 @@ class _Gathered:
             value, reason = None, f"{of - len(known)} of {of} repeats without a value"
         elif value is None and not reason:
             reason = f"{UNMERGEABLE} over repeats" if percentile and len(known) > 1 else "no repeat has a value"
-        return Values(value, known, percentile, reason, behind.at(point))
+        return Values(value, known, percentile, reason, *behind.at(point))
 
 
 class _Measurements:
     """What the cells of a contender are of: the digests of their raw outputs; else the run that measured them."""
 
     def __init__(self, side: Contender) -> None:
-        self._cells: list[tuple[dict[str, Key], str]] = []
-        self._found: dict[tuple[str, ...], dict[Point, set[str]]] = {}
+        self._cells: list[tuple[dict[str, Key], str, float]] = []
+        self._found: dict[tuple[str, ...], dict[Point, dict[str, float]]] = {}
         rows = side.store.sql(
             f"SELECT {_CELLS}, coalesce((SELECT string_agg(f.sha256, ' ' ORDER BY f.sha256) FROM main.files AS f "  # noqa: S608  # ours
             "WHERE f.run_id = c.run_id AND f.cell_id = c.cell_id), "
-            "coalesce(c.reused_from, c.run_id) || ' ' || c.cell_hash || ' ' || c.repeat) "
+            "coalesce(c.reused_from, c.run_id) || ' ' || c.cell_hash || ' ' || c.repeat), coalesce(c.measured_s, 0) "
             f"FROM main.cells AS c WHERE c.status = 'ok' AND {_of(side)}"
         ).rows
-        for *keys, measurement in rows:
-            self._cells.append((dict(zip(_POINT, keys, strict=True)), measurement))
+        for *keys, measurement, seconds in rows:
+            self._cells.append((dict(zip(_POINT, keys, strict=True)), measurement, seconds))
 
-    def at(self, point: Point) -> frozenset[str]:
-        """Those of all cells at the point, which may have fewer dimensions than a cell."""
+    def at(self, point: Point) -> tuple[frozenset[str], float]:
+        """Those of all cells at the point, which may have fewer dimensions than a cell, and their seconds together."""
         dims = tuple(dim for dim, _ in point if dim in _POINT)
         if dims not in self._found:
             found = self._found[dims] = {}
-            for keys, measurement in self._cells:
-                found.setdefault(tuple((dim, keys[dim]) for dim in dims), set()).add(measurement)
-        return frozenset(self._found[dims].get(tuple((dim, key) for dim, key in point if dim in _POINT), ()))
+            for keys, measurement, seconds in self._cells:
+                found.setdefault(tuple((dim, keys[dim]) for dim in dims), {})[measurement] = seconds
+        there = self._found[dims].get(tuple((dim, key) for dim, key in point if dim in _POINT), {})
+        return frozenset(there), sum(there.values())
 
 
 def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> Iterator[Quantity]:

@@ -193,6 +193,7 @@ def test_junit_has_a_case_for_each_comparison_and_markdown_the_worse_ones_first(
     assert int(suite.attrib["skipped"]) == len(suite.findall("testcase/skipped")) == 2
     failed = {(case.attrib["classname"], case.attrib["name"]) for case in suite if case.find("failure") is not None}
     assert ("old/a/threads=1", "per_core") in failed
+    assert float(suite.attrib["time"]) == 4 * 2 * 2 * 10, "four repeats of ten seconds at each of B's four points"
     page = (tmp_path / "c.md").read_text()
     assert page.index("❌ worse") < page.index("<details>") < page.index("within noise |")
     assert "| cores of old | 4 | 7 |" in page
@@ -292,6 +293,7 @@ def test_a_run_tells_a_build_server_what_held_and_what_failed(finished_run: Fini
     assert "does not hold" in failure.attrib["message"]
     assert suite.find("testcase[@name='Fast <enough>']") is not None
     assert suite[0].attrib["name"] == "all 4 cells"
+    assert float(suite[0].attrib["time"]) == float(suite.attrib["time"]) > 4, "each cell measured a second or more"
     assert page.read_text().startswith("before\n## ")
     assert "| ❌ does not hold | Never so fast |" in page.read_text()
 
