@@ -39,3 +39,25 @@ class LimitedText:
         kept = self._kept.decode("utf-8", "replace")
         dropped = self._size - len(self._kept)
         return f"{kept}\n[{dropped} more bytes were not kept]\n" if dropped else kept
+
+
+class MarkedEnd:
+    """A stream that ends with a pattern (of at most 200 bytes) whose group is an exit code."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = re.compile(rf"{pattern}\Z".encode())
+        self._held = b""
+
+    def settled(self, piece: bytes) -> bytes:
+        """What is no part of the end for sure, of what was held back and the piece."""
+        held = self._held + piece
+        self._held = held[-_MARK_SIZE:]
+        return held[:-_MARK_SIZE]
+
+    def code(self) -> int | None:
+        found = self._pattern.search(self._held)
+        return int(found[1]) if found else None
+
+    def rest(self) -> bytes:
+        """What was held back, without the end."""
+        return self._pattern.sub(b"", self._held)

@@ -1,13 +1,16 @@
 """The transport over SSH. The host's key is always verified, against the known_hosts files only.
 
-fabric opens connections and their gateways. Short commands go through shells of our own: fabric's capture of output
-takes time that grows with the square of its size.
+fabric opens connections and their gateways. Short commands and files go through shells of our own: fabric's capture of
+output takes time that grows with the square of its size, paramiko's SFTP client keeps answers that come before it has
+noted their requests in memory, and a server need not have SFTP.
 """
 
 from __future__ import annotations
 
+import base64
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -17,7 +20,7 @@ import paramiko
 
 from benchbrief.compiler.plan import Host
 from benchbrief.runners.commands import Masking, masked, printable, quote, script
-from benchbrief.runners.errors import ConnectionLost, HostError, HostFull, RunnerError
+from benchbrief.runners.errors import ConnectionLost, HostError, HostFull
 from benchbrief.runners.fan_out import AT_ONCE
 from benchbrief.runners.job_host import Entry, entry, sh
 from benchbrief.runners.keeper import KEEPER
@@ -33,10 +36,9 @@ _IDLE_SHELLS = 4
 _OPENING = threading.BoundedSemaphore(2 * AT_ONCE)
 """Connections that are being opened at a time, by all threads: after a network's outage every lane of a fleet opens its
 own again, perhaps through one jump host, whose sshd refuses some of many."""
-_SFTP_HINT = "Outputs are fetched by SFTP: put `Subsystem sftp internal-sftp` into its sshd_config."
-_WINDOW = 4 << 20
-"""Bytes of a file asked for at a time."""
-_REQUEST = 32 << 10
+_PUT_S = 60.0
+_IN_ENGLISH = "LC_ALL=C; export LC_ALL\n"
+"""What goes wrong is then said in words that are known."""
 
 
 class SshTransport(JobTransport):
@@ -49,8 +51,6 @@ class SshTransport(JobTransport):
         self._was_connected = False
         self._closed = False
         self._connecting = threading.Lock()
-        self._files = threading.Lock()
-        self._sftp_session: tuple[paramiko.Transport | None, paramiko.SFTPClient | None] = (None, None)
         self._idle: list[WarmShell] = []
 
     # --- commands ---
@@ -108,93 +108,46 @@ class SshTransport(JobTransport):
                 "Raise MaxSessions in its sshd_config.",
             ) from error
         except (paramiko.SSHException, EOFError, OSError) as error:
-            if isinstance(error, OSError) and not self._looks_broken(error):
-                raise  # an answer of the SFTP server
             self._forget()
             raise ConnectionLost(
                 f"{self.host.id}: the connection was lost ({str(error) or type(error).__name__})",
                 "Is the host up, and the network?",
             ) from error
 
-    def _looks_broken(self, error: OSError) -> bool:
-        connection = self._connection
-        return (
-            isinstance(error, ConnectionError | TimeoutError)
-            or "closed" in str(error)
-            or connection is None
-            or not connection.is_connected
-        )
-
     # --- files ---
 
     def put(self, content: bytes, path: str) -> None:
-        folder = path.rpartition("/")[0]
-        made = sh(self, f"mkdir -p -- {quote(folder or '.')}")
-        if made.exit_code != 0:
-            raise self._cannot(f"can't write {path}", folder, printable(made.stderr.strip()[-200:]))
-        try:
-            with self._sftp() as sftp:
-                with sftp.open(path, "wb") as file:
-                    file.chmod(0o600)
-                    file.set_pipelined(True)
-                    file.write(content)
-                # Pipelined writes report no error.
-                if sftp.stat(path).st_size != len(content):
-                    raise OSError("not all of it was written")
-        except OSError as error:
-            raise self._cannot(f"can't write {path}", folder, error.strerror or str(error)) from error
-
-    def _cannot(self, what: str, folder: str, why: str) -> RunnerError:
-        """SFTP has no code for a full disk: the host is asked whether it was that."""
-        room = ".benchbrief-room"
-        test = f"cd -- {quote(folder or '.')} && head -c 65536 /dev/zero >{room}; rm -f {room}"
-        said = sh(self, f"LC_ALL=C; export LC_ALL\n{test}").stderr
-        if "No space left" in said + why or "quota exceeded" in said + why:
-            return HostFull(f"no space left on {self.host.id}: {what}", f"Make room on {self.host.id}.")
-        return HostError(f"{self.host.id}: {what}: {why}", "Check the path and its permissions.")
+        folder = quote(path.rpartition("/")[0] or ".")
+        end = uuid.uuid4().hex
+        text = f"mkdir -p -- {folder} && : >>{quote(path)} && chmod 600 -- {quote(path)} && base64 -d >{quote(path)}"
+        encoded = base64.encodebytes(content).decode()
+        done = sh(self, f"{_IN_ENGLISH}umask 077\n{text} <<'{end}'\n{encoded}{end}\n", _PUT_S)
+        if done.exit_code != 0:
+            said = printable(done.stderr.strip()[-300:])
+            if "No space left" in said or "quota exceeded" in said:
+                raise HostFull(f"no space left on {self.host.id}: can't write {path}", f"Make room on {self.host.id}.")
+            raise HostError(f"{self.host.id}: can't write {path}: {said}", "Check the path and its permissions.")
 
     def entries(self, directory: str) -> list[Entry]:
+        # No file's name holds a slash. A file that goes meanwhile is passed over.
+        find = r"find . ! -name . -prune -exec stat -c '%f %s %n//' {} + 2>/dev/null"
+        text = f"{_IN_ENGLISH}cd -- {quote(directory)} && ls >/dev/null && {{ {find}; :; }}"
+        listed = b"".join(self._output(text, f"can't list {directory}"))
         try:
-            with self._sftp() as sftp:
-                return [
-                    entry(each.filename, each.st_mode or 0, each.st_size or 0) for each in sftp.listdir_attr(directory)
-                ]
-        except OSError as error:
-            raise HostError(f"{self.host.id}: can't list {directory}: {error}") from error
+            lines = [line.decode().split(" ", 2) for line in listed.split(b"//\n")[:-1]]
         except UnicodeDecodeError as error:
             raise HostError(f"{self.host.id}: a file name in {directory} is not UTF-8") from error
+        return [entry(name.removeprefix("./"), int(mode, 16), int(size)) for mode, size, name in lines]
 
     def read(self, path: str, limit: int) -> Iterator[bytes]:
-        try:
-            with self._sftp() as sftp, sftp.open(path, "rb") as file:
-                size = min(file.stat().st_size or 0, limit)
-                for window in range(0, size, _WINDOW):
-                    end = min(window + _WINDOW, size)
-                    yield from file.readv([(at, min(_REQUEST, end - at)) for at in range(window, end, _REQUEST)])
-        except OSError as error:
-            raise HostError(f"{self.host.id}: can't read {path}: {error.strerror or error}") from error
+        yield from self._output(f"{_IN_ENGLISH}head -c {limit:d} -- {quote(path)}", f"can't read {path}")
 
-    @contextmanager
-    def _sftp(self) -> Iterator[paramiko.SFTPClient]:
-        """The connection's SFTP session, one user at a time: its client is not made for several."""
-        with self._files, self._broken_is_lost():
-            transport = self._transport()
-            # Not the connection's own session: another thread may forget the connection meanwhile, and fabric would
-            # open it again.
-            known, session = self._sftp_session
-            if session is None or known is not transport:
-                try:
-                    session = paramiko.SFTPClient.from_transport(transport)
-                except paramiko.ChannelException as error:
-                    raise HostError(f"{self.host.id}: no SFTP: {error.text}", _SFTP_HINT) from error
-                except (paramiko.SSHException, EOFError) as error:
-                    # A server without the subsystem closes the channel; what else is asked of it still works then.
-                    transport.open_session(timeout=CONNECT_S).close()
-                    raise HostError(f"{self.host.id}: the SSH server has no SFTP", _SFTP_HINT) from error
-                if session is None:
-                    raise EOFError("no SFTP session")
-                self._sftp_session = transport, session
-            yield session
+    def _output(self, text: str, failing: str) -> Iterator[bytes]:
+        """What one of our own scripts prints, as it comes."""
+        with self._shell() as shell:
+            code, said = yield from shell.stream(text)
+        if code != 0:
+            raise HostError(f"{self.host.id}: {failing}: {printable(said.strip()[-300:]).rpartition(': ')[2]}")
 
     # --- ports ---
 

@@ -10,12 +10,16 @@ import contextlib
 import select
 import time
 import uuid
+from collections.abc import Generator
 from typing import Protocol
 
-from benchbrief.runners.transports.output import LimitedText
+from benchbrief.runners.transports.output import LimitedText, MarkedEnd
 
 _START_S = 15.0
 _KILL_AFTER_S = 2.0
+_STALL_S = 60.0
+"""A script whose output is taken as it comes is given up after so long without any."""
+_PIECE = 1 << 16
 
 
 class Channel(Protocol):
@@ -68,37 +72,67 @@ class WarmShell:
 
     def run(self, script: str, timeout_s: float) -> tuple[int, str, str]:
         """Exit code, standard output and error of a script. Raises TookTooLong."""
-        here = uuid.uuid4().hex
-        text = (
-            f"timeout -k {_KILL_AFTER_S:g} {timeout_s:g} sh <<'{here}'\n{script}\n{here}\n"
-            f"set -- $?; (exit $1); {self._say}; (exit $1); {self._say} >&2\n"
-        )
         out, err = LimitedText(), LimitedText()
         started = time.monotonic()
+        text = self._asked(script, f"timeout -k {_KILL_AFTER_S:g} {timeout_s:g} ")
         code = self._converse(text, out, err, timeout_s + 2 * _KILL_AFTER_S)
         if code in (124, 137) and time.monotonic() - started >= timeout_s:
             raise TookTooLong
         return code, out.text(), err.text()
 
+    def stream(self, script: str) -> Generator[bytes, None, tuple[int, str]]:
+        """Standard output of a script as it comes; at the end, its exit code and standard error.
+
+        The host sends no more than the channel's window (2 MiB) ahead of who takes the pieces: that bounds the memory.
+        """
+        err = LimitedText()
+        code = yield from self._answer(self._asked(script), err, _STALL_S, by_piece=True)
+        return code, err.text()
+
     def close(self) -> None:
         self._channel.close()
 
+    def _asked(self, script: str, within: str = "") -> str:
+        here = uuid.uuid4().hex
+        return (
+            f"{within}sh <<'{here}'\n{script}\n{here}\nset -- $?; (exit $1); {self._say}; (exit $1); {self._say} >&2\n"
+        )
+
     def _converse(self, text: str, out: LimitedText, err: LimitedText, timeout_s: float) -> int:
+        answer = self._answer(text, err, timeout_s)
+        while True:
+            try:
+                out.add(next(answer))
+            except StopIteration as ended:
+                return int(ended.value)
+
+    def _answer(
+        self, text: str, err: LimitedText, timeout_s: float, *, by_piece: bool = False
+    ) -> Generator[bytes, None, int]:
+        """What the shell prints for a text, without the mark at its end; then the exit code.
+
+        The time-out is for all of it, or `by_piece` for each.
+        """
         channel = self._channel
         data = text.encode("utf-8", "surrogateescape")
         deadline = time.monotonic() + timeout_s
+        out = MarkedEnd(self._end)
         while True:
             over = channel.eof_received or channel.closed  # asked before reading what had come by then
             while channel.recv_ready():
-                out.add(channel.recv(1 << 16))
+                if piece := out.settled(channel.recv(_PIECE)):
+                    yield piece
+                if by_piece:
+                    deadline = time.monotonic() + timeout_s
             while channel.recv_stderr_ready():
-                err.add(channel.recv_stderr(1 << 16))
-            code = out.ends_with(self._end)
+                err.add(channel.recv_stderr(_PIECE))
+            code = out.code()
             if code is not None and err.ends_with(self._end) is not None:
-                out.drop_end(self._end)
                 err.drop_end(self._end)
-                return int(code)
+                yield out.rest()
+                return code
             if over:
+                yield out.rest()
                 raise ConnectionResetError("the shell on the host has ended")
             if data:
                 with contextlib.suppress(TimeoutError):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.plan import Host
-from benchbrief.runners.errors import ConnectionLost, HostError, RunnerError
+from benchbrief.runners.errors import HostError, RunnerError
 from benchbrief.runners.seams import Transport
 from benchbrief.runners.tasks import Command, Job
 from benchbrief.runners.transports import open_transport
@@ -333,7 +333,7 @@ def test_another_user_than_root_runs_jobs_and_writes_files(tmp_path: Path, monke
         transport.close()
 
 
-def test_a_server_without_sftp_is_told_as_such_and_at_once(
+def test_files_are_fetched_from_a_server_without_sftp(
     monkeypatch: pytest.MonkeyPatch, opened: list[Transport], tmp_path: Path
 ) -> None:
     with sshd() as server:
@@ -344,9 +344,9 @@ def test_a_server_without_sftp_is_told_as_such_and_at_once(
         monkeypatch.setenv("HOME", str(server.home))
         transport = open_transport(server.host)
         opened.append(transport)
-        assert transport.run(Command(("true",))).exit_code == 0
-        with pytest.raises(HostError, match="box: the SSH server has no SFTP") as told:
-            transport.get("/proc/version", tmp_path / "version")
-        assert not isinstance(told.value, ConnectionLost)
-        assert "Subsystem sftp" in told.value.hint
-        assert transport.run(Command(("true",))).exit_code == 0
+        command = Command(("sh", "-c", "cat /proc/version; echo >kept"))
+        running = transport.start(Job("test", command, 30, collect=("k*",)))
+        assert running.wait(30)
+        output = running.collect(tmp_path)
+        assert output.stdout.read_text() == Path("/proc/version").read_text()
+        assert (tmp_path / "kept").read_text() == "\n"
