@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 from benchbrief.reports.source import Results
 from benchbrief.reports.values import NBSP, quantity
 from benchbrief.reports.view import Item, Notice
 from benchbrief.reports.words import counted
-from benchbrief.results.comparison import compare
-from benchbrief.results.contenders import Contender, quantities
+from benchbrief.results.comparison import compare_all
+from benchbrief.results.contenders import Contender, pairs
 
-MOST_PAIRS = 3
-"""Of hardware: a fourth hardware has six, which is a table of a reader's own (`bench compare`)."""
+MOST_SENTENCES = 3
+"""Pairs of hardware that have a sentence each. A fourth hardware makes six: one sentence then, and a list."""
+MOST_LISTED = 12
+"""Of such a list: those with the largest share within noise. How many more there are is told."""
 NOTICED_CV = 0.10
 """A share: above it, differences of some per cent between points say nothing."""
 
@@ -35,10 +36,12 @@ class Spread(NamedTuple):
 
 
 class _Differences(NamedTuple):
-    """Between two kinds of hardware: how many are within noise, and the sentence that tells it."""
+    """Between two kinds of hardware, by their labels: how many were tested, and how many of them are within noise."""
 
+    first: str
+    second: str
+    tested: int
     noise: int
-    text: str
 
 
 def spreads(results: Results) -> list[Spread]:
@@ -63,8 +66,9 @@ def notice(results: Results) -> Iterable[Notice]:
             words, "notice_spread_body", len(found), wide=len(wide), limit=_share(NOTICED_CV), **_worst(found, results)
         )
         yield Notice(words["notice_spread"], text, "warning")
-    if texts := [each.text for each in _differences(results) if each.noise]:
-        yield Notice(words["notice_noise"], " ".join(texts), "warning")
+    differences = _differences(results)
+    if any(each.noise for each in differences):
+        yield Notice(words["notice_noise"], " ".join(_told(differences, results, noisy_only=True)), "warning")
 
 
 def paragraph(results: Results) -> Iterable[Item]:
@@ -75,8 +79,8 @@ def paragraph(results: Results) -> Iterable[Item]:
         text = counted(results.words, "d_spread", len(found), median=median, **_worst(found, results))
         yield Item("", text, emphasis=wide)
         yield from _percentiles(results)
-        for each in _differences(results):
-            yield Item("", each.text)
+        for text in _told(_differences(results), results):
+            yield Item("", text)
 
 
 def _percentiles(results: Results) -> Iterable[Item]:
@@ -95,21 +99,40 @@ def _percentiles(results: Results) -> Iterable[Item]:
         yield Item("", text)
 
 
-def _differences(results: Results) -> Iterable[_Differences]:
-    """Those between the first few pairs of hardware."""
-    plan, words = results.plan, results.words
+def _differences(results: Results) -> list[_Differences]:
+    """Those between each two kinds of hardware, where any can be tested: all of them are one set of comparisons."""
+    plan = results.plan
     sides = [Contender(key, plan, results.store, key) for key in plan.hardware]
-    for first, second in [*combinations(sides, 2)][:MOST_PAIRS]:
-        compared = [
-            each
-            for each in quantities(first, second, metrics=False)
-            if each.name == "throughput" or each.name.startswith("latency.p99[")
-        ]
-        rows = [row for row in compare(compared).comparisons if row.p is not None]
-        if rows:
-            labels = {"first": plan.hardware[first.label].label, "second": plan.hardware[second.label].label}
-            noise = sum(row.verdict == "within noise" for row in rows)
-            yield _Differences(noise, counted(words, "d_noise", len(rows), noise=noise, **labels))
+    found = [
+        (first.label, second.label, [each for each in both if each.name.startswith(("throughput", "latency.p99["))])
+        for first, second, both in pairs(sides)
+    ]
+    outcomes = compare_all(both for _, _, both in found)
+    told = []
+    for (first, second, _), outcome in zip(found, outcomes, strict=True):
+        rows = [row for row in outcome.comparisons if row.p is not None]
+        noise = sum(row.verdict == "within noise" for row in rows)
+        told.append(_Differences(plan.hardware[first].label, plan.hardware[second].label, len(rows), noise))
+    return [each for each in told if each.tested]
+
+
+def _told(differences: Sequence[_Differences], results: Results, *, noisy_only: bool = False) -> Iterable[str]:
+    """A sentence for each pair; of many, one for all of them, and the pairs of which some are within noise."""
+    words = results.words
+    if len(differences) <= MOST_SENTENCES:
+        for each in differences:
+            if each.noise or not noisy_only:
+                yield counted(words, "d_noise", each.tested, **each._asdict())
+        return
+    tested, noise = sum(each.tested for each in differences), sum(each.noise for each in differences)
+    yield counted(words, "d_noise_all", tested, noise=noise, pairs=len(differences))
+    noisy = sorted((each for each in differences if each.noise), key=lambda each: -each.noise / each.tested)
+    if noisy:
+        listed = words["d_noise_separator"].join(
+            words["d_noise_pair"].format_map(each._asdict()) for each in noisy[:MOST_LISTED]
+        )
+        more = counted(words, "d_noise_more", len(noisy) - MOST_LISTED) if len(noisy) > MOST_LISTED else ""
+        yield words["d_noise_pairs"].format(pairs=listed, more=more)
 
 
 def _worst(found: Sequence[Spread], results: Results) -> dict[str, object]:

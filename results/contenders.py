@@ -10,10 +10,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from itertools import combinations
 from typing import Any, Protocol
 
-from benchbrief.compiler.plan import Plan, Query
+from benchbrief.compiler.plan import Metric, Plan, Query
 from benchbrief.results.comparison import Better, Point, Quantity, Values
 from benchbrief.results.latency import UNMERGEABLE
 from benchbrief.results.store import Key
@@ -93,61 +93,70 @@ class _Measurements:
         return frozenset(there), sum(there.values())
 
 
+@dataclass(frozen=True)
+class _Side:
+    """What one contender measured, by quantity but for metrics, and those of its metrics that can be compared."""
+
+    of: Contender
+    planned: Mapping[Point, int]
+    behind: _Measurements
+    found: Mapping[str, _Gathered]
+    metrics: Mapping[str, Metric]
+
+
 def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> Iterator[Quantity]:
     """All that both contenders have: throughput, the percentiles and the mean of latency by operation, the share of
     errors, and each metric of the specs that has a value for each repeat (none without `metrics`)."""
-    sides = (first, second)
-    planned = [_planned(side) for side in sides]
-    quantity = partial(_quantity, first.plan, planned, [_Measurements(side) for side in sides])
-    yield quantity("throughput", "ops/s", "higher", [_throughput(side) for side in sides])
-    latencies = [_latencies(side) for side in sides]
-    for name in dict.fromkeys(name for each in latencies for name in each):
-        percentile = name.startswith("latency.p")
-        gathered = [each.get(name, _Gathered()) for each in latencies]
-        yield quantity(name, "s", "lower", gathered, percentile=percentile)
-    errors = [_errors(side) for side in sides]
-    if any(value for each in errors for value, _ in each.values.values()):
-        yield quantity("errors", "share", "lower", errors)
-    told = [{m.name: m for m in side.plan.metrics if m.repeats and metrics} for side in sides]
-    for name in told[0]:
-        if name not in told[1]:
-            continue
-        ones = [each[name] for each in told]
-        if ones[0].query.unit != ones[1].query.unit or any(
-            side.hardware is not None and "hardware" not in one.query.dims
-            for side, one in zip(sides, ones, strict=True)
-        ):
-            continue  # of another kind now; or it compares the hardware itself
-        gathered = [_metric(side, one.query, one.repeats) for side, one in zip(sides, ones, strict=True)]
+    yield from _in_common(_side(first, metrics), _side(second, metrics))
+
+
+def pairs(sides: Sequence[Contender]) -> Iterator[tuple[Contender, Contender, Iterator[Quantity]]]:
+    """Each two of some contenders with what both have but for metrics; what each measured is asked for once."""
+    for first, second in combinations([_side(side, metrics=False) for side in sides], 2):
+        yield first.of, second.of, _in_common(first, second)
+
+
+def _side(side: Contender, metrics: bool) -> _Side:
+    """With its metrics of one value for each repeat, but for those that compare the hardware itself."""
+    told = {
+        each.name: each
+        for each in side.plan.metrics
+        if metrics and each.repeats and (side.hardware is None or "hardware" in each.query.dims)
+    }
+    found = {"throughput": _throughput(side), **_latencies(side), "errors": _errors(side)}
+    return _Side(side, _planned(side), _Measurements(side), found, told)
+
+
+def _in_common(*sides: _Side) -> Iterator[Quantity]:
+    def quantity(name: str, unit: str, better: Better, found: Sequence[_Gathered], percentile: bool) -> Quantity:
+        return _quantity(name, unit, better, sides, found, percentile=percentile)
+
+    for name in dict.fromkeys(name for side in sides for name in side.found):
+        found = [side.found.get(name, _Gathered()) for side in sides]
+        if name.startswith("latency."):
+            yield quantity(name, "s", "lower", found, name.startswith("latency.p"))
+        elif name == "throughput":
+            yield quantity(name, "ops/s", "higher", found, percentile=False)
+        elif any(value for each in found for value, _ in each.values.values()):
+            yield quantity(name, "share", "lower", found, percentile=False)
+    for name in sides[0].metrics:
+        ones = [side.metrics[name] for side in sides if name in side.metrics]
+        if len(ones) < len(sides) or ones[0].query.unit != ones[1].query.unit:
+            continue  # of another kind now
+        found = [_metric(side.of, one.query, one.repeats) for side, one in zip(sides, ones, strict=True)]
         percentile = all("measure.latency" in one.query.sql and "statistic = 'p" in one.query.sql for one in ones)
-        yield quantity(name, ones[0].query.unit, ones[1].better, gathered, percentile=percentile)
+        yield quantity(name, ones[0].query.unit, ones[1].better, found, percentile)
 
 
 def _quantity(
-    plan: Plan,
-    planned: Sequence[Mapping[Point, int]],
-    behind: Sequence[_Measurements],
-    name: str,
-    unit: str,
-    better: Better,
-    gathered: Sequence[_Gathered],
-    *,
-    percentile: bool = False,
+    name: str, unit: str, better: Better, sides: Sequence[_Side], found: Sequence[_Gathered], *, percentile: bool
 ) -> Quantity:
-    first, second = gathered
-    points = sorted({**first.values, **second.values}, key=_order(plan))
-    return Quantity(
-        name,
-        unit,
-        better,
-        {
-            point: (
-                first.at(point, planned[0].get(point, 0), behind[0], percentile=percentile),
-                second.at(point, planned[1].get(point, 0), behind[1], percentile=percentile),
-            )
-            for point in points
-        },
-    )
+    def at(which: int, point: Point) -> Values | None:
+        side = sides[which]
+        return found[which].at(point, side.planned.get(point, 0), side.behind, percentile=percentile)
+
+    points = sorted({**found[0].values, **found[1].values}, key=_order(sides[0].of.plan))
+    return Quantity(name, unit, better, {point: (at(0, point), at(1, point)) for point in points})
 
 
 def _order(plan: Plan) -> Callable[[Point], list[tuple[int, float, str]]]:

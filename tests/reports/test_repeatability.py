@@ -73,6 +73,27 @@ def test_the_first_page_tells_that_differences_are_within_noise_where_some_are(t
     )
 
 
+def test_many_kinds_of_hardware_are_one_family_told_in_one_sentence_with_a_list(tmp_path: Path) -> None:
+    """Six kinds, of which three have the same throughputs; none of the 15 pairs is left out in silence."""
+    kinds = "abcdef"
+    groups = "".join(f'hardware {kind} "Kind {kind}" {{ hosts = "{kind}.lab" }}\n' for kind in kinds)
+    spec = tmp_path / "many.bench"
+    text = SPEC.replace("REPEATS", "3").replace("LANGUAGE", "en").replace("[old, new]", f"[{', '.join(kinds)}]")
+    spec.write_text(groups + text.partition('hardware new "New" { hosts = "new.lab" }')[2], encoding="utf-8")
+    plan = compile_spec(spec)
+    rates = dict(zip(kinds, (1000.0, 1000.0, 1000.0, 5000.0, 25000.0, 125000.0), strict=True))
+    rows = [
+        row._replace(ops_per_s=rates[row.cell_id.split("/")[1]] + 10 * int(row.cell_id[-1]))
+        if isinstance(row, s.ThroughputRow)
+        else row
+        for row in rows_for(plan)
+        if isinstance(row, (s.RunRow, s.CellRow, s.ThroughputRow))
+    ]
+    (notice,) = repeatability.notice(Results(plan, make_store(rows), CATALOGUES["en"]))
+    assert "Of 30 differences in throughput and 99th percentiles between 15 pairs of hardware, 6 are" in notice.text
+    assert "Kind a and Kind b, 2 of 2; Kind a and Kind c, 2 of 2; Kind b and Kind c, 2 of 2. Between" in notice.text
+
+
 def test_nothing_is_said_of_single_measurements(tmp_path: Path) -> None:
     text = page(tmp_path, repeats=1)
     assert "of the single repeats" not in text
