@@ -22,6 +22,7 @@ from benchbrief.reports.interactive import for_script
 from benchbrief.reports.labels import line_label, readable
 from benchbrief.reports.ledger import Ledger
 from benchbrief.reports.locales import written_as
+from benchbrief.reports.markup import marks
 from benchbrief.reports.notices import notices
 from benchbrief.reports.numbers import Printed
 from benchbrief.reports.origin import origin
@@ -77,6 +78,7 @@ def _view(results: Results, report: p.Report, reports_from: Mapping[str, str] | 
     lead, rest = published.parted(published.telling(report.elements, results))
     blocks = (*builder.blocks(lead, level=2), *builder.published(), *builder.blocks(rest, level=2))
     legal = builder.legal()
+    legal_notes = builder.notes()
     common = tuple(origin(results))
     return ReportView(
         title=report.title,
@@ -91,6 +93,7 @@ def _view(results: Results, report: p.Report, reports_from: Mapping[str, str] | 
         notices=tuple(notices(results)),
         blocks=blocks,
         legal=legal,
+        legal_notes=legal_notes,
         provenance=builder.ledger.view(common),
         numbers=builder.ledger.file(report, common),
         made=d.made_at(results),
@@ -287,7 +290,7 @@ class _Builder:
             else:
                 notes = self.numbered(self.cautions.at(line.query, **where))
             shown = self.ledger.number(line.query, printed, at=where)
-            found.append(Cell(_reference(shown.html(missing=value is None), *notes), True, shown.cells))
+            found.append(Cell(shown.html(missing=value is None) + marks(notes), True, shown.cells))
         shown_unit = "" if line.format.endswith("%") else scale.unit
         return Head(label, shown_unit, notes=self.numbered(self.cautions.of(line.query))), tuple(found)
 
@@ -399,8 +402,3 @@ def _operators(text: str) -> str:
     for sign, written in ((" * ", " × "), (" / ", " ÷ "), (" - ", " − ")):
         text = text.replace(sign, written)
     return text
-
-
-def _reference(shown: Markup, *numbers: int) -> Markup:
-    links = ",".join(f'<a href="#note-{number}">{number}</a>' for number in numbers)
-    return shown + Markup(f"<sup>{links}</sup>") if links else shown  # noqa: S704  # of numbers

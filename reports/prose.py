@@ -17,6 +17,7 @@ from urllib.parse import quote, urlsplit
 from markupsafe import Markup
 
 from benchbrief.compiler.plan import Prose, Value
+from benchbrief.reports.markup import marks
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -104,8 +105,7 @@ def _render(tokens: list[Token], numbers: list[Inserted]) -> Markup:
         found = numbers[number]
         if number in in_link:  # no link stands in another
             return _ANCHOR.sub(r"<span \1\2</span>", str(found.html))
-        note = f'<sup><a href="#note-{found.note}">{found.note}</a></sup>' if found.note is not None else ""
-        return f"{found.html}{note}"
+        return str(found.html + marks(() if found.note is None else (found.note,)))
 
     in_link: set[int] = set()
     links = 0

@@ -11,6 +11,8 @@ from benchbrief.reports.multiples import rows_for
 from benchbrief.reports.view import Card
 
 FULL, HALF = (657, 240), (317, 212)  # pixels of 1/96 inch: the page's text width, and half of it less the gap
+SLIDE = (720, 228)
+"""Drawn 1.6 times as large, on a slide of 1,136: its texts are to be read from afar."""
 
 
 def height_for(panels: int) -> int:
@@ -20,8 +22,7 @@ def height_for(panels: int) -> int:
 
 def slide_size(size: tuple[int, int]) -> tuple[int, int]:
     """As wide as a slide is, and as high as its head and texts leave it."""
-    _, height = size
-    return 900, round(285 * height / FULL[1]) if height > FULL[1] else 285
+    return SLIDE[0], round(SLIDE[1] * max(1.0, size[1] / FULL[1]))
 
 
 def card_size(cards: Sequence[Card]) -> float:

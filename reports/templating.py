@@ -14,10 +14,9 @@ from decimal import Decimal
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
 from benchbrief.dsl.suggest import did_you_mean
 from benchbrief.reports.errors import ReportError
+from benchbrief.reports.markup import footed, marks, ticked
 from benchbrief.reports.words import Words
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironment:
         keep_trailing_newline=True,
         cache_size=-1,
     )
-    made.filters["ticked"] = ticked
+    made.filters |= {"ticked": ticked, "marks": marks, "footed": footed}
     return made
 
 
@@ -151,16 +150,3 @@ def _meant(word: str, known: list[str]) -> str:
 
 def _wrong(where: str, message: str) -> ReportError:
     return ReportError(f"{where}: {message}", "mend the part, or take it out of the folder to have ours")
-
-
-def ticked(text: str) -> Markup:
-    """A sentence of ours, in which words of a spec or of a command stand in backticks: those become code.
-
-    What is HTML already, a note of the spec's author, is left as it is.
-    """
-    if isinstance(text, Markup):
-        return text
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part) if index % 2 else part
-        for index, part in enumerate(re.split(r"`([^`\n]+)`", text))
-    )

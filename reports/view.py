@@ -17,7 +17,7 @@ from benchbrief.reports.numbers import NumbersFile
 
 @dataclass(frozen=True)
 class Note:
-    """A footnote, shown under the block that refers to it."""
+    """A footnote: on paper, that of a running text stands at the foot of the page, any other under its block."""
 
     number: int
     text: str
@@ -336,3 +336,4 @@ class ReportView:
     profile: str = ""
     """The profile that the run was of; empty for the spec without one."""
     keywords: tuple[str, ...] = ()
+    legal_notes: tuple[Note, ...] = ()

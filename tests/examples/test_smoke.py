@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader
 
+from tests.support import paging
 from tests.support.bench import Bench, fresh_bench
 from tests.support.plans import compile_spec
 from tests.support.tools import REPOSITORY, built_tool, system_tool
@@ -150,6 +151,8 @@ def test_the_smoke_profile_ends_in_a_whole_brief(example: Example, bench: Bench,
 
     (pdf,) = (bench.run_dir / "reports").glob("*.pdf")
     assert len(PdfReader(pdf).pages) in example.pages
+    assert [share for share in paging.blank_shares(pdf)[:-1] if share > 0.5] == []
+    assert [mark for mark in paging.marks(pdf) if mark.page != mark.note_page] == []
     shown = subprocess.run(["pdftotext", "-raw", pdf, "-"], capture_output=True, check=True, timeout=60).stdout.decode()
     text = re.sub(r"\s+", " ", shown)
     for said in example.says:

@@ -11,10 +11,10 @@ from pypdf import PdfReader
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports.build import build
+from benchbrief.reports.markup import ticked
 from benchbrief.reports.render import render
 from benchbrief.reports.signs import may_be_negative
 from benchbrief.reports.source import Results
-from benchbrief.reports.templating import ticked
 from benchbrief.reports.words import CATALOGUES
 from benchbrief.results import schema as s
 from tests.reports import world as w

@@ -15,6 +15,7 @@ from pypdf.generic import Destination
 from benchbrief.reports.page import TEMPLATES
 from benchbrief.reports.render import Format, render
 from tests.reports import briefs
+from tests.support import paging
 from tests.support.tools import built_tool
 
 NAMES = {
@@ -89,6 +90,18 @@ def test_every_typeface_is_embedded(sheets: dict[str, Path]) -> None:
         fonts = list(fonts_of(read(path)))
         assert fonts, name
         assert [font["/FontName"] for font in fonts if not {"/FontFile", "/FontFile2", "/FontFile3"} & set(font)] == []
+
+
+def test_no_page_is_left_half_empty(sheets: dict[str, Path]) -> None:
+    """But for the last one. A slide holds one thing, however small, and is no page of a text."""
+    for name, path in sheets.items():
+        if not name.startswith("slide"):
+            assert [share for share in paging.blank_shares(path)[:-1] if share > 0.35] == [], name
+
+
+def test_each_note_stands_on_the_page_of_its_mark(sheets: dict[str, Path]) -> None:
+    for name, path in sheets.items():
+        assert [mark for mark in paging.marks(path) if mark.page != mark.note_page] == [], name
 
 
 def test_no_text_stands_outside_of_its_page(sheets: dict[str, Path]) -> None:

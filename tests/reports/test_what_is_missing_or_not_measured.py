@@ -56,4 +56,4 @@ def test_a_missing_number_in_a_text_is_a_dash_and_a_footnote_without_its_unit() 
     view = build(world.plan(report), world.store(), report, CATALOGUES["en"])
     (block,) = view.blocks
     assert isinstance(block, TextView)
-    assert '\u2013</a><sup><a href="#note-1">1</a></sup> as fast.' in block.html
+    assert '\u2013</a><sup>\xa0<a href="#note-1" role="doc-noteref">1</a></sup> as fast.' in block.html

@@ -1,0 +1,60 @@
+"""How a finished PDF fills its pages: what is left blank, and where marks and footnotes stand."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pypdf import PdfReader
+
+from tests.support.tools import system_tool
+
+_HEAD, _FOOT = 0.065, 0.935  # shares of a page's height between which its contents stand
+_WHITE = 200
+
+
+def blank_shares(pdf: Path) -> list[float]:
+    """Of each page, the share of its height below the last thing that stands on it, running heads and feet aside."""
+    command = (system_tool("pdftoppm"), "-r", "24", "-gray", pdf)
+    drawn = subprocess.run(command, capture_output=True, check=True, timeout=100).stdout
+    shares = []
+    while drawn:
+        head = re.match(rb"P5\s+(\d+) (\d+)\s+255\s", drawn)
+        assert head, drawn[:40]
+        width, height = int(head[1]), int(head[2])
+        pixels, drawn = drawn[head.end() : head.end() + width * height], drawn[head.end() + width * height :]
+        top, bottom = int(height * _HEAD), int(height * _FOOT)
+        rows = [pixels[row * width : (row + 1) * width] for row in range(top, bottom)]
+        last = max((row for row, dots in enumerate(rows, 1) if min(dots) < _WHITE), default=0)
+        shares.append(1 - last / len(rows))
+    return shares
+
+
+class Mark(NamedTuple):
+    """A mark of a footnote: the page that it stands on, and the page of its note with the height there, in points."""
+
+    note: str
+    page: int
+    note_page: int
+    height: float
+
+
+def marks(pdf: Path) -> list[Mark]:
+    reader: Any = PdfReader(pdf)
+    numbers = {page.indirect_reference.idnum: number for number, page in enumerate(reader.pages, 1)}
+    found = []
+    for number, note in _links(reader):
+        place = reader.named_destinations[note]
+        found.append(Mark(note, number, numbers[place.raw_get("/Page").idnum], float(place["/Top"])))
+    return found
+
+
+def _links(reader: Any) -> Iterator[tuple[int, str]]:
+    for number, page in enumerate(reader.pages, 1):
+        for annotation in page.get("/Annots") or ():
+            target = str(annotation.get_object().get("/Dest") or "")
+            if target.startswith("note-"):
+                yield number, target
