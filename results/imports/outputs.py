@@ -6,6 +6,7 @@ place in time is known only where a file has time stamps.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,11 @@ _TOLERANCE = 0.02
 """YCSB prints its throughput over a time that is a little longer than that of its operations."""
 _OVERALL = re.compile(r"\[OVERALL\], Throughput")
 _YCSB = re.compile(r"\[[A-Z][^\]]*\], |YCSB Client ")
+_COUNTED = re.compile(r"\[(?!CLEANUP|HdrCLEANUP|Bucket|Raw)([^\]]+)\], Operations, [1-9]")
+_FINISHED = re.compile(r"Run finished, takes ((?:[\d.]+[a-zµ]+)+)")
+_GO_TIME = re.compile(r"([\d.]+)([a-zµ]+)")
+_GO_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6}
+"""As Go prints a duration: 8m59.035740975s."""
 _HEADLINE = re.compile(r"([a-z]\w*)\s*:\s+[\d.]+ micros/op")
 
 
@@ -79,8 +85,8 @@ def _ycsb(files: Mapping[str, Path]) -> Measurement:
     if not texts:
         return _hdr(logs, 1e-6)
     ((name, path),) = texts.items()
-    text = _lines(name, path)
-    found = _ycsb_text(name, path, text)
+    text, ends_whole = _ycsb_lines(name, path)
+    found = _ycsb_text(name, text, ends_whole=ends_whole)
     seconds = found.runtime_s
     rows = row_operations(found)
     kept = _logs(logs, 1e-6)
@@ -91,12 +97,16 @@ def _ycsb(files: Mapping[str, Path]) -> Measurement:
     else:
         operations, start = rows, 0.0
     count, errors = transactions(rows), sum(operation.errors for operation in rows)
-    by_ms = all(each.histogram for each in rows) and not kept
-    how = "interpolated in YCSB's buckets of 1 ms, each of which is known to 1 ms"
+    by_ms = any(row.by_ms for row in found.rows.values())
     if kept:
         how = "from merged HDR histograms"
-    elif not by_ms:
+    elif all(each.histogram for each in rows):
+        how = (
+            "interpolated in YCSB's buckets of 1 ms, each of which is known to 1 ms" if by_ms else "from HDR histograms"
+        )
+    else:
         how = "as printed by YCSB: they can't be merged with others"
+        how += ", and are lower ends of buckets of 1 ms" if by_ms else ""
     version = ycsb_output.version(text)
     return Measurement(
         window=(start, start + seconds),
@@ -109,7 +119,19 @@ def _ycsb(files: Mapping[str, Path]) -> Measurement:
     )
 
 
-def _ycsb_text(name: str, path: Path, text: Sequence[str]) -> ycsb_output.Text:
+def _ycsb_lines(name: str, path: Path) -> tuple[list[str], bool]:
+    """The rows of an output, also of a JSON exporter's, and whether its end is whole. Raises OutputProblem."""
+    text = _lines(name, path)
+    whole = "\n".join(text)
+    if not ycsb_output.is_json(whole):
+        return text, _ends_whole(path)
+    rows = ycsb_output.rows_of_json(whole)
+    if rows is None:
+        raise OutputProblem(name, len(text), "cut: the last object of its JSON is not whole")
+    return rows, True
+
+
+def _ycsb_text(name: str, text: Sequence[str], *, ends_whole: bool) -> ycsb_output.Text:
     """Its rows, when all are there. Raises OutputProblem for what is cut, mixed, or not of YCSB."""
     overall = [number for number, line in enumerate(text, start=1) if _OVERALL.match(line)]
     if not any(_YCSB.match(line) for line in text):
@@ -121,13 +143,17 @@ def _ycsb_text(name: str, path: Path, text: Sequence[str]) -> ycsb_output.Text:
     lacking = [key for key in ("RunTime(ms)", "Throughput(ops/sec)") if not found.overall.get(key)]
     if lacking:
         raise OutputProblem(name, len(text), f"cut: its [OVERALL] block has no {' and no '.join(lacking)}")
-    if not _ends_whole(path):
+    if not ends_whole:
         raise OutputProblem(name, len(text), "cut in its last line")
     operations = row_operations(found)
     total = transactions(operations) + sum(operation.errors for operation in operations)
     said = found.overall["Throughput(ops/sec)"] * found.runtime_s
     if abs(total - said) > max(_TOLERANCE * said, 2):
         text_said = f"cut: {said:.0f} operations by its [OVERALL] block, {total} by the rows of its operations"
+        others = dict.fromkeys(match[1] for line in text if (match := _COUNTED.match(line)))
+        unknown = [row for row in others if ycsb_output.operation_of(row.removeprefix("Hdr")) is None]
+        if unknown:
+            text_said = f"{text_said[5:]}; of what it did besides ({', '.join(unknown)}), nothing is known here"
         raise OutputProblem(name, len(text), text_said)
     if total <= 0:
         raise OutputProblem(name, None, "no operation was done")
@@ -222,20 +248,38 @@ def _go_ycsb(name: str, path: Path) -> Measurement:
     found = go_ycsb_output.read(text)
     if not finished and not found.interim:
         raise OutputProblem(name, None, "not an output of go-ycsb: it has no row such as `READ - Takes(s): ...`")
-    total = found.final.get("TOTAL")
-    if total is None or not total.count or not total.seconds:
-        raise OutputProblem(name, len(text), "cut: it has no final TOTAL row")
+    count, seconds = _go_ycsb_total(name, text, found)
     failed = {row: each.count for row, each in found.final.items() if row.endswith("_ERROR")}
-    count = go_ycsb.transactions(found.final)
     printed = "as printed by go-ycsb: they can't be merged with others"
+    latencies = [value for row in found.final.values() for _, value in row.printed]
+    if latencies and all(math.isclose(value * 1000, round(value * 1000)) for value in latencies):
+        printed += ", and are upper ends of buckets of 1 ms"
     return Measurement(
-        window=(0.0, total.seconds),
-        throughput=(PhaseThroughput(None, count, sum(failed.values()), total.seconds, count / total.seconds),),
+        window=(0.0, seconds),
+        throughput=(PhaseThroughput(None, count, sum(failed.values()), seconds, count / seconds),),
         operations=tuple(go_ycsb.operations(found.final, failed)),
-        intervals=go_ycsb.intervals(found, total.seconds),
+        intervals=go_ycsb.intervals(found, seconds),
         tool_version="go-ycsb",
         properties=(("latency", "service"), ("percentiles", printed), _WHOLE),
     )
+
+
+def _go_ycsb_total(name: str, text: Sequence[str], found: go_ycsb_output.Output) -> tuple[int, float]:
+    """How many operations were done, and in how many seconds: by its TOTAL row. Older ones have none: there, the sum of
+    the rows, and the time that is told before them. Raises OutputProblem."""
+    total = found.final.get("TOTAL")
+    if total is not None and total.count and total.seconds:
+        return go_ycsb.transactions(found.final), total.seconds
+    finished = next((match for line in text if (match := _FINISHED.match(line))), None)
+    if total is not None or finished is None or not found.final or any("TOTAL" in rows for rows in found.interim):
+        raise OutputProblem(name, len(text), "cut: it has no final TOTAL row")
+    counts = {row: each.count for row, each in found.final.items() if row in go_ycsb_output.OPERATIONS}
+    # A read-modify-write is one operation, though READ and UPDATE count it again.
+    count = sum(counts.values()) - 2 * counts.get("READ_MODIFY_WRITE", 0)
+    seconds = sum(float(number) * _GO_UNITS[unit] for number, unit in _GO_TIME.findall(finished[1]))
+    if not count or not seconds:
+        raise OutputProblem(name, len(text), "no operation was done")
+    return count, seconds
 
 
 def _db_bench(name: str, path: Path, benchmark: str) -> Measurement:

@@ -100,7 +100,8 @@ def _row(text: str) -> Row | None:
     count = int(cells["Count"])
     # The rate has more digits than the time, which is printed to a tenth of a second.
     seconds = count / cells["OPS"] if cells["OPS"] > 0 else cells["Takes(s)"]
-    printed = ((float(m[1]), value / 1e6) for key, value in cells.items() if (m := _PERCENTILE.fullmatch(key)))
+    # 0 is what lies beyond its last bucket, or below the first one's end: how much is not told.
+    printed = ((float(m[1]), us / 1e6) for key, us in cells.items() if us > 0 and (m := _PERCENTILE.fullmatch(key)))
     return Row(
         count,
         seconds,

@@ -1,9 +1,13 @@
-"""What YCSB leaves: rows of text on standard output (0.1.4 to 0.17), and HDR logs with one line for each second.
+"""What YCSB leaves: rows on standard output (from 0.1.4 on), and HDR logs with one line for each second.
 
 [OVERALL], Throughput(ops/sec), 3015.2950955943475
 [READ], 99thPercentileLatency(us), 5931            (ms up to 0.3.0; "99.9PercentileLatency" has no "th")
-[READ], Return=OK, 18137                           (0.1.4: Return=0)
+[READ], Return=OK, 18137                           (0.1.4: Return=0; BATCHED_OK is good, too)
 [READ], 0, 4971                                    (measurementtype=histogram: operations of 0 to 1 ms)
+[READ], 412, 3.0                                   (an HDR histogram that is printed: operations of 412 us)
+[HdrREAD], Operations, 978                         (hdrhistogram+histogram; [BucketREAD] tells the same ones)
+
+Its JSON exporters write the same rows as objects, in an array or one after the other.
 """
 
 from __future__ import annotations
@@ -39,6 +43,9 @@ _HDR_START = re.compile(r"#\[(?:StartTime|BaseTime): (\d+\.\d+) \(seconds since 
 _NOW = re.compile(r"\d+ sec: \d+ operations; ([\d.]+) current ops/sec;")
 _NOW_OF = re.compile(r"\[([A-Z-]+): Count=(\d+), [^\]]*?\b99=(\d+(?:\.\d+)?),")
 _SCALE = {"us": 1e-6, "ms": 1e-3}
+_GOOD = ("OK", "BATCHED_OK", "0")
+"""Return codes of what went well: YCSB's `Status.isOk`, and the number that it was up to 0.2."""
+_OBJECT = re.compile(r'"metric"\s*:\s*"([^"]+)",\s*"measurement"\s*:\s*"([^"]+)",\s*"value"\s*:\s*"?([^\s",}]+)"?\s*}')
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,8 @@ class Row:
     """One operation's rows of the whole run; times in seconds.
 
     `ok` and `failed` are its return codes' counts: both None where it has none (READ-MODIFY-WRITE, Intended-X).
+    `batched` of those that went well were put into a batch, to be done later. `by_ms`: its percentiles are the lower
+    ends of buckets of a millisecond.
     """
 
     name: str
@@ -57,6 +66,8 @@ class Row:
     ok: int | None
     failed: int | None
     histogram: Histogram | None
+    batched: int = 0
+    by_ms: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,6 +136,7 @@ def read_text(stdout: Iterable[str]) -> Text:
     for line in stdout:
         if match := _ROW.match(line):
             name, key, value = match.groups()
+            name = name.removeprefix("Hdr")
             if name == "OVERALL":
                 number = _number(value)
                 if number is not None:
@@ -133,14 +145,35 @@ def read_text(stdout: Iterable[str]) -> Text:
                 cells.setdefault(name, {})[key] = value
         elif line.lower().startswith(("warning:", "[warn]")):
             warnings.append(line.strip()[:300])
-    return Text(overall, {name: _row(name, values) for name, values in cells.items()}, tuple(warnings))
+    rows = {name: _row(name, values) for name, values in cells.items()}
+    warnings += [
+        f"{row.batched} of {row.count} operations in [{row.name}] were put into a batch: their latency is that, "
+        "and not how long the database took"
+        for row in rows.values()
+        if row.batched
+    ]
+    return Text(overall, rows, tuple(warnings))
+
+
+def rows_of_json(text: str) -> list[str] | None:
+    """What a JSON exporter wrote, as the rows of the text exporter; None for what is no whole output of one."""
+    body = text.strip()
+    found = _OBJECT.findall(body)
+    if not found or len(found) != body.count('"metric"') or body[-1:] not in ("}", "]"):
+        return None
+    return [f"[{metric}], {measurement}, {value}" for metric, measurement, value in found]
+
+
+def is_json(text: str) -> bool:
+    """Whether a JSON exporter wrote it, or began to."""
+    return re.match(r'\s*(?:\[\s*)?{\s*"metric"', text) is not None
 
 
 def _row(name: str, values: Mapping[str, str]) -> Row:
     found: dict[str, float | None] = {}
     printed: list[tuple[float, float]] = []
     ok, failed = None, None
-    count = 0
+    count = batched = 0
     buckets: list[tuple[str, int, int]] = []
     for key, value in values.items():
         number = _number(value)
@@ -151,10 +184,13 @@ def _row(name: str, values: Mapping[str, str]) -> Row:
         elif match := _LATENCY.match(key):
             found[match[1]] = number * _SCALE[match[2]]
         elif match := _PERCENTILE.match(key):
-            printed.append((float(match[1]), number * _SCALE[match[2]]))
+            # 0 is what lies below the first bucket's end, of a millisecond or a microsecond: how much is not told.
+            if number > 0:
+                printed.append((float(match[1]), number * _SCALE[match[2]]))
         elif key.startswith("Return="):
-            if key in ("Return=OK", "Return=0"):
+            if key.removeprefix("Return=") in _GOOD:
                 ok = (ok or 0) + int(number)
+                batched += int(number) if key == "Return=BATCHED_OK" else 0
             else:
                 failed = (failed or 0) + int(number)
         elif match := _BUCKET.fullmatch(key):
@@ -170,19 +206,26 @@ def _row(name: str, values: Mapping[str, str]) -> Row:
         tuple(sorted(printed)),
         ok,
         failed,
-        _millisecond_buckets(buckets, count, found.get("Max")),
+        _buckets(buckets, count, found.get("Max")),
+        batched,
+        any(key == "LatencyVariance(us)" or key.endswith("PercentileLatency(ms)") or key[0] == ">" for key in values),
     )
 
 
-def _millisecond_buckets(buckets: list[tuple[str, int, int]], count: int, max_s: float | None) -> Histogram | None:
-    """The histogram of `measurementtype=histogram`; None when its counts are not all there.
+def _buckets(buckets: list[tuple[str, int, int]], count: int, max_s: float | None) -> Histogram | None:
+    """The histogram of `measurementtype=histogram`, by milliseconds, or a printed HDR histogram, by microseconds; None
+    when its counts are not all there.
 
-    The last bucket, `>1000`, holds what overflowed: it reaches to the printed maximum.
+    Of the first kind, the last bucket (`>1000`) holds what overflowed: it reaches to the printed maximum. The second
+    kind has only buckets that hold something, of which the highest is that of the maximum.
     """
+    highest = max((lowest for over, lowest, number in buckets if number and not over), default=0)
+    by_us = not any(over for over, _, _ in buckets) and max_s is not None and abs(highest / 1e6 - max_s) <= max_s / 100
+    step = 1e-6 if by_us else 1e-3
     counts = []
     for over, lowest, number in buckets:
-        lo = lowest / 1000
-        counts.append(((lo, max(max_s or 0.0, lo) + 0.001 if over else lo + 0.001), number))
+        lo = lowest * step
+        counts.append(((lo, max(max_s or 0.0, lo) + step if over else lo + step), number))
     try:
         histogram = from_counts(counts)
     except ValueError:
