@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
 
@@ -28,6 +29,11 @@ from benchbrief.server.text import Encoding, Text
 
 _MOST_BROKEN = 20
 """Parts with syntax errors, after which the rest of a file is left alone: it is no spec that someone types at."""
+
+_MOST_CLOSED = 1_000
+"""Specs on disk that are looked at for one rename."""
+
+_NO_SPECS_IN = frozenset({"bench-out", "node_modules", "__pycache__"})
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,8 @@ class Documents:
     """All that is known of files; a snapshot of it is what one check sees."""
 
     root: Path = field(default_factory=Path.cwd)
+    folders: tuple[Path, ...] = ()
+    """Those that the editor has open; specs below them may use a file that is edited."""
     encoding: Encoding = Encoding.Utf16
     open: dict[Path, Buffer] = field(default_factory=dict)
     """By resolved path."""
@@ -137,6 +145,26 @@ class Documents:
 
     def snapshot(self) -> Snapshot:
         return Snapshot(self, dict(self.open))
+
+    def with_users(self, files: Iterable[Parsed]) -> Documents:
+        """The same, with each closed spec of the folders that uses one of the files as if it were open, too."""
+        snapshot = self.snapshot()
+        wanted = {file.path.resolve() for file in files}
+        users: dict[Path, Buffer] = {}
+        for path in islice(_specs_below(self.folders), _MOST_CLOSED):
+            real = path.resolve()
+            reached = () if real in self.open else snapshot.reach(path)
+            if wanted & {file.path.resolve() for file in reached}:
+                users[real] = Buffer(reached[0].uri, path, None, reached[0].text)
+        return replace(self, open={**self.open, **users})
+
+
+def _specs_below(folders: Iterable[Path]) -> Iterator[Path]:
+    """The specs on disk, but for those in hidden folders and in what package managers and runs leave."""
+    for root in folders:
+        for folder, inner, names in os.walk(root):
+            inner[:] = sorted(name for name in inner if not name.startswith(".") and name not in _NO_SPECS_IN)
+            yield from (Path(folder, name) for name in sorted(names) if name.endswith(".bench"))
 
 
 @dataclass

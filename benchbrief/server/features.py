@@ -36,6 +36,8 @@ def _add_session(server: BenchServer) -> None:
         folders = params.workspace_folders
         uri = folders[0].uri if folders else params.root_uri
         path = uris.to_fs_path(uri) if uri else params.root_path
+        named = [uris.to_fs_path(folder.uri) for folder in folders] if folders else [path]
+        server.documents.folders = tuple(Path(name) for name in named if name and Path(name).is_dir())
         if path and Path(path).is_dir():
             server.documents.root = Path(path)
             os.chdir(path)  # files are called by their names from here, as on the command line
@@ -80,7 +82,8 @@ def _add_navigation(server: BenchServer) -> None:
     def _references(params: types.ReferenceParams) -> list[types.Location]:
         here = at(params)
         declaration = params.context.include_declaration
-        return navigation.references(views, *here, declaration=declaration) if here else []
+        known = views.with_users(params.text_document.uri)
+        return navigation.references(known, *here, declaration=declaration) if here else []
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
     def _highlight(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight]:
@@ -98,7 +101,8 @@ def _add_navigation(server: BenchServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_RENAME)
     def _rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
         here = at(params)
-        return navigation.rename(views, *here, params.new_name) if here else None
+        known = views.with_users(params.text_document.uri)
+        return navigation.rename(known, *here, params.new_name) if here else None
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def _outline(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:

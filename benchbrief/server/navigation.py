@@ -65,7 +65,7 @@ def renamable(view: View, offset: int) -> tuple[Occurrence, types.Range]:
 
 
 def rename(views: Views, view: View, offset: int, name: str) -> types.WorkspaceEdit:
-    """Edits for every place in all open specs that share the declaration. Raises CannotRename."""
+    """Edits for every place in all of these specs that share the declaration. Raises CannotRename."""
     occurrence, _ = renamable(view, offset)
     symbol = occurrence.symbol
     if not _NAME.fullmatch(name):

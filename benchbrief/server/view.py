@@ -108,6 +108,11 @@ class Views:
             self._kept[key] = View(file, files, former)
         return self._kept[key]
 
+    def with_users(self, uri: str) -> Views:
+        """The same, with the closed specs of the editor's folders that share a file with this one's."""
+        files = [file for view in self.every(uri) for file in view.files]
+        return Views(self._documents.with_users(files))
+
     def places(self, symbol: Symbol, uri: str) -> list[types.Location]:
         """Every place of a symbol of the file's spec, in all open specs that share its declaration."""
         views = self.every(uri)

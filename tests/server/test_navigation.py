@@ -107,6 +107,25 @@ def test_renaming_in_a_used_file_changes_the_open_specs_that_use_it(client: Clie
     assert apply(SPEC, edit["changes"][first]) == SPEC.replace("box.variants", "machine.variants")
 
 
+def test_renaming_in_a_used_file_changes_the_closed_specs_of_the_folder_that_use_it(client: Client) -> None:
+    (client.folder / "closed.bench").write_text(SPEC)
+    (client.folder / "alone.bench").write_text(SMALL)  # has a `box` of its own
+    lab = client.open("lab.bench", LAB)
+    edit = client.at("rename", lab, *place(LAB, "box"), newName="machine")
+    closed = client.uri("closed.bench")
+    assert set(edit["changes"]) == {lab, closed}
+    assert apply(SPEC, edit["changes"][closed]) == SPEC.replace("box.variants", "machine.variants")
+    found = client.at("references", lab, *place(LAB, "box"), context={"includeDeclaration": False})
+    assert {each["uri"] for each in found} == {closed}
+
+
+def test_a_closed_spec_that_can_not_be_read_bars_a_rename(client: Client) -> None:
+    (client.folder / "closed.bench").write_text(SPEC + "experiment e2 {")
+    lab = client.open("lab.bench", LAB)
+    with pytest.raises(RequestError, match=r"`closed\.bench` has a syntax error"):
+        client.at("rename", lab, *place(LAB, "box"), newName="machine")
+
+
 def test_a_renamed_spec_is_as_right_as_before(client: Client) -> None:
     uri = client.open("small.bench", SMALL)
     text = SMALL
