@@ -1,6 +1,7 @@
 """Every mistake in the syntax of a spec (E01xx): one frozen class each, with its stable code and all of its prose.
 
-Those in reading a file (E00xx) are in `file_errors.py`; the compiler's rooms hold the rest, on the same base.
+Those in reading a file (E00xx) are in `file_errors.py`, those with signs in `sign_errors.py`; the compiler's rooms hold
+the rest, on the same base.
 """
 
 from __future__ import annotations
@@ -124,35 +125,6 @@ class MissingEquals(Problem):
     mark = "expected `=` after this"
     hint = "an attribute is written `{key} = value`"
     key: str
-
-
-@dataclass(frozen=True)
-class WrongSign(Problem):
-    """A sign that has another meaning here. `where` says what `wanted` is for."""
-
-    code = "E0107"
-    says = "`{found}` in place of `{wanted}`"
-    mark = "write `{wanted}`"
-    hint = "{where}"
-    found: str
-    wanted: str
-    where: str
-
-    @property
-    def replacement(self) -> str:
-        return self.wanted
-
-
-@dataclass(frozen=True)
-class Semicolon(Problem):
-    code = "E0108"
-    says = "a `;` has no meaning"
-    mark = "remove it"
-    hint = "attributes need no sign between them: one on each line, or several beside each other"
-
-    @property
-    def replacement(self) -> str:
-        return ""
 
 
 @dataclass(frozen=True)
@@ -302,50 +274,6 @@ class OutsideBlock(Problem):
     mark = "in no block"
     hint = "move it into a block's braces; a value with a name of its own is `param {key} = ...`"
     key: str
-
-
-@dataclass(frozen=True)
-class MissingComma(Problem):
-    """`span` is what comes after the missing comma."""
-
-    code = "E0117"
-    says = "no `,` before {found}"
-    mark = "expected `,` or `{closer}`"
-    hint = "items are told apart by `,`"
-    found: str
-    closer: str
-
-
-@dataclass(frozen=True)
-class StrayComma(Problem):
-    code = "E0118"
-    says = "a `,` with nothing to tell apart"
-    mark = "remove it"
-
-    @property
-    def replacement(self) -> str:
-        return ""
-
-
-@dataclass(frozen=True)
-class ChainedComparison(Problem):
-    code = "E0119"
-    says = "comparisons can't be chained"
-    mark = "a second comparison"
-    hint = "write `a < b and b < c`"
-
-
-@dataclass(frozen=True)
-class LogicSign(Problem):
-    code = "E0120"
-    says = "`{found}` is written `{word}`"
-    mark = "write `{word}`"
-    found: str
-    word: str
-
-    @property
-    def replacement(self) -> str:
-        return self.word
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import unicodedata
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from benchbrief.dsl import errors, shape
+from benchbrief.dsl import errors, habits, shape, sign_errors
 from benchbrief.dsl.problem import Problem
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.stop import DECLARATIONS, INNER_BLOCKS, Stop
@@ -45,6 +45,7 @@ _ADVICE = {
 
 
 _DOLLARS = re.compile(r"\$ ?([0-9]+(?:\.[0-9]+)?)((?:/[A-Za-z]+)*)")
+_SHELL_NAME = re.compile(r"\$\{?([A-Za-z_]\w*)")
 _NINES = re.compile(r"9+(?![0-9])")
 
 
@@ -85,6 +86,12 @@ def _advice(stop: Stop) -> str:
     text = stop.source.text
     if stop.in_hole and stop.after_value and stop.sign == "$":
         return _BRACES  # `{print $1}` is a program of awk
+    if stop.wants_value and (name := _SHELL_NAME.match(text, stop.at)):
+        return f'a param is named without a sign: `{name[1]}`; a variable of the environment is `env("NAME")`'
+    if stop.wants_value and stop.sign == "..":
+        return "every whole number between is `1..16`, with steps `range(8, 96, step: 8)`"
+    if stop.last and stop.last.text in ("higher", "lower") and "_IS" in stop.expected:
+        return f"write `{stop.last.text} is better`"
     if price := _DOLLARS.match(text, stop.at):
         return f"write `{price[1]} USD{price[2]}`"
     if text.startswith(".p99.", max(0, stop.at - 5)) and (nines := _NINES.match(text, stop.at)):
@@ -101,7 +108,7 @@ def _advice(stop: Stop) -> str:
 
 
 def _semicolon(stop: Stop) -> Problem | None:
-    return errors.Semicolon(stop.here()) if stop.sign == ";" else None
+    return sign_errors.Semicolon(stop.here()) if stop.sign == ";" else None
 
 
 def _comment(stop: Stop) -> Problem | None:
@@ -126,7 +133,7 @@ def _quotes(stop: Stop) -> Problem | None:
 
 def _logic(stop: Stop) -> Problem | None:
     sign = stop.matches(r"&&?|\|\|?|!(?!=)")
-    return errors.LogicSign(stop.span(*sign.span()), sign[0], _LOGIC[sign[0]]) if sign else None
+    return sign_errors.LogicSign(stop.span(*sign.span()), sign[0], _LOGIC[sign[0]]) if sign else None
 
 
 def _comparison(stop: Stop) -> Problem | None:
@@ -134,14 +141,14 @@ def _comparison(stop: Stop) -> Problem | None:
     sign = stop.matches(r"=[<>]|<>|[≤≥≠]")
     if sign:
         where = "comparisons are <, <=, >, >=, == and !="
-        return errors.WrongSign(stop.span(*sign.span()), sign[0], _COMPARISONS[sign[0]], where)
+        return sign_errors.WrongSign(stop.span(*sign.span()), sign[0], _COMPARISONS[sign[0]], where)
     if not stop.after_value:
         return None
     if stop.sign in ("<", ">", "<=", ">=", "==", "!="):
-        return errors.ChainedComparison(stop.here())
+        return sign_errors.ChainedComparison(stop.here())
     expects = stop.in_hole or any(piece.text in ("expect", "when") for piece in stop.before)
     if stop.sign == "=" and (expects or (stop.bracket == "(" and stop.last and stop.last.kind != "word")):
-        return errors.WrongSign(stop.here(), "=", "==", "`==` compares; `=` gives a value to an attribute")
+        return sign_errors.WrongSign(stop.here(), "=", "==", "`==` compares; `=` gives a value to an attribute")
     return None
 
 
@@ -156,7 +163,7 @@ def _argument_sign(stop: Stop) -> Problem | None:
     if not sign:
         return None
     span = stop.span(sign.end() - 1, sign.end())
-    return errors.WrongSign(span, "=", ":", "an argument is written `name: value`, an attribute `name = value`")
+    return sign_errors.WrongSign(span, "=", ":", "an argument is written `name: value`, an attribute `name = value`")
 
 
 def _attribute_sign(stop: Stop) -> Problem | None:
@@ -166,7 +173,7 @@ def _attribute_sign(stop: Stop) -> Problem | None:
     sign = stop.matches(r":=|:|==")
     if sign is None:
         return None
-    return errors.WrongSign(stop.span(*sign.span()), sign[0], "=", "an attribute is written `name = value`")
+    return sign_errors.WrongSign(stop.span(*sign.span()), sign[0], "=", "an attribute is written `name = value`")
 
 
 def _name(stop: Stop) -> Problem | None:
@@ -291,14 +298,14 @@ def _comma(stop: Stop) -> Problem | None:
     if stop.sign == "{" and stop.after_value:
         for piece in reversed(stop.before):
             if piece.text == ",":
-                return errors.StrayComma(piece.span)
+                return sign_errors.StrayComma(piece.span)
             if piece.kind not in ("word", "string"):
                 break
     if stop.sign == "," and (stop.wants_value or "KEY" in stop.expected or "PARAM" in stop.expected):
-        return errors.StrayComma(stop.here())
+        return sign_errors.StrayComma(stop.here())
     begins_value = stop.found and (stop.found.kind != "sign" or stop.sign in "([")
     if stop.after_value and stop.bracket in ("(", "[") and begins_value:
-        return errors.MissingComma(stop.here(), found_words(stop), ")" if stop.bracket == "(" else "]")
+        return sign_errors.MissingComma(stop.here(), found_words(stop), ")" if stop.bracket == "(" else "]")
     return None
 
 
@@ -318,6 +325,7 @@ _SLIPS: tuple[Slip, ...] = (
     _comment,
     _logic,
     _comparison,
+    *habits.HABITS,
     _argument_sign,
     _multiplier,
     _unquoted,
