@@ -6,6 +6,7 @@ import hashlib
 import os
 import shlex
 import signal
+import sys
 import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
@@ -16,7 +17,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from benchbrief.progress import Progress
-from benchbrief.terminal import ExitCode, silence_what_is_closed, warn
+from benchbrief.terminal import ExitCode, printable, silence_what_is_closed, warn
 
 if TYPE_CHECKING:
     from benchbrief.compiler.plan import Plan
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from benchbrief.runners.live import Monitor
 
 OUT = Path("bench-out")
+_NAMED = 5
+"""More jobs than these are counted only."""
 
 
 def said(run_dir: Path) -> str:
@@ -89,7 +92,7 @@ def _run_plan(run_dir: Path, progress: Progress, monitor: Monitor, *, report: bo
 
     plan = load_plan(run_dir)
     digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
-    with _stop_on_signals(progress) as stopping, progress.of(plan, finished_cells(run_dir), monitor.now):
+    with _stop_on_signals(progress, run_dir) as stopping, progress.of(plan, finished_cells(run_dir), monitor.now):
         outcome = execute(
             plan,
             digest,
@@ -187,11 +190,15 @@ def render_all(
 
 
 @contextmanager
-def _stop_on_signals(progress: Progress) -> Iterator[threading.Event]:
+def _stop_on_signals(progress: Progress, run_dir: Path) -> Iterator[threading.Event]:
     """An event that the first SIGINT, SIGTERM or SIGHUP sets; a second one ends the process at once.
+
+    What is still waited for after the first is said, and what the second leaves behind.
 
     A signal that is ignored stays so: `nohup` means to outlive the terminal.
     """
+    from benchbrief.runners.underway import UNDERWAY
+
     stopping = threading.Event()
     before = {
         number: handler
@@ -207,14 +214,29 @@ def _stop_on_signals(progress: Progress) -> Iterator[threading.Event]:
                 return
             # Not an exception: it would close the journal under the lanes, which are threads and still write to it.
             progress.leave_terminal()
+            os.write(sys.stderr.fileno(), _left_behind(run_dir).encode(errors="replace"))
             os._exit(ExitCode.INTERRUPTED)
         stopping.set()
+        UNDERWAY.tell = progress.note
         progress.note("stopping what runs; the same again ends at once, and leaves it running")
+        for text in UNDERWAY.waited():
+            progress.note(f"waiting for {text}")
 
     for number in before:
         signal.signal(number, stop)
     try:
         yield stopping
     finally:
+        UNDERWAY.tell = None
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _left_behind(run_dir: Path) -> str:
+    """What goes on without us, and how it is ended."""
+    from benchbrief.runners.underway import UNDERWAY
+
+    jobs = UNDERWAY.jobs()
+    named = ", ".join(jobs[:_NAMED]) + (f" and {len(jobs) - _NAMED} more" if len(jobs) > _NAMED else "")
+    what = f"left running: {printable(named)}; " if jobs else ""
+    return f"{what}clean up with: bench stop {said(run_dir)}, or go on with: bench resume {said(run_dir)}\n"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from benchbrief.compiler.plan import Database
+from benchbrief.runners.attended_jobs import run_to_end
+from benchbrief.runners.commands import shell_line
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.patience import run_persistently
-from benchbrief.runners.seams import Transport
-from benchbrief.runners.tasks import Command
+from benchbrief.runners.seams import Stopping, Transport
+from benchbrief.runners.tasks import Job
 
 _TIMEOUT_S = 600.0
 """What is dirty is written out first, and a large memory holds much."""
@@ -25,11 +26,15 @@ fi
 """
 
 
-def drop_page_cache(transport: Transport, database: Database) -> None:
-    """Write out what is dirty, and drop the page cache, dentries and inodes. Raises RunnerError if denied."""
-    done = run_persistently(transport, Command(("sh", "-c", _DROP)), timeout_s=_TIMEOUT_S)
-    if done.exit_code != 0:
-        said = (done.stderr.strip() or done.stdout.strip() or f"it ended with code {done.exit_code}").splitlines()[-1]
+def drop_page_cache(transport: Transport, database: Database, stopping: Stopping) -> None:
+    """Write out what is dirty, and drop the page cache, dentries and inodes.
+
+    Raises RunnerError if denied, Interrupted when the run is to stop.
+    """
+    ran = run_to_end(transport, Job("drop_caches", shell_line(_DROP), timeout_s=_TIMEOUT_S), stopping)
+    if ran.exit_code != 0:
+        ended = f"ended with code {ran.exit_code}" if ran.exit_code is not None else "did not end"
+        said = (ran.said or f"it {ended}").splitlines()[-1]
         raise RunnerError(
             f"the page cache of {transport.host.id} can't be dropped: {said[:200]}",
             "log in as root, allow `sudo -n sh` there, or take `drop_caches` away from database "

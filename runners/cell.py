@@ -191,7 +191,7 @@ class CellRun:
         if self._database.drop_caches:
             hosts = self._plan.hardware[self._cell.hardware].hosts
             for host_id in hosts:
-                drop_page_cache(self.attempt.hosts[host_id], self._database)
+                drop_page_cache(self.attempt.hosts[host_id], self._database, self.attempt.stopping)
             self._remark("info", f"the page cache was dropped on {', '.join(hosts)} before the measurement")
 
     @property

@@ -61,6 +61,7 @@ from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.patience import persistently
 from benchbrief.runners.seams import JobState
 from benchbrief.runners.tasks import Completed, File, Job, JobOutput, RunName, Secret
+from benchbrief.runners.underway import UNDERWAY
 
 _SLICE_S = 60.0
 """A wait on the host ends at least this often, so that nothing is left behind when its controller dies."""
@@ -252,8 +253,13 @@ class DetachedJob:
         self._lost: RunnerError | None = None
         self._watcher: threading.Thread | None = None
         self._out_of_touch = False
-        self._attended = KEEPER.keep(host, partial(tell_alive, host), job.unattended_s)
-        """Called when it has ended: it needs no sign of life any more."""
+        self._unheard = KEEPER.keep(host, partial(tell_alive, host), job.unattended_s)
+        self._over = UNDERWAY.job(f"{job.name} on {host.host.id}")
+
+    def _attended(self) -> None:
+        """It has ended: it needs no sign of life any more."""
+        self._unheard()
+        self._over()
 
     def wait(self, timeout_s: float) -> bool:
         """True when it has ended. Raises HostError when the host stays away for as long as the job may go on alone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
 
@@ -9,8 +10,9 @@ from benchbrief.compiler.plan import Database, Hardware, Hook
 from benchbrief.runners.attended_jobs import run_to_end
 from benchbrief.runners.commands import shell_line
 from benchbrief.runners.errors import Interrupted, RunnerError, TeardownFailed
-from benchbrief.runners.seams import GoesOn, Hosts, Stopping
+from benchbrief.runners.seams import Hosts, Stopping
 from benchbrief.runners.tasks import Command, Job
+from benchbrief.runners.underway import LAST_S, UNDERWAY, Lastly
 
 _LAST_WORDS = 300
 
@@ -27,10 +29,8 @@ def run_hooks(
 
     Each knows its host as $BENCH_HOST. Raises Interrupted for one that goes on when the run is to stop, and RunnerError
     for one that fails or takes too long: in the end TeardownFailed for all of it, where the others are run all the
-    same. A teardown that begins after that is run to its end: it undoes what `prepare` did.
+    same. A teardown undoes what `prepare` did: each has a while to end when the run is to stop.
     """
-    if when == "teardown" and stopping.is_set():
-        stopping = GoesOn()
     hooks = [hook for hook in database.hooks if hook.when == when]
     failures = []
     for number, hook in enumerate(hooks, 1):
@@ -45,7 +45,8 @@ def run_hooks(
                 if when != "teardown":
                     raise
                 text = f"on {host_id}, the teardown command `{hook.line}` of database {database.name} was cut short"
-                raise TeardownFailed(text, f"the run was asked to stop; it is declared at {hook.origin}") from error
+                why = f"it had not ended {LAST_S:g} s after the run was asked to stop; it is declared at {hook.origin}"
+                raise TeardownFailed(text, why) from error
     if failures:
         raise TeardownFailed(str(failures[0]), failures[0].hint) from failures[0]
     return len(hooks)
@@ -57,7 +58,12 @@ def _run(
     line = shell_line(hook.line)
     job = Job(name, Command(line.words, env={"BENCH_HOST": host_id}), timeout_s=hook.timeout_s)
     folder = keep / "hooks" / f"{name}-{host_id}".replace("/", "_") if keep else None
-    ran = run_to_end(hosts[host_id], job, stopping, folder, _LAST_WORDS)
+    with ExitStack() as waited:
+        if hook.when == "teardown":
+            what = f"the teardown command `{hook.line}` on {host_id}"
+            waited.enter_context(UNDERWAY.waited_for(what, min(hook.timeout_s, LAST_S)))
+            stopping = Lastly(stopping)
+        ran = run_to_end(hosts[host_id], job, stopping, folder, _LAST_WORDS)
     if ran.exit_code != 0:
         in_time = ran.exit_code is not None
         how = f"ended with code {ran.exit_code}" if in_time else f"did not end within {hook.timeout_s:g} s"

@@ -13,12 +13,14 @@ from pathlib import Path
 
 from benchbrief.compiler.plan import Database, Hardware
 from benchbrief.runners import tools
+from benchbrief.runners.attended_jobs import run_to_end
 from benchbrief.runners.engines.mongo_layout import CONFIG_FILE, KEY_FILE, Layout, Member, layout, words
 from benchbrief.runners.errors import RunnerError, ToolMissing
 from benchbrief.runners.patience import run_persistently
 from benchbrief.runners.references import read_reference
-from benchbrief.runners.seams import Hosts, RunningJob
+from benchbrief.runners.seams import Hosts, RunningJob, Stopping
 from benchbrief.runners.tasks import Command, File, Job, Secret
+from benchbrief.runners.underway import UNDERWAY
 
 _END_TIMEOUT_S = 120.0
 """A server that is told to end writes a checkpoint of all that is in its cache."""
@@ -112,11 +114,14 @@ class Servers:
             self.stop()
         return False
 
-    def end_old(self, host_id: str) -> str | None:
-        """End servers on these data that are no jobs of this run; None when it went well, else what is wrong."""
+    def end_old(self, host_id: str, stopping: Stopping) -> str | None:
+        """End servers on these data that are no jobs of this run; None when it went well, else what is wrong.
+
+        Raises Interrupted when the run is to stop: the servers were told to end, and go on with it.
+        """
         end = Command(("sh", "-c", _END_OLD, "sh", self._path))
-        done = run_persistently(self._hosts[host_id], end, timeout_s=_END_TIMEOUT_S + 30)
-        return (done.stdout.strip() or done.stderr.strip()) if done.exit_code else None
+        ran = run_to_end(self._hosts[host_id], Job("end_old_servers", end, timeout_s=_END_TIMEOUT_S + 30), stopping)
+        return (ran.said or "its old servers did not end") if ran.exit_code != 0 else None
 
     def run(self, member: Member) -> None:
         """Start it. Raises ToolMissing, RunnerError."""
@@ -177,7 +182,8 @@ class Servers:
             for each in these:
                 del self._running[each.member.name]
                 try:
-                    each.job.wait(_END_TIMEOUT_S)
+                    with UNDERWAY.waited_for(f"{each.member.name} on {each.member.host} to end", _END_TIMEOUT_S):
+                        each.job.wait(_END_TIMEOUT_S)
                     each.job.stop()
                     _collect(each.job, self.keep / each.member.name if self.keep else None)
                 except RunnerError as error:

@@ -146,7 +146,7 @@ class StartedCluster:
         """Make it ours; what is in it is kept only when it was made by servers that belonged together as these do."""
         at = self._hosts[host_id]
         self._require(directories.open_directory(at, self._path), host_id, "used")
-        self._require(self.servers.end_old(host_id), host_id, "used")
+        self._require(self.servers.end_old(host_id, self._stopping), host_id, "used")
         kept = self._database.reset != "drop_and_load" and directories.marked(at, self._path) == self._mark()
         if not kept:
             self._require(directories.empty(at, self._path), host_id, "emptied")

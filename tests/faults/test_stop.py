@@ -39,15 +39,20 @@ def left(server: Sshd) -> list[Path]:
 
 
 def tools(server: Sshd) -> list[str]:
-    """Command lines of the tools that run on the host, known by its folder in their environment."""
+    """Command lines of the tools that run on the host."""
+    return [line.decode() for line in commands(server) if b"db_bench" in line]
+
+
+def commands(server: Sshd) -> list[bytes]:
+    """Command lines of all jobs on the host, known by its folder in their environment."""
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
             if f"{server.directory}/tmp/benchbrief-".encode() in (path / "environ").read_bytes():
-                found.append((path / "cmdline").read_bytes().decode())
+                found.append((path / "cmdline").read_bytes())
         except OSError:
             continue
-    return [line for line in found if "db_bench" in line]
+    return found
 
 
 def killed(server: Sshd, run: Started) -> None:
@@ -158,3 +163,23 @@ def test_a_run_whose_host_was_taken_over_meanwhile_does_nothing_more_there(bench
     assert verdicts[-1]["reason"].startswith("box is held by run second of process 7 on lab-2")
     assert len({record["cell"] for record in bench.journal("job_collected")}) <= 1
     assert claim.read_text().startswith("another\n")
+
+
+def test_a_teardown_after_ctrl_c_is_said_and_left_by_a_second_one_which_names_what_it_leaves(
+    bench: Bench, far: Sshd
+) -> None:
+    spec = (bench.folder / "brief.bench").read_text()
+    bench.spec(spec.replace("options {", 'teardown = command("sleep 600")  options {'))
+    with bench.started("run", "brief.bench") as run:
+        until(lambda: tools(far), 60)
+        run.signal(signal.SIGINT)
+        run.until_it_says("waiting for the teardown command `sleep 600` on box, for up to 60 s")
+        until(lambda: any(b"sleep\x00600" in command for command in commands(far)))
+        run.signal(signal.SIGINT)
+        ended = run.wait(20)
+        assert ended.code == 130
+        assert "left running: teardown-1 on box; clean up with: bench stop" in ended.err
+        assert commands(far), "it goes on"
+        assert bench("stop", bench.run_dir.name).code == 0
+        assert left(far) == []
+        until(lambda: not commands(far))

@@ -14,6 +14,7 @@ from benchbrief.runners.contexts import CellContext, Endpoint
 from benchbrief.runners.engines.rocksdb import RocksDB
 from benchbrief.runners.errors import Interrupted, LoadShort, RunnerError, ServerFailed, TeardownFailed
 from benchbrief.runners.hosts import HostPool
+from benchbrief.runners.underway import UNDERWAY
 from tests.support import cells
 from tests.support.tools import system_tool
 from tests.support.waiting import until
@@ -345,7 +346,25 @@ def test_a_command_that_goes_on_when_the_run_is_to_stop_is_ended_and_a_teardown_
     assert (tmp_path / "undone").exists()
 
 
-def test_a_teardown_is_cut_short_when_the_run_is_to_stop_meanwhile(tmp_path: Path) -> None:
+def test_a_teardown_is_given_a_while_and_then_cut_short_when_the_run_is_to_stop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = hook("teardown", f"until [ -e '{tmp_path}/asked' ]; do sleep 0.05; done; touch '{tmp_path}/undone'")
+    engine, _ = with_hooks(tmp_path / "ends", ends)
+    engine.start()
+    engine.stopping = stopping = threading.Event()
+    stopping.set()
+
+    def ask() -> None:
+        until(UNDERWAY.waited)
+        (tmp_path / "asked").touch()
+
+    threading.Thread(target=ask).start()
+    engine.stop()
+    assert (tmp_path / "undone").exists()
+    assert not UNDERWAY.waited()
+
+    monkeypatch.setattr("benchbrief.runners.underway.LAST_S", 0.1)
     engine, _ = with_hooks(tmp_path / "db", hook("teardown", f"echo $$ >'{tmp_path}/pid'; sleep 600"))
     engine.stopping = stopping = threading.Event()
     engine.start()

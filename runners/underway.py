@@ -1,0 +1,73 @@
+"""What a run that is asked to stop still waits for, and what it leaves behind when it is ended at once.
+
+Read by a signal's handler: nothing here takes a lock.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+
+from benchbrief.runners.seams import Stopping
+
+LAST_S = 60.0
+"""For so long, a command that undoes something goes on when the run is asked to stop."""
+
+
+class Underway:
+    """`tell` is told what is waited for when that begins after the run was asked to stop."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[int, str] = {}
+        self._waited: dict[int, str] = {}
+        self._numbers = count()
+        self.tell: Callable[[str], None] | None = None
+
+    def job(self, what: str) -> Callable[[], None]:
+        """A job that runs on a host until what is returned is called, or its controller is heard of no more."""
+        number = next(self._numbers)
+        self._jobs[number] = what
+
+        def ended() -> None:
+            self._jobs.pop(number, None)
+
+        return ended
+
+    @contextmanager
+    def waited_for(self, what: str, most_s: float) -> Iterator[None]:
+        """What is not given up at once: for at most so many seconds after the run was asked to stop."""
+        number = next(self._numbers)
+        text = f"{what}, for up to {most_s:g} s"
+        self._waited[number] = text
+        if self.tell is not None:
+            self.tell(f"waiting for {text}")
+        try:
+            yield
+        finally:
+            del self._waited[number]
+
+    def waited(self) -> list[str]:
+        return list(self._waited.values())
+
+    def jobs(self) -> list[str]:
+        return list(self._jobs.values())
+
+
+UNDERWAY = Underway()
+"""The one of this process."""
+
+
+@dataclass
+class Lastly:
+    """A `Stopping` that asks what undoes something to end only when it had its time since the run was asked to."""
+
+    stopping: Stopping
+    _until: float | None = None
+
+    def is_set(self) -> bool:
+        if self._until is None and self.stopping.is_set():
+            self._until = time.monotonic() + LAST_S
+        return self._until is not None and time.monotonic() > self._until
