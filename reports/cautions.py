@@ -11,7 +11,7 @@ from benchbrief.reports.source import CellRow, Key, Results
 from benchbrief.reports.values import NBSP
 from benchbrief.results.coverage import TOLD, shares
 
-_LOADED = re.compile(r"\bmeasure\.(throughput|latency|errors|sample)\b")
+_LOADED = re.compile(r"\bmeasure\.(throughput|latency|errors|sample|mean)\b")
 _SAMPLED = re.compile(r"\bs\.measure = '([a-z_]+)")
 _PROBES = {"energy": "power"}
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-_VIEWS = ("throughput", "latency", "errors", "sample", "cells", "spread")
+_VIEWS = ("throughput", "latency", "errors", "sample", "mean", "cells", "spread")
 _TABLES_HINT = (
     f"tables: {', '.join(TABLES)}; views: {', '.join(f'measure.{view}' for view in _VIEWS)}; "
     "`DESCRIBE <table>` lists its columns"

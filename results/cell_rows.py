@@ -182,7 +182,8 @@ def _note_rows(
     for text in _unread_clocks(verdict) if measured.sources else ():
         notes["warning", text] = str(cell.origin)
     for remark in evidence.remarks.get(cell.id, ()):
-        notes[remark.severity, remark.text] = remark.origin
+        # Told beside its cell, so that what befell many cells is one remark in a brief.
+        notes[remark.severity, remark.text.removeprefix(f"{cell.id} ")] = remark.origin
     for measurement in measured.sources.values():
         for text in measurement.warnings:
             notes.setdefault(("warning", text), "")

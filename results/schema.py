@@ -16,6 +16,8 @@ plan uses, have one row for each combination of their dimensions, for cells with
                         [base unit]; devices summed (shares, times, temperatures, speeds: averaged); time in whole
                         seconds from the start of the measured window; a second has its mean, in a row for each
                         reading in it, so that the mean of the rows is that of the readings
+    measure.mean        measure, experiment, hardware, workload, threads, target, repeat, node, value [base unit]: the
+                        mean over the measured window
     measure.cells       experiment, hardware, workload, threads, target, repeat: every planned cell, done or not, but
                         for those that a search did not need
     measure.spread      experiment, hardware, workload, threads, target, phase, operation, repeats, mean, sd, cv:
@@ -30,7 +32,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 """Raised with every change of a table or a view: a store of another version is built again."""
 
 
@@ -398,6 +400,11 @@ FROM (
     GROUP BY run_id, cell_id, measure, node, time
 ) JOIN main.cells USING (run_id, cell_id)
 WHERE status = 'ok';
+
+CREATE VIEW measure.mean AS
+SELECT measure, experiment, hardware, workload, threads, target, repeat, node, avg(value) AS value
+FROM measure.sample
+GROUP BY ALL;
 
 CREATE VIEW measure.spread AS
 SELECT experiment, hardware, workload, threads, target, phase, operation,

@@ -89,6 +89,8 @@ def _sampled(name: str, measure: Measure, runs: Runs) -> list[Table]:
         conditions.append(own)
     cell: list[Dimension] = [*(dim for dim in measure.dims if dim in _CELL and dim != "repeat"), "repeat"]
     first = [*(f"c.{dim}" for dim in cell), "s.node", *(["s.time"] if by_time else [])]
+    # The means over a window are kept by the store, which need not go through all samples again for each query.
+    view = "sample" if by_time or "time" in fixed else "mean"
     tables = [
         (
             f"{name}_by_node",
@@ -96,7 +98,7 @@ def _sampled(name: str, measure: Measure, runs: Runs) -> list[Table]:
                 [
                     f"SELECT {', '.join(first)}, avg(s.value){only} AS value",
                     "FROM measure.cells AS c",
-                    "LEFT JOIN measure.sample AS s",
+                    f"LEFT JOIN measure.{view} AS s",
                     *_on("s", _CELL, conditions),
                     *_where(measure, runs),
                     f"GROUP BY {', '.join(first)}",

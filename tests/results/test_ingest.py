@@ -404,6 +404,18 @@ def test_a_warning_of_the_tool_is_noted_once_though_the_journal_has_it_too(tmp_p
         ]
 
 
+def test_a_remark_that_befell_several_cells_is_told_in_the_same_words_of_each(tmp_path: Path) -> None:
+    cells = [a_cell(repeat=1), a_cell(repeat=2)]
+    run = RunMaker(tmp_path / "run", a_plan(cells))
+    for cell in cells:
+        run.ok(cell, {"load-1": measurement([READ])})
+        run.write(j.Remark(at=T0, severity="info", text=f"{cell.id} achieved 900 of 1,000 ops/s", cell=cell.id))
+    with open_store(run.run_dir) as store:
+        assert rows(store, "SELECT cell_id, text FROM notes ORDER BY ALL") == [
+            (cell.id, "achieved 900 of 1,000 ops/s") for cell in cells
+        ]
+
+
 def test_phases_have_throughput_and_latency_of_their_own(tmp_path: Path) -> None:
     def phase(number: int | None, count: int, high: float) -> Operation:
         return Operation(

@@ -71,6 +71,8 @@ def test_a_mean_of_readings_faster_than_one_second_is_that_of_the_readings(tmp_p
     with open_store(run.run_dir) as store:
         assert rows(store, sql) == [("nvme-1", 150.0), ("nvme-2", 150.0)]
         assert rows(store, "SELECT avg(value) FROM samples WHERE measure = 'power'") == [(150.0,)]
+        kept = "SELECT node, value FROM measure.mean WHERE measure = 'power' ORDER BY node"
+        assert rows(store, kept) == rows(store, kept) == [("nvme-1", 150.0), ("nvme-2", 150.0)]
 
 
 def test_samples_and_windows_of_hosts_whose_clocks_differ_are_brought_together(tmp_path: Path) -> None:

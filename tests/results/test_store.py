@@ -170,6 +170,7 @@ def test_python_variables_are_not_tables(tmp_path: Path) -> None:
         "EXPLAIN ANALYZE SELECT 1",
         "WITH x AS (SELECT 1) FROM x",
         "FROM measure.sample",
+        "FROM measure.mean",
         "FROM measure.spread",
         "FROM samples",
         "VALUES (1), (2)",

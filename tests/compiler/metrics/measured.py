@@ -39,6 +39,9 @@ CREATE TABLE measure.errors (
 CREATE TABLE measure.sample (
     measure VARCHAR, experiment VARCHAR, hardware VARCHAR, workload VARCHAR, threads BIGINT, target DOUBLE,
     repeat BIGINT, node VARCHAR, time BIGINT, value DOUBLE);
+CREATE VIEW measure.mean AS
+SELECT measure, experiment, hardware, workload, threads, target, repeat, node, avg(value) AS value
+FROM measure.sample GROUP BY ALL;
 """
 STATISTICS = ("mean", "min", "max", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99")
 _K = TypeVar("_K")
