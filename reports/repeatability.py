@@ -59,27 +59,27 @@ def spreads(results: Results) -> list[Spread]:
 
 def notice(results: Results) -> Iterable[Notice]:
     """That repeats of a point lie far apart, where they do."""
-    words, found = results.words, spreads(results)
+    words, found = results.words, results.once(spreads)
     wide = [spread for spread in found if spread.cv > NOTICED_CV]
     if wide:
         text = counted(
             words, "notice_spread_body", len(found), wide=len(wide), limit=_share(NOTICED_CV), **_worst(found, results)
         )
         yield Notice(words["notice_spread"], text, "warning")
-    differences = _differences(results)
+    differences = results.once(_differences)
     if any(each.noise for each in differences):
         yield Notice(words["notice_noise"], " ".join(_told(differences, results, noisy_only=True)), "warning")
 
 
 def paragraph(results: Results) -> Iterable[Item]:
-    found = spreads(results)
+    found = results.once(spreads)
     if found:
         median = _share(statistics.median(spread.cv for spread in found))
         wide = any(spread.cv > NOTICED_CV for spread in found)
         text = counted(results.words, "d_spread", len(found), median=median, **_worst(found, results))
         yield Item("", text, emphasis=wide)
         yield from _percentiles(results)
-        for text in _told(_differences(results), results):
+        for text in _told(results.once(_differences), results):
             yield Item("", text)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from benchbrief.compiler.plan import Plan, Query
 from benchbrief.reports.provenance import fixed_keys
 from benchbrief.reports.values import number
 from benchbrief.reports.words import Words
 
+Made = TypeVar("Made")
 Key = str | float
 """A value of a dimension: whole numbers of the store and of the plan compare as floats."""
 
@@ -33,6 +34,7 @@ class Store(Protocol):
 
 
 _PLACE = ("experiment", "hardware", "workload")
+_POINT = (*_PLACE, "threads", "target", "repeat")
 
 
 class CellRow(NamedTuple):
@@ -81,6 +83,15 @@ class Results:
         self.words = words
         self._read: dict[str, dict[tuple[Key, ...], float | None]] = {}
         self._reasons: dict[str, dict[tuple[Key, ...], str]] = {}
+        self._behind: dict[str, list[tuple[CellRow, dict[str, Key]]]] = {}
+        self._made: dict[Callable[[Results], Any], Any] = {}
+
+    def once(self, make: Callable[[Results], Made]) -> Made:
+        """What is made of these results, for more than one place of a brief."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: Made = self._made[make]
+        return made
 
     def rows(self, query: Query) -> dict[tuple[Key, ...], float | None]:
         """The value for each combination of the query's dims."""
@@ -104,14 +115,15 @@ class Results:
 
     def cells_behind(self, query: Query, **where: Key) -> tuple[CellRow, ...]:
         """The cells that the values where the dims have these values are computed from."""
-        allowed = list(fixed_keys(query.sql))
-        dims = [dim for dim in where if dim in CellRow._fields]
-        return tuple(
-            cell
-            for cell in self.cells
-            if all(_key(getattr(cell, dim)) == _key(where[dim]) for dim in dims)
-            and any(all(_key(getattr(cell, dim)) in keys for dim, keys in fixed.items()) for fixed in allowed)
-        )
+        if query.sql not in self._behind:
+            allowed = list(fixed_keys(query.sql))
+            self._behind[query.sql] = [
+                point
+                for point in self._points
+                if any(all(point[1][dim] in keys for dim, keys in fixed.items()) for fixed in allowed)
+            ]
+        wanted = [(dim, _key(key)) for dim, key in where.items() if dim in _POINT]
+        return tuple(cell for cell, at in self._behind[query.sql] if all(at[dim] == key for dim, key in wanted))
 
     def not_needed(self, query: Query, **where: Key) -> bool:
         """Whether all that the value would be computed from was left out by a search, so that nothing is missing."""
@@ -170,6 +182,11 @@ class Results:
             )
             for c in self.plan.cells
         )
+
+    @cached_property
+    def _points(self) -> list[tuple[CellRow, dict[str, Key]]]:
+        """Each cell with its keys as those of queries compare."""
+        return [(cell, {dim: _key(getattr(cell, dim)) for dim in _POINT}) for cell in self.cells]
 
     @cached_property
     def published(self) -> bool:
