@@ -167,6 +167,7 @@ class Told:
                     self.elapsed_s += self.last_at - self.starts[-1].at
                 self.starts.append(record)
                 self.end = None
+                self.remarks[None] = [remark for remark in self.remarks.get(None, ()) if not remark.passing]
         self.last_at = record.at
 
     def _history(self, cell: str) -> History:

@@ -30,7 +30,7 @@ from benchbrief.runners.run_state import Outcome, RunState, one_line
 from benchbrief.runners.rundir import run_name
 from benchbrief.runners.searches import Searches
 from benchbrief.runners.sharing import lanes
-from benchbrief.runners.supported import metered, meters_of
+from benchbrief.runners.supported import Meter, metered, meters_of
 from benchbrief.runners.takeover import hosts_of, take_over
 from benchbrief.runners.world import OpenHosts
 from benchbrief.runners.worlds import world_of
@@ -112,7 +112,7 @@ def execute(
                 away = [host_id for host_id in needed if host_id not in held]
                 if away:
                     text = _foretold(away, [cell for cell in plan.cells if cell.id not in done])
-                    journal.write(j.Remark(at=time.time(), severity="warning", text=text))
+                    journal.write(j.Remark(at=time.time(), severity="warning", text=text, passing=True))
                 reused = sum(isinstance(record, j.CellReused) for record in before)
                 searches = Searches(plan, before, done, journal.write)
                 repeats = RepeatsUntil(plan, before, done, journal.write)
@@ -169,16 +169,20 @@ def _leave(run: RunState, hosts: OpenHosts, held: Iterable[str], keep_jobs: bool
     for error in unclean.values():
         text = f"could not be cleaned up: {error}; for later: bench stop {shlex.quote(str(run.run_dir))}"
         with suppress(DiskFull):
-            run.journal.write(j.Remark(at=time.time(), severity="warning", text=text))
+            run.journal.write(j.Remark(at=time.time(), severity="warning", text=text, passing=True))
 
 
 def _run_lanes(run: RunState, hosts: OpenHosts, before: Sequence[j.AnyRecord]) -> None:
     cells = [cell for cell in run.plan.cells if cell.id not in run.done]
     run.silent_meters.update(run.world.silent_meters(run.plan, cells, hosts))
+    # One meter may be that of several hardware groups or variants.
+    silent: dict[str, set[Meter]] = {}
     for meter, error in run.silent_meters.items():
-        theirs = sum(meter in meters_of(cell) for cell in cells)
-        text = f"{one_line(error)}: {theirs} of {len(cells)} cells fail for it, unless that is mended by their turn"
-        run.journal.write(j.Remark(at=time.time(), severity="warning", text=text))
+        silent.setdefault(one_line(error), set()).add(meter)
+    for why, meters in silent.items():
+        theirs = sum(not meters.isdisjoint(meters_of(cell)) for cell in cells)
+        text = f"{why}: {theirs} of {len(cells)} cells fail for it, unless that is mended by their turn"
+        run.journal.write(j.Remark(at=time.time(), severity="warning", text=text, passing=True))
     if run.resumed:
         run.left = take_over(run, hosts, before)
         for left in run.left.values():

@@ -112,13 +112,17 @@ class EngineFacts(Record):
 
 
 class Remark(Record):
-    """A warning or remark for the run (cell None) or a cell, shown in the run and in the brief."""
+    """A warning or remark for the run (cell None) or a cell, shown in the run and in the brief.
+
+    A `passing` one is of what may be otherwise when the run is next started: it counts until then.
+    """
 
     type: Literal["remark"] = "remark"
     severity: Literal["info", "warning"]
     text: str
     cell: str | None = None
     origin: str = ""
+    passing: bool = False
 
 
 class CellStarted(Record):

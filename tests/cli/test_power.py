@@ -99,8 +99,23 @@ def test_a_meter_that_is_dead_fails_no_cell_that_does_not_need_it_and_may_be_men
     assert "1 of 2 cells fail for it" in ended.err
     assert bench.verdicts() == {"plain/box/rr/threads=1/r1": ("ok", 1), "e/box/rr/threads=1/r1": ("failed", 1)}
     meter.write_text("90\n")
-    assert bench("resume", bench.run_dir.name, "--no-report", timeout=100).code == ExitCode.DONE
+    resumed = bench("resume", bench.run_dir.name, "--no-report", timeout=100)
+    assert resumed.code == ExitCode.DONE
+    assert "fail for it" not in resumed.text
     assert {status for status, _ in bench.verdicts().values()} == {"ok"}
+
+
+def test_a_dead_meter_of_several_variants_is_told_once_for_the_cells_of_all(bench: Bench) -> None:
+    bench.spec(
+        QUICK.replace("@METER@", '@METER@  variant a { kind = "a" }  variant b { kind = "b" }').replace(
+            "hardware = box", "hardware = box.variants"
+        ),
+        METER='command("exit 4")',
+    )
+    ended = bench("run", "brief.bench", "--no-report", timeout=60)
+    told = [line for line in ended.text.splitlines() if "fail for it" in line]
+    assert len(told) == 2, "as it was found, and in the end"
+    assert all(": 2 of 2 cells fail for it" in line for line in told)
 
 
 def test_a_meter_whose_password_is_not_set_is_told_before_anything_is_begun(bench: Bench) -> None:
