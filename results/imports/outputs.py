@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchbrief.results.imports import hdr_logs, raw_latencies
+from benchbrief.results.imports.spreadsheets import packed
 from benchbrief.runners.drivers import db_bench_output, go_ycsb, go_ycsb_output, ycsb_output
 from benchbrief.runners.drivers.evidence import lines
 from benchbrief.runners.drivers.ycsb_measurement import logged_operations, row_operations, transactions
@@ -31,6 +33,8 @@ _GO_TIME = re.compile(r"([\d.]+)([a-zµ]+)")
 _GO_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6}
 """As Go prints a duration: 8m59.035740975s."""
 _HEADLINE = re.compile(r"([a-z]\w*)\s*:\s+[\d.]+ micros/op")
+
+_OWN_LINES = {"ycsb": _YCSB, "go-ycsb": _FINISHED, "db_bench": _HEADLINE, "hdr": re.compile('"StartTimestamp"')}
 
 
 class OutputProblem(Exception):
@@ -58,10 +62,34 @@ def read_output(kind: str, files: Mapping[str, Path], benchmark: str, unit_s: fl
 
 def _lines(name: str, path: Path) -> list[str]:
     """Raises OutputProblem for a file that can't be a tool's."""
+    refuse_no_text(name, path)
     try:
         return list(lines(path))
     except BadOutput as error:
         raise OutputProblem(name, None, str(error)) from error
+
+
+def refuse_no_text(name: str, path: Path) -> None:
+    """Raises OutputProblem for a file that is missing, empty, packed, or not in a tool's own encoding."""
+    try:
+        problem = packed(path)
+        with path.open("rb") as file:
+            begin = file.read(2)
+    except OSError as error:
+        raise OutputProblem(name, None, f"can't be read: {error.strerror}") from error
+    if problem is not None:
+        raise OutputProblem(name, None, str(problem), problem.hint)
+    if begin in (BOM_UTF16_LE, BOM_UTF16_BE):
+        hint = f"make it one in UTF-8: iconv -f UTF-16 -t UTF-8 {path.name}; PowerShell's `>` writes UTF-16"
+        raise OutputProblem(name, None, "a text in UTF-16, which no tool writes", hint)
+    if not begin:
+        raise OutputProblem(name, None, "empty: was the tool's output written elsewhere?")
+
+
+def _of_another_tool(text: Sequence[str]) -> str:
+    """What to do with an output that is not of the tool that was named."""
+    found = next((kind for kind, own in _OWN_LINES.items() if any(own.match(line) for line in text)), None)
+    return f"it looks like one of `bench import {found}`" if found else ""
 
 
 # --- YCSB --------------------------------------------------------------------------------------------------------
@@ -135,7 +163,8 @@ def _ycsb_text(name: str, text: Sequence[str], *, ends_whole: bool) -> ycsb_outp
     """Its rows, when all are there. Raises OutputProblem for what is cut, mixed, or not of YCSB."""
     overall = [number for number, line in enumerate(text, start=1) if _OVERALL.match(line)]
     if not any(_YCSB.match(line) for line in text):
-        raise OutputProblem(name, None, "not an output of YCSB: it has no row such as `[OVERALL], RunTime(ms), ...`")
+        told = "not an output of YCSB: it has no row such as `[OVERALL], RunTime(ms), ...`"
+        raise OutputProblem(name, None, told, _of_another_tool(text))
     if len(overall) > 1:
         hint = "give each run a file of its own"
         raise OutputProblem(name, overall[1], "a second run of YCSB begins here", hint)
@@ -188,6 +217,7 @@ def _line_count(path: Path) -> int:
 def _logs(files: Mapping[str, Path], unit_s: float) -> dict[str, tuple[ycsb_output.Slice, ...]]:
     found: dict[str, tuple[ycsb_output.Slice, ...]] = {}
     for name, path in files.items():
+        refuse_no_text(name, path)
         try:
             for operation, slices in hdr_logs.read(path, Path(name).stem, unit_s).items():
                 if operation in found:
@@ -247,7 +277,8 @@ def _go_ycsb(name: str, path: Path) -> Measurement:
         raise OutputProblem(name, finished[1], "a second run of go-ycsb ends here", "give each run a file of its own")
     found = go_ycsb_output.read(text)
     if not finished and not found.interim:
-        raise OutputProblem(name, None, "not an output of go-ycsb: it has no row such as `READ - Takes(s): ...`")
+        told = "not an output of go-ycsb in its plain style: it has no row such as `READ - Takes(s): ...`"
+        raise OutputProblem(name, None, told, _of_another_tool(text))
     count, seconds = _go_ycsb_total(name, text, found)
     failed = {row: each.count for row, each in found.final.items() if row.endswith("_ERROR")}
     printed = "as printed by go-ycsb: they can't be merged with others"
@@ -320,9 +351,8 @@ def _of_benchmark(name: str, text: Sequence[str], benchmark: str) -> Iterator[st
     """The lines before any result, and those of one benchmark: a file may hold several, one after the other."""
     places = [(number, match[1]) for number, line in enumerate(text) if (match := _HEADLINE.match(line))]
     if not places:
-        raise OutputProblem(
-            name, None, "not an output of db_bench: it has no result such as `readrandom : ... micros/op`"
-        )
+        told = "not an output of db_bench: it has no result such as `readrandom : ... micros/op`"
+        raise OutputProblem(name, None, told, _of_another_tool(text))
     own = [number for number, each in places if each == benchmark]
     if not own:
         others = ", ".join(dict.fromkeys(each for _, each in places))

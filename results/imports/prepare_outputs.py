@@ -72,6 +72,12 @@ def prepare_outputs(
         if any(path in again for files in of.files.values() for path in files.values()):
             continue
         measured: dict[str, Measurement] = {}
+        family = plan.workloads[of.cell.workload].family
+        if kind != "hdr" and (kind == "db_bench") != (family == "db_bench"):
+            path = next(path for files in of.files.values() for path in files.values())
+            text = f"of {kind}, and workload {of.cell.workload} is one of {family}"
+            problems.append(Problem(str(path), None, text, "give the outputs of the tool that the workload is of"))
+            continue
         for host, files in of.files.items():
             progress(f"reading {next(iter(files.values()))}")
             try:

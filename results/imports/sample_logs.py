@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from benchbrief.results.imports.spreadsheets import packed
 from benchbrief.runners.drivers.evidence import lines
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement import Sample
@@ -72,13 +73,23 @@ class BadLog(Exception):
 def read(kind: str, path: Path, node: str, window: tuple[float, float], device: str = "") -> tuple[Sample, ...]:
     """The samples inside a window of epoch seconds, of the probe's `device` where it has one.
 
-    Raises BadLog for what is no such log, and for one that does not tell which device or which day is meant.
+    Raises BadLog for what is no such log, for one that does not tell which device or which day is meant, and for one
+    of another time.
     """
+    if (problem := packed(path)) is not None:
+        raise BadLog(None, str(problem), problem.hint)
     try:
         found = _iostat(path, node, window, device) if kind == "iostat" else _ipmitool(path, node)
     except BadOutput as error:
         raise BadLog(None, str(error)) from error
     start, end = window
+    if found and not any(start <= each.time <= end for each in found):
+        spans = [(found[0].time, found[-1].time), window]
+        log, measured = (
+            " to ".join(f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}" for at in span) for span in spans
+        )
+        hint = "is it in local time? run it with TZ=UTC, or write its times with their zone (2026-11-21T17:01:02+0900)"
+        raise BadLog(None, f"nothing of it lies in the measured time: it is from {log} UTC, and that {measured}", hint)
     return tuple(
         Sample(each.measure, node, each.device, each.time - start, each.value, each.unit)
         for each in found

@@ -1,7 +1,8 @@
 """A table of published figures -> the cells of a plan with their numbers, and metrics that were published as such.
 
-A table is CSV. Comment lines (`# key: value`) say its source, the head says what its columns are (`heads.py`), and each
-row has a coordinate or a number in each. An empty field is a number that was not published: it stays missing.
+A table is CSV, as spreadsheets save it (`spreadsheets.py`). Comment lines (`# key: value`) say its source, the head
+says what its columns are (`heads.py`), and each row has a coordinate or a number in each. An empty field is a number
+that was not published: it stays missing.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from benchbrief.results.imports.manifest import CellValue
 from benchbrief.results.imports.places import Coordinates, NoPlace, Places
 from benchbrief.results.imports.problems import Problem
 from benchbrief.results.imports.source import Source, read_source
+from benchbrief.results.imports.spreadsheets import SEPARATORS, Sheet, UnclearNumber, Unreadable, read_sheet
 
 EACH_NODE = "each"
 """In the column `node`: the number is of each host of the hardware alike."""
@@ -67,18 +69,18 @@ def read_table(path: Path, plan: Plan, experiment: str, problems: list[Problem])
     """What a table says; what is wrong with it is added to `problems`. Raises OSError."""
     file = str(path)
     try:
-        lines = list(enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1))
-    except UnicodeDecodeError as error:
-        problems.append(Problem(file, None, f"not a text in UTF-8 (byte {error.start})", "save it as UTF-8"))
+        sheet = read_sheet(path)
+    except Unreadable as error:
+        problems.append(Problem(file, None, str(error), error.hint))
         return Table(Source())
-    comments = [(number, line) for number, line in lines if line.startswith("#")]
-    table = Table(read_source(comments, file, problems))
-    rows = [(number, line) for number, line in lines if line.strip() and not line.startswith("#")]
-    if len(rows) < 2:
+    table = Table(read_source(sheet.comments, file, problems))
+    if len(sheet.rows) < 2:
         problems.append(Problem(file, None, "no table in it", "a head, and a row for each point"))
         return table
-    (head_line, head), *rows = rows
-    texts = next(csv.reader([head], skipinitialspace=True))
+    (head_line, head), *rows = sheet.rows
+    texts = sheet.fields(head)
+    while texts and not texts[-1].strip():  # as spreadsheets leave them
+        texts.pop()
     columns = [heads.read_head(text, plan, file, head_line) for text in texts]
     wrong = [column for column in columns if isinstance(column, Problem)]
     repeated = [text for place, text in enumerate(texts) if text in texts[:place]]
@@ -86,11 +88,11 @@ def read_table(path: Path, plan: Plan, experiment: str, problems: list[Problem])
     if wrong:
         problems += wrong
         return table
-    reader = _Rows(plan, [column for column in columns if not isinstance(column, Problem)], experiment, table)
+    reader = _Rows(plan, [column for column in columns if not isinstance(column, Problem)], experiment, table, sheet)
     for number, line in rows:
         table.rows += 1
         try:
-            reader.add(number, next(csv.reader([line], skipinitialspace=True, strict=True)))
+            reader.add(number, sheet.fields(line, strict=True))
         except (_Wrong, NoPlace) as error:
             table.bad_lines.add(number)
             problems.append(Problem(file, number, str(error), error.hint))
@@ -101,19 +103,22 @@ def read_table(path: Path, plan: Plan, experiment: str, problems: list[Problem])
 
 
 class _Rows:
-    def __init__(self, plan: Plan, columns: list[heads.Column], experiment: str, table: Table) -> None:
+    def __init__(self, plan: Plan, columns: list[heads.Column], experiment: str, table: Table, sheet: Sheet) -> None:
         self._plan, self._columns, self._experiment, self._table = plan, columns, experiment, table
+        self._sheet = sheet
         self._places = Places(plan)
         self._seen: dict[tuple[object, ...], int] = {}
 
     def add(self, line: int, texts: list[str]) -> None:
+        while len(texts) > len(self._columns) and not texts[-1].strip():
+            texts = texts[:-1]
         if len(texts) != len(self._columns):
-            hint = "quote a text that has a comma in it"
+            hint = f"columns are told apart by {SEPARATORS[self._sheet.separator]}: quote a text that has one in it"
             raise _Wrong(f"{len(texts)} fields, and {len(self._columns)} columns", hint)
         row = [(column, text.strip()) for column, text in zip(self._columns, texts, strict=True) if text.strip()]
         told = {c.name: self._coordinate(c, text) for c, text in row if isinstance(c, heads.CoordinateColumn)}
-        measured = [(c, _number(text, c.unit)) for c, text in row if isinstance(c, heads.MeasureColumn)]
-        metrics = [(c, _number(text, None)) for c, text in row if isinstance(c, heads.MetricColumn)]
+        measured = [(c, self._number(text, c.unit)) for c, text in row if isinstance(c, heads.MeasureColumn)]
+        metrics = [(c, self._number(text, None)) for c, text in row if isinstance(c, heads.MetricColumn)]
         if not measured and not metrics:
             raise _Wrong("no number in this row", "leave it out: what was not published stays missing")
         published = [self._metric(column, value, told, line) for column, value in metrics]
@@ -132,8 +137,8 @@ class _Rows:
             case "operation" | "node":
                 return text
             case "target":
-                return _number(text, column.unit)
-        value = _number(text, None)
+                return self._number(text, column.unit)
+        value = self._number(text, None)
         if value != int(value) or value < 1:
             raise _Wrong(f"{column.name} is a whole number from 1, not {text}")
         return value
@@ -206,6 +211,22 @@ class _Rows:
             raise _Wrong(f"no host `{told}` in {cell.hardware}", f"it has {', '.join(hosts)}")
         return named
 
+    def _number(self, text: str, unit: Unit | None) -> float:
+        """In base units. Raises _Wrong."""
+        try:
+            value = self._sheet.number(text)
+        except UnclearNumber as error:
+            raise _Wrong(str(error)) from None
+        except ValueError:
+            hint = (
+                "write it without its unit, which the head has, and without marks between thousands; "
+                "leave a field empty whose number is not known"
+            )
+            raise _Wrong(f"`{text}` is not a number", hint) from None
+        if not math.isfinite(value) or value < 0:
+            raise _Wrong(f"{text} can't have been measured", "leave the field empty when the number is not known")
+        return unit.to_base(value) if unit else value
+
     def _once(self, key: tuple[object, ...], line: int, what: str) -> None:
         if (before := self._seen.setdefault(key, line)) != line:
             raise _Wrong(f"line {before} has this {what} already", "is a coordinate missing?")
@@ -221,15 +242,3 @@ def _coordinates(told: dict[heads.Coordinate, str | float], experiment: str) -> 
         target=None if target is None else float(target),
         repeat=None if repeat is None else int(repeat),
     )
-
-
-def _number(text: str, unit: Unit | None) -> float:
-    """In base units. Raises _Wrong."""
-    try:
-        value = float(text)
-    except ValueError:
-        hint = "write it without marks between thousands, and leave a field empty whose number is not known"
-        raise _Wrong(f"`{text}` is not a number", hint) from None
-    if not math.isfinite(value) or value < 0:
-        raise _Wrong(f"{text} can't have been measured", "leave the field empty when the number is not known")
-    return unit.to_base(value) if unit else value

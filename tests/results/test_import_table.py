@@ -10,7 +10,8 @@ from benchbrief.compiler.compile import check
 from benchbrief.compiler.plan import Plan
 from benchbrief.results.imports.keep import Prepared, imported_before, keep_run
 from benchbrief.results.imports.prepare import prepare_table
-from benchbrief.results.imports.problems import ImportRefused
+from benchbrief.results.imports.problems import ImportRefused, Problem
+from benchbrief.results.imports.table import read_table
 from benchbrief.results.reuse import find_reusable
 from benchbrief.results.runs import list_real_runs
 from benchbrief.results.store import Row, Store, open_store
@@ -274,3 +275,49 @@ def test_a_number_over_a_ramp_is_missing_unless_the_source_says_that_the_rest_wa
         with open_store(keep_run(tmp_path / "out", plan, {}, what)) as store:
             values = {row.keys: row.value for row in metric(plan, store, "best")}
         assert values.get(("eco", "a")) == best
+
+
+HEAD = "hardware{0}workload{0}threads{0}throughput (ops/s)"
+
+
+@pytest.mark.parametrize(
+    ("content", "rate"),
+    [
+        ("\ufeff" + HEAD.format(",") + "\r\neco,a,48,7120.5\r\n", 7120.5),
+        (HEAD.format(";") + "\neco;a;48;7120,5\n", 7120.5),
+        ("sep=;\n" + HEAD.format(";") + "\neco;a;48;7120,5\n", 7120.5),
+        (HEAD.format("\t") + "\neco\ta\t48\t7120.5\n", 7120.5),
+        (HEAD.format(",") + ",,\neco,a,48,7120.5,,\n,,,,\n", 7120.5),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_table_is_read_as_spreadsheets_save_it(
+    tmp_path: Path, plan: Plan, content: str, rate: float, encoding: str
+) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_bytes(content.removeprefix("\ufeff" if encoding == "utf-16" else "").encode(encoding))
+    problems: list[Problem] = []
+    (of,) = read_table(path, plan, "", problems).cells.values()
+    assert not problems
+    assert [value.value for value in of.values] == [rate]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (HEAD.format(";") + "\neco;a;48;7,120\n", "whether 7,120 is 7120 or 7.120 can't be told"),
+        (HEAD.format(";") + "\neco;a;48;818,3\neco;a;96;7.120\n", "what the point in 7.120 is can't be told"),
+        (HEAD.format(",") + "\neco,a,48,7120.5 ops/s\n", "`7120.5 ops/s` is not a number"),
+        (HEAD.format(",") + '\neco,a,48,"7,120.5"\n', "`7,120.5` is not a number"),
+        ("\x1f\x8b\x08\x00", "packed by gzip"),
+        ("PK\x03\x04\x14", "a workbook or another archive"),
+    ],
+)
+def test_what_may_be_another_number_is_refused_and_not_guessed(
+    tmp_path: Path, plan: Plan, content: str, told: str
+) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_bytes(content.encode("latin-1"))
+    problems: list[Problem] = []
+    read_table(path, plan, "", problems)
+    assert any(told in problem.text for problem in problems), problems

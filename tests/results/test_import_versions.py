@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,36 @@ def test_db_bench_of_each_major_version_is_read(
         assert 10e-6 < h.percentile(read.histogram, 99) < 15e-6
     elif not of.operations:
         assert "without --histogram" in of.warnings[-1]
+
+
+@pytest.mark.parametrize(
+    ("content", "told", "hint"),
+    [
+        (b"", "empty", ""),
+        (b"\x1f\x8b\x08\x00", "packed by gzip", "gunzip stdout"),
+        ((OUTPUTS / "ycsb-after-0.17.txt").read_text().encode("utf-16"), "a text in UTF-16", "iconv -f UTF-16"),
+        ((OUTPUTS / "db_bench-9.5.txt").read_bytes(), "not an output of YCSB", "bench import db_bench"),
+        ((OUTPUTS / "go-ycsb-without-total.txt").read_bytes(), "not an output of YCSB", "bench import go-ycsb"),
+        ((OUTPUTS / "ycsb-after-0.17.txt").read_bytes()[:400], "cut", ""),
+        (
+            b"".join((OUTPUTS / f"ycsb-{name}.txt").read_bytes() for name in ("0.12-batched", "after-0.17")),
+            "second",
+            "own",
+        ),
+    ],
+)
+def test_a_file_that_is_no_output_by_itself_is_told_with_what_to_do(
+    tmp_path: Path, content: bytes, told: str, hint: str
+) -> None:
+    path = tmp_path / "stdout"
+    path.write_bytes(content)
+    with pytest.raises(OutputProblem, match=told) as refused:
+        read_output("ycsb", {"stdout": path}, "a")
+    assert hint in refused.value.hint
+
+
+@pytest.mark.parametrize("change", [lambda text: text.replace("\n", "\r\n"), lambda text: "\ufeff" + text])
+def test_the_line_ends_and_marks_of_another_system_change_nothing(tmp_path: Path, change: Callable[[str], str]) -> None:
+    path = tmp_path / "stdout"
+    path.write_bytes(change((OUTPUTS / "ycsb-after-0.17.txt").read_text()).encode())
+    assert read_output("ycsb", {"stdout": path}, "a") == measured("ycsb-after-0.17")

@@ -78,3 +78,29 @@ def test_dates_of_iostat_are_read_as_the_measurements_time_confirms_or_refused(t
     log.write_text(of_devices("sda", at="05/06/26 22:13:{second:02}"))
     with pytest.raises(BadLog, match="month or the day first is not known"):
         read("iostat", log, "eco-1", WINDOW)
+
+
+def test_a_log_in_local_time_is_refused_with_both_times(tmp_path: Path) -> None:
+    """Nine hours ahead, without a zone: none of it lies in the measured time."""
+    log = tmp_path / "log"
+    log.write_text(of_devices("sda", at="2023-11-15T07:13:{second:02}"))
+    told = (
+        r"nothing of it lies in the measured time: it is from 2023-11-15 07:13:\d\d to .* and that 2023-11-14 22:13:20"
+    )
+    with pytest.raises(BadLog, match=told) as refused:
+        read("iostat", log, "eco-1", WINDOW)
+    assert "TZ=UTC" in refused.value.hint
+
+
+def test_a_reading_that_the_sensor_did_not_have_is_missing_and_not_zero(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    values = ("220.000", "na", "224.000")
+    rows = (
+        f"{1_700_000_000 + second} Pwr Consumption  | {value:10} | Watts | {'na' if value == 'na' else 'ok'} | na"
+        for second, value in enumerate(values)
+    )
+    log.write_text("\n".join(rows) + "\n")
+    assert [(each.time, each.value) for each in read("ipmitool", log, "eco-1", WINDOW)] == [(0, 220), (2, 224)]
+    log.write_bytes(b"\x1f\x8b\x08\x00")
+    with pytest.raises(BadLog, match="packed by gzip"):
+        read("ipmitool", log, "eco-1", WINDOW)
