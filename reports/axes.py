@@ -59,7 +59,17 @@ def log_ticks(values: Iterable[float], base: int) -> Ticks:
     last = max(first + 1, math.ceil(math.log(max(found), base) - 1e-9))
     stride = max(1, math.ceil((last - first) / 8))
     powers = tuple(float(base) ** n for n in range(first, last + 1, stride))
+    if base == 10 and last - first <= 2:  # two lines, or three, are no scale
+        return _log_ticks_between(found, [float(f"{n}e{p}") for p in range(first, last + 1) for n in (1, 2, 5)])
     return Ticks(float(base) ** first, float(base) ** last, powers, log=True)
+
+
+def _log_ticks_between(values: Sequence[float], steps: Sequence[float]) -> Ticks:
+    """Those of the steps that the values lie between, three at least."""
+    low = max((i for i, step in enumerate(steps) if step <= min(values) * (1 + 1e-9)), default=0)
+    high = next(i for i, step in enumerate(steps) if step >= max(values) * (1 - 1e-9))
+    kept = tuple(steps[low : max(high, low + 2) + 1])
+    return Ticks(kept[0], kept[-1], kept, log=True)
 
 
 def _nice_step(raw: float) -> float:

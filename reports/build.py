@@ -17,6 +17,7 @@ from benchbrief.reports.charts import draw
 from benchbrief.reports.facts import fact_groups
 from benchbrief.reports.figure_data import figure_csv
 from benchbrief.reports.figures import drawing
+from benchbrief.reports.house import family_of
 from benchbrief.reports.imported import is_imported
 from benchbrief.reports.interactive import for_script
 from benchbrief.reports.labels import line_label, readable
@@ -120,6 +121,8 @@ class _Builder:
         self.mark = "simulated" if d.run_row(results)["simulated"] else "imported" if is_imported(results) else ""
         self.cautions = Cautions(results)
         self.ledger = Ledger(results)
+        usual, house = FONTS.get(report.language, FONTS["en"]), family_of(report.theme)
+        self.font = f"'{house}', {usual}, sans-serif" if house else f"{usual}, sans-serif"
         self.figures = self.tables = self.sections = self.footnotes = 0
         self.pending: dict[str, Note] = {}
 
@@ -325,8 +328,7 @@ class _Builder:
         found = drawing(element, self.results)
         drawn_size = (FULL[0], height_for(len(found.charts)))
         width, height = HALF if half else slide_size(drawn_size) if self.report.template == "slide" else drawn_size
-        font = FONTS.get(self.report.language, FONTS["en"])
-        drawn = draw(found.charts, width, height, font) if found.charts else None
+        drawn = draw(found.charts, width, height, self.font) if found.charts else None
         for text in found.notes:
             self.note(text)
         note = self.optional_prose(element.note)
@@ -353,6 +355,7 @@ class _Builder:
             figure_csv(found.series, element, self.mark),
             for_script(drawn.panels, found.series, self.figures, self.words, (width, height)) if drawn else {},
             claim,
+            found.key if drawn else "",
         )
 
     def formula(self, element: p.FormulaElement) -> FormulaView:

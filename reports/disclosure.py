@@ -47,7 +47,7 @@ def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str
     for line, cell in zip(lines, results.cells, strict=True):
         if cell.status not in ("ok", "skipped"):
             bad.setdefault(f"{line.status}{words['colon']}{line.reason or words['no_reason']}", []).append(line.id)
-    told = tuple(Item(text, ", ".join(ids), emphasis=True) for text, ids in bad.items())
+    told = tuple(Item(text, words.locale.listed(ids), emphasis=True) for text, ids in bad.items())
     groups = (DisclosureGroup(g.title, tuple(item for item in g.items if item.text)) for g in made)
     needed = sum(cell.status != "skipped" for cell in results.cells)
     untold = sum(cell.reason == NOT_PUBLISHED for cell in results.cells)
@@ -129,7 +129,7 @@ def _run(results: Results, reports_from: Mapping[str, str]) -> Iterable[Item]:
     if spec.profile:
         yield Item(words["d_profile"], spec.profile)
     if spec.params:
-        yield Item(words["d_params"], ", ".join(f"{k} = {v}" for k, v in spec.params.items()))
+        yield Item(words["d_params"], words.locale.listed(f"{k} = {v}" for k, v in spec.params.items()))
     yield Item(words["d_plan"], plan_sha256(results.plan))
     yield Item(words["d_version"], f"benchbrief {run['benchbrief'] or version('benchbrief')}")
 

@@ -51,8 +51,8 @@ def _judged(expect: Expect, results: Results) -> Judged:
 
 
 def _place(expect: Expect, place: dict[str, str | float], results: Results) -> str:
-    where = ", ".join(_key(dim, key, results) for dim, key in place.items())
-    sides = ", ".join(_sides(expect, place, results))
+    where = results.words.locale.listed(_key(dim, key, results) for dim, key in place.items())
+    sides = results.words.locale.listed(_sides(expect, place, results))
     return results.words["colon"].join(part for part in (where, sides) if part)
 
 

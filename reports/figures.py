@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from benchbrief.reports.alternative import alternative
 from benchbrief.reports.chart import Chart, Point, Trace, XAxis, XKind
 from benchbrief.reports.drawn import Detail, Drawn
 from benchbrief.reports.labels import readable
+from benchbrief.reports.locales import locale
 from benchbrief.reports.remarks import alike
 from benchbrief.reports.signs import may_be_negative
 from benchbrief.reports.source import Key, Results
@@ -37,6 +39,8 @@ class Drawing:
     data_head: tuple[str, ...]
     data: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
+    key: str = ""
+    """What the numbers beside the points of a curve are."""
 
 
 @dataclass
@@ -101,6 +105,8 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     x_keys = _keys(figure, x_dim)
     categories = tuple(key_text(k.label, k.value) for k in x_keys) if kind == "category" else ()
     ticks = () if curve or kind == "category" else tuple(float(k.value) for k in x_keys)
+    if curve:
+        x_label = _without_shared_end(x_label, curve.label)
     axis = XAxis(_with_unit(x_label, x_scale.unit), kind, categories, ticks)
     titles = _title(left, y_scale), _title(right, y_right)
     names = dict.fromkeys(d.panel for d in scaled)
@@ -115,6 +121,7 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
         _data_head(charts[0], results, x_dim, figure.panel_dim, curve=curve is not None),
         tuple(_data(scaled, curve=curve is not None, panels=figure.panel_dim is not None)),
         remarks.texts(results.words),
+        results.words["point_labels"].format(dim=results.words.get(x_dim, x_dim)) if curve and x_dim else "",
     )
 
 
@@ -193,7 +200,7 @@ def _traces(
             where: dict[str, Key] = {}
         else:
             shown = key_text(key.label, key.value)
-            name = shown if coloured == 1 else f"{series.label}, {shown}"
+            name = shown if coloured == 1 else results.words.locale.listed((series.label, shown))
             color, where = _color(results, series.color_dim or "", key, index), {series.color_dim or "": key.value}
         if panel is not None and figure.panel_dim:
             where = {**where, figure.panel_dim: panel.value}
@@ -336,6 +343,13 @@ def _with_unit(label: str, unit: str) -> str:
     return f"{label} ({unit})" if unit and not label.endswith(f"({unit})") else label
 
 
+def _without_shared_end(label: str, other: str) -> str:
+    """`Throughput, Sessions` beside `p99 read latency, Sessions` -> `Throughput`: the other axis names the rest."""
+    comma = locale().listed(("", ""))
+    places = (found.start() for found in re.finditer(re.escape(comma), label))
+    return next((label[:at] for at in places if other.endswith(label[at:])), label)
+
+
 def _title(drawn: Sequence[Drawn], scale: Scale) -> str:
     drawn = [d for d in drawn if not d.upright]
     main = [d for d in drawn if d.series.color_dim] or drawn
@@ -344,7 +358,7 @@ def _title(drawn: Sequence[Drawn], scale: Scale) -> str:
         return scale.unit
     if len({d.series.query.unit for d in drawn}) > 1:
         labels = list(dict.fromkeys(_with_unit(d.series.label, unit_text(d.series.query.unit)) for d in drawn))
-    return _with_unit(", ".join(labels), scale.unit)
+    return _with_unit(locale().listed(labels), scale.unit)
 
 
 # --- words and data ----------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from benchbrief.compiler.plan import Asset, Report
+from benchbrief.compiler.plan import Asset, Report, Theme
 from benchbrief.reports.errors import ReportError
 
 Kept = Callable[[str, str], bytes]
@@ -42,17 +42,15 @@ def house_of(report: Report, kept: Kept | None, paper: str | None = None) -> Hou
     rules = []
     colours = {"--brand": theme.brand, "--accent": theme.accent}
     rules += [f":root {{ {name}: {colour}; }}" for name, colour in colours.items() if colour]
-    family = re.sub(r"[^\w .-]", "", theme.font)
+    name = family_of(theme)
     for asset in theme.font_files:
         data = base64.b64encode(_content(asset, kept)).decode()
         weight, style = _face(asset.file)
-        name = family or "house"
         rules.append(
             f'@font-face {{ font-family: "{name}"; src: url(data:font/ttf;base64,{data}); '
             f"font-weight: {weight}; font-style: {style}; }}"
         )
-    if family or theme.font_files:
-        name = family or "house"
+    if name:
         rules.append(f':root {{ --house: "{name}"; }} html {{ font-family: "{name}", var(--sans); }}')
         rules.append(f'@page {{ font-family: "{name}", "Inter", "Noto Sans CJK JP", sans-serif; }}')
     if theme.css:
@@ -65,6 +63,11 @@ def house_of(report: Report, kept: Kept | None, paper: str | None = None) -> Hou
         logo = f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
     size = Markup(_paper(paper or report.paper))  # noqa: S704  # one of two
     return House(logo, Markup("\n".join(rules)), size, parts)  # noqa: S704  # the user's own style sheet, in a <style>
+
+
+def family_of(theme: Theme) -> str:
+    """What style sheets call the house's typeface by; empty where it has none of its own."""
+    return re.sub(r"[^\w .-]", "", theme.font) or ("house" if theme.font_files else "")
 
 
 def _paper(paper: str) -> str:

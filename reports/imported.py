@@ -88,7 +88,8 @@ def published(results: Results) -> Iterator[Published]:
         value = _computed(results, metric, known)
         of = (metric.label or metric.name, *(_label(results, dim, name) for dim, name in known.items()))
         computed = "" if value is None else with_unit(_written(float(f"{value:.4g}")), metric.query.unit)
-        yield Published(", ".join(of), with_unit(results.words["to"].join(ends), units[key]), computed)
+        name, range_ = results.words.locale.listed(of), results.words["to"].join(ends)
+        yield Published(name, with_unit(range_, units[key]), computed)
 
 
 def _written(value: float) -> str:

@@ -105,7 +105,7 @@ def _tip(drawn: Drawn, detail: Detail, words: Words) -> Iterable[str]:
         yield counted(words, "tip_repeats", detail.repeats)
     if detail.cells:
         more = "…" if len(detail.cells) > _NAMED_CELLS else ""
-        cells = ", ".join(detail.cells[:_NAMED_CELLS]) + more
+        cells = words.locale.listed(detail.cells[:_NAMED_CELLS]) + more
         yield words.form("tip_cells", len(detail.cells)).format(cells=cells)
 
 

@@ -11,6 +11,10 @@ from benchbrief.reports.words import Words, counted
 _NUMBERED = ("threads", "target", "phase", "repeat")
 _MEASURE = re.compile(r"([a-z]+(?:\.[a-z0-9_]+)?)(?:\[([a-z_, ]+)\])?(?=,|$)")
 
+_CJK = "[\u2e80-\u9fff\uff00-\uffef]"
+_SEPARATOR = re.compile(rf"^, |(?<={_CJK}), |, (?={_CJK})")
+"""Between a measure and what is fixed for it; a comma within a name that is not Japanese is the name's own."""
+
 
 def readable(label: str, words: Words) -> str:
     """A label that begins with a measure as the spec writes it; any other stays as it is."""
@@ -34,7 +38,7 @@ def readable(label: str, words: Words) -> str:
         return label
     if not re.match(r"p\d", text):  # p99 stays small
         text = text[:1].upper() + text[1:]
-    return text + label[match.end() :]
+    return text + _SEPARATOR.sub(words.locale.listed(("", "")), label[match.end() :])
 
 
 def line_label(label: str, query: Query, words: Words) -> str:
@@ -48,4 +52,4 @@ def line_label(label: str, query: Query, words: Words) -> str:
 
 
 def _operation(names: str, words: Words) -> str:
-    return ", ".join(words.get(f"operation_{name}", name) for name in re.findall("[a-z_]+", names))
+    return words.locale.listed(words.get(f"operation_{name}", name) for name in re.findall("[a-z_]+", names))

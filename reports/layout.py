@@ -188,7 +188,9 @@ class Plot:
 
 
 def needs_legend(chart: Chart) -> bool:
-    return len(chart.traces) > 1 or chart.traces[0].mark == "curve"
+    """Not for one series that the axis names."""
+    first, *others = chart.traces
+    return bool(others) or (first.mark == "curve" and not chart.left.startswith(first.name))
 
 
 def legend(chart: Chart, width: float, left: float, below: float) -> tuple[LegendItem, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from benchbrief.reports.disclosure import plan_sha256, run_row, time_text
+from benchbrief.reports.locales import locale
 from benchbrief.reports.source import Results
 
 
@@ -44,5 +45,5 @@ def _versions(kind: str, results: Results) -> Iterator[str]:
             text = fact.value if fact.value.lower().startswith(name[:3].lower()) else f"{name} {fact.value}"
             found.setdefault(text, {})[fact.node or ""] = None
     for text, nodes in found.items():
-        told = ", ".join(node for node in nodes if node)
+        told = locale().listed(node for node in nodes if node)
         yield f"{text} ({told})" if told else text

@@ -55,6 +55,7 @@ def to_html(
     context: dict[str, Any] = {
         "report": view,
         "w": words,
+        "comma": words.locale.listed(("", "")),
         "kind": template,
         "kicker": words[KICKERS[template]],
         "medium": medium,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports.facts import fact_name
+from benchbrief.reports.locales import locale
 from benchbrief.reports.recorded import recorded
 from benchbrief.reports.source import Results
 from benchbrief.reports.values import bytes_text
@@ -57,7 +58,7 @@ def stand_ins(results: Results) -> dict[str, list[str]]:
 
 def settings_text(settings: Mapping[str, p.Option]) -> str:
     """`compression = none, cache = 1 MiB`."""
-    return ", ".join(_setting(name, value) for name, value in settings.items())
+    return locale().listed(_setting(name, value) for name, value in settings.items())
 
 
 class _Told:

@@ -127,6 +127,8 @@ class FigureView:
     csv: str = ""
     points: Mapping[str, object] = field(default_factory=dict)
     claim: Markup | None = None
+    key: str = ""
+    """What the numbers beside its points are; empty where there are none."""
     kind: Literal["figure"] = "figure"
 
     @property

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pypdf import PdfReader
 
 from benchbrief.compiler import plan as p
 from benchbrief.compiler.briefs.themes import PARTS, contrast_on_white
@@ -14,6 +17,7 @@ from benchbrief.reports.page import TEMPLATES
 from benchbrief.reports.render import Format, render
 from tests.reports import briefs
 from tests.reports import world as w
+from tests.reports.test_pdf_ua import fonts_of
 
 PARTS_FOLDER = Path(__file__).parents[2] / "reports" / "templates" / "parts"
 MARKDOWN: tuple[Format, ...] = ("markdown",)
@@ -156,3 +160,22 @@ def test_a_brief_as_markdown_has_its_headings_tables_notes_and_figures(template:
         assert path.exists()
         if path.suffix == ".svg":
             assert f"]({report.name}-figures/{path.name})" in text
+
+
+def test_a_typeface_of_the_house_reaches_the_figures_of_every_format(tmp_path: Path) -> None:
+    """The font file is that of an installed typeface under another name: nothing else is in the PDF."""
+    found = subprocess.run(["fc-match", "-f", "%{file}", "Inter"], capture_output=True, text=True, check=True).stdout
+    world, brief = briefs.quickstart()
+    figure = next(block for block in brief.elements if isinstance(block, p.SectionElement)).elements[1]
+    theme = p.Theme(font="Acme Letter 2", font_files=(p.Asset(file=found, sha256="0" * 64),))
+    report = w.report("A report", figure).model_copy(update={"theme": theme})
+    formats: tuple[Format, ...] = ("pdf", "html", "markdown")
+    made = render(world.plan(report), world.store(), report.name, tmp_path, formats=formats)
+    assert made.pdf
+    names = {str(font["/FontName"]) for font in fonts_of(PdfReader(made.pdf))}
+    assert {name.split("+")[1].split(",")[0].removesuffix("-Bold") for name in names if "Mono" not in name} == {
+        "Acme-Letter-2"
+    }
+    drawn = (tmp_path / f"{report.name}-figures" / "figure-1.svg").read_text("utf-8")
+    assert set(re.findall('font-family="([^"]*)"', drawn)) == {"'Acme Letter 2', Inter, sans-serif"}
+    assert ".plot text { font-family: inherit; }" in made.html.read_text("utf-8")

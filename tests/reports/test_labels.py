@@ -17,7 +17,7 @@ from benchbrief.reports.words import words
         (
             "latency.mean[update], HDD",
             "Mean update latency, HDD",
-            "更新 平均 レイテンシー, HDD",
+            "更新 平均 レイテンシー、HDD",
         ),
         ("latency.p999[read]", "p99.9 read latency", "読み取り p99.9 レイテンシー"),
         ("disk.write", "Device writes", "デバイス書き込み"),
