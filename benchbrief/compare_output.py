@@ -130,6 +130,12 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
         sides = [name for side, name in ((first, "A"), (second, "B")) if side.origin == origin]
         if sides:
             yield f"{' and '.join(sides)} {'is' if len(sides) == 1 else 'are'} {origin}: {what}"
+    for side, name in ((first, "A"), (second, "B")):
+        if any(metric.percentile is None for metric in side.plan.metrics):
+            yield (
+                f"metrics of the spec are left out: an earlier benchbrief made the plan of {name}, which does not say "
+                "which of them are percentiles; run the spec again to compare them"
+            )
     same = sum(row.verdict == "same measurement" for row in outcome.comparisons)
     if same:
         yield (

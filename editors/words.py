@@ -72,6 +72,14 @@ def constants() -> tuple[str, ...]:
                     yield from key.shape.choices
 
     free = ("true", "false", "local", "grouped", "interleaved", "standalone", "sharded", "automatic", "facts", "steady")
-    words = (*free, *choices(), *glossary.RESETS, *report.TEMPLATES, *report.PAPERS, *report.LANGUAGES)
+    words = (
+        *free,
+        *choices(),
+        *glossary.RESETS,
+        *report.TEMPLATES,
+        *report.PAPERS,
+        *report.PROVENANCE,
+        *report.LANGUAGES,
+    )
     # `disk`, `cpu` and `power` are probes where they are sampled and measures where they are read.
     return tuple(dict.fromkeys(word for word in words if word not in (*schema.PROBES, *MEASURES)))

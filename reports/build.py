@@ -120,7 +120,7 @@ class _Builder:
         self.words = results.words
         self.mark = "simulated" if d.run_row(results)["simulated"] else "imported" if is_imported(results) else ""
         self.cautions = Cautions(results)
-        self.ledger = Ledger(results)
+        self.ledger = Ledger(results, report.provenance)
         usual, house = FONTS.get(report.language, FONTS["en"]), family_of(report.theme)
         self.font = f"'{house}', {usual}, sans-serif" if house else f"{usual}, sans-serif"
         self.figures = self.tables = self.sections = self.footnotes = 0
@@ -144,7 +144,7 @@ class _Builder:
     def block(self, element: p.Element, level: int) -> Block:
         match element:
             case p.TextElement():
-                self.ledger.place = ""
+                self.ledger.at("")
                 html = prose.blocks(element.prose, self.insert, level)
                 return TextView(html, self.notes())
             case p.TableElement():
@@ -165,7 +165,10 @@ class _Builder:
             case p.SectionElement():
                 self.sections += 1
                 anchor = f"section-{self.sections}"
-                return SectionView(element.title, level, anchor, tuple(self.blocks(element.elements, level + 1)))
+                above, self.ledger.heading = self.ledger.heading, element.title
+                inner = tuple(self.blocks(element.elements, level + 1))
+                self.ledger.heading = above
+                return SectionView(element.title, level, anchor, inner)
 
     # --- footnotes and numbers in text ---------------------------------------------------------------------------
 
@@ -228,7 +231,7 @@ class _Builder:
         return prose.inline(text, self.insert) if text else None
 
     def legal(self) -> Markup | None:
-        self.ledger.place = ""
+        self.ledger.at("")
         return prose.blocks(self.report.legal, self.insert, 3) if self.report.legal else None
 
     # --- elements ------------------------------------------------------------------------------------------------
@@ -236,7 +239,7 @@ class _Builder:
     def table(self, element: p.TableElement, *, numbered: bool = True) -> TableView:
         if numbered:
             self.tables += 1
-            self.ledger.place = f"{self.words['table']} {self.tables}"
+            self.ledger.at(f"{self.words['table']} {self.tables}")
         element = needed(element, self.results)
         shared = shared_decimals(element, self.results)
         lines = [self.line(element, line, shared) for line in element.lines]
@@ -298,7 +301,7 @@ class _Builder:
         return Head(label, shown_unit, notes=self.numbered(self.cautions.of(line.query))), tuple(found)
 
     def callout(self, element: p.CalloutElement) -> CalloutView:
-        self.ledger.place = element.title
+        self.ledger.at(element.title)
         table = self.table(element.table, numbered=False) if element.table else None
         html = prose.blocks(element.prose, self.insert, 3) if element.prose else None
         note = self.optional_prose(element.note)
@@ -324,7 +327,7 @@ class _Builder:
 
     def figure(self, element: p.FigureElement, *, half: bool) -> FigureView:
         self.figures += 1
-        self.ledger.place = f"{self.words['figure']} {self.figures}"
+        self.ledger.at(f"{self.words['figure']} {self.figures}", of_text=True)
         found = drawing(element, self.results)
         drawn_size = (FULL[0], height_for(len(found.charts)))
         width, height = HALF if half else slide_size(drawn_size) if self.report.template == "slide" else drawn_size
@@ -361,7 +364,7 @@ class _Builder:
     def formula(self, element: p.FormulaElement) -> FormulaView:
         words = _operators(element.text.format(*(term.text for term in element.terms)))
         significant = 6 if _SUBTRACTS.search(element.text) else 4  # a difference of near values needs more digits
-        self.ledger.place = self.words["formula"]
+        self.ledger.at(self.words["formula"])
         amounts = [self.amount(t.query, significant, self.declared_text(t.query)) for t in element.terms]
         numbers = Markup(_operators(escape(element.text))).format(*amounts)  # noqa: S704  # escaped just there
         result = self.amount(element.result)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from benchbrief.compiler.offered import KEEPS_UP
 from benchbrief.compiler.plan import Query
-from benchbrief.reports.source import CellRow, Key, Results
+from benchbrief.reports.source import CellRow, Key, Results, reads_of
 from benchbrief.reports.values import NBSP
 from benchbrief.results.coverage import TOLD, shares
-
-_LOADED = re.compile(r"\bmeasure\.(throughput|latency|errors|sample|mean)\b")
-_SAMPLED = re.compile(r"\bs\.measure = '([a-z_]+)")
-_PROBES = {"energy": "power"}
 
 
 class Cautions:
@@ -38,11 +33,11 @@ class Cautions:
 
     def of(self, query: Query, **where: Key) -> Iterator[str]:
         """What holds of all values of a query: how its latency at an offered load is counted."""
-        if "measure.latency" not in query.sql:
+        if not any(read.view == "latency" for read in reads_of(query)):
             return
         words = self._results.words
         offered = [cell for cell in self._measured(query, **where) if cell.target is not None]
-        from_due = [cell for cell in offered if cell.cell_id in self._from_due and "m.reported" in query.sql]
+        from_due = [cell for cell in offered if cell.cell_id in self._from_due]
         if from_due:
             yield words["c_intended"]
         if len(from_due) < len(offered):
@@ -53,10 +48,9 @@ class Cautions:
         words, cells = self._results.words, self._measured(query, **where)
         for cell in cells:
             yield from self._noted.get(cell.cell_id, ())  # what a table of published figures says of a row
-        if _LOADED.search(query.sql) and any(cell.cell_id in self._short for cell in cells):
+        if any(cell.cell_id in self._short for cell in cells):
             yield words["c_short"]
-        for measure in dict.fromkeys(_SAMPLED.findall(query.sql)):
-            probe = _PROBES.get(measure, measure)
+        for probe in dict.fromkeys(read.probe for read in reads_of(query) if read.probe):
             known = [self._shares[probe, cell.cell_id] for cell in cells if (probe, cell.cell_id) in self._shares]
             if known and 0 < min(known) < TOLD:
                 share = f"{100 * min(known):.0f}{NBSP}%"

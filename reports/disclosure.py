@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -16,7 +15,7 @@ from benchbrief.reports.facts import fact_name
 from benchbrief.reports.recorded import recorded
 from benchbrief.reports.remarks import alike
 from benchbrief.reports.repeatability import paragraph
-from benchbrief.reports.source import NOT_PUBLISHED, CellRow, Results, Search
+from benchbrief.reports.source import NOT_PUBLISHED, CellRow, Results, Search, reads_of
 from benchbrief.reports.systems import settings_text, systems
 from benchbrief.reports.values import duration, fixed, points
 from benchbrief.reports.view import CellLine, DisclosureGroup, DisclosureView, Item
@@ -324,8 +323,8 @@ def _power(results: Results) -> Iterable[Item]:
 
 
 def is_of_power(query: p.Query) -> bool:
-    """Whether a number is made of watts that were sampled (see `compiler/metrics/sql_leaves.py`)."""
-    return re.search(r"\bs\.measure = '(power|energy)'", query.sql) is not None
+    """Whether a number is made of watts that were sampled."""
+    return any(read.probe == "power" for read in reads_of(query))
 
 
 def cpu_packages_only(results: Results) -> Iterator[str]:

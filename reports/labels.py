@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from benchbrief.compiler.plan import Query
-from benchbrief.reports.provenance import fixed_keys
+from benchbrief.compiler.plan import Dimension, Query
+from benchbrief.reports.source import reads_of
 from benchbrief.reports.words import Words, counted
 
-_NUMBERED = ("threads", "target", "phase", "repeat")
+_NUMBERED: tuple[Dimension, ...] = ("threads", "target", "phase", "repeat")
 _MEASURE = re.compile(r"([a-z]+(?:\.[a-z0-9_]+)?)(?:\[([a-z_, ]+)\])?(?=,|$)")
 
 _CJK = "[\u2e80-\u9fff\uff00-\uffef]"
@@ -43,9 +43,9 @@ def readable(label: str, words: Words) -> str:
 
 def line_label(label: str, query: Query, words: Words) -> str:
     """The head of a table's line; one that is only a number of threads, or of a phase, says so: "4 threads"."""
-    for fixed in fixed_keys(query.sql):
+    for read in reads_of(query):
         for dim in _NUMBERED:
-            for key in fixed.get(dim, ()):
+            for key in read.keys.get(dim, ()):
                 if isinstance(key, float) and label.replace(",", "") == f"{key:.15g}":
                     return counted(words, f"at_{dim}", key)
     return readable(label, words)

@@ -20,6 +20,9 @@ from benchbrief.reports.source import CellRow, Key, Results
 from benchbrief.reports.values import points
 from benchbrief.reports.view import Backlink, MeasurementLine, ProvenanceView, RawFile, SourceLine
 
+Detail = Literal["full", "compact", "none"]
+"""How much the appendix tells: see `provenance` of a report."""
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -32,23 +35,29 @@ class Shown:
     expression: str
 
     def html(self, *, missing: bool = False) -> Markup:
-        """The number, which leads to its row of the appendix."""
+        """The number, which leads to its row of the appendix; marked by a second element within it where there is none,
+        which is how a PDF tells it from other spans."""
         kind = "num missing" if missing else "num"
         cells = f' data-cells="{escape(self.cells)}"' if self.cells else ""
         data = f'data-expression="{escape(self.expression)}"{cells}'
-        text = f'<a class="{kind}" id="{self.id}" href="#{self.row}" {data}>{escape(self.text)}</a>'
+        if self.row:
+            text = f'<a class="{kind}" id="{self.id}" href="#{self.row}" {data}>{escape(self.text)}</a>'
+        else:
+            text = f'<span class="{kind}" id="{self.id}" {data}><span>{escape(self.text)}</span></span>'
         return Markup(text)  # noqa: S704  # all of it escaped above
 
 
 @dataclass
 class _Row:
-    """A row of the appendix: what is computed in the same way from the same cells."""
+    """A row of the appendix: what is computed in the same way from the same cells; in a compact one, what is shown in
+    one place."""
 
     number: int
-    expressions: tuple[str, ...]
-    cells: tuple[str, ...]
+    expressions: dict[str, None]
+    cells: dict[str, None]
     links: dict[str, str] = field(default_factory=dict)
     """Where it is shown: labels, and the anchors that they lead to."""
+    values: int = 0
 
     @property
     def id(self) -> str:
@@ -56,15 +65,22 @@ class _Row:
 
 
 class Ledger:
-    """`at` says which element is being built: what its numbers' place is called, or "" for running text."""
+    """`at` says which element is being built; `heading` is that of the section which it stands in."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: Results, detail: Detail = "full") -> None:
         self._results = results
-        self._rows: dict[tuple[str, tuple[str, ...], tuple[str, ...]], _Row] = {}
+        self._detail = detail
+        self._rows: dict[tuple[object, ...], _Row] = {}
         self._queries: dict[tuple[str, str], QueryEntry] = {}
         self._numbers: list[Number] = []
         self._figures: list[Figure] = []
-        self.place = ""
+        self._place = self._group = ""
+        self.heading = ""
+
+    def at(self, place: str, *, of_text: bool = False) -> None:
+        """`place` is what the element in hand is called, "" for running text; `of_text`: its numbers are in a claim or
+        a note, which a compact appendix counts among the section's texts."""
+        self._place, self._group = place, "" if of_text else place
 
     # --- entries -------------------------------------------------------------------------------------------------
 
@@ -77,22 +93,31 @@ class Ledger:
         top = self._results.at(high, **at) if high else None
         text = printed.text(value, top, query.unit, ranged=high is not None)
         found = dict.fromkeys(c.cell_id for q in (query, high) if q for c in self._results.cells_behind(q, **at))
-        entry = self._query(query)
+        row = self._row((query.text,), tuple(cell.cell_id for cell in self._results.cells_behind(query)))
+        entry = self._query(query, row)
         number = Number(
             id=f"n{len(self._numbers) + 1}",
-            place=self.place or "text",
+            place=self._place or "text",
             shown=text,
             value=value,
             high=top,
             query=entry.id,
-            high_query=self._query(high, self._row_of(entry)).id if high else None,
+            high_query=self._query(high, row).id if high else None,
             at=at,
             cells=tuple(found),
             printed=printed,
         )
         self._numbers.append(number)
-        self._row_of(entry).links.setdefault(self.place or text, number.id)
+        row.links.setdefault(self._told_place(text if value is not None else ""), number.id)
+        row.values += 1
         return Shown(text, number.id, entry.source, " ".join(found), query.text)
+
+    def _told_place(self, shown: str) -> str:
+        """Where a number of running text is shown: the number itself tells it, unless it is missing."""
+        words = self._results.words
+        if self._detail == "compact":
+            return self._group or self.heading or words["p_text"]
+        return self._place or shown or words["p_missing"]
 
     def figure(self, id_: str, title: str, queries: Iterable[p.Query]) -> str:
         """Enter a figure with all that it draws; its row in the appendix."""
@@ -101,7 +126,7 @@ class Ledger:
             return ""
         cells = dict.fromkeys(cell.cell_id for query in queries for cell in self._results.cells_behind(query))
         row = self._row(tuple(dict.fromkeys(query.text for query in queries)), tuple(cells), figure=id_)
-        row.links.setdefault(self.place, id_)
+        row.links.setdefault(self._place, id_)
         series = tuple(
             Series(
                 query=self._query(query, row).id,
@@ -110,11 +135,12 @@ class Ledger:
             for query in queries
         )
         self._figures.append(Figure(id=id_, title=title, series=series))
-        return row.id
+        row.values = sum(len(each.rows) for each in series)
+        return self._anchor(row)
 
-    def _query(self, query: p.Query, row: _Row | None = None) -> QueryEntry:
-        """`row`: the one it belongs to, where that is not its own."""
-        key = (row.id if row else "", query.sql)
+    def _query(self, query: p.Query, row: _Row) -> QueryEntry:
+        """As it stands in the file, once for each row of the appendix that it belongs to."""
+        key = (row.id, query.sql)
         if key not in self._queries:
             cells = tuple(cell.cell_id for cell in self._results.cells_behind(query))
             entry = QueryEntry(
@@ -124,36 +150,45 @@ class Ledger:
                 dims=query.dims,
                 unit=query.unit,
                 cells=cells,
-                source=(row or self._row((query.text,), cells)).id,
+                source=self._anchor(row),
             )
             self._queries[key] = entry
         return self._queries[key]
 
     def _row(self, expressions: tuple[str, ...], cells: tuple[str, ...], figure: str = "") -> _Row:
         """A figure has a row of its own: it is drawn of several expressions."""
-        key = (figure, expressions, cells)
-        return self._rows.setdefault(key, _Row(len(self._rows) + 1, expressions, cells))
+        shown_in = (self._group, self.heading if not self._group else "")
+        key: tuple[object, ...] = shown_in if self._detail == "compact" else (expressions, cells)
+        row = self._rows.setdefault((figure, *key), _Row(len(self._rows) + 1, {}, {}))
+        row.expressions |= dict.fromkeys(expressions)
+        row.cells |= dict.fromkeys(cells)
+        return row
 
-    def _row_of(self, entry: QueryEntry) -> _Row:
-        return next(row for row in self._rows.values() if row.id == entry.source)
+    def _anchor(self, row: _Row) -> str:
+        return "" if self._detail == "none" else row.id
 
     # --- what comes of them --------------------------------------------------------------------------------------
 
     def view(self, origin: Sequence[tuple[str, str]]) -> ProvenanceView:
         """The appendix: what all numbers have in common, a line for each source, a line for each measured point."""
+        if self._detail == "none":
+            return ProvenanceView((), (), (), ())
+        compact = self._detail == "compact"
         measurements = self._measurements
         lines = [
             SourceLine(
                 row.id,
                 row.number,
-                row.expressions,
+                () if compact else tuple(row.expressions),
                 tuple(_ranges([at for at, of in enumerate(measurements, 1) if of.intersection(row.cells)])),
                 tuple(Backlink(label, anchor) for label, anchor in row.links.items()),
+                row.values,
             )
             for row in self._rows.values()
         ]
         told = tuple(self._told(at, of) for at, of in enumerate(measurements, 1))
-        return ProvenanceView(tuple(origin), tuple(lines), told, tuple(self._raw_files()))
+        files = () if compact else tuple(self._raw_files())
+        return ProvenanceView(tuple(origin), tuple(lines), told, files, compact)
 
     def file(self, report: p.Report, origin: Sequence[tuple[str, str]]) -> NumbersFile:
         run = run_row(self._results)
@@ -166,6 +201,7 @@ class Ledger:
             run=str(run["run_id"] or ""),
             kind=self._kind(),
             plan_sha256=plan_sha256(self._results.plan),
+            provenance=self._detail,
             origin=tuple(origin),
             queries=tuple(self._queries.values()),
             numbers=tuple(self._numbers),

@@ -59,7 +59,8 @@ class Printed(_Part):
 
 
 class QueryEntry(_Part):
-    """An expression with its SQL (see `compiler/plan.py`), and the cells it reads; `source` is its row in the brief."""
+    """An expression with its SQL (see `compiler/plan.py`), and the cells it reads; `source` is its row in the brief, ""
+    where that has no appendix."""
 
     id: str
     expression: str
@@ -91,7 +92,7 @@ class Number(_Part):
     cells: tuple[str, ...]
     printed: Printed
     linked: bool = True
-    """Whether it leads to its row of the appendix: not within a link of the author's."""
+    """Whether the page marks it, by a link where it has an appendix; it does not within a link of the author's."""
 
 
 class Series(_Part):
@@ -120,6 +121,7 @@ class CellEntry(_Part):
 class NumbersFile(_Part):
     """`origin` tells what all numbers have in common: the run, the spec and its revision, tools and servers.
 
+    `provenance` is what the document's appendix tells; without one, its numbers are marked, but are no links.
     Numbers are printed by the conventions of `locale`: `with written_as(Locale(file.locale))` prints them again.
     """
 
@@ -133,6 +135,7 @@ class NumbersFile(_Part):
     run: str
     kind: Literal["measured", "simulated", "imported"]
     plan_sha256: str
+    provenance: Literal["full", "compact", "none"] = "full"
     origin: tuple[tuple[str, str], ...]
     queries: tuple[QueryEntry, ...]
     numbers: tuple[Number, ...]
@@ -142,7 +145,7 @@ class NumbersFile(_Part):
     """Of the whole HTML page, words and drawings too; "" in a file from before it was kept."""
 
     def in_order(self, shown: Mapping[str, bool]) -> NumbersFile:
-        """With the numbers in the order in which a page shows them, and whether they are links to their rows there.
+        """With the numbers in the order in which a page shows them, and whether they are marked there.
 
         Those that it does not show are left out.
         """

@@ -44,6 +44,7 @@ Insert = Callable[[Value, str], Inserted]
 # Private-use characters mark where a number goes: letters to Markdown, and stripped from what an author wrote.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _PLACE = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
+_MARKED = re.compile(r"^(<span [^>]*>)<span>(.*)</span></span>$", re.DOTALL)
 _ANCHOR = re.compile(r'^<a (.*?) href="[^"]*"(.*)</a>$', re.DOTALL)
 _CJK = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u30ff]")  # but for Korean, which has word spaces
 _CJK_SIGN = re.compile("[\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]")
@@ -104,7 +105,7 @@ def _render(tokens: list[Token], numbers: list[Inserted]) -> Markup:
         number = int(match.group(1))
         found = numbers[number]
         if number in in_link:  # no link stands in another
-            return _ANCHOR.sub(r"<span \1\2</span>", str(found.html))
+            return _MARKED.sub(r"\1\2</span>", _ANCHOR.sub(r"<span \1\2</span>", str(found.html)))
         return str(found.html + marks(() if found.note is None else (found.note,)))
 
     in_link: set[int] = set()

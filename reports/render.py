@@ -133,8 +133,8 @@ def _asking(store: Store) -> Answer:
 
 def numbers_on(page: str, view: ReportView) -> bytes:
     """The side file of a page: its numbers in the order in which it shows them."""
-    found = re.findall(r'<(a|span) class="num[^"]*" id="(n[0-9]+)"', page)
-    numbers = view.numbers.in_order({number: tag == "a" for tag, number in found})
+    found = re.findall(r'<(a|span) class="num[^"]*" id="(n[0-9]+)"[^>]*>(<span>)?', page)
+    numbers = view.numbers.in_order({number: tag == "a" or bool(inner) for tag, number, inner in found})
     digest = hashlib.sha256(page.encode()).hexdigest()
     return numbers.model_copy(update={"page_sha256": digest}).json_text().encode()
 

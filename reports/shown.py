@@ -126,18 +126,17 @@ def _of_pdf(path: Path) -> Brief:
         reader = PdfReader(path)
         attached = reader.attachments.get(ATTACHMENT)
         numbers = _numbers(attached[0], path) if attached else _beside(path)
-        links = list(_links(reader))
+        return Brief(numbers, tuple(edited_in(reader, numbers)))
     except (PyPdfError, KeyError, ValueError, TypeError, AttributeError) as error:  # what damaged files lead pypdf to
         raise ReportError(f"{path} can't be read as a PDF: {error}", "render it again: `bench report`") from error
-    rows = {query.id: query.source for query in numbers.queries}
-    linked = [number for number in numbers.numbers if number.linked]
-    return Brief(numbers, tuple(_edited_pdf(linked, rows, links)))
 
 
-def _edited_pdf(numbers: Sequence[Number], rows: dict[str, str], links: Sequence[tuple[str, str]]) -> Iterator[Edited]:
-    """`links` are those of the document in its order, each with its row: the numbers, some of them in pieces."""
+def edited_in(reader: PdfReader, file: NumbersFile) -> Iterator[Edited]:
+    """The numbers of the file that the document's marks, some of them in pieces, show otherwise."""
+    rows = {query.id: query.source for query in file.queries}
+    numbers = [number for number in file.numbers if number.linked]
     by_row: dict[str, list[str]] = {}
-    for row, text in links:
+    for row, text in _marked(reader, spans=file.provenance == "none"):
         by_row.setdefault(row, []).append(_squeezed(text))
     for row in dict.fromkeys(rows[number.query] for number in numbers):
         found = by_row.get(row, [])
@@ -150,10 +149,11 @@ def _edited_pdf(numbers: Sequence[Number], rows: dict[str, str], links: Sequence
                 yield Edited(number.id, number.place, number.shown, text)
 
 
-def _links(reader: PdfReader) -> Iterator[tuple[str, str]]:
+def _marked(reader: PdfReader, *, spans: bool) -> Iterator[tuple[str, str]]:
     """Each link to a row of the appendix, in the order of the structure tree, with the text that is marked as its.
 
-    Links of figures' captions lead there, too; they are told apart by their rows, which numbers don't share.
+    Links of figures' captions lead there, too; they are told apart by their rows, which numbers don't share. With
+    `spans`, the document has no appendix: its numbers are the spans that hold another one, with "" for a row.
     """
     pages = {page.indirect_reference.idnum: page for page in reader.pages if page.indirect_reference}
     texts: dict[int, dict[int, str]] = {}
@@ -167,15 +167,24 @@ def _links(reader: PdfReader) -> Iterator[tuple[str, str]]:
         if "/Pg" in element:
             page = element.raw_get("/Pg").idnum
         kids = _kids(element)
-        if element.get("/S") == "/Link":
+        row, marks, is_link = "", list[int](), element.get("/S") == "/Link"
+        if is_link:
             row = next((str(dest) for kid in kids if (dest := _destination(kid))), "")
             marks = [kid for kid in kids if isinstance(kid, int)]
-            if row.startswith("source-") and page in pages:
-                if page not in texts:
-                    texts[page] = marked_texts(pages[page])
-                yield row, "".join(texts[page].get(mark, "") for mark in marks)
+        elif spans and element.get("/S") == "/Span":
+            inner = [part for kid in kids if _is_span(kid) for part in _kids(kid)]
+            marks = [mark for part in inner if _is_span(part) for mark in _kids(part) if isinstance(mark, int)]
+        if marks and page in pages and (row.startswith("source-") or not is_link):
+            if page not in texts:
+                texts[page] = marked_texts(pages[page])
+            yield row, "".join(texts[page].get(mark, "") for mark in marks)
+        if marks or is_link:
             continue
         pending += [(kid, page) for kid in reversed(kids) if not isinstance(kid, int)]
+
+
+def _is_span(kid: Any) -> bool:
+    return not isinstance(kid, int) and kid.get("/S") == "/Span"
 
 
 def _kids(element: Any) -> list[Any]:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from benchbrief.compiler.plan import Plan, Query
-from benchbrief.reports.provenance import fixed_keys
+from benchbrief.compiler.plan import Plan, Query, Read
+from benchbrief.reports.errors import ReportError
 from benchbrief.reports.values import number
 from benchbrief.reports.words import Words
 
@@ -116,12 +116,8 @@ class Results:
     def cells_behind(self, query: Query, **where: Key) -> tuple[CellRow, ...]:
         """The cells that the values where the dims have these values are computed from."""
         if query.sql not in self._behind:
-            allowed = list(fixed_keys(query.sql))
-            self._behind[query.sql] = [
-                point
-                for point in self._points
-                if any(all(point[1][dim] in keys for dim, keys in fixed.items()) for fixed in allowed)
-            ]
+            reads = reads_of(query)
+            self._behind[query.sql] = [point for point in self._points if any(read.covers(point[1]) for read in reads)]
         wanted = [(dim, _key(key)) for dim, key in where.items() if dim in _POINT]
         return tuple(cell for cell, at in self._behind[query.sql] if all(at[dim] == key for dim, key in wanted))
 
@@ -150,13 +146,9 @@ class Results:
 
     def _planned(self, query: Query, **where: Key) -> bool:
         """Whether each of the query's measures has cells there; what their loads are is not asked."""
-        there = [
-            cell for cell in self.cells if all(_key(getattr(cell, d)) == _key(where[d]) for d in _PLACE if d in where)
-        ]
-        return all(
-            any(all(_key(getattr(cell, d)) in fixed[d] for d in _PLACE if d in fixed) for cell in there)
-            for fixed in fixed_keys(query.sql)
-        )
+        places = [{dim: at[dim] for dim in _PLACE} for _, at in self._points]
+        there = [place for place in places if all(place[d] == where[d] for d in _PLACE if d in where)]
+        return all(any(read.covers(place) for place in there) for read in reads_of(query))
 
     @cached_property
     def cells(self) -> tuple[CellRow, ...]:
@@ -215,6 +207,16 @@ class Results:
             "SELECT kind, hardware, node, name, value FROM facts WHERE origin = 'observed' ORDER BY ALL"
         ).rows
         return tuple(Fact(*row) for row in rows)
+
+
+def reads_of(query: Query) -> tuple[Read, ...]:
+    """The measures that a query reads. Raises ReportError where its plan does not say so."""
+    if query.reads is None:
+        raise ReportError(
+            f"the run's plan does not say which measurements `{query.text}` comes from: an earlier benchbrief made it",
+            "render the report of the spec, over the same results: bench report RUN --spec FILE",
+        )
+    return query.reads
 
 
 def _matching(query: Query, rows: Mapping[tuple[Key, ...], object], where: Mapping[str, Key]) -> list[tuple[Key, ...]]:

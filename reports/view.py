@@ -247,13 +247,17 @@ class Backlink:
 
 @dataclass(frozen=True)
 class SourceLine:
-    """What is computed in the same way from the same cells; `measurements` name the lines of these."""
+    """What is computed in the same way from the same cells; `measurements` name the lines of these.
+
+    In a compact appendix, all `values` of a figure, a table, a box or a section's texts.
+    """
 
     id: str
     number: int
     expressions: tuple[str, ...]
     measurements: tuple[Backlink, ...]
     links: tuple[Backlink, ...]
+    values: int = 0
 
 
 @dataclass(frozen=True)
@@ -279,12 +283,13 @@ class RawFile:
 
 @dataclass(frozen=True)
 class ProvenanceView:
-    """Where the numbers come from. `files` are all raw outputs, for the HTML."""
+    """Where the numbers come from. `files` are all raw outputs, for the HTML. Without an appendix, all is empty."""
 
     origin: tuple[tuple[str, str], ...]
     sources: tuple[SourceLine, ...]
     measurements: tuple[MeasurementLine, ...]
     files: tuple[RawFile, ...]
+    compact: bool = False
 
 
 Block = (

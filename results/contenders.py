@@ -117,11 +117,15 @@ def pairs(sides: Sequence[Contender]) -> Iterator[tuple[Contender, Contender, It
 
 
 def _side(side: Contender, metrics: bool) -> _Side:
-    """With its metrics of one value for each repeat, but for those that compare the hardware itself."""
+    """With its metrics of one value for each repeat, but for those that compare the hardware itself. A plan that does
+    not say which metrics are percentiles has none to compare."""
     told = {
         each.name: each
         for each in side.plan.metrics
-        if metrics and each.repeats and (side.hardware is None or "hardware" in each.query.dims)
+        if metrics
+        and each.repeats
+        and each.percentile is not None
+        and (side.hardware is None or "hardware" in each.query.dims)
     }
     found = {"throughput": _throughput(side), **_latencies(side), "errors": _errors(side)}
     return _Side(side, _planned(side), _Measurements(side), found, told)
@@ -144,7 +148,7 @@ def _in_common(*sides: _Side) -> Iterator[Quantity]:
         if len(ones) < len(sides) or ones[0].query.unit != ones[1].query.unit:
             continue  # of another kind now
         found = [_metric(side.of, one.query, one.repeats) for side, one in zip(sides, ones, strict=True)]
-        percentile = all("measure.latency" in one.query.sql and "statistic = 'p" in one.query.sql for one in ones)
+        percentile = all(one.percentile for one in ones)
         yield quantity(name, ones[0].query.unit, ones[1].better, found, percentile)
 
 

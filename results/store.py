@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from benchbrief.compiler.plan import Query
+from benchbrief.compiler.plan import Query, Read
 from benchbrief.results import functions
 from benchbrief.results.ask import Table, ask, ask_in_batches
 from benchbrief.results.build import BUILD, STORE, build_tables, parquet_scan, rebuild, sql_text
@@ -148,18 +148,18 @@ class Store:
     def _reason(self, query: Query, keys: Sequence[Key]) -> str:
         """Why there is no value for these keys: a cell behind them that is not ok, or that has no such number."""
         known: dict[str, Key] = dict(zip(query.dims, keys, strict=True))
-        bad = [cell for cell in self._bad_cells if _concerns(cell, known, query.sql, self._ranks)]
+        reads = query.reads or ()
+        bad = [cell for cell in self._bad_cells if _concerns(cell, known, reads)]
         if bad:
             more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
             return f"{bad[0]['cell_id']} {bad[0]['status']}: {bad[0]['reason']}{more}"
-        gaps = [gap for gap in self._gaps if _concerns(gap, known, query.sql, self._ranks)]
-        named = [gap for gap in gaps if sql_text(gap["statistic"]) in query.sql]
-        if named:
-            return str(named[0]["reason"])
-        # A probe's measures begin with its name: `disk.read` is one of the probe `disk`.
-        unsampled = [gap for gap in self._unsampled if _concerns(gap, known, query.sql, self._ranks)]
-        texts = [str(gap["text"]) for gap in unsampled if f"'{gap['probe']}" in query.sql]
-        return texts[0] if texts else query.absent or ("not in what was imported" if self.imported else "not measured")
+        for gap in self._gaps:
+            if _concerns(gap, known, [read for read in reads if read.statistic == gap["statistic"]]):
+                return str(gap["reason"])
+        for gap in self._unsampled:
+            if _concerns(gap, known, [read for read in reads if read.probe == gap["probe"]]):
+                return str(gap["text"])
+        return query.absent or ("not in what was imported" if self.imported else "not measured")
 
     @cached_property
     def _bad_cells(self) -> list[dict[str, Any]]:
@@ -189,16 +189,10 @@ class Store:
         return [dict(zip(table.columns, row, strict=True)) for row in table]
 
 
-def _concerns(record: dict[str, Any], known: dict[str, Key], sql: str, names: dict[str, dict[Key, int]]) -> bool:
-    """Whether a cell, or a latency, lies behind a query's row: it has the row's keys, and is not one that the query's
-    own conditions on names leave out."""
-    if any(record[dim] != key for dim, key in known.items() if dim in record):
-        return False
-    for dim in names.keys() - known.keys():
-        named = [name for name in names[dim] if sql_text(name) in sql]
-        if named and record[dim] not in named:
-            return False
-    return True
+def _concerns(record: Mapping[str, Any], known: Mapping[str, Key], reads: Iterable[Read]) -> bool:
+    """Whether a cell, or a latency, lies behind a query's row: it has the row's keys, and a measure is read of it."""
+    has_keys = all(record[dim] == key for dim, key in known.items() if dim in record)
+    return has_keys and any(read.covers(record) for read in reads)
 
 
 class _Unusable(Exception):

@@ -20,7 +20,7 @@ from benchbrief.server.words import attribute_doc, declared, markdown
 Item = types.CompletionItem
 ItemKind = types.CompletionItemKind
 
-_CHOICES = {**glossary.ENGINES, **glossary.PROBES, **glossary.TEMPLATES, **glossary.LANGUAGES}
+_CHOICES = {**glossary.ENGINES, **glossary.PROBES, **glossary.TEMPLATES, **glossary.PROVENANCE, **glossary.LANGUAGES}
 _ICONS: dict[Kind, types.CompletionItemKind] = {
     "hardware": ItemKind.Class,
     "variant": ItemKind.EnumMember,

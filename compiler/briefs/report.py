@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from benchbrief.compiler import plan
 from benchbrief.compiler.blocks.structure_errors import (
@@ -31,6 +31,7 @@ from benchbrief.compiler.errors import SingleRun
 from benchbrief.compiler.metrics import metric_errors
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.lookups import taken
+from benchbrief.compiler.metrics.repeated import holds_percentiles
 from benchbrief.compiler.metrics.runs import Runs, planned_runs
 from benchbrief.compiler.metrics.terms import Measure, leaves
 from benchbrief.compiler.metrics.typed import text_of
@@ -42,8 +43,9 @@ from benchbrief.dsl.diagnostics import Diagnostic
 
 TEMPLATES = ("technical_brief", "white_paper", "blog", "slide")
 PAPERS = ("a4", "letter")
+PROVENANCE = ("full", "compact", "none")
 LANGUAGES = ("en", "ja")
-_HEAD = ("template", "paper", "subtitle", "language", "author", "parts", "legal")
+_HEAD = ("template", "paper", "subtitle", "language", "author", "parts", "provenance", "legal")
 _FLOW = ("text", "disclosure")
 _BLOCKS = ("callout", "table", "figure", "section", "each", "formula")
 MAX_ELEMENTS = 4_000
@@ -141,6 +143,7 @@ def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
         better="higher" if metric.better == "higher" else "lower" if metric.better == "lower" else None,
         query=query(typer, typed.term, typed.unit, text_of(metric.expr)),
         repeats=query(typer, repeated.term, repeated.unit, text_of(metric.expr)) if repeated else None,
+        percentile=holds_percentiles(typed.term),
         origin=origin(metric.span),
     )
 
@@ -203,6 +206,7 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
         words=words,
         author=texts["author"],
         paper="letter" if _word(typer, head, "paper", PAPERS) == "letter" else "a4",
+        provenance=_provenance(typer, head),
         theme=theme(typer, themes[0]) if themes else plan.Theme(),
         parts=parts(typer, head),
         legal=legal_prose,
@@ -230,6 +234,15 @@ def _word(typer: Typer, body: Body, key: str, choices: tuple[str, ...]) -> str |
     else:
         return value.text
     return None
+
+
+def _provenance(typer: Typer, head: Body) -> Literal["full", "compact", "none"]:
+    match _word(typer, head, "provenance", PROVENANCE):
+        case "compact":
+            return "compact"
+        case "none":
+            return "none"
+    return "full"
 
 
 def _language(typer: Typer, head: Body) -> tuple[str | None, dict[str, Entry]]:

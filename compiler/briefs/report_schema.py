@@ -63,6 +63,13 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 "A folder beside the spec with templates that stand in for parts of the layout.",
                 example='parts = "house"',
             ),
+            "provenance": Key(
+                Word(("full", "compact", "none")),
+                "What the appendix on provenance has: a row for each expression and its measurements, with their "
+                "digests; a row for each figure, table and text; or nothing. The side file has all of it in any case.",
+                default="full",
+                example="provenance = compact",
+            ),
             "legal": Key(
                 Text(holes=True),
                 "The small print at the end.",

@@ -321,4 +321,10 @@ TEMPLATES: Mapping[str, str] = {
     "slide": "Slides in 16:9: a figure or a table each, under what it claims.",
 }
 
+PROVENANCE: Mapping[str, str] = {
+    "full": "A row for each expression and the measurements behind it, with the digests of their raw outputs.",
+    "compact": "A row for each figure, table, box and section of text; the digests are in the side file.",
+    "none": "No appendix. The side file has all of it, and `bench verify` goes by that.",
+}
+
 LANGUAGES: Mapping[str, str] = {"en": "English", "ja": "Japanese"}

@@ -13,7 +13,7 @@ from benchbrief.compiler.metrics import sql_curves
 from benchbrief.compiler.metrics.curves import absent, total_throughput
 from benchbrief.compiler.metrics.measures import SAMPLED
 from benchbrief.compiler.metrics.runs import Runs
-from benchbrief.compiler.metrics.sql_leaves import measure_tables
+from benchbrief.compiler.metrics.sql_leaves import measure_tables, read
 from benchbrief.compiler.metrics.sql_text import indent, key_literal, number_literal
 from benchbrief.compiler.metrics.terms import (
     AxisValue,
@@ -27,7 +27,7 @@ from benchbrief.compiler.metrics.terms import (
     Steady,
     Term,
 )
-from benchbrief.compiler.plan import Dimension, Query
+from benchbrief.compiler.plan import Dimension, Query, Read
 from benchbrief.compiler.units import Unit
 
 _NULLABLE: frozenset[Dimension] = SAMPLED | {"target"}
@@ -35,8 +35,9 @@ _NULLABLE: frozenset[Dimension] = SAMPLED | {"target"}
 
 def lower(term: Term, unit: Unit, text: str, runs: Runs) -> Query:
     """`term` as a query whose values are in `unit`; `runs` is all that is planned. Truth values become 1, 0 or NULL."""
-    sql = _Tables(runs).query(term, unit.factor)
-    return Query(sql=sql, dims=term.dims, unit=unit.text, text=text, absent=absent(term))
+    tables = _Tables(runs)
+    sql = tables.query(term, unit.factor)
+    return Query(sql=sql, dims=term.dims, unit=unit.text, text=text, absent=absent(term), reads=tuple(tables.reads))
 
 
 class _Tables:
@@ -47,6 +48,7 @@ class _Tables:
         self._names: dict[Term, str] = {}
         self._bodies: list[tuple[str, str]] = []
         self._counts: dict[str, int] = {}
+        self.reads: list[Read] = []
 
     def query(self, term: Term, factor: float) -> str:
         select = self._select(term.dims, [("value", term)], factor)
@@ -66,6 +68,7 @@ class _Tables:
                 name = self._name(term.kind.name)
                 *before, (_, body) = measure_tables(name, term, self._runs)
                 self._bodies += before
+                self.reads.append(read(term, self._runs))
             case Fact():
                 name = self._name(term.name)
                 rows = ", ".join(f"({key_literal(key)}, {number_literal(value)})" for key, value in term.values)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from benchbrief.compiler.metrics.measures import NAMED
+from benchbrief.compiler.metrics.measures import NAMED, Key
 from benchbrief.compiler.metrics.runs import Runs
 from benchbrief.compiler.metrics.sql_text import indent, key_literal
 from benchbrief.compiler.metrics.terms import Dims, Measure
-from benchbrief.compiler.plan import Dimension
+from benchbrief.compiler.plan import Dimension, Read
 
 Table = tuple[str, str]
 """A name and the SELECT behind it."""
@@ -142,13 +142,27 @@ def _on(alias: str, dims: Iterable[str], conditions: list[str]) -> list[str]:
     return [f"  ON {first}", *(f"  AND {condition}" for condition in more)]
 
 
-def _where(measure: Measure, runs: Runs) -> list[str]:
-    """Which cells: those at the fixed keys, and those of the measure's runs when these are narrower still.
+def read(measure: Measure, runs: Runs) -> Read:
+    """What is read for the measure, for the plan: its cells are those that `_where` leaves."""
+    kind = measure.kind
+    keys: dict[Dimension, tuple[Key, ...]] = {dim: (key,) for dim, key in measure.fixed}
+    keys |= _narrower(measure, runs)
+    return Read(measure=kind.name, view=kind.view, statistic=kind.statistic, probe=kind.probe, keys=keys)
 
-    A probe, an operation, or an axis leaves out whole experiments or workloads.
-    """
+
+def _where(measure: Measure, runs: Runs) -> list[str]:
+    """Which cells: those at the fixed keys, and those of the measure's runs when these are narrower still."""
     fixed = dict(measure.fixed)
     conditions = [f"c.{dim} = {key_literal(fixed[dim])}" for dim in _CELL if dim in fixed]
+    for dim, keys in _narrower(measure, runs).items():
+        conditions.append(f"c.{dim} IN ({', '.join(map(key_literal, keys))})")
+    return [f"WHERE {' AND '.join(conditions)}"] if conditions else []
+
+
+def _narrower(measure: Measure, runs: Runs) -> dict[Dimension, tuple[Key, ...]]:
+    """The experiments and workloads that a probe, an operation, or an axis leaves, where these are not all."""
+    fixed = dict(measure.fixed)
+    found: dict[Dimension, tuple[Key, ...]] = {}
     named: list[Dimension] = [dim for dim in NAMED if dim in fixed and dim != "operation"]
     left = runs
     for dim in named:
@@ -157,6 +171,6 @@ def _where(measure: Measure, runs: Runs) -> list[str]:
     for dim in narrower:
         kept = measure.runs.keys(dim)
         if kept != left.keys(dim) and set(kept) != set(left.keys(dim)):
-            conditions.append(f"c.{dim} IN ({', '.join(key_literal(key) for key in kept)})")
+            found[dim] = kept
             left = Runs(run for run in left if run.keys(dim)[0] in kept)
-    return [f"WHERE {' AND '.join(conditions)}"] if conditions else []
+    return found

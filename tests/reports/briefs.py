@@ -207,6 +207,7 @@ def ranged(metric: p.Query, workload: str) -> p.Value:
         ("threads",),
         metric.unit,
         metric.text,
+        metric.reads or (),
     )
     low, high = (w.reduce(f, one, "threads", text=f"range({metric.text} over threads)") for f in ("min", "max"))
     return p.Value(query=low, high=high, format="+.0%")
@@ -242,7 +243,11 @@ def three_ssds() -> Made:
     by = {"threads": w.keys(world.threads), "hardware": w.keys(hardware)}
     best = w.reduce("max", w.throughput("hardware", "threads", workload="rww"), "threads")
     share = w.query(
-        f"SELECT 100 * min(value) / max(value) AS value FROM ({best.sql})", (), "%", "of_best[solidigm_p5430]"
+        f"SELECT 100 * min(value) / max(value) AS value FROM ({best.sql})",
+        (),
+        "%",
+        "of_best[solidigm_p5430]",
+        best.reads or (),
     )
     figures = []
     for key, label in workloads.items():
@@ -262,6 +267,7 @@ def three_ssds() -> Made:
         ("hardware", "workload"),
         "MB/s",
         "bandwidth[threads: 96]",
+        at_96.reads or (),
     )
     brief = w.report(
         "3 種の NVMe SSD を RocksDB で比較する",
@@ -332,8 +338,10 @@ def cluster_shrink() -> Made:
         ("workload",),
         "nodes",
         "nodes[legacy] * multiplier",
+        multiplier.reads or (),
     )
-    of_a = w.query(f"SELECT value FROM ({multiplier.sql}) WHERE workload = 'a'", (), "1", "multiplier")
+    whole = multiplier.reads or ()
+    of_a = w.query(f"SELECT value FROM ({multiplier.sql}) WHERE workload = 'a'", (), "1", "multiplier", whole)
     three = w.table_of(dict.fromkeys(workloads, 3.0), "workload", "nodes", "nodes[eco]")
     cards = []
     for key in workloads:
@@ -388,7 +396,7 @@ def cluster_shrink() -> Made:
                 p.Term(text="nodes[legacy]", query=w.constant(3.0, "nodes", "nodes[legacy]")),
                 p.Term(text="multiplier", query=of_a),
             ),
-            result=w.query(f"SELECT value FROM ({nodes.sql}) WHERE workload = 'a'", (), "nodes", "legacy_nodes"),
+            result=w.query(f"SELECT value FROM ({nodes.sql}) WHERE workload = 'a'", (), "nodes", "legacy_nodes", whole),
         ),
         p.DisclosureElement(),
         subtitle="How many hard-disk nodes does it take to match three SSD nodes?",

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.reports.provenance import fixed_keys
 from benchbrief.reports.render import render
 from tests.reports.generated import rows_for
 from tests.reports.world import make_store
@@ -29,15 +28,10 @@ def test_an_example_gives_a_report_in_which_nothing_is_missing(path: Path, tmp_p
         assert "{" not in re.sub("<script.*?</script>", "", html.split("</style>")[1], flags=re.DOTALL)
 
 
-def test_the_cells_behind_a_number_are_read_off_what_the_compiler_wrote() -> None:
+def test_a_number_tells_which_measures_it_reads_and_where() -> None:
     quickstart = compile_spec(next(path for path in EXAMPLES if path.stem == "quickstart"))
     gain = next(metric for metric in quickstart.metrics if metric.name == "gain")
-    assert list(fixed_keys(gain.query.sql)) == [{"hardware": frozenset({"ram"})}, {"hardware": frozenset({"disk"})}]
-
-
-def test_names_with_quotes_and_lists_of_names_are_read() -> None:
-    conditions = "c.workload = 'it''s' AND c.threads = 4 AND c.experiment IN ('a', 'b')"
-    sql = f"FROM measure.cells AS c\nWHERE {conditions}\nGROUP BY c.hardware"
-    expected = {"workload": {"it's"}, "threads": {4.0}, "experiment": {"a", "b"}}
-    assert list(fixed_keys(sql)) == [expected]
-    assert list(fixed_keys("FROM measure.cells AS c\nGROUP BY c.threads")) == [{}]
+    assert [(read.measure, read.keys) for read in gain.query.reads or ()] == [
+        ("throughput", {"hardware": ("ram",)}),
+        ("throughput", {"hardware": ("disk",)}),
+    ]

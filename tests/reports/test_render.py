@@ -395,7 +395,13 @@ def test_a_report_without_content_says_so(tmp_path: Path) -> None:
 
 
 def test_a_figure_without_any_value_says_so_instead_of_drawing(tmp_path: Path) -> None:
-    none = w.query("SELECT threads, NULL::DOUBLE AS value FROM measure.cells", ("threads",), "ops/s", "throughput")
+    none = w.query(
+        "SELECT threads, NULL::DOUBLE AS value FROM measure.cells",
+        ("threads",),
+        "ops/s",
+        "none",
+        [w.read("throughput")],
+    )
     element = w.figure("Empty", w.series("line", none, "Throughput", "threads"), by={"threads": w.keys([1, 2, 4])})
     html = page(*small(element), tmp_path)
     assert "Nothing to draw: no value was measured." in html

@@ -112,13 +112,26 @@ def footnoted(columns: tuple[p.Query, ...], rows: list[tuple[object, ...]], plan
 SOURCE = (
     "SELECT c.threads, any_value(m.value) AS value\nFROM measure.cells AS c\nLEFT JOIN measure.{} GROUP BY c.threads"
 )
-P99 = w.query(SOURCE.format("latency AS m ON m.threads = c.threads AND m.reported"), ("threads",), "s", "p99")
-RATE = w.query(SOURCE.format("throughput AS m ON m.threads = c.threads"), ("threads",), "ops/s", "throughput")
+P99 = w.query(
+    SOURCE.format("latency AS m ON m.threads = c.threads AND m.reported"),
+    ("threads",),
+    "s",
+    "p99",
+    [w.read("latency")],
+)
+RATE = w.query(
+    SOURCE.format("throughput AS m ON m.threads = c.threads"),
+    ("threads",),
+    "ops/s",
+    "throughput",
+    [w.read("throughput")],
+)
 POWER = w.query(
     SOURCE.format("sample AS s ON s.measure = 'power' LEFT JOIN measure.throughput AS m ON m.threads = c.threads"),
     ("threads",),
     "W",
     "power",
+    [w.read("sample", probe="power")],
 )
 
 

@@ -5,19 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+from pypdf import PdfReader
 
 from benchbrief.compiler import plan as p
-from benchbrief.reports.render import render
-from benchbrief.reports.shown import Brief, read_brief
+from benchbrief.reports.errors import ReportError
+from benchbrief.reports.render import Rendered, render
+from benchbrief.reports.shown import Brief, edited_in, read_brief
+from benchbrief.reports.source import Store
 from benchbrief.reports.verify import verify
 from benchbrief.results import schema as s
 from tests.reports import briefs
 from tests.reports import world as w
 
 Rows = list[tuple[Any, ...]]
+
+
+class Told(NamedTuple):
+    """A brief whose appendix tells `detail`."""
+
+    detail: str
+    plan: p.Plan
+    store: Store
+    made: Rendered
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +115,103 @@ def test_a_number_within_an_authors_link_is_no_link_itself(tmp_path: Path) -> No
     (number,) = read_brief(page).numbers.numbers
     assert not number.linked
     assert read_brief(page).edited == ()
+
+
+# --- how much the appendix tells ---
+
+
+@pytest.fixture(scope="module", params=["full", "compact", "none"])
+def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Told:
+    world, report = briefs.quickstart()
+    sections = [each for each in report.elements if isinstance(each, p.SectionElement)]
+    fewer = tuple(each for each in report.elements if each not in sections[1:-1])  # drawing takes the time
+    report = report.model_copy(update={"provenance": request.param, "template": "white_paper", "elements": fewer})
+    raw = s.FileRow(w.RUN, CELL, 1, "load", "local", "raw/a/1/stdout", "5f" * 32, None)
+    store, out = w.make_store([*world.rows(), raw]), tmp_path_factory.mktemp(request.param)
+    return Told(request.param, world.plan(report), store, render(world.plan(report), store, "brief", out))
+
+
+def test_however_much_the_appendix_tells_the_side_file_is_whole_and_the_document_is_checked(told: Told) -> None:
+    pdf, page = told.made.pdf, told.made.html
+    assert pdf is not None
+    for path in (pdf, page):
+        brief = read_brief(path)
+        assert verify(brief, told.plan, told.store).holds
+        assert all(number.linked for number in brief.numbers.numbers)
+    side = read_brief(pdf).numbers
+    assert side.provenance == told.detail
+    assert len(side.numbers) > 10
+    assert side.cells[CELL].files == {"raw/a/1/stdout": "5f" * 32}
+    assert {cell for query in side.queries for cell in query.cells} == set(side.cells)
+    # What was edited is found by the document's own marks: here, of one number the file tells another text.
+    for at in (0, -1):
+        other = side.numbers[at].model_copy(update={"shown": "4,711"})
+        numbers = tuple(other if number.id == other.id else number for number in side.numbers)
+        copy = told.made.numbers.with_name(f"copy{at}.html")
+        copy.write_bytes(page.read_bytes())
+        copy.with_suffix(".json").write_text(side.model_copy(update={"numbers": numbers}).json_text())
+        assert [each.id for each in read_brief(copy).edited or ()] == [other.id]
+        assert [each.id for each in edited_in(PdfReader(pdf), side.model_copy(update={"numbers": numbers}))] == [
+            other.id
+        ]
+
+
+def test_links_lead_to_what_is_there(told: Told) -> None:
+    html = told.made.html.read_text("utf-8")
+    anchors = set(re.findall(r'\bid="([^"]+)"', html))
+    assert set(re.findall(r'href="#([^"]+)"', html)) <= anchors
+    assert ('id="provenance"' in html) == (told.detail != "none")
+    assert ("SHA-256</th>" in html) == ("1 files, SHA-256" in html) == (told.detail == "full")
+    assert 'class="cover-notices"' in html, "no setting takes a notice away"
+    rows = re.findall(r'<tr id="source-\d+">.*?</tr>', html)
+    if told.detail == "compact":
+        places = [re.sub("<[^>]*>", " ", row.rpartition("<td>")[2]).strip() for row in rows]
+        assert len(places) == len(set(places))
+        assert {"Figure 1", "Table 1", "Gain from the RAM disk", "Read while writing"} <= set(places)
+
+
+def test_contents_and_bookmarks_have_the_disclosure_and_the_appendix(told: Told) -> None:
+    html = told.made.html.read_text("utf-8")
+    contents = re.search('<nav class="contents">.*?</nav>', html, re.DOTALL)
+    assert contents
+    appendix = [] if told.detail == "none" else ["#provenance"]
+    assert re.findall('class="unnumbered"><a href="(.*?)"', contents.group()) == ["#disclosure", *appendix]
+    assert told.made.pdf
+    marks: list[Any] = [mark for part in PdfReader(told.made.pdf).outline if isinstance(part, list) for mark in part]
+    titles = [mark.title for mark in marks if not isinstance(mark, list)]
+    assert titles[-2:] == ["Test disclosure", "Provenance"] if appendix else titles[-1] == "Test disclosure"
+
+
+@pytest.mark.parametrize(("detail", "place"), [("full", "a missing number"), ("compact", "Text")])
+def test_a_missing_number_of_a_text_is_shown_somewhere(tmp_path: Path, detail: str, place: str) -> None:
+    world = w.World({"disk": "Disk"}, {"a": "Sessions"})
+    nothing = p.Value(query=w.query("SELECT NULL::DOUBLE AS value", (), "1", "x"), format=".0f")
+    report = w.report("A report", p.TextElement(prose=w.text("It is ", nothing, ".")), provenance=detail)
+    page = render(world.plan(report), world.store(), report.name, tmp_path, html_only=True).html
+    assert f'<a href="#n1">{place}</a></td></tr>' in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize("detail", ["compact", "none"])
+@pytest.mark.parametrize("template", ["technical_brief", "slide", "blog"])
+def test_no_setting_hides_that_nothing_was_measured(tmp_path: Path, detail: str, template: str) -> None:
+    world = w.World({"disk": "Disk"}, {"a": "Sessions"})
+    rows = [row._replace(simulated=True) if isinstance(row, s.RunRow) else row for row in world.rows()]
+    text = p.TextElement(prose=w.text("It is ", seven(), "."))
+    report = w.report("A report", text, provenance=detail, template=template)
+    made = render(world.plan(report), w.make_store(rows), report.name, tmp_path, html_only=True)
+    assert made.html.name == "brief-simulated.html"
+    assert "simulated" in made.html.read_text("utf-8").partition("<body")[2].lower()
+    assert read_brief(made.html).numbers.kind == "simulated"
+
+
+def test_a_plan_that_does_not_say_what_it_reads_asks_for_its_spec(tmp_path: Path) -> None:
+    world = w.World({"disk": "Disk"}, {"a": "Sessions"})
+    old = w.throughput("threads").model_copy(update={"reads": None})
+    value = p.Value(query=old, format=".0f")
+    report = w.report("A report", p.TextElement(prose=w.text("It is ", value, ".")))
+    with pytest.raises(ReportError, match="an earlier benchbrief") as error:
+        render(world.plan(report), world.store(), report.name, tmp_path, html_only=True)
+    assert "--spec" in error.value.hint
 
 
 def seven() -> p.Value:

@@ -65,17 +65,27 @@ def measured(view: str, match: str, conditions: str, value: str, dims: Sequence[
 def throughput(*dims: str, text: str = "throughput", **fixed: str | float) -> p.Query:
     """The mean over repeats."""
     match, conditions = "experiment hardware workload threads repeat", "m.phase IS NULL AND m.operation = 'all'"
-    return query(measured("throughput", match, conditions, "avg(m.value)", dims, fixed), dims, "ops/s", text)
+    sql = measured("throughput", match, conditions, "avg(m.value)", dims, fixed)
+    return query(sql, dims, "ops/s", text, reads=[read("throughput", **fixed)])
 
 
 def latency(*dims: str, statistic: str = "p99", operation: str = "read", **fixed: str | float) -> p.Query:
     conditions = f"m.repeat IS NULL AND m.phase IS NULL AND m.operation = '{operation}' AND m.statistic = '{statistic}'"
     sql = measured("latency", "experiment hardware workload threads", conditions, "any_value(m.value)", dims, fixed)
-    return query(sql, dims, "s", f"latency.{statistic}[{operation}]")
+    return query(
+        sql, dims, "s", f"latency.{statistic}[{operation}]", reads=[read("latency", operation=operation, **fixed)]
+    )
 
 
-def query(sql: str, dims: Sequence[str], unit: str, text: str) -> p.Query:
-    return p.Query.model_validate({"sql": sql, "dims": tuple(dims), "unit": unit, "text": text})
+def read(view: str, **keys: Any) -> p.Read:
+    probe = keys.pop("probe", "")
+    held = {dim: (key,) for dim, key in keys.items()}
+    return p.Read.model_validate({"measure": view, "view": view, "probe": probe, "keys": held})
+
+
+def query(sql: str, dims: Sequence[str], unit: str, text: str, reads: Iterable[p.Read] = ()) -> p.Query:
+    """`reads` are of what it is made of: a query's own, or those of others."""
+    return p.Query.model_validate({"sql": sql, "dims": tuple(dims), "unit": unit, "text": text, "reads": tuple(reads)})
 
 
 def ratio(
@@ -85,14 +95,14 @@ def ratio(
     keys = f"USING ({', '.join(above.dims)})" if above.dims else "ON true"
     columns = "".join(f"{dim}, " for dim in above.dims)
     sql = f"SELECT {columns}{expression} AS value FROM ({above.sql}) AS a JOIN ({below.sql}) AS b {keys}"
-    return query(sql, above.dims, unit, text)
+    return query(sql, above.dims, unit, text, [*(above.reads or ()), *(below.reads or ())])
 
 
 def reduce(function: str, inner: p.Query, *over: str, text: str = "") -> p.Query:
     dims = [dim for dim in inner.dims if dim not in over]
     columns = "".join(f"{dim}, " for dim in dims)
     sql = f"SELECT {columns}{function}(value) AS value FROM ({inner.sql}) GROUP BY ALL"
-    return query(sql, dims, inner.unit, text or f"{function}({inner.text} over {', '.join(over)})")
+    return query(sql, dims, inner.unit, text or f"{function}({inner.text} over {', '.join(over)})", inner.reads or ())
 
 
 def constant(value: float, unit: str, text: str) -> p.Query:

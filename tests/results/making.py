@@ -22,6 +22,7 @@ from benchbrief.compiler.plan import (
     Probe,
     Quantity,
     Query,
+    Read,
     SpecRef,
     Step,
     Tool,
@@ -159,8 +160,22 @@ def a_plan(cells: Sequence[Cell], expects: Sequence[Expect] = ()) -> Plan:
     )
 
 
-def a_query(sql: str, *dims: Dimension, text: str = "throughput", unit: str = "ops/s") -> Query:
-    return Query(sql=sql, dims=dims, unit=unit, text=text)
+def a_read(view: str = "throughput", *, statistic: str = "", probe: str = "", **keys: str) -> Read:
+    return Read.model_validate(
+        {
+            "measure": view,
+            "view": view,
+            "statistic": statistic,
+            "probe": probe,
+            "keys": {k: (v,) for k, v in keys.items()},
+        }
+    )
+
+
+def a_query(
+    sql: str, *dims: Dimension, text: str = "throughput", unit: str = "ops/s", reads: Sequence[Read] = (a_read(),)
+) -> Query:
+    return Query(sql=sql, dims=dims, unit=unit, text=text, reads=tuple(reads))
 
 
 @dataclass

@@ -17,6 +17,7 @@ from tests.results.making import (
     a_cell,
     a_plan,
     a_query,
+    a_read,
     measurement,
     rows,
 )
@@ -164,7 +165,7 @@ def test_a_probe_without_a_sample_in_the_window_leaves_a_gap_with_its_reason(tmp
         "ON s.hardware = c.hardware AND s.measure = 'gauge.bar' GROUP BY ALL"
     )
     with open_store(run.run_dir) as store:
-        found = store.query(a_query(sql, "hardware"))
+        found = store.query(a_query(sql, "hardware", reads=[a_read("sample", probe="gauge")]))
         notes = rows(store, "SELECT cell_id, severity, text, origin FROM notes")
     reason = "the gauge probe on nvme-1 gave no sample inside the measured window"
     assert [(row.keys, row.value, row.reason) for row in found] == [(("nvme",), None, reason), (("hdd",), 1.0, None)]

@@ -12,6 +12,7 @@ from tests.results.making import (
     a_cell,
     a_plan,
     a_query,
+    a_read,
     measurement,
     rows,
 )
@@ -82,6 +83,6 @@ def test_a_knee_that_was_not_found_is_missing_with_its_reason(tmp_path: Path) ->
         assert rows(store, "SELECT knee, reason FROM searches") == [(None, "no knee up to the last point")]
         assert rows(store, "SELECT threads, status FROM cells WHERE experiment = 'found'") == [(None, "failed")]
         sql = "SELECT max(value) AS value FROM measure.throughput WHERE experiment = 'found'"
-        (row,) = store.query(a_query(sql))
+        (row,) = store.query(a_query(sql, reads=[a_read(experiment="found")]))
         assert row.value is None
         assert row.reason == "found/nvme/a/threads=ramp.knee/r1 failed: no knee"

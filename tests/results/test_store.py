@@ -16,7 +16,7 @@ from benchbrief.results.schema import SCHEMA_VERSION, TABLES
 from benchbrief.results.store import Row, Store, fresh_store, open_store
 from benchbrief.runners.measurement import Operation
 from tests.results.conftest import PLUGIN
-from tests.results.making import RunMaker, a_cell, a_plan, a_query, histogram, measurement
+from tests.results.making import RunMaker, a_cell, a_plan, a_query, a_read, histogram, measurement
 
 READ = Operation("read", 100, mean_s=0.002, min_s=0.001, max_s=0.008, histogram=histogram((0.001, 0.002, 100)))
 TOTALS = "SELECT hardware, threads, value FROM measure.throughput WHERE operation = 'all'"
@@ -69,7 +69,7 @@ def test_a_statistic_that_could_not_be_merged_says_so(tmp_path: Path) -> None:
         run.ok(cell, {"load-1": measurement([Operation("read", 10, mean_s=0.1, printed=((99.0, 0.2),))])})
     sql = "SELECT threads, value FROM measure.latency WHERE statistic = 'p99' AND repeat IS NULL"
     with open_store(run.run_dir) as store:
-        (row,) = store.query(a_query(sql, "threads"))
+        (row,) = store.query(a_query(sql, "threads", reads=[a_read("latency", statistic="p99")]))
     assert (row.keys, row.value) == ((4,), None)
     assert row.reason == "printed percentiles can't be merged"
 
@@ -81,7 +81,8 @@ def test_a_reason_is_that_of_the_cells_the_query_names(tmp_path: Path) -> None:
     run.failed(cells[1], "no route to host")
     sql = "SELECT max(value) AS value FROM measure.throughput WHERE hardware = '{}'"
     with open_store(run.run_dir) as store:
-        reasons = [store.query(a_query(sql.format(name)))[0].reason for name in ("nvme", "hdd")]
+        queries = [a_query(sql.format(name), reads=[a_read(hardware=name)]) for name in ("nvme", "hdd")]
+        reasons = [store.query(query)[0].reason for query in queries]
         (both,) = store.query(a_query("SELECT max(value) AS value FROM measure.throughput"))
     assert reasons == [
         "ramp/nvme/a/threads=4/repeat=1 failed: no such device",
