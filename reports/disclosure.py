@@ -12,6 +12,7 @@ from benchbrief.compiler import plan as p
 from benchbrief.reports import imported, limits, validity
 from benchbrief.reports.expectations import judged, told
 from benchbrief.reports.facts import fact_name
+from benchbrief.reports.file_names import shown_names
 from benchbrief.reports.recorded import recorded
 from benchbrief.reports.remarks import alike
 from benchbrief.reports.repeatability import paragraph
@@ -121,10 +122,11 @@ def _run(results: Results, reports_from: Mapping[str, str]) -> Iterable[Item]:
         yield Item(words["d_reused"], text)
     told = (recorded(str(part), words) for part in (run["status"], run["message"]) if part)
     yield Item(words["d_status"], words["colon"].join(told))
+    shown = shown_names((*spec.files, *reports_from))
     for name, digest in spec.files.items():
-        yield Item(words["d_spec"], f"{name} (SHA-256 {digest})")
+        yield Item(words["d_spec"], f"{shown[name]} (SHA-256 {digest})")
     for name, digest in reports_from.items():
-        yield Item(words["d_reports_from"], words["d_reports_from_file"].format(file=name, sha256=digest))
+        yield Item(words["d_reports_from"], words["d_reports_from_file"].format(file=shown[name], sha256=digest))
     if spec.profile:
         yield Item(words["d_profile"], spec.profile)
     if spec.params:

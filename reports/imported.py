@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from benchbrief.compiler import plan as p
+from benchbrief.reports.file_names import shown_names
 from benchbrief.reports.source import NOT_PUBLISHED, Results
 from benchbrief.reports.values import fixed, points, with_unit
 from benchbrief.reports.view import Item, Notice
@@ -54,8 +55,10 @@ def source_items(results: Results) -> Iterator[Item]:
     for source in sources(results):
         yield Item(words["notice_imported"], _cited(source), emphasis=True)
         yield Item(words["d_licence"], source.licence)
-    for name, sha256 in results.store.sql("SELECT file, sha256 FROM sources ORDER BY ALL").rows:
-        yield Item(words["d_imported_file"], f"{name} (SHA-256 {sha256})")
+    rows = results.store.sql("SELECT file, sha256 FROM sources ORDER BY ALL").rows
+    shown = shown_names(name for name, _ in rows)
+    for name, sha256 in rows:
+        yield Item(words["d_imported_file"], f"{shown[name]} (SHA-256 {sha256})")
 
 
 class Published(NamedTuple):

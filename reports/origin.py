@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from benchbrief.reports.disclosure import plan_sha256, run_row, time_text
+from benchbrief.reports.file_names import shown_names
 from benchbrief.reports.locales import locale
 from benchbrief.reports.source import Results
 
 
 def origin(results: Results) -> Iterable[tuple[str, str]]:
     """Terms and texts, those without a text left out."""
-    words, run = results.words, run_row(results)
+    words, run, spec = results.words, run_row(results), results.plan.spec
+    shown = shown_names(spec.files)
     found = [
         (words["d_run_id"], str(run["run_id"] or "")),
         (words["d_started"], time_text(run["started_at"])),
-        *((words["d_spec"], f"{name} (SHA-256 {digest})") for name, digest in results.plan.spec.files.items()),
+        *((words["d_spec"], f"{shown[name]} (SHA-256 {digest})") for name, digest in spec.files.items()),
         (words["p_revision"], _revision(results)),
         (words["d_plan"], plan_sha256(results.plan)),
         (words["p_tools"], words["semicolon"].join(_versions("tool", results))),

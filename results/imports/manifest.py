@@ -28,12 +28,12 @@ class CellValue(BaseModel):
 
 
 class Manifest(BaseModel):
-    """`kind` says how the files are read; `values` are those of a table, `names` the files' own names."""
+    """`kind` says how the files are read; `names` are the files' own names, `experiment` is the one that a table's rows
+    are of where they do not say it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     kind: str
-    values: tuple[CellValue, ...] = ()
-    notes: tuple[str, ...] = ()
+    experiment: str = ""
     names: dict[str, str] = {}
     unit_s: float = 1e-6
     """The unit of the values in HDR logs."""

@@ -35,7 +35,7 @@ def prepare_table(
     if problems and not (skip_bad and good and all(problem.line in table.bad_lines for problem in problems)):
         raise ImportRefused(problems)
     require(source, str(path))
-    cells = tuple(_of_cell(places, each) for each in table.cells.values())
+    cells = tuple(_of_cell(places, each, experiment) for each in table.cells.values())
     there = {cell.id for each in cells for cell in (each.cell, *each.not_needed)}
     return Prepared(
         TABLE,
@@ -67,8 +67,8 @@ def _experiment(places: Places, name: str) -> str:
         raise ResultsError(str(error), error.hint) from None
 
 
-def _of_cell(places: Places, told: OfCell) -> CellImport:
+def _of_cell(places: Places, told: OfCell, experiment: str) -> CellImport:
     total = [v.value for v in told.values if v.measure == "throughput" and not v.operation and v.phase is None]
-    manifest = Manifest(kind=TABLE, values=tuple(told.values), notes=tuple(dict.fromkeys(told.notes)))
+    manifest = Manifest(kind=TABLE, experiment=experiment)
     others = tuple(places.repeats(told.cell)) if told.all_repeats else ()
     return CellImport(told.cell, (KeptJob(MEASURE, "table", manifest),), next(iter(total), None), others)

@@ -8,7 +8,8 @@ from benchbrief.compiler.metrics.measures import KINDS
 from benchbrief.compiler.units import base_unit
 from benchbrief.results.cell_rows import cell_row, cell_rows, file_rows
 from benchbrief.results.evidence import Evidence, Problem, check_files, first_problem
-from benchbrief.results.imports.manifest import CellValue, Manifest, read_manifest
+from benchbrief.results.imports.manifest import SOURCE, CellValue, read_manifest
+from benchbrief.results.imports.table import OfCell, Table, read_table
 from benchbrief.results.latency import UNMERGEABLE
 from benchbrief.results.measured import MEASURE, Measured
 from benchbrief.results.schema import (
@@ -70,8 +71,9 @@ def source_rows(evidence: Evidence) -> Iterator[Row]:
 
 
 def table_rows(evidence: Evidence, verdicts: Sequence[Verdict]) -> Iterator[Row]:
-    """Of all repeats of a point."""
-    told: list[tuple[Verdict, Manifest]] = []
+    """Of all repeats of a point, read anew from the table that was kept."""
+    told: list[tuple[Verdict, OfCell]] = []
+    read: dict[tuple[str, str], Table] = {}
     for verdict in verdicts:
         if verdict.status != "ok":
             yield from cell_rows(evidence, verdict)[1]
@@ -85,18 +87,29 @@ def table_rows(evidence: Evidence, verdicts: Sequence[Verdict]) -> Iterator[Row]
         if problem:
             yield ThroughputRow(evidence.run_id, verdict.cell.id, None, "all", None, None, None, None, problem)
             continue
-        (directory,) = (job.directory for job in verdict.jobs if job.job == MEASURE)
-        manifest = read_manifest(evidence.run_dir / directory)
-        told.append((verdict, manifest))
-        yield from _cell(evidence.run_id, verdict, manifest)
-    for verdict, manifest in told:
-        yield from _latencies(evidence.run_id, verdict, manifest, alone=len(told) == 1)
+        kept = _table(evidence, verdict, read)
+        of = kept.cells.get(verdict.cell.id, OfCell(verdict.cell, all_repeats=False))
+        told.append((verdict, of))
+        yield from _cell(evidence.run_id, verdict, of)
+    for verdict, of in told:
+        yield from _latencies(evidence.run_id, verdict, of, alone=len(told) == 1)
 
 
-def _cell(run_id: str, verdict: Verdict, manifest: Manifest) -> Iterator[Row]:
+def _table(evidence: Evidence, verdict: Verdict, read: dict[tuple[str, str], Table]) -> Table:
+    """The one that a cell's numbers are from; `read` are those of other cells."""
+    (directory,) = (job.directory for job in verdict.jobs if job.job == MEASURE)
+    experiment = read_manifest(evidence.run_dir / directory).experiment
+    ((folder, name),) = ((job.directory, name) for job in verdict.jobs if job.job == SOURCE for name in job.files)
+    if (name, experiment) not in read:
+        # What is wrong with a row was told when it was imported, and the row left out.
+        read[name, experiment] = read_table(evidence.run_dir / folder / name, evidence.plan, experiment, [])
+    return read[name, experiment]
+
+
+def _cell(run_id: str, verdict: Verdict, told: OfCell) -> Iterator[Row]:
     cell_id = verdict.cell.id
     whole = False
-    for value in manifest.values:
+    for value in told.values:
         kind = KINDS[value.measure]
         if kind.view == "throughput":
             whole |= value.phase is None and not value.operation
@@ -108,13 +121,13 @@ def _cell(run_id: str, verdict: Verdict, manifest: Manifest) -> Iterator[Row]:
     if not whole:
         reason = "its throughput is not in what was imported"
         yield ThroughputRow(run_id, cell_id, None, "all", None, None, None, None, reason)
-    for text in manifest.notes:
+    for text in dict.fromkeys(told.notes):
         yield NoteRow(run_id, cell_id, "info", text, "import")
 
 
-def _latencies(run_id: str, verdict: Verdict, manifest: Manifest, *, alone: bool) -> Iterator[LatencyRow]:
+def _latencies(run_id: str, verdict: Verdict, told: OfCell, *, alone: bool) -> Iterator[LatencyRow]:
     """As published, for the repeat; for all repeats together only where there is no other."""
-    for value in manifest.values:
+    for value in told.values:
         if KINDS[value.measure].view == "latency":
             yield _latency(run_id, verdict, value, verdict.cell.repeat, value.value, None)
             if alone:

@@ -79,6 +79,7 @@ def read_table(path: Path, plan: Plan, experiment: str, problems: list[Problem])
         return table
     (head_line, head), *rows = sheet.rows
     texts = sheet.fields(head)
+    width = len(texts)
     while texts and not texts[-1].strip():  # as spreadsheets leave them
         texts.pop()
     columns = [heads.read_head(text, plan, file, head_line) for text in texts]
@@ -92,7 +93,9 @@ def read_table(path: Path, plan: Plan, experiment: str, problems: list[Problem])
     for number, line in rows:
         table.rows += 1
         try:
-            reader.add(number, sheet.fields(line, strict=True))
+            fields = sheet.fields(line, strict=True)
+            empty = len(fields) == width and not any(field.strip() for field in fields[len(texts) :])
+            reader.add(number, fields[: len(texts)] if empty else fields)
         except (_Wrong, NoPlace) as error:
             table.bad_lines.add(number)
             problems.append(Problem(file, number, str(error), error.hint))
@@ -110,8 +113,6 @@ class _Rows:
         self._seen: dict[tuple[object, ...], int] = {}
 
     def add(self, line: int, texts: list[str]) -> None:
-        while len(texts) > len(self._columns) and not texts[-1].strip():
-            texts = texts[:-1]
         if len(texts) != len(self._columns):
             hint = f"columns are told apart by {SEPARATORS[self._sheet.separator]}: quote a text that has one in it"
             raise _Wrong(f"{len(texts)} fields, and {len(self._columns)} columns", hint)

@@ -204,6 +204,15 @@ def test_the_run_says_what_it_is_and_nothing_takes_it_for_a_measured_one(tmp_pat
     assert "was imported before, as" in imported_before(out, (file for _, file in what.files))
 
 
+def test_the_numbers_of_an_import_are_in_the_table_that_was_kept_alone(tmp_path: Path, plan: Plan) -> None:
+    what = prepared(tmp_path, plan, SOURCE + "hardware, workload, threads, throughput (ops/s)\neco, a, 96, 712.25\n")
+    run_dir = keep_run(tmp_path / "out", plan, {}, what)
+    holding = [path.name for path in (run_dir / "raw").rglob("*") if path.is_file() and b"712.25" in path.read_bytes()]
+    assert holding == [path.name for path in (run_dir / "raw" / "imported").iterdir()]
+    with open_store(run_dir) as store:
+        assert store.sql("SELECT value FROM measure.throughput").rows == ((712.25,),)
+
+
 def test_a_table_that_was_changed_in_the_run_takes_its_numbers_along(tmp_path: Path, plan: Plan) -> None:
     what = prepared(tmp_path, plan, SOURCE + "hardware, workload, threads, throughput (ops/s)\neco, a, 96, 700\n")
     run_dir = keep_run(tmp_path / "out", plan, {}, what)

@@ -1,0 +1,42 @@
+"""What files are called in documents: not by where a user keeps them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbrief.reports.file_names import shown_names
+from benchbrief.reports.render import render
+from tests.reports.generated import rows_for
+from tests.reports.test_repeatability import SPEC
+from tests.reports.world import make_store
+from tests.support.plans import compile_spec
+
+
+@pytest.mark.parametrize(
+    ("paths", "shown"),
+    [
+        (["brief.bench", "parts/tables.bench"], ["brief.bench", "parts/tables.bench"]),
+        (["/home/me/lab/brief.bench"], ["brief.bench"]),
+        (["/home/me/lab/brief.bench", "/home/me/lab/parts/x.bench"], ["brief.bench", "parts/x.bench"]),
+        (["/home/me/out/eco/a.txt", "/home/me/out/hdd/a.txt"], ["eco/a.txt", "hdd/a.txt"]),
+        (["../lab/brief.bench", "own.bench", "/srv/x.csv"], ["brief.bench", "own.bench", "x.csv"]),
+    ],
+)
+def test_a_file_outside_goes_by_the_end_of_its_path(paths: list[str], shown: list[str]) -> None:
+    assert [*shown_names(paths).values()] == shown
+
+
+def test_no_part_of_a_brief_says_in_which_folder_its_spec_was(tmp_path: Path) -> None:
+    home = tmp_path / "private-home"
+    home.mkdir()
+    spec = home / "brief.bench"
+    spec.write_text(SPEC.replace("REPEATS", "2").replace("LANGUAGE", "en"), encoding="utf-8")
+    plan = compile_spec(spec)
+    assert plan.spec.name == str(spec), "typed as an absolute path"
+    page = render(plan, make_store(rows_for(plan)), "brief", tmp_path / "out", html_only=True).html
+    for written in page.parent.iterdir():
+        if written.is_file():
+            assert b"private-home" not in written.read_bytes(), written.name
+    assert "brief.bench (SHA-256" in page.read_text("utf-8")
