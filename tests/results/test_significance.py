@@ -7,7 +7,10 @@ import random
 import statistics
 from itertools import combinations
 
+import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 from benchbrief.results.scalability import NoFit, Usl, fit_usl
@@ -209,3 +212,88 @@ def test_what_the_law_can_not_speak_of_is_refused_with_a_reason(
     refused = fit_usl(loads, rates)
     assert isinstance(refused, NoFit)
     assert why in refused.reason
+
+
+rates = st.floats(min_value=1.0, max_value=1e6)
+samples = st.lists(rates, min_size=2, max_size=7)
+
+
+@given(samples, samples)
+def test_welchs_test_and_fiellers_interval_are_what_numpy_and_scipy_give(a: list[float], b: list[float]) -> None:
+    """Fieller's set holds the ratios r for which b - r a is not told from 0: by scipy's quantile, around its ends."""
+    assume(all(np.ptp(each) == 0 or np.ptp(each) > 1e-6 * max(each) for each in (a, b)))
+    assume(np.ptp(a) + np.ptp(b) > 0)
+    assert welch(a, b) == pytest.approx(float(stats.ttest_ind(a, b, equal_var=False).pvalue), rel=1e-6, abs=1e-12)
+    ratio = ratio_of_means(a, b)
+    assert ratio is not None
+    assert ratio.value == pytest.approx(np.mean(b) / np.mean(a))
+    quantile = stats.t.ppf(0.975, degrees_of_freedom(a, b))
+
+    def rejected(r: float) -> bool:
+        error = math.sqrt(np.var(b, ddof=1) / len(b) + r * r * np.var(a, ddof=1) / len(a))
+        return bool(abs(np.mean(b) - r * np.mean(a)) > quantile * error)
+
+    if ratio.low is None or ratio.high is None:
+        told = abs(np.mean(a)) > quantile * math.sqrt(np.var(a, ddof=1) / len(a)) * (1 + 1e-9)
+        assert not told, "no bounds, though the divisor is told from 0"
+        return
+    width = max(ratio.high - ratio.low, 1e-9 * ratio.value)
+    assert ratio.low <= ratio.value <= ratio.high
+    for inside, outside in ((ratio.low, ratio.low - width / 50), (ratio.high, ratio.high + width / 50)):
+        assert rejected(outside)
+        assert not rejected(inside + (ratio.value - inside) * 0.02)
+
+
+@pytest.mark.parametrize("spread", [0.5, 0.8, 0.99, 1.01, 1.2, 5.0])
+def test_an_interval_has_no_bounds_exactly_from_where_its_divisor_is_not_told_from_zero(spread: float) -> None:
+    """Two repeats around 10, at `spread` times the distance at which Student's t of their mean is the quantile."""
+    b = (20.0, 21.0)
+    middle = 10.0
+    half = middle
+    for _ in range(200):  # the degrees of freedom depend on the distance, too
+        half = middle / stats.t.ppf(0.975, degrees_of_freedom((middle - half, middle + half), b))
+    ratio = ratio_of_means((middle - spread * half, middle + spread * half), b)
+    assert ratio is not None
+    assert ratio.value == pytest.approx(2.05)
+    assert (ratio.low is None, ratio.high is None) == ((False, False) if spread < 1 else (True, True))
+
+
+def test_identical_repeats_and_single_ones_say_what_can_be_said() -> None:
+    same = ratio_of_means((10.0, 10.0, 10.0), (12.0, 12.0))
+    assert same is not None
+    assert (same.low, same.value, same.high) == (1.2, 1.2, 1.2)
+    one = ratio_of_means((10.0,), (12.0, 13.0))
+    assert one is not None
+    assert (one.low, one.value, one.high) == (None, 1.25, None)
+    half = ratio_of_means((10.0, 10.0), (12.0, 14.0))
+    assert half is not None
+    interval = stats.t.interval(0.95, 1, loc=13.0, scale=1.0)
+    assert (half.low, half.high) == pytest.approx((interval[0] / 10, interval[1] / 10))
+    assert welch((10.0, 10.0), (12.0, 14.0)) == pytest.approx(stats.ttest_1samp((12.0, 14.0), 10.0).pvalue)
+    flat = ratio_of_percentiles((3.0, 3.0), (6.0, 6.0))
+    assert flat is not None
+    assert (flat.low, flat.value, flat.high) == pytest.approx((2.0, 2.0, 2.0))
+    ranked = ratio_of_percentiles((3.0,) * 8, (6.0,) * 8)
+    assert ranked is not None
+    assert (ranked.low, ranked.value, ranked.high) == (2.0, 2.0, 2.0)
+
+
+@given(
+    st.floats(min_value=10.0, max_value=1e5),
+    st.floats(min_value=0.0, max_value=0.5),
+    st.floats(min_value=0.0, max_value=0.05),
+)
+@settings(deadline=None, max_examples=25)
+def test_the_law_gives_back_what_made_a_curve(ideal: float, sigma: float, kappa: float) -> None:
+    loads = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0])
+    curve = ideal * loads / (1 + sigma * (loads - 1) + kappa * loads * (loads - 1))
+    assume(np.ptp(curve) > 0.05 * curve.max())
+    fitted = fit_usl([*map(float, loads)], [*map(float, curve)])
+    assert isinstance(fitted, Usl)
+    again = fitted.ideal * loads / (1 + fitted.sigma * (loads - 1) + fitted.kappa * loads * (loads - 1))
+    assert np.allclose(again, curve, rtol=2e-3)
+    if fitted.peak_load is not None and sigma < 0.5 and kappa > 1e-3:
+        fine = np.linspace(1, 4 * 64, 100_000)
+        assert fitted.peak == pytest.approx(
+            float(np.max(ideal * fine / (1 + sigma * (fine - 1) + kappa * fine * (fine - 1)))), rel=5e-3
+        )
