@@ -130,6 +130,8 @@ def _meant(block: ast.Block, parent: str, allowed: tuple[str, ...], findings: Fi
     if kind in allowed:
         return kind
     problem = structure_errors.MisplacedBlock(block.keyword.span, parent, kind, allowed)
+    if problem.overrides:
+        return kind
     if problem.replacement or not parent:  # others are reported where the block around them is read
         findings.add(problem)
     return problem.replacement or kind

@@ -46,6 +46,11 @@ class UnknownBase(Misspelt):
     mark = "can't be from this"
     when_none = "no {kind} of that name is declared"
 
+    @property
+    def replacement(self) -> str | None:
+        letter = self.word.removeprefix("workload").strip("_").lower()  # as in the files of YCSB
+        return letter if letter in self.known else super().replacement
+
 
 @dataclass(frozen=True)
 class HasVariants(CompileProblem):

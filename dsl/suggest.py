@@ -10,6 +10,20 @@ from itertools import takewhile
 _FEW = 64
 _LONGEST = 64  # of a word worth comparing: names are short, and a spec may hold a word of megabytes
 
+_SYNONYMS = {
+    "average": "mean", "avg": "mean", "maximum": "max", "minimum": "min", "total": "sum", "stdev": "cv", "stddev": "cv",
+    "deviation": "cv", "import": "use", "include": "use", "require": "use", "benchmark": "experiment",
+    "scenario": "experiment", "test": "experiment", "server": "hardware", "machine": "hardware", "cluster": "hardware",
+    "generator": "client", "assert": "expect", "assertion": "expect", "let": "param", "variable": "param",
+    "chart": "figure", "graph": "figure", "plot": "figure", "duration": "measure", "runtime": "measure",
+    "time": "measure", "rampup": "warm_up", "iterations": "repeats", "repetitions": "repeats", "runs": "repeats",
+    "concurrency": "threads", "clients": "threads", "workers": "threads", "servers": "hosts", "nodes": "hosts",
+    "recordcount": "records", "docs": "records", "documents": "records", "operationcount": "operations",
+    "url": "uri", "address": "uri", "directory": "path", "folder": "path", "datadir": "path", "tps": "throughput",
+    "qps": "throughput",
+}  # fmt: skip
+"""What other tools call it, without `_`. A synonym is only suggested where its word is among the candidates."""
+
 _DOUBLED = re.compile(r"(.)\1+")
 
 
@@ -23,7 +37,17 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
     if not word or len(word) > _LONGEST:
         return None
     known = tuple(candidates)
-    return _nearest_of_few(word, known) if len(known) <= _FEW else _nearest(word, known)
+    nearest = _nearest_of_few(word, known) if len(known) <= _FEW else _nearest(word, known)
+    return _same(word, known, nearest) or nearest
+
+
+def _same(word: str, known: tuple[str, ...], nearest: str | None) -> str | None:
+    """The candidate that other tools call so; not where a slip of a few letters gives another one."""
+    family, dot, field = word.rpartition(".")
+    meant = _SYNONYMS.get(_plain(field))
+    if meant is None or (nearest is not None and (_cost(word, nearest) or 0.0) < 1.0):
+        return None
+    return f"{family}{dot}{meant}" if f"{family}{dot}{meant}" in known else None
 
 
 def _nearest(word: str, candidates: tuple[str, ...]) -> str | None:

@@ -21,9 +21,9 @@ from benchbrief.compiler.blocks.values import (
     Reader,
     Value,
     check_path,
-    described,
     reference,
 )
+from benchbrief.compiler.blocks.wrong_values import described
 from benchbrief.compiler.db_bench_flags import FLAG, RESERVED
 from benchbrief.compiler.declarations import Entry
 from benchbrief.compiler.metrics.metric_errors import UnknownFunction

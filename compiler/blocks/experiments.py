@@ -17,8 +17,9 @@ from benchbrief.compiler.blocks.repeats import read_repeats
 from benchbrief.compiler.blocks.schema import EXPERIMENT
 from benchbrief.compiler.blocks.shapes import Number
 from benchbrief.compiler.blocks.tools import ENGINE_TOOLS, INTENDED, MERGEABLE, OPEN_LOOP, PHASED
-from benchbrief.compiler.blocks.values import Reader, listed, wrong_value
+from benchbrief.compiler.blocks.values import Reader, listed
 from benchbrief.compiler.blocks.workloads import Load, inserts, loading, sized, timed_benchmarks
+from benchbrief.compiler.blocks.wrong_values import wrong_value
 from benchbrief.compiler.declarations import Entry
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
@@ -252,15 +253,19 @@ class _Experiment:
             case ast.Attr(base=ast.Name(text=name), field=field) if name in by_group:
                 if f"{name}.{field.text}" in by_alias:
                     return [by_alias[f"{name}.{field.text}"]]
-                known = ("variants", *(unit.name for unit in by_group[name]))
-                self.reader.findings.add(errors.UnknownName(field.span, "variant", field.text, known))
+                variants = tuple(unit.name for unit in by_group[name])
+                if name in by_alias and not did_you_mean(field.text, ("variants",)):
+                    self.reader.findings.add(errors.NoVariants(item.span, name))
+                else:
+                    known = ("variants", *(() if name in by_alias else variants))
+                    self.reader.findings.add(errors.UnknownName(field.span, "variant", field.text, known))
             case ast.Attr(base=ast.Name(text=name) as base) if did_you_mean(name, by_group):
                 self.reader.findings.add(errors.UnknownName(base.span, "hardware", name, tuple(by_group)))
             case ast.Name() | ast.Attr():
                 known = tuple(dict.fromkeys((*by_group, *by_alias)))
                 self.reader.findings.add(errors.UnknownName(item.span, "hardware", item.span.text, known))
             case _:
-                self._wrong("hardware", item)
+                self._wrong("hardware", item, (*by_group, *by_alias))
         return []
 
     def _workloads(self) -> tuple[Load, ...]:
@@ -286,7 +291,7 @@ class _Experiment:
             case ast.Call(function=ast.Name(text=word) as name):
                 self.reader.findings.add(structure_errors.UnknownWord(name.span, "workloads", word, ("load",)))
             case _:
-                self._wrong("workloads", item)
+                self._wrong("workloads", item, self.world.workloads)
         return None
 
     def _load_phase(self, call: ast.Call) -> Load | None:
@@ -318,7 +323,7 @@ class _Experiment:
             case ast.Name(text=name) as word:
                 self.reader.findings.add(errors.UnknownName(word.span, kind, name, tuple(known)))
             case other:
-                self._wrong(kind, other)
+                self._wrong(kind, other, known)
         return None
 
     def _wrong(self, key: str, expr: ast.Expr, words: Iterable[str] = ()) -> None:

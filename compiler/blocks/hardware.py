@@ -14,7 +14,8 @@ from benchbrief.compiler.blocks.hosts import HostPatternError, expand_hosts, par
 from benchbrief.compiler.blocks.meters import Group, read_power
 from benchbrief.compiler.blocks.shapes import Text
 from benchbrief.compiler.blocks.tools import read_tool
-from benchbrief.compiler.blocks.values import Constant, Reader, Values, listed, wrong_value
+from benchbrief.compiler.blocks.values import Constant, Reader, Values, listed
+from benchbrief.compiler.blocks.wrong_values import wrong_value
 from benchbrief.compiler.declarations import Entry
 from benchbrief.compiler.errors import NothingNamed
 from benchbrief.dsl import ast

@@ -11,7 +11,8 @@ from benchbrief.compiler.blocks import structure_errors
 from benchbrief.compiler.blocks.database_schema import DATABASE
 from benchbrief.compiler.blocks.hardware import origin
 from benchbrief.compiler.blocks.shapes import Number, Shape, Text, Word
-from benchbrief.compiler.blocks.values import Constant, Reader, Values, listed, wrong_value
+from benchbrief.compiler.blocks.values import Constant, Reader, Values, listed
+from benchbrief.compiler.blocks.wrong_values import wrong_value
 from benchbrief.dsl import ast
 
 _WAYS: Mapping[str, plan.Reset] = {

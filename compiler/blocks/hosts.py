@@ -94,6 +94,14 @@ def _count(number: int) -> str:
     return f"{number:,}" if math.log10(number) < 15 else "far too many"
 
 
+def _host_hint(name: str) -> str:
+    parts = [part.strip() for part in re.split(r"[,;\s]+", name) if part.strip()]
+    if len(parts) > 1 and all(_NAME.fullmatch(part) for part in parts):
+        shown = [f'"{part}"' for part in parts[:3]] + ["..."] * (len(parts) > 3)
+        return f"several hosts are a list: `[{', '.join(shown)}]`"
+    return "host names hold letters, digits, `.`, `-` and `_`"
+
+
 def parse_destination(host: str) -> Destination:
     """`user@name:port`; an IPv6 address in brackets when a port follows. Raises HostPatternError."""
     user, at, rest = host.rpartition("@")
@@ -113,7 +121,7 @@ def parse_destination(host: str) -> Destination:
             f"`{name}` is not a host name" if name else "the host name is empty",
             offset,
             max(len(host), offset + 1),
-            "host names hold letters, digits, `.`, `-` and `_`",
+            _host_hint(name),
         )
     if port and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
         raise HostPatternError(f"`{port}` is not a port", len(host) - len(port), len(host), "ports are 1 to 65535")

@@ -19,7 +19,8 @@ from benchbrief.compiler.blocks.meter_schema import (
     MeterSchema,
 )
 from benchbrief.compiler.blocks.shapes import Number, Special, Text
-from benchbrief.compiler.blocks.values import Constant, Reader, Value, described, listed
+from benchbrief.compiler.blocks.values import Constant, Reader, Value, listed
+from benchbrief.compiler.blocks.wrong_values import described
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 

@@ -12,7 +12,8 @@ from benchbrief.compiler import plan
 from benchbrief.compiler.blocks import database_errors, structure_errors
 from benchbrief.compiler.blocks.database_schema import DATABASE
 from benchbrief.compiler.blocks.shapes import Number, Text
-from benchbrief.compiler.blocks.values import Constant, Reader, Value, Values, wrong_value
+from benchbrief.compiler.blocks.values import Constant, Reader, Value, Values
+from benchbrief.compiler.blocks.wrong_values import wrong_value
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span

@@ -13,12 +13,15 @@ from benchbrief.compiler.blocks.databases import DatabaseSpec
 from benchbrief.compiler.blocks.hardware import HardwareUnit, origin
 from benchbrief.compiler.blocks.schema import EXPERIMENT, PROBE, PROBES
 from benchbrief.compiler.blocks.shapes import Text
-from benchbrief.compiler.blocks.values import Constant, Reader, described, listed
+from benchbrief.compiler.blocks.values import Constant, Reader, listed
+from benchbrief.compiler.blocks.wrong_values import described
 from benchbrief.compiler.declarations import Entry
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 
 _EVERY = PROBE.keys["every"].shape
+_SOME_S = 1.0
+"""Stands for an interval that was reported as wrong: what the probe samples is known all the same."""
 
 ON: Mapping[str, str] = {"disk": "device", "network": "interface"}
 """What `on` names, of the probes that can be told what to look at: an attribute of the block `probe`."""
@@ -112,16 +115,17 @@ def _spec(item: ast.Expr, declared: Mapping[str, ProbeSpec | None], reader: Read
             return declared[name]
         case ast.Name(text=name) if name in PROBES:
             if _kind(name, item.span, reader):
-                usage = f"`{name} every 1 s`"
-                reader.findings.add(structure_errors.BadArgument(item.span, name, "does not say how often", usage))
+                mended, why = f"{name} every 1 s", "does not say how often"
+                reader.findings.add(structure_errors.BadArgument(item.span, name, why, f"`{mended}`", mended))
+                return ProbeSpec(name, _SOME_S, None, item.span)
         case ast.Every(subject=ast.Name(text=name) as subject, interval=interval, target=target):
             kind = _kind(name, subject.span, reader, tuple(declared))
             if kind is not None and kind not in PROBES:
                 return declared[kind]
             every = reader.value("every", interval, _EVERY)
             on = _on(kind, target, reader) if target is not None else None
-            if kind is not None and isinstance(every, Constant):
-                return ProbeSpec(kind, every.value, on, item.span)
+            if kind is not None:
+                return ProbeSpec(kind, every.value if isinstance(every, Constant) else _SOME_S, on, item.span)
         case ast.Name(text=name):
             return declared.get(_kind(name, item.span, reader, tuple(declared)) or "")
         case _:

@@ -13,7 +13,8 @@ from benchbrief.compiler import errors, plan
 from benchbrief.compiler.blocks import structure_errors, value_errors
 from benchbrief.compiler.blocks.schema import EXPERIMENT
 from benchbrief.compiler.blocks.shapes import Number
-from benchbrief.compiler.blocks.values import Constant, Reader, described, wrong_value
+from benchbrief.compiler.blocks.values import Constant, Reader
+from benchbrief.compiler.blocks.wrong_values import described, wrong_value
 from benchbrief.compiler.metrics.measures import STATISTICS
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
@@ -167,12 +168,18 @@ def _points(key: str, expr: ast.Expr, reader: Reader) -> _Points | None:
             return _dots(key, dots, reader)
         case ast.Call(function=ast.Name(text="range")) as call:
             return _range(key, call, reader)
+        case ast.Binary(operator="-", left=ast.Quantity(value=first), right=ast.Quantity(value=last)) as minus if (
+            first < last
+        ):
+            wanted, meant = EXPERIMENT.keys[key].shape.wanted, f"{minus.left.span.text}..{minus.right.span.text}"
+            reader.findings.add(structure_errors.WrongType(minus.span, key, wanted, described(minus), meant))
+            return None
         case ast.Quantity() | ast.Unary() | ast.Binary() as number:
             constant = reader.quantity(key, number, _SHAPES[key])
             return None if constant is None else [(constant.value, number.span)]
         case other:
             wanted = EXPERIMENT.keys[key].shape.wanted
-            reader.findings.add(wrong_value(other, key, wanted, ["range", "knee"]))
+            reader.findings.add(wrong_value(other, key, wanted, ["range", "knee"], numbers=True))
             return None
 
 
@@ -214,7 +221,11 @@ def _range(key: str, call: ast.Call, reader: Reader) -> _Points | None:
             return None
     if len(positional) != 2 or len(named) != 1:
         why = "takes a first and a last point, and one of `step:`, `factor:` and `steps:`"
-        reader.findings.add(structure_errors.BadArgument(call.span, "range", why, _USAGE[key]))
+        usage, mended = _USAGE[key], None
+        if len(positional) == 3 and not named:
+            mended = "range({}, {}, step: {})".format(*(value.span.text for value in positional))
+            usage = f"`{mended}`"
+        reader.findings.add(structure_errors.BadArgument(call.span, "range", why, usage, mended))
         return None
     first, last = (reader.quantity(key, end, shape) for end in positional)
     [(way, value)] = named.items()

@@ -10,7 +10,8 @@ from benchbrief.compiler import plan
 from benchbrief.compiler.blocks import schedule_errors, structure_errors
 from benchbrief.compiler.blocks.schema import EXPERIMENT
 from benchbrief.compiler.blocks.shapes import Number
-from benchbrief.compiler.blocks.values import Reader, wrong_value
+from benchbrief.compiler.blocks.values import Reader
+from benchbrief.compiler.blocks.wrong_values import wrong_value
 from benchbrief.dsl import ast
 
 Order = Literal["grouped", "interleaved", "random"]
@@ -21,6 +22,8 @@ FEWEST = 3
 12.7), and two values that lie close together by chance are common."""
 CONFIDENT_ARGUMENTS = ("within", "from", "to")
 _MOST = 1000.0
+_UNKNOWN = 2
+"""Stands for repeats that were reported as wrong: more than one, so that no warning of single runs follows."""
 _USAGE = "`confident(within: 5 %, from: 3, to: 10)`"
 _REPEATS = Number("", "3", plain=True, integer=True, minimum=1.0, maximum=_MOST)
 _SEED = Number("", "1", plain=True, integer=True, maximum=2.0**53)
@@ -48,43 +51,43 @@ def read_repeats(series: tuple[ast.Expr, ...], reader: Reader) -> Repeats:
             most, confident = _confident(call, reader)
         case ast.Name() | ast.Call():
             reader.findings.add(wrong_value(first, "repeats", EXPERIMENT.keys["repeats"].shape.wanted, ("confident",)))
-            most, confident = 1, None
+            most, confident = _UNKNOWN, None
         case _:
             count = reader.quantity("repeats", series[0], _REPEATS)
-            most, confident = int(count.value) if count else 1, None
+            most, confident = int(count.value) if count else _UNKNOWN, None
     order, seed = _order(series[1:], reader)
     return Repeats(most, order, seed, confident)
 
 
 def _confident(call: ast.Call, reader: Reader) -> tuple[int, plan.Confident | None]:
-    """The most repeats, and the rule that ends them before; a single one without a rule when reported."""
+    """The most repeats, and the rule that ends them before; without a rule when reported."""
     named: dict[str, ast.Argument] = {}
     for argument in call.arguments:
         name = argument.key.text if argument.key else ""
         if argument.key and name not in CONFIDENT_ARGUMENTS:
             problem = structure_errors.UnknownArgument(argument.key.span, "confident", name, CONFIDENT_ARGUMENTS)
             reader.findings.add(problem)
-            return 1, None
+            return _UNKNOWN, None
         if argument.key and name in named:
             reader.findings.add(structure_errors.DuplicateAttribute(argument.key.span, named[name].span, name))
-            return 1, None
+            return _UNKNOWN, None
         named[name] = argument
     if "" in named or not {"within", "to"} <= named.keys():
         why = "takes `within:` and `to:`, and `from:` where it is to be more than 3"
         reader.findings.add(structure_errors.BadArgument(call.span, "confident", why, _USAGE))
-        return 1, None
+        return _UNKNOWN, None
     within = reader.quantity("within", named["within"].value, _WITHIN)
     last = reader.quantity("to", named["to"].value, _REPEATS)
     first = reader.quantity("from", named["from"].value, _REPEATS) if "from" in named else None
     if within is None or last is None or (first is None and "from" in named):
-        return 1, None
+        return _UNKNOWN, None
     fewest = int(first.value) if first else FEWEST
     if first and fewest < FEWEST:
         reader.findings.add(schedule_errors.TooFewRepeats(first.span, fewest, FEWEST))
-        return 1, None
+        return _UNKNOWN, None
     if last.value <= fewest:
         reader.findings.add(schedule_errors.NoRoomToStop(last.span, fewest, int(last.value)))
-        return 1, None
+        return _UNKNOWN, None
     return int(last.value), plan.Confident(at_least=fewest, within=within.value)
 
 

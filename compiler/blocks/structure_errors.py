@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchbrief.compiler.blocks.schema import OVERRIDABLE
 from benchbrief.compiler.problems import Again, CompileProblem, Misspelt, article, ticked
 from benchbrief.dsl.suggest import did_you_mean
 
@@ -43,10 +44,18 @@ class WrongType(CompileProblem):
     code = "E0504"
     stands_alone = True
     says = "`{key}` can't be {found}"
-    hint = "`{key}` is {wanted}"
     key: str
     wanted: str
     found: str
+    meant: str | None = None
+
+    @property
+    def help(self) -> str:
+        return f"write `{self.meant}`" if self.meant else f"`{self.key}` is {self.wanted}"
+
+    @property
+    def replacement(self) -> str | None:
+        return self.meant
 
 
 @dataclass(frozen=True)
@@ -89,6 +98,18 @@ class MisplacedBlock(Misspelt):
     def a_block(self) -> str:
         return f"a block `{self.word}`"
 
+    @property
+    def overrides(self) -> bool:
+        return self.kind == "profile" and "override" in self.known and self.word in OVERRIDABLE
+
+    @property
+    def replacement(self) -> str | None:
+        return f"override {self.word}" if self.overrides else super().replacement
+
+    @property
+    def help(self) -> str:
+        return f"write `override {self.word} ...`" if self.overrides else super().help
+
 
 @dataclass(frozen=True)
 class HostConflict(Again):
@@ -118,8 +139,13 @@ class HoleNotAllowed(CompileProblem):
     code = "E0514"
     stands_alone = True
     says = "`{key}` is a plain text: it can't have holes"
-    hint = "write the text out; a brace itself is written `{{{{`"
     key: str
+
+    @property
+    def help(self) -> str:
+        if self.key == "hosts":
+            return 'hosts are counted in brackets: `"db-[1-3].lab"`'
+        return "write the text out; a brace itself is written `{{`"
 
 
 @dataclass(frozen=True)
@@ -191,12 +217,16 @@ class UnknownWord(Misspelt):
     code = "E0522"
     stands_alone = True
     says = "`{kind}` can't be `{word}`"
-    otherwise = "it is one of {all_known}"
+    otherwise = "{it_is} {all_known}"
+
+    @property
+    def it_is(self) -> str:
+        return "it is one of" if len(self.known) > 1 else "it can only be"
 
 
 @dataclass(frozen=True)
 class BadArgument(CompileProblem):
-    """An argument that a call does not take, or lacks."""
+    """An argument that a call does not take, or lacks; `mended` is what to put in its place where that is known."""
 
     code = "E0523"
     says = "`{call}` {why}"
@@ -204,6 +234,11 @@ class BadArgument(CompileProblem):
     call: str
     why: str
     usage: str
+    mended: str | None = None
+
+    @property
+    def replacement(self) -> str | None:
+        return self.mended
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from benchbrief.compiler import plan
 from benchbrief.compiler.blocks import structure_errors
 from benchbrief.compiler.blocks.host_schema import TOOL
 from benchbrief.compiler.blocks.shapes import Fact, Text
-from benchbrief.compiler.blocks.values import Constant, Reader, described
+from benchbrief.compiler.blocks.values import Constant, Reader
+from benchbrief.compiler.blocks.wrong_values import described
 from benchbrief.dsl import ast
 
 ENGINE_TOOLS = {"mongodb": ("ycsb", "go_ycsb"), "rocksdb": ("db_bench",)}

@@ -9,7 +9,8 @@ from benchbrief.compiler import plan
 from benchbrief.compiler.blocks import database_errors, structure_errors
 from benchbrief.compiler.blocks.database_schema import COMPRESSORS, MONGODB_OPTIONS
 from benchbrief.compiler.blocks.shapes import Number
-from benchbrief.compiler.blocks.values import Constant, Reader, Value, described, listed
+from benchbrief.compiler.blocks.values import Constant, Reader, Value, listed
+from benchbrief.compiler.blocks.wrong_values import described
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
 from benchbrief.dsl.suggest import did_you_mean

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from benchbrief.compiler.problems import CompileProblem
 from benchbrief.compiler.units import nearest_unit
+
+_MULTIPLIERS = {
+    "thousand": "k", "million": "M", "millions": "M", "mio": "M", "billion": "G", "billions": "G", "bn": "G",
+}  # fmt: skip
+_PREFIXES = ("k", "K", "M", "G", "T", "g", "t")
+_TWO_UNITS = re.compile(r"([A-Za-z]+)([0-9]+)([A-Za-z]+)")
 
 # --- E03xx: units in values --------------------------------------------------------------------------------------
 
@@ -29,6 +36,13 @@ class UnknownUnit(CompileProblem):
     def help(self) -> str:
         if self.replacement:
             return f"did you mean `{self.replacement}`?"
+        if multiplier := _MULTIPLIERS.get(self.unit.lower()):
+            return f"write `{multiplier}` right behind the number, as in `10{multiplier} records`"
+        if self.unit in _PREFIXES:
+            size = self.unit.upper()
+            return f"`{size.replace('K', 'k')}B` is a decimal size, `{size}iB` a binary one"
+        if parts := _TWO_UNITS.fullmatch(self.unit):
+            return f"a number has one unit; add up the parts: `... {parts[1]} + {parts[2]} {parts[3]}`"
         return "units are such as `s`, `min`, `MB`, `GiB`, `records`, `ops/s`, `W`, `USD/h`, `%`"
 
 

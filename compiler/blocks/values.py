@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from benchbrief.compiler import errors, plan
 from benchbrief.compiler.blocks import structure_errors, value_errors
 from benchbrief.compiler.blocks.shapes import BlockSchema, Fact, Flag, Key, Login, Number, Shape, Special, Text, Word
+from benchbrief.compiler.blocks.wrong_values import described, wrong_value
 from benchbrief.compiler.declarations import Entry
-from benchbrief.compiler.problems import CompileProblem, Findings
+from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.units import (
     DIMENSIONLESS,
     Dimension,
@@ -171,9 +172,16 @@ class Reader:
         if len(attribute.values) > 1 and not (isinstance(shape, Special) and shape.series):
             span, usage = attribute.values[1].span, "the one that is meant"
             written = attribute.values[0].span.to(attribute.values[-1].span)
+            mended, why = None, "takes one value"
             if _WITH_COMMAS.fullmatch(written.text):
-                span, usage = written, f"`{written.text.replace(',', '')}`: digits have no commas"
-            self.findings.add(structure_errors.BadArgument(span, key, "takes one value", usage))
+                mended = written.text.replace(",", "")
+                span, usage = written, f"`{mended}`: digits have no commas"
+            elif "[" in shape.wanted and not written.text.startswith("["):
+                mended, why = f"[{written.text}]", "takes one value, or a list"
+                span, usage = written, f"`{' '.join(mended.split())}`"
+            self.findings.add(structure_errors.BadArgument(span, key, why, usage, mended))
+            if isinstance(shape, Special) and mended:
+                return (ast.List(written, attribute.values),)  # what is measured is known all the same
             return None
         if isinstance(shape, Special):
             return attribute.values
@@ -222,7 +230,7 @@ class Reader:
         elif shape.quoted and isinstance(expr, ast.String) and expr.plain is not None:
             self.findings.add(structure_errors.UnknownWord(expr.span, key, expr.plain, shape.choices))
         else:
-            self._wrong(expr, key, shape.wanted)
+            self._wrong(expr, key, shape.wanted, shape.choices)
         return None
 
     def _text(self, key: str, expr: ast.Expr, shape: Text) -> str | ast.String | None:
@@ -280,7 +288,7 @@ class Reader:
             if isinstance(resolved, ast.Name) and did_you_mean(resolved.text, self._params):
                 self.findings.add(errors.NotAName(resolved.span, resolved.text, tuple(self._params)))
             else:
-                self._wrong(resolved, key, shape.described)
+                self.findings.add(wrong_value(resolved, key, shape.described, self._params, numbers=True))
             return None
         constant = self._computed(expr)
         if constant is None:
@@ -412,34 +420,6 @@ def reference(expr: ast.Expr) -> plan.Reference | None:
 def _is_range(expr: ast.Expr) -> bool:
     """`1..16` and `6 x 10 min` are for the attributes that want them, not numbers."""
     return isinstance(expr, ast.Binary) and expr.operator in ("..", "x")
-
-
-def wrong_value(expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = ()) -> CompileProblem:
-    """A value of another form than `wanted`, or one of the `words` that it could be with a slip in it."""
-    known = tuple(words)
-    name = expr.function if isinstance(expr, ast.Call) else expr
-    if isinstance(name, ast.Name) and did_you_mean(name.text, known):
-        return structure_errors.UnknownWord(name.span, key, name.text, known)
-    return structure_errors.WrongType(expr.span, key, wanted, described(expr))
-
-
-def described(expr: ast.Expr) -> str:
-    """What an expression is, for messages."""
-    match expr:
-        case ast.Name():
-            return f"the word `{expr.text}`"
-        case ast.Quantity():
-            return f"the number `{expr.span.text}`"
-        case ast.String():
-            return "a quoted text"
-        case ast.List():
-            return "a list"
-        case ast.Call():
-            return f"a call of `{expr.function.text}`"
-        case ast.Attr() | ast.Index() | ast.Binary() | ast.Unary():
-            return f"the expression `{' '.join(expr.span.text.split())}`"
-        case ast.Every() | ast.By() | ast.Option():
-            return f"`{' '.join(expr.span.text.split())}`"
 
 
 def check_path(span: Span, key: str, path: str, findings: Findings) -> bool:

@@ -12,7 +12,7 @@ from benchbrief.compiler.blocks.structure_errors import (
     UnknownAttribute,
     WrongType,
 )
-from benchbrief.compiler.blocks.values import described
+from benchbrief.compiler.blocks.wrong_values import described
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.prose import title
 from benchbrief.compiler.briefs.queries import Place

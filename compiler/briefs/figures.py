@@ -9,7 +9,7 @@ from typing import Literal, cast
 
 from benchbrief.compiler import plan
 from benchbrief.compiler.blocks.structure_errors import WrongType
-from benchbrief.compiler.blocks.values import described
+from benchbrief.compiler.blocks.wrong_values import described
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.bodies import Body, option_title, option_word, read_body, split_options
 from benchbrief.compiler.briefs.prose import prose, title

@@ -16,7 +16,7 @@ from benchbrief.compiler.blocks.structure_errors import (
     UnknownWord,
     WrongType,
 )
-from benchbrief.compiler.blocks.values import described
+from benchbrief.compiler.blocks.wrong_values import described
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.bodies import Body, read_attributes
 from benchbrief.compiler.briefs.catalogue_errors import UnknownLanguage
