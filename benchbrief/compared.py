@@ -30,9 +30,29 @@ def older_plan(spec: Path, against: str, newer: Plan, out: Path) -> Older:
     """Raises RunnerError, or Stop when the spec of a revision does not check."""
     if against.startswith(_GIT):
         return _of_revision(spec, against.removeprefix(_GIT), newer)
+    from benchbrief.results.errors import ResultsError
     from benchbrief.results.runs import find_run
 
-    return _of_run(_last_of(newer, out) if against == LAST else find_run(out, against))
+    if against == LAST:
+        return _of_run(_last_of(newer, out))
+    try:
+        return _of_run(find_run(out, against))
+    except ResultsError:
+        if not _is_revision(spec, against):
+            raise
+        hint = f"as a git revision, say it so: --diff git:{against}"
+        raise ResultsError(f"no run {against} in {out}", hint) from None
+
+
+def _is_revision(spec: Path, text: str) -> bool:
+    from benchbrief.git_files import GitFiles
+    from benchbrief.runners.errors import RunnerError
+
+    try:
+        GitFiles.at(text, spec)
+    except RunnerError:
+        return False
+    return True
 
 
 def _of_run(run_dir: Path) -> Older:
@@ -74,13 +94,20 @@ def _of_revision(spec: Path, revision: str, newer: Plan) -> Older:
     from benchbrief.spec_options import show_diagnostics
 
     files = GitFiles.at(revision, spec)
-    checked = check(spec, profile=newer.spec.profile, params=newer.spec.params, files=files)
+    there = files.earlier_name(spec)
+    if there is None:
+        hint = "name a revision that has it; a file that was renamed is found once git knows it: `git add`"
+        raise fail(f"{revision} has no {spec}", hint, ExitCode.USAGE)
+    checked = check(there, profile=newer.spec.profile, params=newer.spec.params, files=files)
     if checked.plan is None:
         show_diagnostics(checked.diagnostics)
         raise fail(f"{spec} of {revision} can't be compared with", "name another revision", ExitCode.SPEC_WRONG)
     told: dict[str, object] = {"revision": revision, "commit": files.commit}
-    same = files.commit.startswith(revision)
-    return Older(checked.plan, f"{revision}{'' if same else f' ({files.commit[:12]})'}", told)
+    said = [] if files.commit.startswith(revision) else [files.commit[:12]]
+    if there != spec:
+        said.append(f"there {there}")
+        told["spec"] = str(there)
+    return Older(checked.plan, f"{revision} ({', '.join(said)})" if said else revision, told)
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,21 @@ class GitFiles:
         place = self._place(path)
         return place is not None and _git(self.root, "cat-file", "-t", place).stdout.strip() == b"blob"
 
+    def earlier_name(self, path: Path) -> Path | None:
+        """What a file of the work tree was called in the revision, by git's detection of renames; None if unknown."""
+        if self.is_file(path):
+            return path
+        place = self._place(path)
+        words = ("diff", "--name-status", "--find-renames", "--diff-filter=R", "-z", self.commit)
+        found = _git(self.root, *words)
+        if place is None or found.returncode != 0:
+            return None
+        # For each file three texts: `R100`, the old name and the new one.
+        names = [os.fsdecode(text) for text in found.stdout.split(b"\0")]
+        renamed = dict(zip(names[2::3], names[1::3], strict=False))
+        old = renamed.get(place.partition(":")[2])
+        return Path(os.path.relpath(self.root / old)) if old is not None else None
+
     def sha256(self, path: Path) -> str | None:
         """Of a file as the revision has it; None when it has none."""
         place = self._place(path)

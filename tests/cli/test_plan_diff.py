@@ -177,8 +177,23 @@ def test_a_revision_whose_spec_does_not_check_is_named_in_its_findings(repositor
 def test_a_file_that_was_not_there_yet_is_named_with_the_revision(repository: Bench) -> None:
     (repository.folder / "lab" / "brief.bench").rename(repository.folder / "lab" / "later.bench")
     done = repository("plan", "lab/later.bench", "--diff", "git:HEAD")
-    assert done.code == 1
-    assert "there is no file `HEAD:lab/later.bench`" in done.err
+    assert done.code == 2
+    assert "HEAD has no lab/later.bench" in done.err
+    assert "git add" in done.err
+
+
+def test_a_spec_that_was_renamed_is_compared_with_what_it_was(repository: Bench) -> None:
+    git(repository.folder / "lab", "mv", "brief.bench", "later.bench")
+    done = repository("plan", "lab/later.bench", "--diff", "git:HEAD")
+    assert done.code == 0, done.err
+    assert "there lab/brief.bench)" in done.out.splitlines()[0]
+    assert "nothing differs" in done.out
+
+
+def test_a_revision_without_its_prefix_is_told_how_to_be_said(repository: Bench) -> None:
+    done = repository("plan", "lab/brief.bench", "--diff", "HEAD~1")
+    assert done.code == 2
+    assert "--diff git:HEAD~1" in done.err
 
 
 def test_a_used_file_that_the_revision_lacks_is_named(repository: Bench) -> None:
