@@ -47,9 +47,24 @@ def test_a_slip_is_recognised(word: str, known: tuple[str, ...], meant: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("word", "known", "meant"),
+    [
+        ("benchmark", ("experiment", "report"), "experiment"),
+        ("latency.avg", ("latency.min", "latency.mean"), "latency.mean"),
+        ("run_time", ("measure", "threads"), "measure"),
+        ("record_count", ("records", "record_size"), "records"),
+        ("avg", ("max", "range"), None),  # what other tools call so is not there
+        ("time", ("times", "measure"), "times"),  # a slip of one letter comes first
+    ],
+)
+def test_the_words_of_other_tools_are_known(word: str, known: tuple[str, ...], meant: str | None) -> None:
+    assert did_you_mean(word, known) == meant
+
+
+@pytest.mark.parametrize(
     ("word", "known"),
     [
-        ("benchmark", KEYWORDS),
+        ("gadget", KEYWORDS),
         ("zzz", KEYWORDS),
         ("x", KEYWORDS),
         ("", KEYWORDS),
