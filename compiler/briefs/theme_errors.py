@@ -1,4 +1,4 @@
-"""Mistakes in the house style of a report (E0760 to E0764, W0730), each with its stable code and all of its prose."""
+"""Mistakes in the house style of a report (E0760 to E0766, W0730), each with its stable code and all of its prose."""
 
 from __future__ import annotations
 
@@ -61,6 +61,26 @@ class LoadingStyle(CompileProblem):
     file: str
     line: int
     what: str
+
+
+@dataclass(frozen=True)
+class BrokenPart(CompileProblem):
+    code = "E0765"
+    stands_alone = True
+    says = "line {line} of `{file}` can't be read as a template: {why}"
+    hint = "mend it, or take the file out of the folder to have the layout's own"
+    file: str
+    line: int
+    why: str
+
+
+@dataclass(frozen=True)
+class UnknownInPart(Misspelt):
+    code = "E0766"
+    stands_alone = True
+    says = "line {line} of `{file}`: there is no {kind} `{word}`"
+    file: str
+    line: int
 
 
 @dataclass(frozen=True)

@@ -11,18 +11,14 @@ import sys
 from pathlib import Path
 
 from benchbrief.compiler import plan
+from benchbrief.compiler.briefs import part_templates
 from benchbrief.compiler.briefs import theme_errors as wrong
 from benchbrief.compiler.briefs.bodies import Body, read_body
+from benchbrief.compiler.briefs.part_templates import PARTS
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.dsl import ast
 
 KEYS = ("logo", "brand", "accent", "font", "font_files", "css")
-PARTS = (
-    "title", "notice", "section", "text", "callout", "table", "figure", "figures", "formula", "facts", "disclosure",
-    "provenance", "legal",
-)  # fmt: skip
-"""What a user's folder may hold a template for, as `NAME.html.j2`."""
-
 MOST_BYTES = 10_000_000
 _AA = 4.5  # WCAG 2.2, success criterion 1.4.3, for text of usual size
 _NAMES = {"logo": "a logo", "font_files": "a font file", "css": "a style sheet"}
@@ -66,7 +62,23 @@ def parts(typer: Typer, body: Body) -> tuple[plan.Asset, ...]:
             typer.findings.add(wrong.UnknownPart(string.span, "part", path.name, known))
         elif asset := _asset(path):
             found.append(asset)
+            _look_into(typer, string, f"{name}/{path.name}", path)
     return tuple(found)
+
+
+def _look_into(typer: Typer, string: ast.String, written: str, path: Path) -> None:
+    """Tell what is wrong in a part."""
+    content = path.read_bytes()
+    if not _is_text(content):
+        typer.findings.add(wrong.WrongFile(string.span, written, "a part", "it is no text", "a template in UTF-8"))
+        return
+    for found in part_templates.problems(path.name.split(".")[0], content.decode("utf-8")):
+        if isinstance(found, part_templates.Broken):
+            typer.findings.add(wrong.BrokenPart(string.span, written, found.line, found.why))
+        else:
+            typer.findings.add(
+                wrong.UnknownInPart(string.span, found.kind, found.word, found.known, written, found.line)
+            )
 
 
 def _logo(typer: Typer, body: Body) -> plan.Asset | None:

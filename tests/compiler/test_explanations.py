@@ -19,6 +19,8 @@ NOT_OF_A_TEXT = {
     "E0762": "takes a file of another kind",
     "E0763": "takes a folder of templates",
     "E0764": "takes a style sheet",
+    "E0765": "takes a folder of templates",
+    "E0766": "takes a folder of templates",
     "E0781": "takes a catalogue beside the spec",
     "E0782": "takes a catalogue beside the spec",
     "W0750": "takes a catalogue beside the spec",

@@ -47,7 +47,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "fabric": "runners/transports/ssh",
     "hdrh": "runners/histogram.py",
     "invoke": "runners/transports/ssh",
-    "jinja2": "reports/",
+    "jinja2": ("reports/", "compiler/briefs/part_templates.py"),
     "lark": "dsl/parse.py",
     "lsprotocol": "benchbrief/server/",
     "markdown_it": "reports/",

@@ -11,7 +11,8 @@ import pytest
 from pypdf import PdfReader
 
 from benchbrief.compiler import plan as p
-from benchbrief.compiler.briefs.themes import PARTS, contrast_on_white
+from benchbrief.compiler.briefs.part_templates import PARTS
+from benchbrief.compiler.briefs.themes import contrast_on_white
 from benchbrief.reports.errors import ReportError
 from benchbrief.reports.page import TEMPLATES
 from benchbrief.reports.render import Format, render

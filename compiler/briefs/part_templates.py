@@ -1,0 +1,156 @@
+"""The templates of a user's `parts`, read before anything runs: can they be, and is what they name what they get?
+
+What they get is told here as tables, which `tests/reports/test_part_templates.py` holds to the layouts. What only
+shows with the results at hand (a question to them, say) is told when the brief is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, nodes
+
+PARTS = (
+    "title", "notice", "section", "text", "callout", "table", "figure", "figures", "formula", "facts", "disclosure",
+    "provenance", "legal",
+)  # fmt: skip
+"""What a user's folder may hold a template for, as `NAME.html.j2`."""
+
+NAMES = (
+    "report", "w", "comma", "kind", "kicker", "medium", "house", "picture", "query", "lead", "following", "slides",
+    "script", "policy",
+)  # fmt: skip
+"""What every part gets."""
+OWN: Mapping[str, tuple[str, ...]] = {
+    "notice": ("notice", "loop"),
+    "section": ("block", "next", "loop"),
+    "text": ("block", "next", "loop"),
+    "callout": ("block", "next", "loop"),
+    "table": ("block", "next", "loop"),
+    "figure": ("block", "next", "loop"),
+    "figures": ("block", "next", "loop"),
+    "formula": ("block", "next", "loop"),
+    "facts": ("block", "next", "loop"),
+    "disclosure": ("block", "next", "loop"),
+}
+"""What a part gets besides."""
+FILTERS = ("ticked", "marks", "footed")
+"""Those that Jinja has not."""
+BASE = ("base/blocks.html.j2", "base/macros.html.j2")
+"""Templates of ours, beside the parts, that a part may make use of."""
+MACROS = ("notes", "noted", "remarks", "sources", "head", "table")
+"""What `base/macros.html.j2` has."""
+
+_TABLE = ("columns", "corner", "id", "kind", "note", "notes", "number", "rows", "sources", "title")
+_FIGURE = (
+    "alt", "cells", "claim", "csv", "csv_link", "data", "data_head", "id", "key", "kind", "note", "notes", "number",
+    "points", "row", "sources", "svg", "title", "wide", "width",
+)  # fmt: skip
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "report": (
+        "author", "blocks", "date", "imported", "keywords", "language", "legal", "legal_notes", "made", "notices",
+        "numbers", "profile", "provenance", "run_id", "side_file", "simulated", "subtitle", "title", "version",
+    ),
+    "house": ("css", "logo", "paper", "parts"),
+    "notice": ("severity", "text", "title"),
+    "section": ("anchor", "blocks", "kind", "level", "title"),
+    "text": ("html", "kind", "notes"),
+    "callout": ("card_pt", "cards", "column", "html", "kind", "note", "notes", "sources", "table", "title"),
+    "table": _TABLE,
+    "figure": _FIGURE,
+    "figures": ("figures", "kind"),
+    "formula": ("cells", "for_label", "kind", "name", "notes", "sources", "steps"),
+    "facts": ("groups", "id", "kind", "number", "observed", "title"),
+    "disclosure": ("all_ok", "bad_cells", "cells", "groups", "kind"),
+}  # fmt: skip
+"""The fields of `report`, `house` and `notice`, and those of `block` by the part that gets one."""
+
+
+class Broken(NamedTuple):
+    """What can't be read as a template."""
+
+    line: int
+    why: str
+
+
+class Unknown(NamedTuple):
+    """A name of some `kind` that is not among `known`."""
+
+    line: int
+    kind: str
+    word: str
+    known: tuple[str, ...]
+
+
+def problems(part: str, text: str) -> Iterator[Broken | Unknown]:
+    """What is wrong in the template of a part, which is one of PARTS."""
+    from jinja2 import TemplateSyntaxError, meta, nodes
+
+    env = _environment()
+    try:
+        tree = env.parse(text)
+        asked = meta.find_undeclared_variables(tree)  # and holds filters and tests to those that there are
+    except TemplateSyntaxError as error:
+        yield Broken(error.lineno, (error.message or "it ends too soon").rstrip("."))
+        return
+    except RecursionError:
+        yield Broken(1, "it is nested too deeply")
+        return
+    known = (*NAMES, *OWN.get(part, ()))
+    found: list[Unknown] = []
+    for name in sorted(asked - {*known, *env.globals}):
+        line = next((n.lineno for n in tree.find_all(nodes.Name) if n.name == name and n.ctx == "load"), 1)
+        found.append(Unknown(line, "name", name, known))
+    found += _fields(part, tree, asked)
+    found += _templates(tree)
+    yield from sorted(found, key=lambda unknown: unknown.line)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    """As in `reports/templating.py`, as far as reading goes."""
+    from jinja2 import Environment
+
+    made = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    made.filters |= dict.fromkeys(FILTERS, str)
+    return made
+
+
+def _fields(part: str, tree: nodes.Template, asked: set[str]) -> Iterator[Unknown]:
+    """Fields of what a part gets; a name that it gives to something else, too, is left alone."""
+    from jinja2 import nodes
+
+    given = {n.name for n in tree.find_all(nodes.Name) if n.ctx != "load"}
+    given |= {n.target for n in tree.find_all(nodes.Import)}
+    maybe = {id(n.node) for n in tree.find_all(nodes.Test) if n.name in ("defined", "undefined")}
+    for node in tree.find_all(nodes.Getattr):
+        if not isinstance(node.node, nodes.Name) or node.node.name not in asked - given or id(node) in maybe:
+            continue
+        of = node.node.name
+        known = FIELDS.get(part if of == "block" else of) if of in ("report", "house", "notice", "block") else None
+        if known and node.attr not in known:
+            yield Unknown(node.lineno, "field", f"{of}.{node.attr}", tuple(f"{of}.{field}" for field in known))
+
+
+def _templates(tree: nodes.Template) -> Iterator[Unknown]:
+    """What a part includes or imports, where it says so in plain words."""
+    from jinja2 import nodes
+
+    files = tuple(f"{part}.html.j2" for part in PARTS)
+    known = (*(f"ours/{file}" for file in files), *files, *BASE)
+    naming: list[nodes.Include | nodes.Import | nodes.FromImport | nodes.Extends] = [
+        *tree.find_all(nodes.Include), *tree.find_all(nodes.Import), *tree.find_all(nodes.FromImport),
+        *tree.find_all(nodes.Extends),
+    ]  # fmt: skip
+    for node in naming:
+        wanted = node.template
+        if not isinstance(wanted, nodes.Const) or getattr(node, "ignore_missing", False):
+            continue
+        if wanted.value not in known:
+            yield Unknown(node.lineno, "template", str(wanted.value), known)
+        elif isinstance(node, nodes.FromImport) and wanted.value == BASE[1]:
+            names = (name if isinstance(name, str) else name[0] for name in node.names)
+            yield from (Unknown(node.lineno, "macro", name, MACROS) for name in names if name not in MACROS)

@@ -1,0 +1,81 @@
+"""What `bench check` holds the parts of a house style to is what the layouts give them."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+from jinja2 import Environment
+
+from benchbrief.compiler.briefs import part_templates as known
+from benchbrief.reports import templating, view
+from benchbrief.reports.house import House
+from tests.support.tools import REPOSITORY
+
+TEMPLATES = REPOSITORY / "reports" / "templates"
+VIEWS: dict[str, type] = {
+    "report": view.ReportView,
+    "house": House,
+    "notice": view.Notice,
+    "section": view.SectionView,
+    "text": view.TextView,
+    "callout": view.CalloutView,
+    "table": view.TableView,
+    "figure": view.FigureView,
+    "figures": view.FigureRow,
+    "formula": view.FormulaView,
+    "facts": view.FactsView,
+    "disclosure": view.DisclosureView,
+}
+
+
+def problems(part: str, text: str) -> list[known.Broken | known.Unknown]:
+    return list(known.problems(part, text))
+
+
+def test_the_fields_are_those_of_the_view_model() -> None:
+    for name, kind in VIEWS.items():
+        properties = {key for key, value in vars(kind).items() if isinstance(value, property)}
+        assert set(known.FIELDS[name]) == {field.name for field in fields(kind)} | properties, name
+    assert set(known.FIELDS) == set(VIEWS)
+
+
+def test_filters_templates_and_macros_are_those_that_there_are() -> None:
+    made = templating.environment({})
+    assert set(made.filters) - set(Environment(autoescape=True).filters) == set(known.FILTERS)
+    assert all((TEMPLATES / file).is_file() for file in known.BASE)
+    macros = (TEMPLATES / known.BASE[1]).read_text("utf-8")
+    assert all(f"{{% macro {name}(" in macros for name in known.MACROS)
+    assert macros.count("{% macro ") == len(known.MACROS)
+
+
+@pytest.mark.parametrize("part", known.PARTS)
+def test_our_own_parts_are_in_order(part: str) -> None:
+    assert problems(part, (TEMPLATES / "parts" / f"{part}.html.j2").read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ("legal", '<hr>{% include "ours/legal.html.j2" %}{{ report.run_id | upper }}{{ range(3) | list }}'),
+        ("legal", '{% for row in query("SELECT 1 AS x") %}{{ row.x }}{{ loop.index }}{% endfor %}'),
+        ("legal", "{% if report.sponsor is defined %}{{ w.table }}{% endif %}"),
+        ("legal", '{% include "mine.html.j2" ignore missing %}{% include report.title %}'),
+        ("figures", "{% for block in block.figures %}{{ block.title }}{% endfor %}"),
+        ("text", "{% set block = {} %}{{ block.anything }}"),
+        ("callout", "{% macro mine(x) %}{{ x }}{% endmacro %}{{ mine(block.title) }}"),
+    ],
+)
+def test_what_would_be_laid_out_is_not_complained_of(part: str, text: str) -> None:
+    assert problems(part, text) == []
+
+
+def test_a_block_is_none_of_what_a_part_of_the_page_gets() -> None:
+    (found,) = problems("legal", "<p>\n{{ block.title }}</p>")
+    assert isinstance(found, known.Unknown)
+    assert (found.line, found.kind, found.word) == (2, "name", "block")
+
+
+def test_a_template_nested_without_end_is_told_and_ends_nothing() -> None:
+    (found,) = problems("legal", "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}")
+    assert isinstance(found, known.Broken)
