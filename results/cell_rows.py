@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from benchbrief.results.counters import around_window
@@ -26,6 +27,7 @@ from benchbrief.results.schema import (
 )
 from benchbrief.results.verdicts import Verdict
 from benchbrief.runners import journal as j
+from benchbrief.runners.clock import Offset
 from benchbrief.runners.measurement import Histogram, Operation
 from benchbrief.runners.rundir import cell_directory
 from benchbrief.runners.transient import transient
@@ -140,8 +142,8 @@ def _counter_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator
             yield CounterRow(run_id, verdict.cell.id, record.node, name, before, after, delta, reason or span.reason)
 
 
-def _by_our_clock(job: j.JobCollected, ahead: float) -> j.JobCollected:
-    return job.model_copy(update={"started_at": job.started_at - ahead, "ended_at": job.ended_at - ahead})
+def _by_our_clock(job: j.JobCollected, offset: Offset) -> j.JobCollected:
+    return job.model_copy(update={"started_at": offset.ours(job.started_at), "ended_at": offset.ours(job.ended_at)})
 
 
 def _delta(before: float | None, after: float | None) -> tuple[float | None, str | None]:
@@ -198,8 +200,8 @@ def _clock_notes(verdict: Verdict) -> Iterator[str]:
             way = "ahead of" if clock.offset_s > 0 else "behind"
             # In steps, so that a clock that creeps does not make a line for each cell.
             yield (
-                f"the clock of {clock.host} was {_roughly(abs(clock.offset_s))} {way} the controller's: "
-                "times are brought to the controller's clock"
+                f"the clock of {clock.host} was {_roughly(abs(clock.offset_s))} {way} the controller's: times are "
+                f"brought to the controller's clock, give or take {_within(verdict.offset(clock.host).uncertainty_s)}"
             )
 
 
@@ -217,6 +219,11 @@ def _roughly(seconds: float) -> str:
     """In one significant digit: 0.0234 is `20 ms`, 3605 is `4,000 s`."""
     rounded = float(f"{seconds:.0e}")
     return f"{1000 * rounded:g} ms" if rounded < 1 else f"{rounded:,.0f} s"
+
+
+def _within(seconds: float) -> str:
+    """The next power of ten: 0.0004 is `1 ms`."""
+    return _roughly(10 ** max(-3, math.ceil(math.log10(seconds) - 1e-9))) if seconds > 0 else "0 ms"
 
 
 def file_rows(run_id: str, verdict: Verdict, problems: dict[str, Problem | None]) -> Iterator[FileRow]:

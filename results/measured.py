@@ -16,7 +16,7 @@ from benchbrief.results.imports.sample_logs import read as read_samples
 from benchbrief.results.schema import ThroughputRow
 from benchbrief.results.verdicts import Verdict
 from benchbrief.runners import journal as j
-from benchbrief.runners.clock import aligned
+from benchbrief.runners.clock import Offset, aligned
 from benchbrief.runners.contexts import CellContext, Endpoint
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.measurement import Measurement, Sample, Together
@@ -28,6 +28,8 @@ MEASURE = "measure"
 PROBE = "probe:"
 SAMPLES = "samples"
 """The name that an imported log of samples is kept under."""
+_SAME_S = 0.001
+"""A clock that drifts by less during a measurement leaves its samples where they are."""
 
 
 @cache
@@ -149,7 +151,15 @@ def parse_probe(
         if not isinstance(driver, TellsDatabase):
             raise RunnerError(f"{driver.name} does not say what its database counts")
         return driver.database_samples(_context(evidence, verdict, job), output_of(evidence.run_dir, job), there)
-    return _probe_kind(evidence.world, name).parse(probe, output_of(evidence.run_dir, job), there)
+    samples = _probe_kind(evidence.world, name).parse(probe, output_of(evidence.run_dir, job), there)
+    return _in_our_time(samples, there[1] - there[0], window[1] - window[0])
+
+
+def _in_our_time(samples: tuple[Sample, ...], theirs: float, ours: float) -> tuple[Sample, ...]:
+    """Samples of a host by whose clock the window took another time than by the controller's."""
+    if abs(theirs - ours) < _SAME_S or theirs <= 0:
+        return samples
+    return tuple(replace(sample, time=sample.time * ours / theirs) for sample in samples)
 
 
 def probe_gaps(
@@ -165,8 +175,8 @@ def probe_gaps(
 
 def _there(verdict: Verdict, probe: Probe, job: j.JobCollected, window: tuple[float, float]) -> tuple[float, float]:
     """The window by the clock of where the samples were taken."""
-    ahead = 0.0 if probe.on == "controller" else verdict.offset(job.host)
-    return window[0] + ahead, window[1] + ahead
+    offset = Offset() if probe.on == "controller" else verdict.offset(job.host)
+    return offset.there(window[0]), offset.there(window[1])
 
 
 def throughput_rows(run_id: str, verdict: Verdict, measured: Measured) -> list[ThroughputRow]:

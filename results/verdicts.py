@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from benchbrief.compiler.plan import Cell
 from benchbrief.runners import journal as j
+from benchbrief.runners.clock import Offset, offset_of
 from benchbrief.runners.journal_io import Place, records_at
 
 Status = Literal["ok", "failed", "missing", "skipped"]
@@ -55,9 +56,10 @@ class Verdict:
     def clocks(self) -> tuple[j.ClockRead, ...]:
         return tuple(record for record in self._kept if isinstance(record, j.ClockRead))
 
-    def offset(self, host: str) -> float:
-        """By how many seconds a host's clock was ahead of the controller's before the measurement; 0 if not known."""
-        return next((c.offset_s for c in self.clocks if c.host == host and c.when == "before"), 0.0)
+    def offset(self, host: str) -> Offset:
+        """How far a host's clock was ahead of the controller's; 0 if not known."""
+        read = {clock.when: clock for clock in self.clocks if clock.host == host}
+        return offset_of(read.get("before"), read.get("after"))
 
 
 class _Started(NamedTuple):

@@ -20,7 +20,7 @@ from benchbrief.runners import journal as j
 from benchbrief.runners.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.attended_jobs import run_to_end
 from benchbrief.runners.caches import drop_page_cache
-from benchbrief.runners.clock import aligned, clocks, offsets_of
+from benchbrief.runners.clock import Offset, aligned, clocks, offset_of
 from benchbrief.runners.commands import as_at_login
 from benchbrief.runners.contexts import CellContext, Endpoint
 from benchbrief.runners.errors import BadOutput, DiskFull, RunnerError, ServerFailed
@@ -99,12 +99,12 @@ class CellRun:
         }
 
     def _collected(
-        self, contexts: Mapping[str, CellContext], outputs: Mapping[str, JobOutput], offsets: Mapping[str, float]
+        self, contexts: Mapping[str, CellContext], outputs: Mapping[str, JobOutput], offsets: Mapping[str, Offset]
     ) -> Measurement:
         """Parsed and judged. After a resume in this very step, nothing is known of the server since the measurement."""
         try:
             measured = tuple(
-                aligned(self.driver.parse(contexts[host], output), offsets.get(host, 0.0))
+                aligned(self.driver.parse(contexts[host], output), offsets.get(host, Offset()))
                 for host, output in outputs.items()
             )
         except BadOutput as error:
@@ -201,7 +201,7 @@ class CellRun:
     def _remark(self, severity: Literal["info", "warning"], text: str) -> None:
         self.attempt.journal.write(j.Remark(at=time.time(), severity=severity, text=text, cell=self._cell.id))
 
-    def _measure(self, contexts: Mapping[str, CellContext]) -> tuple[dict[str, JobOutput], Mapping[str, float]]:
+    def _measure(self, contexts: Mapping[str, CellContext]) -> tuple[dict[str, JobOutput], Mapping[str, Offset]]:
         """The outputs by host, and by how much each host's clock is ahead of the controller's."""
         left = self.attempt.left if self.attempt.began("measure") is not None else None
         readings = self.attempt.world.readings(self.engine(), self._cell.measure_s, self._keep_reading)
@@ -240,8 +240,8 @@ class CellRun:
                 j.CounterReading(at=at, cell=self._cell.id, attempt=self.attempt.number, counters=counters)
             )
 
-    def _kept(self, left: Left | None) -> tuple[dict[str, JobOutput], Mapping[str, float]]:
+    def _kept(self, left: Left | None) -> tuple[dict[str, JobOutput], Mapping[str, Offset]]:
         """What was measured before."""
         found = {host: self.attempt.kept("measure", StepJob("measure", host, host)) for host in self._cell.load_hosts}
         outputs = {host: output for host, output in found.items() if output is not None}
-        return outputs, offsets_of(left.clocks) if left else {}
+        return outputs, {host: offset_of(read) for host, read in left.clocks.items()} if left else {}

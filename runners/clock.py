@@ -3,8 +3,9 @@
 The offset is that of NTP (RFC 5905, section 8) with one time stamp on the host: the host's time, less the middle of the
 round trip by the controller's clock; it is off by half the round trip at most. Of several, the shortest trip counts.
 
-Times of samples and of measured windows are brought to the controller's clock by the offset before the measurement.
-Setting a clock changes the host's epoch less its time since boot, which slewing by NTP does not.
+Times of samples and of measured windows are brought to the controller's clock by the offsets before and after the
+measurement, and on a line between the two: two clocks drift apart steadily. Setting a clock changes the host's epoch
+less its time since boot, which slewing by NTP does not; one that was set is taken for what it was before.
 """
 
 from __future__ import annotations
@@ -73,23 +74,26 @@ def _round_trip(transport: Transport) -> ClockReading | None:
 
 
 @contextmanager
-def clocks(attempt: Attempt) -> Iterator[Mapping[str, float]]:
+def clocks(attempt: Attempt) -> Iterator[Mapping[str, Offset]]:
     """Read the clocks of a cell's hosts before the block and after it, and write them to the journal.
 
-    Gives each host's offset, as it was before. When an attempt is gone on with, the readings before are its own; and
-    the controller's clock is not compared, as the controller may have been restarted, unless something was run there.
+    Gives each host's offset, which is known when the block is over. When an attempt is gone on with, the readings
+    before are its own; and the controller's clock is not compared, as the controller may have been restarted, unless
+    something was run there.
     """
     cell = attempt.cell
     sampled = {host for probe in cell.probes if probe.on == "node" for host in probe.hosts}
     hosts = [CONTROLLER.id, *sorted({*cell.load_hosts, *sampled} - {CONTROLLER.id})]
     if attempt.left is not None and attempt.began("measure") is not None:
-        before = _readings(attempt.left.clocks)
+        before = dict(attempt.left.clocks)
         if CONTROLLER.id not in {*cell.load_hosts, *sampled} and all(p.on != "controller" for p in cell.probes):
             hosts.remove(CONTROLLER.id)
     else:
         before = _read_all(attempt, hosts, "before")
-    yield {host: reading.offset_s for host, reading in before.items()}
+    offsets: dict[str, Offset] = {}
+    yield offsets
     after = _read_all(attempt, hosts, "after")
+    offsets.update((host, offset_of(read, after.get(host))) for host, read in before.items())
     for host in hosts:
         step = clock_step(before.get(host), after.get(host))
         if step:
@@ -98,16 +102,49 @@ def clocks(attempt: Attempt) -> Iterator[Mapping[str, float]]:
             )
 
 
-def offsets_of(records: Mapping[str, j.ClockRead]) -> dict[str, float]:
-    """By how much each host's clock is ahead, as the journal has it."""
-    return {host: reading.offset_s for host, reading in _readings(records).items()}
+@dataclass(frozen=True)
+class Offset:
+    """How far a host's clock is ahead: `before_s` at the time `began` by the controller's clock, `after_s` at `over`.
+
+    It is known give or take `uncertainty_s`.
+    """
+
+    before_s: float = 0.0
+    after_s: float = 0.0
+    began: float = 0.0
+    over: float = 0.0
+    uncertainty_s: float = 0.0
+
+    def at(self, ours: float) -> float:
+        """At a time by the controller's clock."""
+        return self.before_s + self._drift * (min(max(ours, self.began), self.over) - self.began)
+
+    def there(self, ours: float) -> float:
+        """What the host's clock shows then."""
+        return ours + self.at(ours)
+
+    def ours(self, there: float) -> float:
+        """What the controller's clock shows when the host's shows so much."""
+        return there - self.at((there - self.before_s + self._drift * self.began) / (1 + self._drift))
+
+    @property
+    def _drift(self) -> float:
+        """Seconds in a second."""
+        took = self.over - self.began
+        return (self.after_s - self.before_s) / took if took > 0 else 0.0
 
 
-def _readings(records: Mapping[str, j.ClockRead]) -> dict[str, ClockReading]:
-    return {host: ClockReading(r.offset_s, r.uncertainty_s, r.booted) for host, r in records.items()}
+def offset_of(before: j.ClockRead | None, after: j.ClockRead | None = None) -> Offset:
+    """By two readings; as it was before when there is none after, or the clock was set meanwhile. 0 if not known."""
+    if before is None:
+        return Offset()
+    if after is None or after.at <= before.at or clock_step(before, after):
+        return Offset(before.offset_s, before.offset_s, before.at, before.at, before.uncertainty_s)
+    unsure = max(before.uncertainty_s, after.uncertainty_s)
+    return Offset(before.offset_s, after.offset_s, before.at, after.at, unsure)
 
 
-def clock_step(before: ClockReading | None, after: ClockReading | None) -> float:
+def clock_step(before: j.ClockRead | None, after: j.ClockRead | None) -> float:
     """By how many seconds a clock was set between two readings; 0 when it was not, or nothing is known of it."""
     if before is None or after is None or before.booted is None or after.booted is None:
         return 0.0
@@ -123,22 +160,31 @@ def step_text(host: str, step: float) -> str:
     )
 
 
-def aligned(measurement: Measurement, offset_s: float) -> Measurement:
+def aligned(measurement: Measurement, offset: Offset) -> Measurement:
     """With its window by the controller's clock, from a host whose clock is ahead by so much."""
     start, end = measurement.window
-    return replace(measurement, window=(start - offset_s, end - offset_s)) if offset_s else measurement
+    return replace(measurement, window=(offset.ours(start), offset.ours(end)))
 
 
-def _read_all(attempt: Attempt, hosts: Iterable[str], when: Literal["before", "after"]) -> dict[str, ClockReading]:
+def _read_all(attempt: Attempt, hosts: Iterable[str], when: Literal["before", "after"]) -> dict[str, j.ClockRead]:
     """Of the hosts that tell: one that can't be reached fails the cell by what is to be run there."""
     hosts = tuple(hosts)
-    found: dict[str, ClockReading] = {}
+    found: dict[str, j.ClockRead] = {}
 
     def read(host: str) -> None:
         with contextlib.suppress(RunnerError):
             reading = attempt.world.clock(attempt.hosts[host])
             if reading is not None:
-                found[host] = reading
+                found[host] = j.ClockRead(
+                    at=time.time(),
+                    cell=attempt.cell.id,
+                    attempt=attempt.number,
+                    host=host,
+                    when=when,
+                    offset_s=reading.offset_s,
+                    uncertainty_s=reading.uncertainty_s,
+                    booted=reading.booted,
+                )
 
     others = [host for host in hosts if host != CONTROLLER.id]
     read(CONTROLLER.id)
@@ -149,16 +195,5 @@ def _read_all(attempt: Attempt, hosts: Iterable[str], when: Literal["before", "a
             list(pool.map(read, others))
     for host in hosts:
         if host in found:
-            attempt.journal.write(
-                j.ClockRead(
-                    at=time.time(),
-                    cell=attempt.cell.id,
-                    attempt=attempt.number,
-                    host=host,
-                    when=when,
-                    offset_s=found[host].offset_s,
-                    uncertainty_s=found[host].uncertainty_s,
-                    booted=found[host].booted,
-                )
-            )
+            attempt.journal.write(found[host])
     return found

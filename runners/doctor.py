@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import socket
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.facts import size_text
 from benchbrief.runners.fan_out import each_of
 from benchbrief.runners.hosts import CONTROLLER, HostPool
+from benchbrief.runners.other_load import other_load
 from benchbrief.runners.plugins import driver, engine_class
 from benchbrief.runners.references import unset
 from benchbrief.runners.seams import Hosts
@@ -33,13 +35,14 @@ while [ ! -e "$p" ]; do p=$(dirname -- "$p"); done
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at. `hint` says how to get it when it is not `ok`."""
+    """One thing that was looked at. `hint` says how to get it when it is not `ok`; `ours`: it is for us to mend."""
 
     host: str
     what: str
     ok: bool
     detail: str
     hint: str = ""
+    ours: bool = True
 
 
 def examine(plan: Plan, config: Path | None = None) -> Iterator[Finding]:
@@ -79,6 +82,7 @@ def _host(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
     except RunnerError as error:
         yield Finding(host_id, "files", False, str(error), error.hint)
     yield from _strays(plan, hosts, host_id)
+    yield from _load(hosts, host_id)
     yield from _tools(plan, hosts, host_id)
     yield from _directories(plan, hosts, host_id)
 
@@ -92,7 +96,18 @@ def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
         return
     for stray in found:
         end = shlex.quote(stray.folder) if stray.folder else f"--strays {shlex.quote(plan.spec.name)}"
-        yield Finding(host_id, "stray", False, stray.what, f"end it with: bench stop {end}")
+        yield Finding(host_id, "stray", False, stray.what, f"end it with: bench stop {end}", stray.ours)
+
+
+def _load(hosts: HostPool, host_id: str) -> Iterator[Finding]:
+    """What keeps the host busy now: for whoever is about to measure there to judge."""
+    at = hosts[host_id]
+    try:
+        busy = other_load(at, os.getpid() if at.host.transport == "local" else None)
+    except RunnerError:
+        return
+    if busy:
+        yield Finding(host_id, "busy", False, busy, "measure when it has ended", ours=False)
 
 
 def _tools(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:

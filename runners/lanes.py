@@ -42,6 +42,9 @@ from benchbrief.runners.searches import latency_of
 from benchbrief.runners.supported import meters_of
 from benchbrief.runners.world import OpenHosts
 
+_LONG_S = 5.0
+"""Cells that measure for so long, and the first of a lane, have their hosts looked at for other load."""
+
 
 @dataclass(frozen=True)
 class _Later:
@@ -63,6 +66,8 @@ class Lane:
         self._lost = LostHosts(run, hosts, self._have_back)
         self._later: list[_Later] = []
         self._cells: Sequence[Cell] = ()
+        self._looked = False
+        """Whether its hosts were once looked at for other load."""
         self._warm: tuple[Cell, int] | None = None
         """The last cell that was run, with its attempt: what is to cool down before the next one."""
 
@@ -236,6 +241,7 @@ class Lane:
                     for host_id in cell.locks:
                         self._claim(host_id)
                     self._refuse_silent_meters(cell)
+                    self._tell_other_load(cell)
                 measurement = CellRun(
                     attempt=Attempt(
                         plan=run.plan,
@@ -345,6 +351,15 @@ class Lane:
             self.remark("info", f"the power meter of {host_id} can be read again")
         for error in silent.values():
             raise error
+
+    def _tell_other_load(self, cell: Cell) -> None:
+        """Of each of its hosts that something else keeps busy; where that takes little of the cell's time."""
+        if self._run.world.simulated or (self._looked and cell.measure_s < _LONG_S):
+            return
+        self._looked = True
+        for host_id, said in each_of(cell.locks, lambda host_id: self._run.world.other_load(self._hosts[host_id])):
+            if isinstance(said, str) and said:
+                self.remark("warning", f"{host_id} was busy when the cell began: {said}", cell=cell.id)
 
     def _have_back(self, host_id: str) -> None:
         """Have a host as it was at the start: held, observed, and with nothing of an attempt that was lost on it."""

@@ -30,12 +30,16 @@ _STATES = {
 
 @dataclass(frozen=True)
 class Stray:
-    """A job or a claim; `folder` is its run's on the controller, when that is this machine and has it, else ""."""
+    """A job or a claim; `folder` is its run's on the controller, when that is this machine and has it, else "".
+
+    `ours`: of a run of this controller, be its folder gone.
+    """
 
     host: str
     owner: str
     what: str
     folder: str
+    ours: bool
 
 
 def end_strays(plan: Plan, config: Path | None = None) -> tuple[list[Stray], dict[str, Exception]]:
@@ -74,8 +78,9 @@ def strays(host: JobHost, controller: str) -> list[Stray]:
         kind, owner, silent, since, state, *rest = [*line.split("\t", 5), "", "", "", "", ""]
         told = about(rest[0])
         folder = str(told.get("folder") or "")
-        ours = bool(folder) and told.get("controller") == controller and Path(folder).is_dir()
-        if is_being_written(Path(folder)) if ours else silent.isdigit() and int(silent) <= VOID_AFTER_S:
+        ours = told.get("controller") == controller
+        here = bool(folder) and ours and Path(folder).is_dir()
+        if is_being_written(Path(folder)) if here else silent.isdigit() and int(silent) <= VOID_AFTER_S:
             continue
         job = "its claim" if kind == "claim" else f"job {printable(str(told.get('job') or '?'))[:200]}"
         found.append(
@@ -83,7 +88,8 @@ def strays(host: JobHost, controller: str) -> list[Stray]:
                 host.host.id,
                 owner,
                 f"{job} of {named(told)} {_STATES.get(state, 'is there')}, since {at(since)}",
-                folder if ours else "",
+                folder if here else "",
+                ours,
             )
         )
     return found

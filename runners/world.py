@@ -6,6 +6,7 @@ simulated ones (`runners/simulated/world.py`).
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ from benchbrief.runners.counters import CounterReadings, Counters
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.hosts import HostPool
 from benchbrief.runners.journal import Simulated
+from benchbrief.runners.other_load import other_load
 from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, Transport
 from benchbrief.runners.searches import Flag
 from benchbrief.runners.supported import Meter
@@ -82,6 +84,10 @@ class World(Protocol):
         """What a host is, and the file systems of these paths."""
         ...
 
+    def other_load(self, transport: Transport) -> str:
+        """What else keeps a host busy; "" when nothing does."""
+        ...
+
     def driver(self, name: str) -> Driver: ...
 
     def tool(self, transport: Transport, driver: Driver, configured: str | None) -> tools.Found: ...
@@ -126,6 +132,9 @@ class RealWorld:
 
     def facts(self, transport: Transport, paths: Sequence[str]) -> dict[str, str]:
         return facts.observe(transport, paths)
+
+    def other_load(self, transport: Transport) -> str:
+        return other_load(transport, os.getpid() if transport.host.transport == "local" else None)
 
     def driver(self, name: str) -> Driver:
         return plugins.driver(name)

@@ -28,7 +28,8 @@ Examples:
   bench doctor brief.bench              also every host, tool, directory and server that the spec names
   bench doctor brief.bench --json
 
-Ends with code 3 when something is missing.
+Ends with code 3 when something is missing, or a run of this controller has left something on a host. What another
+controller has left, or keeps a host busy, is said.
 """
 )
 @click.argument("spec", required=False, type=click.Path(path_type=Path))
@@ -42,8 +43,12 @@ def command(spec: Path | None, profile: str | None, params: dict[str, str], as_j
     for finding in _all_findings(plan):
         findings.append(finding)
         if not as_json:
-            word = "stray" if finding.what == "stray" else "missing"
-            mark = click.style("ok", fg="green") if finding.ok else click.style(word, fg="red")
+            word = finding.what if finding.what in ("stray", "busy") else "missing"
+            mark = (
+                click.style("ok", fg="green")
+                if finding.ok
+                else click.style(word, fg="red" if finding.ours else "yellow")
+            )
             pad = " " * (7 - len(click.unstyle(mark)))
             line = f"{mark}{pad}  {finding.host:<16} {finding.what:<28} {printable(finding.detail)}"
             click.echo(line if paint else click.unstyle(line), color=paint)
@@ -51,7 +56,7 @@ def command(spec: Path | None, profile: str | None, params: dict[str, str], as_j
                 click.echo(f"         {printable(finding.hint)}")
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in findings], indent=1, ensure_ascii=False))
-    missing = sum(not finding.ok for finding in findings)
+    missing = sum(not finding.ok and finding.ours for finding in findings)
     if missing:
         raise Stop(ExitCode.CELL_FAILED)
     if not as_json:

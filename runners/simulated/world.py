@@ -52,6 +52,10 @@ class SimulatedWorld:
         del transport, paths
         return {"os": "none: the host is simulated"}
 
+    def other_load(self, transport: Transport) -> str:
+        del transport
+        return ""
+
     def driver(self, name: str) -> Driver:
         return SimulatedDriver(name, self.simulated.seed, self.simulated.errors, self._fails)
 

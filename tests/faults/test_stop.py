@@ -124,6 +124,13 @@ def test_a_run_whose_controller_is_gone_is_found_by_doctor_and_ended_by_stop(ben
 def test_strays_of_any_run_are_ended_by_their_hosts(bench: Bench, far: Sshd) -> None:
     with bench.started("run", "brief.bench") as run:
         killed(far, run)
+        for alive in (far.directory / "tmp").glob("benchbrief-*/*.alive"):
+            alive.unlink()
+        for told in [each for each in left(far) if each.name in ("about", "claim")]:
+            told.write_text(told.read_text().replace('"controller": "', '"controller": "another-'))
+        doctor = bench("doctor", "brief.bench")
+        assert "on another-" in doctor.out
+        assert doctor.code == 0, "what is not ours is told, and that is all"
         ended = bench("stop", "--strays", "brief.bench")
         assert ended.code == 0
         assert f"box: ended its claim of run {bench.run_dir.name}" in ended.out

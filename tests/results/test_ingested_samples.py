@@ -111,10 +111,41 @@ def test_samples_and_windows_of_hosts_whose_clocks_differ_are_brought_together(t
         sampled = rows(store, "SELECT min(t_s), max(t_s), count(*) FROM samples WHERE measure = 'memory.used'")
         assert sampled == [(0.0, 10.0, 11)]
         notes = rows(store, "SELECT text FROM notes WHERE text LIKE 'the clock of%' ORDER BY text")
+    brought = "the controller's: times are brought to the controller's clock, give or take 10 ms"
     assert notes == [
-        ("the clock of load-1 was 3 s behind the controller's: times are brought to the controller's clock",),
-        ("the clock of nvme-1 was 50 s ahead of the controller's: times are brought to the controller's clock",),
+        (f"the clock of load-1 was 3 s behind {brought}",),
+        (f"the clock of nvme-1 was 50 s ahead of {brought}",),
     ]
+
+
+def test_times_of_a_clock_that_drifts_are_brought_to_the_controllers_on_a_line_between_its_readings(
+    tmp_path: Path,
+) -> None:
+    """By this one, the ten seconds of the window take eleven: it is 50 s ahead at its start, and 51 at its end."""
+    probes = (Probe(name="cpu", every_s=1, hosts=("nvme-1",), origin=HERE),)
+    cell = a_cell(probes=probes)
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    attempt = run.start(cell)
+    for when, at, offset in (("before", T0 + 95, 49.5), ("after", T0 + 115, 51.5)):
+        clock = {"cell": cell.id, "attempt": attempt, "host": "nvme-1", "when": when, "offset_s": offset}
+        booted = 1.0 + (0 if when == "before" else 0.05)
+        run.write(j.ClockRead.model_validate({"at": at, **clock, "uncertainty_s": 0.002, "booted": booted}))
+    measured = measurement([READ], start=T0 + 100)
+    run.collect(cell, attempt, "measure", "load-1", {"stdout": MEASUREMENT.dump_json(measured), "stderr": b""})
+    text = "processors 2\npage 4096\n"
+    for second in range(-2, 13):
+        busy = 100 if second >= 5 else 0
+        theirs = T0 + 150 + 1.1 * second
+        text += f"= {theirs:.3f} {500 + 1.1 * second:.2f}\ncpu  {busy} 0 0 {220 * second + 900} 0 0 0 0\n.\n"
+    run.collect(cell, attempt, "probe:cpu:nvme-1", "nvme-1", {"stdout": text.encode(), "stderr": b""})
+    run.ended(cell, attempt, "ok", ops_per_s=10.0)
+    with open_store(run.run_dir) as store:
+        ((busy_at,),) = rows(store, "SELECT t_s FROM samples WHERE measure = 'cpu' AND value > 0")
+        ((note,),) = rows(store, "SELECT text FROM notes WHERE text LIKE 'the clock of nvme-1 was%'")
+    assert busy_at == pytest.approx(5.0, abs=0.002)
+    assert str(note).endswith(
+        "ahead of the controller's: times are brought to the controller's clock, give or take 10 ms"
+    )
 
 
 def test_a_clock_that_could_not_be_read_is_told(tmp_path: Path) -> None:

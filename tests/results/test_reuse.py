@@ -244,7 +244,9 @@ def test_hosts_that_are_called_otherwise_now_are_called_so_in_what_is_taken(tmp_
     )
     later = carried_over(tmp_path, newer, tmp_path / "earlier")
     (verdict,) = read_evidence(later).verdicts
-    assert {host: verdict.offset(host) for host in names.values()} == {names[host]: by for host, by in ahead.items()}
+    assert {host: verdict.offset(host).before_s for host in names.values()} == {
+        names[host]: by for host, by in ahead.items()
+    }
     records = read_evidence(later).records
     assert {r.host for r in records if isinstance(r, j.JobCollected | j.HostFacts)} == {"me@load-1"}
     rebuild(later)

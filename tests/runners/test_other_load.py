@@ -1,0 +1,37 @@
+"""What else keeps a host busy, by processes of our own that do."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from benchbrief.compiler.plan import Host
+from benchbrief.runners.other_load import other_load
+from benchbrief.runners.transports import open_transport
+from tests.support.waiting import until
+
+HERE = open_transport(Host(id="local", transport="local", name="local"))
+
+
+@contextmanager
+def busy(program: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that takes a core, and before others, where that is allowed, those of other tests."""
+    program.symlink_to("/bin/sh")
+    with subprocess.Popen([program, "-c", "while :; do :; done"]) as process:
+        with suppress(PermissionError):
+            os.setpriority(os.PRIO_PROCESS, process.pid, -15)
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_the_process_that_takes_the_most_is_named_whatever_it_is_called(tmp_path: Path) -> None:
+    with busy(tmp_path / "a) (b 7") as process:
+        named = f"a) (b 7 (process {process.pid} of "
+        until(lambda: other_load(HERE).startswith(named), 60)
+        assert not other_load(HERE, process.pid).startswith(named), "it is to be left out"
+    assert not other_load(HERE).startswith(named)
