@@ -25,7 +25,7 @@ def test_this_machine_has_all_that_a_brief_and_the_tools_need(bench: Bench) -> N
 
 def test_findings_as_json(bench: Bench) -> None:
     findings = bench("doctor", "--json").json
-    assert {"host", "what", "ok", "detail", "hint"} == findings[0].keys()
+    assert {"host", "what", "ok", "detail", "hint", "ours"} == findings[0].keys()
     (tool,) = [each for each in findings if each["what"] == "db_bench"]
     assert tool["ok"]
     assert tool["detail"].endswith(f"at {system_tool('db_bench').resolve()}")

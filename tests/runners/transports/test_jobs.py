@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,12 +46,12 @@ def alive(pid: int) -> bool:
 
 def test_a_job_gives_its_outputs_code_and_times_by_the_hosts_clock(transport: Transport, tmp_path: Path) -> None:
     before = time.time()
-    output = finished(transport.start(job("echo out; echo err >&2; sleep 0.25; exit 3")), tmp_path / "kept")
-    assert output.stdout.read_text() == "out\n"
+    line = "date +%s.%N; echo err >&2; sleep 0.25; date +%s.%N; exit 3"
+    output = finished(transport.start(job(line)), tmp_path / "kept")
+    began, over = map(float, output.stdout.read_text().split())
     assert output.stderr.read_text() == "err\n"
     assert output.exit_code == 3
-    assert before <= output.started_at <= output.ended_at <= time.time()
-    assert 0.25 <= output.ended_at - output.started_at < 2
+    assert before <= output.started_at <= began < over <= output.ended_at <= time.time()
     assert output.host == transport.host.id
 
 
@@ -68,26 +69,24 @@ def test_a_host_without_the_programs_that_jobs_need_is_said(
     assert "Linux" in raised.value.hint
 
 
-def test_a_job_takes_little_longer_than_the_commands_that_it_is_made_of(transport: Transport, tmp_path: Path) -> None:
-    """A job is half a dozen short scripts. Were there a pause anywhere, such as between looks at whether it has ended,
-    that would be many times what as many bare commands take at the same moment, however busy the machine is."""
+def test_a_job_is_made_of_four_commands_however_long_it_is_waited_for(
+    transport: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To start it, to wait in the kernel for its end, to ask how it ended, and to remove it."""
+    run, calls = transport.run, 0
 
-    def seconds_of_a_job(into: Path) -> float:
-        started = time.monotonic()
-        finished(transport.start(job("sleep 0.2")), into)
-        return time.monotonic() - started - 0.2
+    def counted(*words: Any, **more: Any) -> Completed:
+        nonlocal calls
+        calls += 1
+        return run(*words, **more)
 
-    def seconds_of_commands() -> float:
-        started = time.monotonic()
-        for _ in range(20):
-            transport.run(Command(("sh", "-c", "true & wait")))
-        return time.monotonic() - started
-
-    seconds_of_commands()  # the connection is warm in a run
-    ratios = [60.0]
-    while min(ratios) >= 1.5 and len(ratios) <= 20:  # in one of the rounds nothing else comes between
-        ratios.append(seconds_of_a_job(tmp_path / str(len(ratios))) / seconds_of_commands())
-    assert min(ratios) < 1.5
+    monkeypatch.setattr(transport, "run", counted)
+    running = transport.start(job(f"until [ -e '{tmp_path}/go' ]; do sleep 0.02; done"))
+    for _ in range(20):
+        assert not running.wait(0.02)
+    (tmp_path / "go").touch()
+    finished(running, tmp_path / "kept")
+    assert calls == 4
 
 
 @pytest.mark.parametrize("fault", [ValueError("not of ours"), Completed(127, "", "flock: not found", 0.0)])
@@ -117,10 +116,8 @@ def test_waiting_says_so_when_it_goes_wrong_and_does_not_wait_for_ever(
 
 def test_waiting_ends_in_time_and_says_that_the_job_goes_on(transport: Transport, tmp_path: Path) -> None:
     running = transport.start(job("sleep 30"))
-    started = time.monotonic()
     assert not running.wait(0.2)
     assert not running.wait(0)
-    assert time.monotonic() - started < 10
     with pytest.raises(HostError, match="still running"):
         running.collect(tmp_path / "early")
     running.stop()
@@ -245,21 +242,20 @@ def test_stopping_ends_the_whole_group(transport: Transport, tmp_path: Path) -> 
     group = os.getpgid(group)
     members = [int(p) for p in subprocess.check_output(["pgrep", "-g", str(group)], text=True).split()]
     assert len(members) >= 4
-    started = time.monotonic()
     running.stop()
-    assert time.monotonic() - started < 10
     until(lambda: not any(map(alive, members)))
     output = running.collect(tmp_path / "kept")
     assert output.exit_code is None
     assert output.ended_at > output.started_at
 
 
-def test_stopping_a_job_that_obeys_is_quick_and_lets_it_finish_its_output(transport: Transport, tmp_path: Path) -> None:
+def test_stopping_waits_no_longer_than_a_job_takes_to_obey_and_lets_it_finish_its_output(
+    transport: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "STOP_GRACE_S", 3600.0)
     running = transport.start(job("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.05; done"))
     until(lambda: "up" in running.tail())
-    started = time.monotonic()
     running.stop()
-    assert time.monotonic() - started < jobs.STOP_GRACE_S, "it did not have to be killed"
     output = running.collect(tmp_path / "kept")
     assert output.stdout.read_text() == "up\nbye\n"
     assert output.exit_code is None
@@ -303,7 +299,7 @@ def test_children_that_outlive_a_killed_keeper_are_ended_by_stop(
     child = int(running.tail())
     assert alive(child)
     running.stop()
-    until(lambda: not alive(child), 2)
+    until(lambda: not alive(child))
     with pytest.raises(HostError, match="killed from outside"):
         running.collect(tmp_path / "kept")
 
