@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from benchbrief.junit import Case
+from benchbrief.junit import Case, State
 from benchbrief.quantities import latency, rate
 from benchbrief.terminal import printable
 from benchbrief.verdict_files import inline, table
@@ -209,21 +209,26 @@ def _row(row: Comparison) -> dict[str, object]:
     }
 
 
-def cases(outcome: Outcome) -> Iterator[Case]:
-    """Worse is a failure; what can't be told is skipped. The first case of a point has the measured seconds of B there,
-    the others none, and none that a metric reduced: a build server adds them up."""
+def cases(outcome: Outcome, *, strict: bool = False) -> Iterator[Case]:
+    """Worse is a failure; what can't be told is skipped, or with `strict` a failure, too.
+
+    The first case of a point has the measured seconds of B there, the others none, and none that a metric reduced: a
+    build server adds them up.
+    """
     timed = set()
     for row in outcome.comparisons:
         detail = f"{_measured(row.first, row.unit)} -> {_measured(row.second, row.unit)}, {_change(row)}: {word(row)}"
         detail += f" ({row.reason})" if row.reason else ""
-        state = "failure" if row.verdict == "worse" else "skipped" if row.verdict == "unknown" else "ok"
+        failing = row.verdict == "worse" or (strict and row.verdict == "unknown")
+        state: State = "failure" if failing else "skipped" if row.verdict == "unknown" else "ok"
         whole = bool(row.point) and row.point[0][0] == "experiment" and row.key not in timed
         seconds = row.second.seconds if row.second and whole else 0.0
         timed.add(row.key)
-        yield Case(row.key, row.quantity, state, detail, seconds)  # type: ignore[arg-type]  # one of the three
+        yield Case(row.key, row.quantity, state, detail, seconds)
     for only, other in ((outcome.only_first, "B"), (outcome.only_second, "A")):
         for point in only:
-            yield Case(point, "measured by both", "skipped", f"{other} has not measured it")
+            state = "failure" if strict and other == "B" else "skipped"
+            yield Case(point, "measured by both", state, f"{other} has not measured it")
 
 
 def markdown(title: str, outcome: Outcome, found: Sequence[Difference], notes: Sequence[str]) -> str:

@@ -106,6 +106,11 @@ class Outcome:
     def worse(self) -> tuple[Comparison, ...]:
         return tuple(each for each in self.comparisons if each.verdict == "worse")
 
+    @property
+    def untold(self) -> tuple[str, ...]:
+        """Points of the first contender of which it is not known whether something got worse there."""
+        return (*(each.key for each in self.comparisons if each.verdict == "unknown"), *self.only_first)
+
 
 def compare(found: Iterable[Quantity], threshold: float = 0.0) -> Outcome:
     """Judge all points of each quantity together; `threshold` is the least change, as a share, that counts."""

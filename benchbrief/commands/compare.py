@@ -51,6 +51,9 @@ the last run whose spec was that of the git revision; each with `:hardware` behi
 @click.option(
     "--threshold", type=Share(), default=0.0, metavar="SHARE", help="Changes smaller than this count for nothing: 5%."
 )
+@click.option(
+    "--strict", is_flag=True, help="Exit with 4 also where a difference can't be told, or B lacks a point of A."
+)
 @click.option("--mixed", is_flag=True, help="Compare what was measured with what was simulated or imported.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @verdict_options
@@ -60,6 +63,7 @@ def command(
     out: Path,
     metrics: tuple[str, ...],
     threshold: float,
+    strict: bool,
     mixed: bool,
     as_json: bool,
     junit: Path | None,
@@ -88,14 +92,14 @@ def command(
         notes = list(output.cautions(first, second, outcome, threshold))
         origins = first.origin, second.origin
     title = f"{_named(references[1])} against {_named(references[0])}"
-    write_verdicts(title, list(output.cases(outcome)), junit)
+    write_verdicts(title, list(output.cases(outcome, strict=strict)), junit)
     write_markdown(output.markdown(title, outcome, found, notes), markdown)
     if as_json:
         told = output.as_dict(*references, outcome, found, threshold, origins)
         click.echo(json.dumps(told, indent=1, ensure_ascii=False))
     else:
         _tell(references, outcome, list(output.told_differences(found)), notes)
-    if outcome.worse:
+    if outcome.worse or (strict and outcome.untold):
         raise Stop(ExitCode.EXPECT_FAILED)
 
 

@@ -159,6 +159,18 @@ def test_the_exit_code_says_whether_anything_got_worse(world: World) -> None:
     assert world("other", "base", "--metric", "throughput", "--threshold", "80%").code == 0
 
 
+def test_a_strict_comparison_fails_where_nothing_can_be_told(world: World, tmp_path: Path) -> None:
+    asked = ("other", "base", "--metric", "throughput", "--threshold", "99%")
+    assert world(*asked).code == 0
+    strict = world(*asked, "--strict", "--junit", tmp_path / "strict.xml")
+    assert strict.code == 4, "base has not measured 64 threads"
+    suite = suite_of(tmp_path / "strict.xml")
+    assert {case.attrib["classname"] for case in suite if case.find("failure") is not None} == {
+        f"ramp/{hardware}/a/threads=64" for hardware in ("old", "new")
+    }
+    assert world("base", "other", *asked[2:], "--strict").code == 0, "what B has besides is no loss"
+
+
 def test_hardware_of_one_run_is_compared_without_metrics_that_compare_it_themselves(world: World) -> None:
     rows = world.rows("base:old", "base:new")
     assert rows["throughput", "", 16]["verdict"] == "better"
