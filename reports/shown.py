@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -51,7 +51,20 @@ def read_brief(path: Path) -> Brief:
         return Brief(_numbers(content, path), None)
     numbers = _beside(path)
     whole = hashlib.sha256(content).hexdigest() == numbers.page_sha256 if numbers.page_sha256 else None
-    return Brief(numbers, tuple(_edited_html(numbers.numbers, content.decode("utf-8", "replace"))), whole)
+    spans = _Spans()
+    spans.feed(content.decode("utf-8", "replace"))
+    if numbers.numbers and not spans.found:
+        raise _unmarked(path)
+    return Brief(numbers, tuple(_edited_html(numbers.numbers, spans.found)), whole)
+
+
+def _unmarked(path: Path) -> ReportError:
+    """None of its numbers could be told from its words: nothing can be said of what was edited."""
+    return ReportError(
+        f"{path} marks none of its numbers: it is not the PDF or HTML that was made, but was printed, converted or "
+        "saved by another program",
+        f"verify what `bench report` wrote, or the numbers alone: bench verify {path.with_suffix('.json')}",
+    )
 
 
 def _beside(path: Path) -> NumbersFile:
@@ -59,9 +72,11 @@ def _beside(path: Path) -> NumbersFile:
     try:
         return _numbers(side.read_bytes(), side)
     except OSError as error:
+        is_pdf = path.suffix.lower() == ".pdf"
+        lost = "; the PDF has lost the one that was inside" if is_pdf else ""
         raise ReportError(
-            f"{side}, which has the numbers of {path.name}, can't be read: {error.strerror}",
-            "put it beside the page, or verify the PDF, which has it inside",
+            f"{side}, which has the numbers of {path.name}, can't be read: {error.strerror}{lost}",
+            f"put it beside the {'PDF' if is_pdf else 'page'}, or verify the PDF as it was made, which has it inside",
         ) from error
 
 
@@ -106,11 +121,9 @@ class _Spans(HTMLParser):
             self.found[self._id] += data
 
 
-def _edited_html(numbers: Sequence[Number], html: str) -> Iterator[Edited]:
-    spans = _Spans()
-    spans.feed(html)
+def _edited_html(numbers: Sequence[Number], shown: Mapping[str, str]) -> Iterator[Edited]:
     for number in numbers:
-        found = spans.found.get(number.id, "")
+        found = shown.get(number.id, "")
         if _squeezed(found) != _squeezed(number.shown):
             yield Edited(number.id, number.place, number.shown, found)
 
@@ -126,17 +139,20 @@ def _of_pdf(path: Path) -> Brief:
         reader = PdfReader(path)
         attached = reader.attachments.get(ATTACHMENT)
         numbers = _numbers(attached[0], path) if attached else _beside(path)
-        return Brief(numbers, tuple(edited_in(reader, numbers)))
+        marked = list(marked_in(reader, spans=numbers.provenance == "none"))
     except (PyPdfError, KeyError, ValueError, TypeError, AttributeError) as error:  # what damaged files lead pypdf to
         raise ReportError(f"{path} can't be read as a PDF: {error}", "render it again: `bench report`") from error
+    if not marked and any(number.linked for number in numbers.numbers):
+        raise _unmarked(path)
+    return Brief(numbers, tuple(edited_in(marked, numbers)))
 
 
-def edited_in(reader: PdfReader, file: NumbersFile) -> Iterator[Edited]:
-    """The numbers of the file that the document's marks, some of them in pieces, show otherwise."""
+def edited_in(marked: Iterable[tuple[str, str]], file: NumbersFile) -> Iterator[Edited]:
+    """The numbers of the file that a PDF shows otherwise; `marked` is what it marks, some of it in pieces."""
     rows = {query.id: query.source for query in file.queries}
     numbers = [number for number in file.numbers if number.linked]
     by_row: dict[str, list[str]] = {}
-    for row, text in _marked(reader, spans=file.provenance == "none"):
+    for row, text in marked:
         by_row.setdefault(row, []).append(_squeezed(text))
     for row in dict.fromkeys(rows[number.query] for number in numbers):
         found = by_row.get(row, [])
@@ -149,7 +165,7 @@ def edited_in(reader: PdfReader, file: NumbersFile) -> Iterator[Edited]:
                 yield Edited(number.id, number.place, number.shown, text)
 
 
-def _marked(reader: PdfReader, *, spans: bool) -> Iterator[tuple[str, str]]:
+def marked_in(reader: PdfReader, *, spans: bool) -> Iterator[tuple[str, str]]:
     """Each link to a row of the appendix, in the order of the structure tree, with the text that is marked as its.
 
     Links of figures' captions lead there, too; they are told apart by their rows, which numbers don't share. With

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from pypdf import PdfReader
+from pypdf import PdfReader, PdfWriter
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports.errors import ReportError
 from benchbrief.reports.render import Rendered, render
-from benchbrief.reports.shown import Brief, edited_in, read_brief
+from benchbrief.reports.shown import Brief, edited_in, marked_in, read_brief
 from benchbrief.reports.source import Store
 from benchbrief.reports.verify import verify
 from benchbrief.results import schema as s
@@ -143,6 +143,7 @@ def test_however_much_the_appendix_tells_the_side_file_is_whole_and_the_document
     assert len(side.numbers) > 10
     assert side.cells[CELL].files == {"raw/a/1/stdout": "5f" * 32}
     assert {cell for query in side.queries for cell in query.cells} == set(side.cells)
+    marked = list(marked_in(PdfReader(pdf), spans=told.detail == "none"))
     # What was edited is found by the document's own marks: here, of one number the file tells another text.
     for at in (0, -1):
         other = side.numbers[at].model_copy(update={"shown": "4,711"})
@@ -151,9 +152,28 @@ def test_however_much_the_appendix_tells_the_side_file_is_whole_and_the_document
         copy.write_bytes(page.read_bytes())
         copy.with_suffix(".json").write_text(side.model_copy(update={"numbers": numbers}).json_text())
         assert [each.id for each in read_brief(copy).edited or ()] == [other.id]
-        assert [each.id for each in edited_in(PdfReader(pdf), side.model_copy(update={"numbers": numbers}))] == [
-            other.id
-        ]
+        assert [each.id for each in edited_in(marked, side.model_copy(update={"numbers": numbers}))] == [other.id]
+
+
+def test_a_pdf_that_lost_its_file_or_its_marks_is_one_clear_error(told: Told, tmp_path: Path) -> None:
+    assert told.made.pdf
+    writer = PdfWriter(clone_from=told.made.pdf)
+    parts: Any = writer.root_object
+    parts["/Names"].pop("/EmbeddedFiles")
+    copy = tmp_path / "printed.pdf"
+    writer.write(copy)
+    with pytest.raises(ReportError, match=r"the PDF has lost the one that was inside"):
+        read_brief(copy)
+    copy.with_suffix(".json").write_bytes(told.made.numbers.read_bytes())
+    assert read_brief(copy).edited == ()
+    parts["/StructTreeRoot"].pop("/K")  # a program that prints it again tags it in its own way, if at all
+    writer.write(copy)
+    with pytest.raises(ReportError, match="marks none of its numbers") as error:
+        read_brief(copy)
+    assert str(copy.with_suffix(".json")) in error.value.hint
+    (page := copy.with_suffix(".md")).write_text("The best is 4,711.")
+    with pytest.raises(ReportError, match="marks none of its numbers"):
+        read_brief(page)
 
 
 def test_links_lead_to_what_is_there(told: Told) -> None:
