@@ -9,6 +9,7 @@ from lsprotocol import types
 from benchbrief.compiler.blocks import tools, workload_tables
 from benchbrief.compiler.blocks.database_schema import DATABASE_OPTIONS
 from benchbrief.compiler.blocks.meter_schema import METERS
+from benchbrief.compiler.blocks.ramps import KNEE_STATISTICS
 from benchbrief.compiler.blocks.schema import BLOCKS, OVERRIDABLE, PROBES
 from benchbrief.compiler.blocks.shapes import BlockSchema, Fact, Key, Number, Shape
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
@@ -22,7 +23,7 @@ from benchbrief.server.suggestions import Item, ItemKind
 from benchbrief.server.text import Text as Document
 from benchbrief.server.words import attribute_doc, family_of, markdown
 
-TRIGGERS = (".", "[", "{", "=", " ", ",", "(", ":")
+TRIGGERS = (".", "[", "{", "=", " ", ",", "(", ":", "/", '"')
 
 _TIME = Number("s", "1 s")
 _TARGET = Number("ops/s", "20k ops/s")
@@ -37,6 +38,8 @@ def complete(
     """
     cursor = cursor_at(document.text, document.offset(position))
     if cursor.inside in ("comment", "text", "format"):
+        return []
+    if after == '"':  # begins the name of a file behind `use`, and nothing else
         return []
     if after == " " and (cursor.new_line or (cursor.last not in OPERATORS and (cursor.last or not cursor.frame.key))):
         return []
@@ -71,12 +74,15 @@ class _Completer(ExpressionSuggestions):
         if cursor.new_line and cursor.last not in OPERATORS:
             yield from self.declarations()
         elif self.has_expressions:
+            if words[-1:] in (["higher"], ["lower"]) and cursor.frame.key == "metric":
+                yield self.word("is better", "", ItemKind.Keyword)
+                return
             if words and words[-1] == "," and cursor.frame.key == "metric":
                 yield from (self.word(f"{way} is better", "", ItemKind.Keyword) for way in ("higher", "lower"))
             yield from self.in_expression()
         elif cursor.frame.key == "param":
             yield from self.in_value(cursor.block)
-        elif words and words[-1] == "in" and words[0] == "metric":
+        elif words and words[0] == "metric" and (words[-1] == "in" or (words[-1] in ("/", "*") and "in" in words)):
             yield from self.units(None)
         elif words and words[0] == "metric" and len(words) > 1:
             yield self.word("in", "the unit that it is shown in", ItemKind.Keyword)
@@ -204,9 +210,14 @@ class _Completer(ExpressionSuggestions):
             return
         kind = "workload" if block.head.keyword == "override" else block.head.keyword
         kind = block.head.name if block.head.keyword == "override" else kind
-        if inner and last is not None and last.text != ":":
-            yield from self.arguments(inner)
-        elif inner == "" or inner not in ("range", "knee", "random"):
+        if inner in METERS and last is not None and last.text == ":" and len(cursor.before) > 1:
+            yield from self.meter_argument(inner, cursor.before[-2].text)
+        elif inner in ("range", "knee", "random", "confident") or (inner and last is not None and last.text != ":"):
+            if last is None or last.text != ":":
+                yield from self.arguments(inner)
+            elif inner == "knee" and cursor.before[-2].text == "latency":
+                yield from (self.word(name, "", ItemKind.EnumMember) for name in KNEE_STATISTICS)
+        else:
             yield from self.wanted(kind, block.key, shape, last.text if last else "")
         yield from self.params(shape)
 

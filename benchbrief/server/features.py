@@ -11,6 +11,7 @@ from pygls import uris
 
 from benchbrief.dsl.diagnostics import SpecError
 from benchbrief.server import completion, edits, hover, navigation, symbols
+from benchbrief.server.used_files import used_files
 from benchbrief.server.view import View
 
 if TYPE_CHECKING:
@@ -124,6 +125,9 @@ def _add_writing(server: BenchServer) -> None:
     def _complete(params: types.CompletionParams) -> types.CompletionList:
         view = views.of(params.text_document.uri)
         after = params.context.trigger_character if params.context else None
+        files = used_files(view.file.text, params.position, view.file.path) if view else None
+        if files is not None:
+            return types.CompletionList(is_incomplete=False, items=files)
         items = (
             completion.complete(
                 view.file.text, params.position, view.index, snippets=server.takes_snippets, after=after

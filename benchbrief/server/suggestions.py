@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from benchbrief.compiler import units
 from benchbrief.compiler.blocks.meter_schema import METERS
-from benchbrief.compiler.blocks.shapes import Flag, Number, Shape, Text, Word
+from benchbrief.compiler.blocks.shapes import Flag, Login, Number, Shape, Text, Word
 from benchbrief.compiler.index import Index, Kind
 from benchbrief.compiler.metrics import glossary
 from benchbrief.compiler.metrics.measures import FAMILIES
@@ -80,6 +80,21 @@ class Suggestions:
             yield self.word(word, doc, ItemKind.Property, f"{word}: ")
         for word, key in METERS[function].arguments.items() if function in METERS else ():
             yield self.word(word, attribute_doc(key), ItemKind.Property, f"{word}: ")
+
+    def meter_argument(self, meter: str, name: str) -> Iterator[Item]:
+        """What may stand behind `user: ` in a meter."""
+        key = METERS[meter].arguments.get(name)
+        match key.shape if key else None:
+            case Login(secret=True):
+                yield self.snippet(
+                    "secret", 'secret("$1")', "Read when the spec is run, and kept nowhere.", ItemKind.Function
+                )
+            case Login():
+                yield self.snippet(
+                    "env", 'env("$1")', "Read from the environment when the spec is run.", ItemKind.Function
+                )
+            case shape:
+                yield from self.of_shape(shape)
 
     def params(self, shape: Shape | None) -> Iterator[Item]:
         if isinstance(shape, Word | Flag):

@@ -143,6 +143,8 @@ def test_units_are_of_the_dimension_that_the_attribute_takes(
         pytest.param("metric m = throughput[one, |", ["rr", "threads:"], ["gain"], id="more keys"),
         pytest.param("metric m = throughput[workload: |", ["rr"], ["one", "read"], id="keys of a dimension"),
         pytest.param("metric m = gain, |", ["higher is better", "lower is better"], [], id="direction"),
+        pytest.param("metric m = gain, higher |", ["is better"], ["by"], id="half a direction"),
+        pytest.param("metric m in ops/|", ["s", "W"], ["in"], id="units of a quotient"),
         pytest.param('report r { text = "a {|', ["gain", "range", "two", "rr", "workload"], [], id="hole"),
         pytest.param('report r { text = "a {two.|', ["label", "price"], ["gain"], id="fields"),
         pytest.param('report r { text = """\n a {range(gain over |', ["threads"], ["gain"], id="hole of a long text"),
@@ -168,6 +170,34 @@ def test_expressions_are_offered_what_they_are_made_of(
     client: Client, text: str, wanted: list[str], unwanted: list[str]
 ) -> None:
     assert_offered(client, text, wanted, unwanted)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "unwanted"),
+    [
+        pytest.param("experiment e { threads = knee(|", ["from", "to", "latency"], ["steps"], id="search"),
+        pytest.param("experiment e { threads = knee(latency: |", ["p99", "mean"], ["from"], id="statistic"),
+        pytest.param("experiment e { threads = range(1, 8, |", ["step", "factor", "steps"], [], id="ramp"),
+        pytest.param('hardware h { power = ipmi("bmc", user: |', ["env"], ["ipmi", "secret"], id="user"),
+        pytest.param('hardware h { power = ipmi("bmc", password: |', ["secret"], ["ipmi", "env"], id="password"),
+    ],
+)
+def test_arguments_of_calls_are_offered_by_name_and_with_what_they_take(
+    client: Client, text: str, wanted: list[str], unwanted: list[str]
+) -> None:
+    assert_offered(client, text, wanted, unwanted)
+
+
+def test_files_to_use_are_offered_from_the_folder_of_the_spec(client: Client) -> None:
+    (client.folder / "lab.bench").write_text("hardware box { hosts = local }\n")
+    (client.folder / "typed.bench").write_text("")
+    (client.folder / "parts").mkdir(exist_ok=True)
+    (client.folder / "parts" / "disks.bench").write_text("")
+    found = items(client, 'use "la|b"', before="")
+    assert [item["label"] for item in found][:2] == ["lab.bench", "parts/disks.bench"]
+    place = found[0]["textEdit"]["range"]
+    assert (place["start"]["character"], place["end"]["character"]) == (5, 8)
+    (client.folder / "parts" / "disks.bench").unlink()
 
 
 @pytest.mark.parametrize(
