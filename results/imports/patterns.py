@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchbrief.dsl.suggest import did_you_mean
 from benchbrief.results.errors import ResultsError
-from benchbrief.results.imports.places import Coordinates, Places
+from benchbrief.results.imports.places import Coordinates, NoPlace, Places
 
 CELL = ("experiment", "hardware", "workload", "threads", "target", "repeat")
 NAMES = (*CELL, "host", "operation", "node", "probe")
@@ -66,7 +66,7 @@ def told_by(path: Path, pattern: re.Pattern[str] | None, given: Mapping[str, str
 
 
 def coordinates(told: Mapping[str, str], places: Places, experiment: str) -> Coordinates:
-    """Raises NoPlace for a name that the plan does not have, ValueError for what is not a number."""
+    """Raises NoPlace for a name that the plan does not have, and for what is not a number."""
     at = Coordinates(experiment=experiment)
     for name, text in told.items():
         match name:
@@ -77,9 +77,17 @@ def coordinates(told: Mapping[str, str], places: Places, experiment: str) -> Coo
             case "experiment":
                 at = replace(at, experiment=places.experiment(text))
             case "threads":
-                at = replace(at, threads=int(text))
+                at = replace(at, threads=int(_number(name, text, r"\d+")))
             case "repeat":
-                at = replace(at, repeat=int(text))
+                at = replace(at, repeat=int(_number(name, text, r"\d+")))
             case "target":
-                at = replace(at, target=float(text))
+                at = replace(at, target=_number(name, text, r"\d+(\.\d+)?([eE]\d+)?"))
     return at
+
+
+def _number(name: str, text: str, form: str) -> float:
+    """Raises NoPlace."""
+    if re.fullmatch(form, text) is None:
+        hint = "as in 8" if name != "target" else "operations a second, as in 20000"
+        raise NoPlace(f"{name} is a number, and not `{text}`", f"write it without a unit, {hint}")
+    return float(text)

@@ -123,9 +123,6 @@ def _by_cell(
         except NoPlace as error:
             problems.append(Problem(str(path), None, str(error), error.hint))
             continue
-        except ValueError as error:
-            problems.append(Problem(str(path), None, f"not a number in its path: {error}"))
-            continue
         of = cells.setdefault(cell.id, _OfCell(cell))
         of.told_repeat |= "repeat" in said
         host = said.get("host") or cell.load_hosts[0]
@@ -209,7 +206,7 @@ def with_samples(
                     continue  # a log of a cell that is not imported
                 job = _samples(kind, path, said.get("node", ""), cell, plan, windows[cell.id])
                 by_id[cell.id] = replace(each, jobs=(*each.jobs, job))
-            except (NoPlace, BadLog, ValueError) as error:
+            except (NoPlace, BadLog) as error:
                 line = error.line if isinstance(error, BadLog) else None
                 problems.append(Problem(str(path), line, str(error), getattr(error, "hint", "")))
     return list(by_id.values())
