@@ -7,7 +7,7 @@
     2026-11-21T17:01:02Z Pwr Consumption | 220 Watts        (a sensor's line, after the time that it was read at)
 
     Instantaneous power reading:  220 Watts                 dcmi power reading, again and again
-    IPMI timestamp:  Sat Nov 21 17:01:02 2026
+    IPMI timestamp:  Sat Nov 21 17:01:02 2026               or 11/21/2026 17:01:02 UTC, before more on its line
 
 Time stamps without a zone are taken for UTC. iostat's first report is left out: unless it was told otherwise
 (`-y`), that is one of the time since the machine was started. It tells a disk, its partitions and what is mapped onto
@@ -50,14 +50,25 @@ _COLUMNS = {
 }
 _AWAIT = {"r_await": "r/s", "w_await": "w/s"}
 """How long requests took is nothing, and not zero, where there was none."""
-_FORMATS = ("%m/%d/%Y %I:%M:%S %p", "%m/%d/%y %H:%M:%S", "%m/%d/%Y %H:%M:%S", "%a %b %d %H:%M:%S %Y")
+_FORMATS = (
+    "%m/%d/%Y %I:%M:%S %p",
+    "%m/%d/%y %H:%M:%S",
+    "%m/%d/%Y %H:%M:%S",
+    "%a %b %d %H:%M:%S %Y",
+    "%d.%m.%Y %H:%M:%S",
+    "%Y年%m月%d日 %H時%M分%S秒",
+)
 _WHOLE = r"(?:(?:sd|hd|vd|xvd|dasd|rssd)[a-z]+|nvme\d+n\d+|mmcblk\d+|pmem\d+)"
 """The kernel's names of whole disks, see https://www.kernel.org/doc/Documentation/admin-guide/devices.txt."""
 _NOT_WHOLE = re.compile(rf"{_WHOLE}p?\d+|(?:loop|ram|zram|sr|fd|dm-|md)\d.*")
 _DEVICE = re.compile(r"Device:?\s+(.*)")
 _WATTS = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\|\s*)?Watts", re.IGNORECASE)
 _READING = re.compile(r"\s*Instantaneous power reading:\s+(\d+) Watts")
-_STAMP = re.compile(r"\s*IPMI timestamp:\s+(\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4})")
+_STAMP = re.compile(
+    r"\bIPMI timestamp:\s+"
+    r"(?:(\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4})|(\d\d/\d\d/\d{4} \d\d:\d\d:\d\d)(?: ([A-Z]{2,5})\b)?)"
+)
+"""Up to ipmitool 1.8.18 as C's `asctime`; from 1.8.19 on by numbers, the month first, with its zone."""
 _AT = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|\d{10}(?:\.\d+)?)[\s,;|]+(.*)")
 
 
@@ -206,9 +217,13 @@ def _ipmitool(path: Path, node: str) -> list[Sample]:
     for number, line in enumerate(lines(path), start=1):
         if match := _READING.match(line):
             watts = float(match[1])
-        elif match := _STAMP.match(line):
+        if match := _STAMP.search(line):
+            if match[3] not in (None, "UTC", "GMT"):
+                raise BadLog(
+                    number, f"its times are in {match[3]}, which is not known here", "run ipmitool with TZ=UTC"
+                )
             if watts is not None:
-                found.append(Sample("power", node, "", _time(match[1]), watts, "W"))
+                found.append(Sample("power", node, "", _time(match[1] or match[2]), watts, "W"))
             watts = None
         elif (match := _AT.match(line)) and (value := _WATTS.search(match[2])):
             sensors.setdefault(match[2].partition("|")[0].strip(), number)

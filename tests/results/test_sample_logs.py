@@ -104,3 +104,47 @@ def test_a_reading_that_the_sensor_did_not_have_is_missing_and_not_zero(tmp_path
     log.write_bytes(b"\x1f\x8b\x08\x00")
     with pytest.raises(BadLog, match="packed by gzip"):
         read("ipmitool", log, "eco-1", WINDOW)
+
+
+@pytest.mark.parametrize(
+    "stamp",
+    [
+        "Tue Nov 14 22:13:{second:02} 2023\n    Sampling period:                          00000001 Seconds.",
+        "11/14/2023 22:13:{second:02} UTC    Sampling period:                          00000001 Seconds.",
+    ],
+)
+@pytest.mark.parametrize("between", ["\n    Minimum during sampling period:                132 Watts\n    ", "     "])
+def test_dcmi_readings_of_old_and_new_ipmitool_are_those_of_their_times(
+    tmp_path: Path, stamp: str, between: str
+) -> None:
+    """The form of 1.8.18, and that of 1.8.19, which leaves the end of the line out; and both put onto one line."""
+    log = tmp_path / "log"
+    log.write_text(
+        "".join(
+            f"    Instantaneous power reading:                   {200 + second} Watts{between}"
+            f"IPMI timestamp:                           {stamp.format(second=second)}\n"
+            "    Power reading state is:                   activated\n\n"
+            for second in range(18, 28)
+        )
+    )
+    assert [(each.time, each.value) for each in read("ipmitool", log, "eco-1", WINDOW)] == [
+        (second, 220 + second) for second in range(6)
+    ]
+
+
+def test_a_zone_of_ipmitool_that_is_not_known_is_refused(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text(
+        "    Instantaneous power reading: 220 Watts\n    IPMI timestamp:  11/14/2023 23:13:20 CET  Sampling\n"
+    )
+    with pytest.raises(BadLog, match="its times are in CET") as refused:
+        read("ipmitool", log, "eco-1", WINDOW)
+    assert "TZ=UTC" in refused.value.hint
+
+
+@pytest.mark.parametrize("at", ["14.11.2023 22:13:{second:02}", "2023年11月14日 22時13分{second:02}秒"])
+def test_iostats_times_of_other_languages_are_read(tmp_path: Path, at: str) -> None:
+    log = tmp_path / "log"
+    log.write_text(of_devices("sda", at=at), encoding="utf-8")
+    samples = read("iostat", log, "eco-1", WINDOW)
+    assert {sample.time for sample in samples} == set(range(6))
