@@ -266,7 +266,7 @@ class _Builder:
 
     def published(self) -> Iterable[TableView]:
         """Of imported results, what their source tells of metrics."""
-        if table := published.table(self.results, self.tables + 1):
+        if table := published.table(self.results, self.ledger, self.tables + 1):
             self.tables += 1
             yield table
 

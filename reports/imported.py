@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports.file_names import shown_names
-from benchbrief.reports.source import NOT_PUBLISHED, Results
+from benchbrief.reports.source import NOT_PUBLISHED, Key, Results
 from benchbrief.reports.values import fixed, points, with_unit
 from benchbrief.reports.view import Item, Notice
 from benchbrief.reports.words import counted
@@ -62,14 +62,15 @@ def source_items(results: Results) -> Iterator[Item]:
 
 
 class Published(NamedTuple):
-    """A metric at a place as its source tells it, a range from its lowest value to its highest.
+    """A metric at a place as its source tells it, a range from its lowest value to its highest, with its unit.
 
-    `computed` is what the imported figures give for it, empty for nothing; both with their units.
+    The imported figures give it by `query`, at the keys `at`; None where they give nothing.
     """
 
     label: str
     told: str
-    computed: str
+    query: p.Query | None
+    at: dict[str, Key]
 
 
 def published(results: Results) -> Iterator[Published]:
@@ -88,11 +89,10 @@ def published(results: Results) -> Iterator[Published]:
             continue
         known = {dim: text for dim, text in zip(_DIMS, key[1:], strict=True) if text}
         ends = (_written(bounds[bound]) for bound in ("low", "value", "high") if bound in bounds)
-        value = _computed(results, metric, known)
+        at = _computed(results, metric, known)
         of = (metric.label or metric.name, *(_label(results, dim, name) for dim, name in known.items()))
-        computed = "" if value is None else with_unit(_written(float(f"{value:.4g}")), metric.query.unit)
         name, range_ = results.words.locale.listed(of), results.words["to"].join(ends)
-        yield Published(name, with_unit(range_, units[key]), computed)
+        yield Published(name, with_unit(range_, units[key]), None if at is None else metric.query, at or {})
 
 
 def _written(value: float) -> str:
@@ -110,13 +110,13 @@ def _label(results: Results, dim: str, name: str) -> str:
     return name
 
 
-def _computed(results: Results, metric: p.Metric, known: dict[str, str]) -> float | None:
-    """What the imported figures give, where the metric has just the dimensions that the source tells it for."""
+def _computed(results: Results, metric: p.Metric, known: dict[str, str]) -> dict[str, Key] | None:
+    """Where the imported figures give a value, if the metric has just the dimensions that the source tells it for."""
     dims = metric.query.dims
     for *keys, value in results.store.query(metric.query):
         fits = all(dim in known and str(key) == known[dim] for dim, key in zip(dims, keys, strict=True))
         if fits and value is not None:
-            return float(value)
+            return dict(zip(dims, keys, strict=True))
     return None
 
 

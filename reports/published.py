@@ -9,6 +9,8 @@ from markupsafe import Markup, escape
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports import imported
+from benchbrief.reports.ledger import Ledger
+from benchbrief.reports.numbers import Printed
 from benchbrief.reports.source import Results
 from benchbrief.reports.tables import table_queries
 from benchbrief.reports.view import Cell, Head, Row, TableView
@@ -70,19 +72,30 @@ def parted(elements: Sequence[p.Element]) -> tuple[Sequence[p.Element], Sequence
     return elements[:at], elements[at:]
 
 
-def table(results: Results, number: int) -> TableView | None:
-    """The metrics that the source tells, beside what the imported figures give for them; None where it tells none."""
+def table(results: Results, ledger: Ledger, number: int) -> TableView | None:
+    """The metrics that the source tells, beside what the imported figures give for them; None where it tells none.
+
+    What is computed is entered as all other numbers are; what is told has no other origin than its source.
+    """
     words, told = results.words, list(imported.published(results))
     if not told:
         return None
-    computed = any(each.computed for each in told)
+    computed = any(each.query for each in told)
+    ledger.at(f"{words['table']} {number}")
     columns = [Head(words["published"]), *([Head(words["published_computed"])] if computed else [])]
     rows = [
-        Row(Head(each.label, numeric=False), (_cell(each.told), *([_cell(each.computed)] if computed else [])))
+        Row(Head(each.label, numeric=False), (_cell(each.told), *([_computed(each, ledger)] if computed else [])))
         for each in told
     ]
     title, corner = words["published_values"], words["published_metric"]
     return TableView(number, title, corner, tuple(columns), tuple(rows), (), None, ())
+
+
+def _computed(of: imported.Published, ledger: Ledger) -> Cell:
+    if of.query is None:
+        return _cell("")
+    shown = ledger.number(of.query, Printed(by="amount", significant=4), at=of.at)
+    return Cell(shown.html(), True, shown.cells)
 
 
 def _cell(text: str) -> Cell:
