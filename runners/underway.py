@@ -37,12 +37,15 @@ class Underway:
         return ended
 
     @contextmanager
-    def waited_for(self, what: str, most_s: float) -> Iterator[None]:
-        """What is not given up at once: for at most so many seconds after the run was asked to stop."""
+    def waited_for(self, what: str, most_s: float, *, short: bool = False) -> Iterator[None]:
+        """What is not given up at once: for at most so many seconds after the run was asked to stop.
+
+        A `short` one, which seldom takes long, is told only when that comes while it goes on.
+        """
         number = next(self._numbers)
         text = f"{what}, for up to {most_s:g} s"
         self._waited[number] = text
-        if self.tell is not None:
+        if self.tell is not None and not short:
             self.tell(f"waiting for {text}")
         try:
             yield

@@ -14,6 +14,7 @@ from benchbrief.runners.errors import Interrupted, RunnerError
 from benchbrief.runners.patience import run_persistently
 from benchbrief.runners.seams import Stopping, Transport
 from benchbrief.runners.tasks import Command, Completed, Job
+from benchbrief.runners.underway import UNDERWAY
 
 MARKER = "BENCHBRIEF"
 SNAPSHOT = "BENCHBRIEF.snapshot"
@@ -131,4 +132,5 @@ def _said(done: Completed) -> str | None:
 
 
 def _run(host: Transport, script: str, path: str, *arguments: str, timeout_s: float = _TIMEOUT_S) -> Completed:
-    return run_persistently(host, Command(("sh", "-c", script, "sh", path, *arguments)), timeout_s=timeout_s)
+    with UNDERWAY.waited_for(f"{path} on {host.host.id}", timeout_s, short=True):
+        return run_persistently(host, Command(("sh", "-c", script, "sh", path, *arguments)), timeout_s=timeout_s)

@@ -22,6 +22,7 @@ from benchbrief.runners.patience import run_persistently
 from benchbrief.runners.plugins import driver
 from benchbrief.runners.seams import GoesOn, Hosts, Stopping
 from benchbrief.runners.tasks import Command, Completed
+from benchbrief.runners.underway import UNDERWAY
 
 _MARKER = directories.MARKER
 _ROOM_FACTOR = 1.25
@@ -284,4 +285,5 @@ class RocksDB:
 
     def _run(self, script: str, *arguments: str) -> Completed:
         command = Command(("sh", "-c", script, "sh", self._path(), *arguments))
-        return run_persistently(self._hosts[self._host], command, timeout_s=_REMOVE_TIMEOUT_S)
+        with UNDERWAY.waited_for(f"{self._path()} on {self._host}", _REMOVE_TIMEOUT_S, short=True):
+            return run_persistently(self._hosts[self._host], command, timeout_s=_REMOVE_TIMEOUT_S)

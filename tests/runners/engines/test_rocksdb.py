@@ -394,6 +394,24 @@ def test_a_snapshot_that_is_being_copied_when_the_run_is_to_stop_is_given_up_and
     assert not engine.holds(context.cell)
 
 
+def test_a_directory_that_takes_long_to_be_made_empty_is_told_as_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, context = loaded_with(tmp_path / "db", "drop_and_load")
+    made_database(tmp_path / "db")
+    slow = tmp_path / "bin/rm"
+    slow.parent.mkdir()
+    slow.write_text(f"#!/bin/sh\nuntil [ -e '{tmp_path}/go' ]; do sleep 0.02; done\nexec /bin/rm \"$@\"\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+    emptying = threading.Thread(target=engine.reset, args=(context.cell,))
+    emptying.start()
+    until(lambda: f"{tmp_path}/db on local, for up to 600 s" in UNDERWAY.waited())
+    (tmp_path / "go").touch()
+    emptying.join(30)
+    assert not UNDERWAY.waited()
+
+
 def stop_when_there_is(path: Path, stopping: threading.Event) -> None:
     until(lambda: path.exists() and path.read_text().strip(), 30)
     stopping.set()
