@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -148,7 +148,7 @@ class _Check:
         self._cells = cell_entries(results.store)
         self._rows: dict[str, dict[tuple[Key, ...], float | None] | str] = {}
         plan = results.plan
-        self._known = {_identity(query) for query in _queries((plan.metrics, plan.expects, plan.reports))}
+        self._known = {_identity(query): query for query in _queries((plan.metrics, plan.expects, plan.reports))}
 
     def numbers(self) -> Iterator[Differs]:
         for number in self._recorded.numbers:
@@ -184,8 +184,17 @@ class _Check:
                     now = found.get(tuple(map(_key, keys))) if isinstance(found, dict) else None
                     old = None if isinstance(value, str) else value
                     if not _same(now, old) or self._failed(query):
-                        why = self._why(query.cells, found if isinstance(found, str) else "")
+                        why = self._why(self._behind(query, keys), found if isinstance(found, str) else "")
                         yield DrawnDiffers(figure.id, figure.title, query.expression, tuple(keys), old, now, why)
+
+    def _behind(self, query: QueryEntry, keys: Sequence[Key | int | None]) -> tuple[str, ...]:
+        """The recorded cells behind one point of a figure; those of all points where the plan does not say."""
+        known = self._known.get(_identity(query.query))
+        if known is None or known.reads is None:
+            return query.cells
+        at = {dim: _key(key) for dim, key in zip(query.dims, keys, strict=False)}
+        found = {cell.cell_id for cell in self._results.cells_behind(known, **at)}
+        return tuple(cell for cell in query.cells if cell in found) or query.cells
 
     def _failed(self, *queries: QueryEntry | None) -> bool:
         return any(isinstance(self._all(query), str) for query in queries if query is not None)

@@ -75,6 +75,20 @@ def test_a_number_that_holds_no_more_says_why(
     assert len(found.differing) < found.numbers
 
 
+def test_a_point_that_holds_no_more_names_its_own_cell(made: tuple[Path, Brief]) -> None:
+    other = "ramp/disk/rww/threads=2/1"
+    slower = changed(s.ThroughputRow, other, ops_per_s=1.0)
+    world, report = briefs.quickstart()
+    twice = changed(s.CellRow, other, attempt=2)(
+        changed(s.CellRow, CELL, attempt=2)(slower(FASTER(list(world.rows()))))
+    )
+    world, report = briefs.quickstart()
+    found = verify(made[1], world.plan(report), w.make_store(twice))
+    own = {each.at: each.why for each in found.drawn if each.expression == "throughput"}
+    assert own["ram", 4.0].startswith(f"{CELL} was measured again")
+    assert own["disk", 2.0].startswith(f"{other} was measured again")
+
+
 def test_the_same_results_hold(made: tuple[Path, Brief]) -> None:
     world, report = briefs.quickstart()
     found = verify(made[1], world.plan(report), world.store())
