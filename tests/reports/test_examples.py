@@ -35,3 +35,12 @@ def test_a_number_tells_which_measures_it_reads_and_where() -> None:
         ("throughput", {"hardware": ("ram",)}),
         ("throughput", {"hardware": ("disk",)}),
     ]
+
+
+def test_each_measure_that_a_query_joins_is_one_that_it_says_it_reads() -> None:
+    plans = [compile_spec(path) for path in EXAMPLES]
+    queries = [metric.query for plan in plans for metric in plan.metrics]
+    assert any(len(query.reads or ()) > 1 for query in queries)
+    for query in queries:
+        assert query.reads is not None
+        assert query.sql.count("FROM measure.cells AS c") == len(query.reads), query.text

@@ -32,11 +32,12 @@ A4, LETTER, WIDE = (595, 842), (612, 792), (960, 540)
 
 @pytest.fixture(scope="module")
 def sheets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A PDF of each layout by its name and the brief's; the white paper on US paper."""
+    """A PDF of each layout by its name and the brief's; the white paper on US paper, slides without an appendix."""
     found = {}
     for template, name in PAIRS:
         world, report = briefs.made(name)
-        report = report.model_copy(update={"template": template})
+        told = {"blog": "compact", "slide": "none"}.get(template, "full")
+        report = report.model_copy(update={"template": template, "provenance": told})
         folder = tmp_path_factory.mktemp(f"{template}-{name}")
         report = report.model_copy(update={"paper": "letter" if template == "white_paper" else "a4"})
         pdf = render(world.plan(report), world.store(), report.name, folder, formats=PDF).pdf

@@ -82,7 +82,6 @@ def test_a_point_that_holds_no_more_names_its_own_cell(made: tuple[Path, Brief])
     twice = changed(s.CellRow, other, attempt=2)(
         changed(s.CellRow, CELL, attempt=2)(slower(FASTER(list(world.rows()))))
     )
-    world, report = briefs.quickstart()
     found = verify(made[1], world.plan(report), w.make_store(twice))
     own = {each.at: each.why for each in found.drawn if each.expression == "throughput"}
     assert own["ram", 4.0].startswith(f"{CELL} was measured again")
