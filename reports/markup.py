@@ -43,6 +43,14 @@ def ticked(text: str) -> Markup:
     if isinstance(text, Markup):
         return text
     return Markup("").join(
-        Markup("<code>{}</code>").format(part) if index % 2 else part
+        Markup("<code>{}</code>").format(part) if index % 2 else _whole(part)
         for index, part in enumerate(re.split(r"`([^`\n]+)`", text))
+    )
+
+
+def _whole(text: str) -> Markup:
+    """With what keeps a number and a unit with a stroke in it on one line: 7,120 ops/s."""
+    return Markup("").join(
+        Markup('<span class="whole">{}</span>').format(part) if index % 2 else part
+        for index, part in enumerate(re.split(rf"([\d.,]+{_GAP}[^\s/]+/\w+)", text))
     )

@@ -11,7 +11,7 @@ from pypdf import PdfReader
 from benchbrief.reports.pdf import to_pdf
 
 
-@pytest.mark.parametrize("kind", ["unit", "num"])
+@pytest.mark.parametrize("kind", ["unit", "num", "whole"])
 def test_a_narrow_column_does_not_part_a_unit(kind: str) -> None:
     style = (files("benchbrief.reports") / "templates" / "base" / "style.css").read_text("utf-8")
     page = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from benchbrief.compiler import plan as p
@@ -17,7 +18,7 @@ def told(plan: p.Plan, rows: list[tuple[object, ...]], folder: Path, language: s
     report = REPORT.model_copy(update={"language": language})
     plan = plan.model_copy(update={"reports": (report,)})
     html = render(plan, w.make_store(rows), "brief", folder, html_only=True).html.read_text("utf-8")
-    return html.replace("\u00a0", " ")
+    return re.sub('<span class="whole">(.*?)</span>', r"\1", html.replace("\u00a0", " "))
 
 
 def experiment(plan: p.Plan, **more: object) -> p.Plan:
