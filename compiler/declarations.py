@@ -105,7 +105,8 @@ def collect(loaded: Loaded, findings: Findings) -> Declarations:
                     if kind not in TOP_LEVEL:
                         continue
                     if declaration.name is None:
-                        findings.add(structure_errors.UnnamedBlock(declaration.keyword.span, kind))
+                        label = (declaration.label and declaration.label.plain) or ""
+                        findings.add(structure_errors.UnnamedBlock(declaration.keyword.span, kind, label))
                     elif not first(kind, declaration.name):
                         continue
                     elif kind == "report":

@@ -117,7 +117,10 @@ def equals(stop: Stop) -> Problem | None:
     keyword = stop.last if stop.sign == "=" else found if "PARAM" in stop.expected else None
     if sign and keyword and keyword.text in DECLARATIONS:
         wanted = _NAMED.get(keyword.text, "a name")
-        return errors.Unexpected(stop.span(*sign.span(1)), "`=`", wanted, _EXAMPLES.get(keyword.text, ""))
+        advice = _EXAMPLES.get(keyword.text) or (
+            _block(keyword.text) if keyword.text not in ("param", "metric") else ""
+        )
+        return errors.Unexpected(stop.span(*sign.span(1)), "`=`", wanted, advice)
     return None
 
 
@@ -146,4 +149,43 @@ def _declares(stop: Stop, keyword: str) -> bool:
     return any(match[0] == keyword for match in nearest)
 
 
-HABITS = (colons, quoted_key, unit_of_metric, direction, along, base, rate, equals, used_file, thousands)
+def heads(stop: Stop) -> Problem | None:
+    """`hardware: ...`, `hardware "nvme" "NVMe" {` and `hardware nvme NVMe {`."""
+    found, keyword = stop.found, stop.head[0].text if stop.head else ""
+    if found is None or keyword not in DECLARATIONS:
+        return None
+    if stop.sign in (":", "=") and len(stop.head) == 1:
+        return errors.Unexpected(found.span, f"`{found.text}`", "a name", _block(keyword))
+    if found.kind == "string" and stop.head[-1].kind == "string":
+        return errors.Unexpected(found.span, "a quoted text", "`{`", f"a name has no quotes: {_block(keyword)}")
+    if len(stop.head) == 2 and stop.head[1].kind == "word" and stop.matches(r"[^\W\d]\w*\s*\{"):
+        return errors.Unquoted(found.span, found.text)
+    return None
+
+
+def no_spec(stop: Stop) -> Problem | None:
+    """`{` or `[hardware]` at the beginning of a file."""
+    if stop.last is not None or "PARAM" not in stop.expected or stop.sign not in ("{", "["):
+        return None
+    advice = f"{_block('hardware')}; `bench init` writes a spec to start from"
+    return errors.Unexpected(stop.here(), f"`{stop.sign}`", "a declaration", advice)
+
+
+def _block(kind: str) -> str:
+    return f'a block is written `{kind} some_name "Label" {{ ... }}`'
+
+
+HABITS = (
+    heads,
+    no_spec,
+    colons,
+    quoted_key,
+    unit_of_metric,
+    direction,
+    along,
+    base,
+    rate,
+    equals,
+    used_file,
+    thousands,
+)

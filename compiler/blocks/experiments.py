@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,7 +20,7 @@ from benchbrief.compiler.blocks.shapes import Number
 from benchbrief.compiler.blocks.tools import ENGINE_TOOLS, INTENDED, MERGEABLE, OPEN_LOOP, PHASED
 from benchbrief.compiler.blocks.values import Reader, listed
 from benchbrief.compiler.blocks.workloads import Load, inserts, loading, sized, timed_benchmarks
-from benchbrief.compiler.blocks.wrong_values import wrong_value
+from benchbrief.compiler.blocks.wrong_values import described, wrong_value
 from benchbrief.compiler.declarations import Entry
 from benchbrief.dsl import ast
 from benchbrief.dsl.source import Span
@@ -29,6 +30,7 @@ MAX_CELLS = 20_000
 _FAMILY = {"mongodb": "ycsb", "rocksdb": "db_bench"}
 _PHASES = Number("", "6", plain=True, integer=True, minimum=1.0, maximum=1000.0)
 _PHASE = Number("s", "6 x 10 min", above=True)
+_TIMES = re.compile(r"([0-9]+)\s*[x*]\s*([0-9].*)")
 
 Item = TypeVar("Item")
 Axis = Literal["threads", "target"]
@@ -357,7 +359,10 @@ class _Experiment:
 
     def _phases(self, expr: ast.Expr) -> tuple[float | None, int]:
         if not isinstance(expr, ast.Binary) or expr.operator != "x":
-            self._wrong("phases", expr)
+            wanted, times = EXPERIMENT.keys["phases"].shape.wanted, _TIMES.fullmatch(expr.span.text)
+            meant = f"{times[1]} x {times[2]}" if times else None
+            found = structure_errors.WrongType(expr.span, "phases", wanted, described(expr), meant)
+            self.reader.findings.add(found)
             return None, 1
         count = self.reader.quantity("phases", expr.left, _PHASES)
         length = self.reader.quantity("phases", expr.right, _PHASE)

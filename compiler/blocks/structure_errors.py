@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from benchbrief.compiler.blocks.schema import OVERRIDABLE
 from benchbrief.compiler.problems import Again, CompileProblem, Misspelt, article, ticked
+from benchbrief.dsl.stop import INNER_BLOCKS
 from benchbrief.dsl.suggest import did_you_mean
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -16,6 +20,12 @@ class UnknownAttribute(Misspelt):
     says = "unknown attribute `{word}` in {a_kind}"
     mark = "not an attribute"
     otherwise = "it may hold {all_known}"
+
+    @property
+    def help(self) -> str:
+        if self.word in INNER_BLOCKS and not self.replacement:
+            return f'`{self.word}` is a block: `{self.word} "..." {{ ... }}`'
+        return super().help
 
 
 @dataclass(frozen=True)
@@ -197,8 +207,14 @@ class CannotOverride(CompileProblem):
 class UnnamedBlock(CompileProblem):
     code = "E0520"
     says = "this {kind} has no name"
-    hint = "write `{kind} some_name {{ ... }}`"
     kind: str
+    text: str = ""
+
+    @property
+    def help(self) -> str:
+        if _NAME.fullmatch(self.text):
+            return f"a name has no quotes: `{self.kind} {self.text} {{ ... }}`"
+        return f"write `{self.kind} some_name {{ ... }}`"
 
 
 @dataclass(frozen=True)

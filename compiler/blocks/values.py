@@ -235,7 +235,7 @@ class Reader:
 
     def _text(self, key: str, expr: ast.Expr, shape: Text) -> str | ast.String | None:
         if not isinstance(expr, ast.String):
-            self._wrong(expr, key, shape.wanted)
+            self.findings.add(wrong_value(expr, key, shape.wanted, texts=True))
             return None
         plain = expr.plain
         if plain is None and not shape.holes:
@@ -278,7 +278,7 @@ class Reader:
             return None
         if isinstance(expr, ast.Quantity | ast.Binary | ast.Unary):
             return self.constant(expr)
-        self._wrong(expr, key, shape.wanted, _FLAGS)
+        self.findings.add(wrong_value(expr, key, shape.wanted, _FLAGS, texts=True))
         return None
 
     def quantity(self, key: str, expr: ast.Expr, shape: Number) -> Constant | None:

@@ -17,11 +17,17 @@ _PREFIXES = ("var", "param", "params", "vars")
 
 
 def wrong_value(
-    expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = (), *, numbers: bool = False
+    expr: ast.Expr,
+    key: str,
+    wanted: str,
+    words: Iterable[str] = (),
+    *,
+    numbers: bool = False,
+    texts: bool = False,
 ) -> CompileProblem:
     """A value of another form than `wanted`, or one of the `words` that it could be with a slip in it.
 
-    `numbers` says that a number could stand there, too.
+    `numbers` says that a number could stand there, too, `texts` that a text is meant by a word.
     """
     known = tuple(words)
     name = expr.function if isinstance(expr, ast.Call) else expr
@@ -29,7 +35,8 @@ def wrong_value(
         return structure_errors.UnknownWord(name.span, key, name.text, known)
     if isinstance(expr, ast.Binary) and expr.span.text.replace("-", "_") in known:
         return structure_errors.UnknownWord(expr.span, key, expr.span.text, known)  # `white-paper`
-    return structure_errors.WrongType(expr.span, key, wanted, described(expr), _meant(expr, known, numbers))
+    meant = f'"{expr.text}"' if texts and isinstance(expr, ast.Name) else _meant(expr, known, numbers)
+    return structure_errors.WrongType(expr.span, key, wanted, described(expr), meant)
 
 
 def _meant(expr: ast.Expr, known: tuple[str, ...], numbers: bool) -> str | None:
