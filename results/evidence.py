@@ -7,6 +7,7 @@ than the memory that its controller should take.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -209,19 +210,19 @@ def read_evidence(run_dir: Path, plan: Plan | None = None) -> Evidence:
 
 def check_files(run_dir: Path, job: j.JobCollected) -> dict[str, Problem | None]:
     """For each file of a job, what is wrong: gone, changed since it was kept, or outside the run's directory."""
-    root = run_dir.resolve()
+    root = os.path.realpath(run_dir)
     return {
-        f"{job.directory}/{name}": _problem(run_dir, root, Path(job.directory) / name, sha256)
+        f"{job.directory}/{name}": _problem(root, f"{job.directory}/{name}", sha256)
         for name, sha256 in job.files.items()
     }
 
 
-def _problem(run_dir: Path, root: Path, relative: Path, sha256: str) -> Problem | None:
-    path = run_dir / relative
-    if not path.resolve().is_relative_to(root):
+def _problem(root: str, relative: str, sha256: str) -> Problem | None:
+    path = os.path.realpath(f"{root}/{relative}")
+    if not path.startswith(f"{root}{os.sep}"):
         return f"{relative} lies outside the run's directory"
     try:
-        with path.open("rb") as file:
+        with Path(path).open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
         return f"{relative} is missing"

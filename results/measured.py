@@ -159,7 +159,7 @@ def _in_our_time(samples: tuple[Sample, ...], theirs: float, ours: float) -> tup
     """Samples of a host by whose clock the window took another time than by the controller's."""
     if abs(theirs - ours) < _SAME_S or theirs <= 0:
         return samples
-    return tuple(replace(sample, time=sample.time * ours / theirs) for sample in samples)
+    return tuple(sample._replace(time=sample.time * ours / theirs) for sample in samples)
 
 
 def probe_gaps(

@@ -17,7 +17,7 @@ plan uses, have one row for each combination of their dimensions, for cells with
                         seconds from the start of the measured window; a second has its mean, in a row for each
                         reading in it, so that the mean of the rows is that of the readings
     measure.mean        measure, experiment, hardware, workload, threads, target, repeat, node, value [base unit]: the
-                        mean over the measured window
+                        mean over the measured window; of what a disk's requests took, that of the requests
     measure.cells       experiment, hardware, workload, threads, target, repeat: every planned cell, done or not, but
                         for those that a search did not need
     measure.spread      experiment, hardware, workload, threads, target, phase, operation, repeats, mean, sd, cv:
@@ -404,6 +404,18 @@ WHERE status = 'ok';
 CREATE VIEW measure.mean AS
 SELECT measure, experiment, hardware, workload, threads, target, repeat, node, avg(value) AS value
 FROM measure.sample
+WHERE measure NOT IN ('disk.read_await', 'disk.write_await')
+GROUP BY ALL
+UNION ALL
+-- What the requests of a disk took is weighted by how many there were. Where that is not known, all readings are alike.
+SELECT a.measure, experiment, hardware, workload, threads, target, repeat, a.node,
+       coalesce(sum(a.value * n.value) / nullif(sum(n.value) FILTER (WHERE a.value IS NOT NULL), 0), avg(a.value))
+FROM main.samples AS a
+JOIN main.cells USING (run_id, cell_id)
+LEFT JOIN main.samples AS n
+  ON n.measure = CASE a.measure WHEN 'disk.read_await' THEN 'disk.reads' ELSE 'disk.writes' END
+  AND n.run_id = a.run_id AND n.cell_id = a.cell_id AND n.node = a.node AND n.device = a.device AND n.t_s = a.t_s
+WHERE a.measure IN ('disk.read_await', 'disk.write_await') AND status = 'ok'
 GROUP BY ALL;
 
 CREATE VIEW measure.spread AS

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 _SAME_WINDOW = 0.95
 """The share of the time in which all load generators must have been active for their rates to be added."""
@@ -196,11 +196,10 @@ def _span(measurement: Measurement, phase: int | None) -> tuple[float, float]:
     return start, start + of[phase]
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """A probe's reading: `measure` such as "disk.read", in base units (bytes/s, busy cores, share, W, degrees C).
 
-    `time` is in seconds from the start of the measured window.
+    `time` is in seconds from the start of the measured window. A tuple, as a cell has hundreds of them.
     """
 
     measure: str

@@ -44,11 +44,12 @@ _MEASURES: Mapping[str, str] = {
     "disk.writes": "Write requests to the device per second, as sampled; the sum over nodes.",
     "disk.utilisation": "The share of time in which the device was busy, as sampled.",
     "disk.read_await": (
-        "How long read requests took, queueing included: the mean of each reading, all alike; nothing without requests."
+        "How long read requests took, queueing included: the mean of all requests on a node, then of all nodes "
+        "alike; nothing without requests."
     ),
     "disk.write_await": (
-        "How long write requests took, queueing included: the mean of each reading, all alike; "
-        "nothing without requests."
+        "How long write requests took, queueing included: the mean of all requests on a node, then of all nodes "
+        "alike; nothing without requests."
     ),
     "disk.queue": "Requests in the device's queue or being served, as sampled; the sum over nodes.",
     "disk.pressure": "The share of time in which some task of the host waited for any device, as sampled.",

@@ -76,6 +76,28 @@ def test_a_mean_of_readings_faster_than_one_second_is_that_of_the_readings(tmp_p
         assert rows(store, kept) == rows(store, kept) == [("nvme-1", 150.0), ("nvme-2", 150.0)]
 
 
+def test_what_a_disks_requests_took_is_the_mean_of_the_requests(tmp_path: Path) -> None:
+    cell = a_cell(probes=(GAUGE,))
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    samples = {
+        "nvme-1": [
+            Sample("disk.reads", "nvme-1", "a", 0.5, 90.0, "1/s"),
+            Sample("disk.read_await", "nvme-1", "a", 0.5, 0.001, "s"),
+            Sample("disk.reads", "nvme-1", "b", 0.5, 10.0, "1/s"),
+            Sample("disk.read_await", "nvme-1", "b", 0.5, 0.011, "s"),
+            Sample("disk.reads", "nvme-1", "a", 1.5, 0.0, "1/s"),
+        ],
+        "nvme-2": [  # whose requests nobody counted
+            Sample("disk.read_await", "nvme-2", "a", 0.5, 0.001, "s"),
+            Sample("disk.read_await", "nvme-2", "a", 1.5, 0.003, "s"),
+        ],
+    }
+    run.ok(cell, {"load-1": measurement([READ])}, samples=samples)
+    with open_store(run.run_dir) as store:
+        found = rows(store, "SELECT node, value FROM measure.mean WHERE measure = 'disk.read_await' ORDER BY node")
+    assert found == [("nvme-1", pytest.approx(0.002)), ("nvme-2", pytest.approx(0.002))]
+
+
 def test_samples_and_windows_of_hosts_whose_clocks_differ_are_brought_together(tmp_path: Path) -> None:
     ahead = {"load-1": -3.0, "nvme-1": 50.0}
     probes = tuple(Probe(name=name, every_s=1, hosts=("nvme-1",), origin=HERE) for name in ("cpu", "memory"))
