@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -136,6 +136,7 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
                 f"metrics of the spec are left out: an earlier benchbrief made the plan of {name}, which does not say "
                 "which of them are percentiles; run the spec again to compare them"
             )
+    yield from told_definitions(first, second)
     same = sum(row.verdict == "same measurement" for row in outcome.comparisons)
     if same:
         yield (
@@ -156,6 +157,16 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
             + (f", and a change of {threshold * 100:.3g} % or more" if threshold else "")
             + "; ± and ( ) are 95 % intervals over repeats, -/+ the repeats of a percentile"
         )
+
+
+def told_definitions(first: Contender, second: Contender, names: Container[str] | None = None) -> Iterator[str]:
+    """The metrics (those of `names`) that are left out, since they are not the same in both."""
+    from benchbrief.results.definitions import defined_otherwise
+
+    for name, of, one, other in defined_otherwise(first.plan, second.plan):
+        if names is None or name in names:
+            whose = f"`{name}`" if of == name else f"`{name}`: `{of}`, which it is made of,"
+            yield f"{whose} is defined otherwise, and left out: {one} in A, {other} in B"
 
 
 def as_dict(

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from benchbrief.compiler.plan import Metric, Plan, Query
 from benchbrief.results.comparison import Better, Point, Quantity, Values
+from benchbrief.results.definitions import defined_otherwise
 from benchbrief.results.latency import UNMERGEABLE
 from benchbrief.results.store import Key
 
@@ -106,7 +107,8 @@ class _Side:
 
 def quantities(first: Contender, second: Contender, *, metrics: bool = True) -> Iterator[Quantity]:
     """All that both contenders have: throughput, the percentiles and the mean of latency by operation, the share of
-    errors, and each metric of the specs that has a value for each repeat (none without `metrics`)."""
+    errors, and each metric of the specs that has a value for each repeat and is the same in both (none without
+    `metrics`)."""
     yield from _in_common(_side(first, metrics), _side(second, metrics))
 
 
@@ -143,13 +145,13 @@ def _in_common(*sides: _Side) -> Iterator[Quantity]:
             yield quantity(name, "ops/s", "higher", found, percentile=False)
         elif any(value for each in found for value, _ in each.values.values()):
             yield quantity(name, "share", "lower", found, percentile=False)
-    for name in sides[0].metrics:
-        ones = [side.metrics[name] for side in sides if name in side.metrics]
-        if len(ones) < len(sides) or ones[0].query.unit != ones[1].query.unit:
-            continue  # of another kind now
-        found = [_metric(side.of, one.query, one.repeats) for side, one in zip(sides, ones, strict=True)]
-        percentile = all(one.percentile for one in ones)
-        yield quantity(name, ones[0].query.unit, ones[1].better, found, percentile)
+    first, second = sides
+    others = {each.name for each in defined_otherwise(first.of.plan, second.of.plan)} if first.metrics else set()
+    for name, metric in first.metrics.items():
+        if name not in second.metrics or name in others:
+            continue
+        found = [_metric(side.of, side.metrics[name].query, side.metrics[name].repeats) for side in sides]
+        yield quantity(name, metric.query.unit, metric.better, found, bool(metric.percentile))
 
 
 def _quantity(

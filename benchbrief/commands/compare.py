@@ -129,6 +129,7 @@ def _refuse_mixture(first: Contender, second: Contender, mixed: bool) -> None:
 
 
 def _chosen(first: Contender, second: Contender, metrics: tuple[str, ...]) -> list[Quantity]:
+    from benchbrief.compare_output import told_definitions
     from benchbrief.dsl.suggest import did_you_mean
     from benchbrief.results.contenders import by_default, quantities
 
@@ -144,6 +145,7 @@ def _chosen(first: Contender, second: Contender, metrics: tuple[str, ...]) -> li
             words = dict.fromkeys((*known, *(name.partition("[")[0] for name in known)))
             guess = did_you_mean(wanted, words)
             hint = f"did you mean `{guess}`?" if guess else f"there are {', '.join(known)}"
+            hint = next(told_definitions(first, second, (wanted,)), hint)
             raise fail(f"the two have no `{wanted}` in common", hint)
         chosen.update((name, known[name]) for name in named)
     return list(chosen.values())

@@ -28,6 +28,8 @@ workload a from ycsb.a { records = 100k }
 experiment ramp { hardware = [old, new]  workloads = a  threads = [@THREADS@]  measure = 10 s  repeats = @REPEATS@ }
 metric per_core "Per core" in ops/s = throughput / cores, higher is better
 metric gain = throughput[new] / throughput[old] - 1, higher is better
+metric tail in ms = latency.@TAIL@[read], lower is better
+metric tails in ms = 2 * tail, lower is better
 expect "Fast enough" throughput > 10 ops/s
 """
 
@@ -61,11 +63,11 @@ class World:
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with fresh_bench(tmp_path_factory.mktemp("compare")) as bench:
         runs = {}
-        for name, seed, cores, threads in (
-            ("base", 0, 4, "1, 16"),
-            ("other", 2, 7, "1, 16, 64"),
+        for name, seed, cores, threads, tail in (
+            ("base", 0, 4, "1, 16", "p99"),
+            ("other", 2, 7, "1, 16, 64", "mean"),
         ):
-            bench.spec(SPEC, CORES=cores, THREADS=threads, REPEATS=4)
+            bench.spec(SPEC, CORES=cores, THREADS=threads, TAIL=tail, REPEATS=4)
             before = set(bench.run_dirs())
             done = bench("run", "brief.bench", "--simulate", "--seed", str(seed), "--no-report", "--quiet")
             assert done.code == 0, done.text
@@ -177,6 +179,18 @@ def test_hardware_of_one_run_is_compared_without_metrics_that_compare_it_themsel
     assert "gain" not in {metric for metric, _, _ in rows}
     told = world.json("base:old", "base:new")
     assert {"what": "cores", "first": "4", "second": "8"} in told["differences"]
+
+
+def test_a_metric_that_is_defined_otherwise_is_left_out_with_all_that_are_made_of_it(world: World) -> None:
+    assert {"tail", "tails"}.isdisjoint(metric for metric, _, _ in world.rows("base", "other"))
+    assert {"tail", "tails"} <= {metric for metric, _, _ in world.rows("base:old", "base:new")}
+    notes = world("base", "other").out.partition("note:")[2]
+    tail = "latency.p99[read] in ms, lower is better in A, latency.mean[read] in ms, lower is better in B"
+    assert f"`tail` is defined otherwise, and left out: {tail}" in notes
+    assert f"`tails`: `tail`, which it is made of, is defined otherwise, and left out: {tail}" in notes
+    refused = world("base", "other", "--metric", "tail")
+    assert refused.code == 2
+    assert "`tail` is defined otherwise" in refused.text
 
 
 def test_what_differs_is_told_above_the_table_and_what_one_side_lacks_below(world: World) -> None:
@@ -311,7 +325,7 @@ def test_a_run_tells_a_build_server_what_held_and_what_failed(finished_run: Fini
 
 
 def test_a_simulated_runs_expectations_are_skipped(bench: Bench) -> None:
-    bench.spec(SPEC, CORES=4, THREADS="1", REPEATS=1)
+    bench.spec(SPEC, CORES=4, THREADS="1", TAIL="p99", REPEATS=1)
     done = bench("run", "brief.bench", "--simulate", "--no-report", "--json", "--junit", "v.xml")
     assert done.code == 0
     assert json.loads(done.out)["simulated"]
