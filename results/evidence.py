@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from benchbrief.compiler.plan import Knee, Plan
+from benchbrief.results.host_facts import together
 from benchbrief.results.verdicts import History, Verdict, found
 from benchbrief.runners import journal as j
 from benchbrief.runners.journal_io import JOURNAL, Place, each_record, whole_bytes
@@ -109,7 +110,8 @@ class Evidence:
 
 @dataclass
 class Told:
-    """What is kept of the records of a journal. `hosts` and `engines` have the last facts of each.
+    """What is kept of the records of a journal. `hosts` and `engines` have the last facts of each; of a host, the
+    last of each place on it.
 
     `elapsed_s` is from each start to the last record before the next one, and `last_at` the time of the last record.
     """
@@ -151,7 +153,9 @@ class Told:
             case j.Remark():
                 self.remarks.setdefault(record.cell, []).append(record)
             case j.HostFacts():
-                self.hosts[record.host] = record
+                before = self.hosts.get(record.host)
+                facts = together(before.facts, record.facts) if before else record.facts
+                self.hosts[record.host] = record.model_copy(update={"facts": facts})
             case j.EngineFacts():
                 self.engines[record.database] = record
             case j.ToolFound():

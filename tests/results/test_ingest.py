@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.results.build import rebuild
 from benchbrief.results.store import open_store
 from benchbrief.runners import journal as j
 from benchbrief.runners.measurement import Interval, Measurement, Operation, PhaseThroughput
@@ -381,6 +382,23 @@ def test_facts_are_declared_or_observed_and_the_last_observation_stands(tmp_path
             ("tool", None, "load-1", "plain.path", "/opt/plain", None, "observed"),
             ("tool", None, "load-1", "plain.version", "2.1", None, "observed"),
         ]
+
+
+def test_places_that_were_not_looked_at_again_keep_what_was_observed_of_them(tmp_path: Path) -> None:
+    run = RunMaker(tmp_path / "run", a_plan([a_cell()]))
+    shm = {"filesystem of /dev/shm/a": "tmpfs", "mount of /dev/shm/a": "/dev/shm", "disks of /dev/shm/a": ""}
+    var = {"filesystem of /var/b": "ext4", "device of /var/b": "/dev/sda1", "disks of /var/b": "sda"}
+    first = {"kernel": "6.1", "disk sda": "1 TiB, rotating", "filesystem": "ext4", **var}
+    run.write(j.HostFacts(at=T0, host="nvme-1", facts=first))
+    run.write(j.HostFacts(at=T0 + 1, host="nvme-1", facts={"kernel": "6.12", "filesystem": "tmpfs", **shm}))
+    asked = "SELECT name, value FROM facts WHERE kind = 'host'"
+    with open_store(run.run_dir) as store:
+        told = dict(rows(store, asked))
+    assert told == {"kernel": "6.12", "disk sda": "1 TiB, rotating", **shm, **var}, "of no one file system"
+    run.write(j.HostFacts(at=T0 + 2, host="nvme-1", facts={"filesystem": "xfs", "filesystem of /var/b": "xfs"}))
+    rebuild(run.run_dir)
+    with open_store(run.run_dir) as store:
+        assert dict(rows(store, asked)) == {"filesystem of /var/b": "xfs", **shm}, "the last look at a place stands"
 
 
 def test_a_warning_of_the_tool_is_noted_once_though_the_journal_has_it_too(tmp_path: Path) -> None:
