@@ -6,12 +6,15 @@ shows with the results at hand (a question to them, say) is told when the brief 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from jinja2 import Environment, nodes
+
+_LONG = re.compile(r"\w{3000,}")
 
 PARTS = (
     "title", "notice", "section", "text", "callout", "table", "figure", "figures", "formula", "facts", "disclosure",
@@ -99,6 +102,10 @@ def problems(part: str, text: str) -> Iterator[Broken | Unknown]:
     except RecursionError:
         yield Broken(1, "it is nested too deeply")
         return
+    except ValueError:  # of Python's own, which reads no longer ones
+        digits = _LONG.search(text)
+        yield Broken(text.count("\n", 0, digits.start() if digits else 0) + 1, "a number of too many digits")
+        return
     known = (*NAMES, *OWN.get(part, ()))
     found: list[Unknown] = []
     for name in sorted(asked - {*known, *env.globals}):
@@ -111,11 +118,25 @@ def problems(part: str, text: str) -> Iterator[Broken | Unknown]:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    """As in `reports/templating.py`, as far as reading goes."""
-    from jinja2 import Environment
+    """As in `reports/templating.py`, as far as reading goes.
 
-    made = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
-    made.filters |= dict.fromkeys(FILTERS, str)
+    Nothing in a template is computed. Jinja computes what is constant while it reads: neither an operator that a
+    sandbox intercepts, nor a filter or test that asks for the context.
+    """
+    from jinja2 import pass_context
+    from jinja2.sandbox import SandboxedEnvironment
+
+    class Reader(SandboxedEnvironment):
+        intercepted_binops = frozenset(SandboxedEnvironment.default_binop_table)
+        intercepted_unops = frozenset(SandboxedEnvironment.default_unop_table)
+
+    @pass_context
+    def unasked(*_: object) -> str:
+        return ""
+
+    made = Reader(autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    made.filters = dict.fromkeys((*made.filters, *FILTERS), unasked)
+    made.tests = dict.fromkeys(made.tests, unasked)
     return made
 
 

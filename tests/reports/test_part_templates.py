@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import fields
 
 import pytest
@@ -79,3 +80,35 @@ def test_a_block_is_none_of_what_a_part_of_the_page_gets() -> None:
 def test_a_template_nested_without_end_is_told_and_ends_nothing() -> None:
     (found,) = problems("legal", "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}")
     assert isinstance(found, known.Broken)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ 'a' * N }}",
+        "{{ [0] * N }}",
+        "{{ 7 ** 10 ** 7 }}",
+        "{{ '%Nd' % 1 }}",
+        "{{ ('%Nd' | format(1)) | length }}",
+        "{{ 'a' | center(N) }}",
+        "{{ 'a'.ljust(N) }}",
+        "{% for x in 'a' * N %}{% endfor %}",
+        "{% if 7 ** 10 ** 7 is divisibleby 3 %}{% endif %}",
+        "{% autoescape 'a' * N %}{% endautoescape %}",
+        "{% include 'a' * N %}",
+        "{% macro m(a='a' * N) %}{% endmacro %}",
+    ],
+)
+def test_a_check_computes_nothing_that_a_template_says(text: str) -> None:
+    problems("legal", "{{ 1 }}")
+    tracemalloc.start()
+    try:
+        assert problems("legal", text.replace("N", "50000000")) == []
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20, "bytes"
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("digits", ["9" * 5000, "0x" + "f" * 5000])
+def test_a_number_of_too_many_digits_is_told_with_its_line(digits: str) -> None:
+    assert problems("legal", f"<p>\n{{{{ {digits} }}}}") == [known.Broken(2, "a number of too many digits")]
