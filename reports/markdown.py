@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Any
 
 _BLOCKS = re.compile(r"(?m)^(\s*)([#>+-])(?=\s)")
+_STOPS = ("。", "．", "！", "？")
 _ROW = re.compile(r'<tr id="([\w-]+)"([^>]*)>(<th[^>]*>)')
 
 
@@ -35,6 +37,16 @@ def to_markdown(html: str) -> str:
 
         def convert_img(self, tag: Any, _text: str, parent_tags: set[str]) -> str:
             return f"![{escaped(' '.join(str(tag.get('alt') or '').split()))}]({tag.get('src')})"
+
+        def convert_b(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+            return text if "_noformat" in parent_tags else _emphasis("**", "strong", tag, text)
+
+        convert_strong = convert_b
+
+        def convert_em(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+            return text if "_noformat" in parent_tags else _emphasis("*", "em", tag, text)
+
+        convert_i = convert_em
 
         def convert_td(self, tag: Any, text: str, parent_tags: set[str]) -> str:
             return str(super().convert_td(tag, _in_a_cell(text), parent_tags))  # type: ignore[misc]  # it ships no types
@@ -67,6 +79,36 @@ def escaped(text: str) -> str:
     text = re.sub(r"([\\`*_\[\]])", r"\\\1", text)
     text = re.sub(r"&(?=#?\w+;)", "&amp;", text).replace("<", "&lt;")
     return _BLOCKS.sub(r"\1\\\2", text)
+
+
+def _emphasis(mark: str, name: str, tag: Any, text: str) -> str:
+    """`text` between marks where CommonMark takes these for emphasis, else between tags of HTML.
+
+    Marks do not open before a sign, nor close behind one, with a letter on their other side (flanking delimiter runs,
+    CommonMark 0.31 section 6.2): so it is in scripts without blanks, where the full stop that ends `text` is set apart.
+    """
+    inner = text.strip()
+    stop = inner[-1:] if inner[-1:] in _STOPS else ""
+    inner = inner.removesuffix(stop)
+    if not inner:
+        return text
+    before = "" if text[0].isspace() else _text_of(tag.previous_sibling)[-1:]
+    after = stop or ("" if text[-1].isspace() else _text_of(tag.next_sibling)[:1])
+    stands = not (_is_sign(inner[0]) and _is_letter(before)) and not (_is_sign(inner[-1]) and _is_letter(after))
+    marked = f"{mark}{inner}{mark}" if stands else f"<{name}>{inner}</{name}>"
+    return f"{text[: len(text) - len(text.lstrip())]}{marked}{stop}{text[len(text.rstrip()) :]}"
+
+
+def _text_of(node: Any) -> str:
+    return "" if node is None else str(node.get_text())
+
+
+def _is_sign(character: str) -> bool:
+    return unicodedata.category(character)[0] in "PS"
+
+
+def _is_letter(character: str) -> bool:
+    return bool(character) and not character.isspace() and not _is_sign(character)
 
 
 def _in_a_cell(text: str) -> str:

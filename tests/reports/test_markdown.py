@@ -52,12 +52,33 @@ def test_the_alternative_text_of_a_figure_can_not_leave_it() -> None:
     assert escaped("x]") in text
 
 
+@pytest.mark.parametrize(
+    ("html", "bold"),
+    [
+        ("<strong>模擬実行。</strong>本書の数値", "模擬実行"),
+        ("値は<strong>「大」</strong>です", "「大」"),
+        ("<strong>Simulated. </strong>All of it", "Simulated."),
+        ("an <em>unsteady</em> start", "unsteady"),
+    ],
+)
+def test_an_emphasis_closes_in_every_script(html: str, bold: str) -> None:
+    text = COMMONMARK.render(to_markdown(f"<body><p>{html}</p></body>"))
+    assert re.search(rf"<(strong|em)>{bold}</\1>", text), text
+    assert "*" not in text
+    assert text_of(text) == text_of(html)
+
+
 @pytest.fixture(scope="module")
 def brief(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder: Path = tmp_path_factory.mktemp("markdown")
     world, report = briefs.quickstart(failed=True)
+    report = report.model_copy(update={"author": "A. Nagy"})
     render(world.plan(report), world.store(), report.name, folder, formats=FORMATS)
     return (folder / f"{report.name}.md").read_text("utf-8")
+
+
+def test_author_date_and_profile_stand_apart(brief: str) -> None:
+    assert "A. Nagy · 14 March 2026 · Profile smoke\n" in brief
 
 
 def test_each_link_within_the_page_has_its_anchor(brief: str) -> None:
