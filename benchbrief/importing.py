@@ -96,7 +96,7 @@ def import_and_tell(choices: Choices, prepare: Callable[[Plan], Prepared]) -> No
     broken = [verdict for verdict in store(run_dir, plan).verdicts if verdict.holds is False]
     _tell(choices, what, plan, run_dir)
     for verdict in broken:
-        warn(f"expect does not hold: {verdict.text} ({verdict.detail}) at {verdict.origin}")
+        warn(verdict.warning)
     if broken:
         raise Stop(ExitCode.EXPECT_FAILED)
 

@@ -189,8 +189,7 @@ def tell(finished: Finished, summary: Summary) -> None:
         say(f"  expect holds: {len(kept)} of {len(finished.verdicts)} expectations", "green")
     for verdict in finished.verdicts:
         if verdict.holds is not True:
-            word = "does not hold" if verdict.holds is False else "can't be known"
-            say(f"  expect {word}: {verdict.text} ({verdict.detail}) at {verdict.origin}", "red")
+            say(f"  {verdict.warning}", "red")
     for paths in finished.reports.values():
         for path in paths:
             if path.suffix not in (".csv", ".svg"):

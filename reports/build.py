@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports import disclosure as d
-from benchbrief.reports import prose, published
+from benchbrief.reports import power, prose, published
 from benchbrief.reports.cautions import Cautions
 from benchbrief.reports.charts import draw
 from benchbrief.reports.facts import fact_groups
@@ -181,8 +181,8 @@ class _Builder:
 
     def tell_boundaries(self, queries: Iterable[p.Query]) -> None:
         """A footnote under what is made of watts that are not those of whole machines."""
-        if any(map(d.is_of_power, queries)):
-            for text in d.cpu_packages_only(self.results):
+        if any(map(power.is_of_power, queries)):
+            for text in power.cpu_packages_only(self.results):
                 self.note(text)
 
     def numbered(self, texts: Iterable[str]) -> tuple[int, ...]:
@@ -372,7 +372,10 @@ class _Builder:
         self.tell_cautions(queries)
         steps = (words, numbers, result)
         cells, sources = self.cells(queries), tuple(sources_of(queries))
-        return FormulaView(element.name, element.for_label, steps, self.notes(), cells, sources)
+        title, key = element.name, element.for_label
+        if key:
+            title = self.words["for_key"].format(name=element.name, key=key)
+        return FormulaView(title, element.name, key, steps, self.notes(), cells, sources)
 
     def declared_text(self, query: p.Query) -> str:
         """A declared fact as the spec has it: `0.10 USD/h`, and not what it is in base units; else nothing."""

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import NamedTuple
 
 from benchbrief.compiler import plan as p
-from benchbrief.reports import imported, limits, validity
+from benchbrief.reports import imported, limits, power, validity
 from benchbrief.reports.expectations import judged, told
 from benchbrief.reports.facts import fact_name
 from benchbrief.reports.file_names import shown_names
 from benchbrief.reports.recorded import recorded
 from benchbrief.reports.remarks import alike
 from benchbrief.reports.repeatability import paragraph
-from benchbrief.reports.source import NOT_PUBLISHED, CellRow, Results, Search, reads_of
+from benchbrief.reports.source import NOT_PUBLISHED, CellRow, Results, Search
 from benchbrief.reports.systems import settings_text, systems
 from benchbrief.reports.values import duration, fixed, points
 from benchbrief.reports.view import CellLine, DisclosureGroup, DisclosureView, Item
@@ -185,7 +185,8 @@ def _settings(results: Results) -> Iterable[Item]:
             parts.append(words["d_cool_down"].format(time=duration(experiment.cool_down_s)))
         parts.append(words[f"d_order_{experiment.order}"].format(seed=experiment.seed))
         parts.append(words["d_errors"].format(share=f"{experiment.max_error_share:.3g}"))
-        parts.append(_probes(experiment.name, results))
+        if not imported.is_imported(results):  # what a source sampled is not what is planned here
+            parts.append(_probes(experiment.name, results))
         yield Item(experiment.label, words["semicolon"].join(parts))
 
 
@@ -287,9 +288,9 @@ def _method(results: Results) -> Iterable[Item]:
         yield Item("", words["d_closed"])
     if any(e.axis == "target" for e in experiments):
         yield Item("", words["d_open"])
-    if any(probe.name == "cpu" for cell in results.plan.cells for probe in cell.probes):
+    if power.probed("cpu", results):
         yield Item("", words["d_cpu"])
-    yield from _power(results)
+    yield from power.items(results)
     if any(_half_compressible(cell, results) for cell in results.plan.cells):
         yield Item("", words["d_compressible"])
     rows = results.store.sql(
@@ -305,36 +306,6 @@ def _method(results: Results) -> Iterable[Item]:
     if not found:
         yield Item("", words["d_no_latency"])
     yield Item("", words["d_repeat_mean" if any(e.repeats > 1 for e in experiments) else "d_single"])
-
-
-def _power(results: Results) -> Iterable[Item]:
-    """What the watts of each meter that was read are the power of, and which watts no meter has read."""
-    read = {cell.hardware for cell in results.plan.cells for probe in cell.probes if probe.name == "power"}
-    for key, hardware in results.plan.hardware.items():
-        if key in read and hardware.power:
-            meter = hardware.power[0]
-            text = results.words[f"d_power_{meter.boundary}"]
-            yield Item("", text.format(hardware=hardware.label, meter=meter.kind))
-            if meter.shared:
-                yield Item("", results.words["d_power_shared"].format(hardware=hardware.label))
-            elif len(hardware.power) > 1:
-                summed = results.words["d_power_summed"]
-                yield Item("", summed.format(hardware=hardware.label, n=len(hardware.power)))
-        elif isinstance(declared := hardware.facts.get("power"), p.Quantity):
-            yield Item("", results.words["d_power_declared"].format(hardware=hardware.label, power=declared.text))
-
-
-def is_of_power(query: p.Query) -> bool:
-    """Whether a number is made of watts that were sampled."""
-    return any(read.probe == "power" for read in reads_of(query))
-
-
-def cpu_packages_only(results: Results) -> Iterator[str]:
-    """What to say of each hardware whose watts were read of its processors alone."""
-    read = {cell.hardware for cell in results.plan.cells for probe in cell.probes if probe.name == "power"}
-    for key, hardware in results.plan.hardware.items():
-        if key in read and hardware.power and hardware.power[0].boundary == "cpu":
-            yield results.words["d_power_cpu"].format(hardware=hardware.label, meter=hardware.power[0].kind)
 
 
 def _half_compressible(cell: p.Cell, results: Results) -> bool:

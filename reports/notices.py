@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from benchbrief.reports import disclosure as d
 from benchbrief.reports import imported, limits, repeatability, validity
-from benchbrief.reports.expectations import judged, told
+from benchbrief.reports.expectations import Judged, judged, told
 from benchbrief.reports.facts import contradictions
 from benchbrief.reports.recorded import recorded
 from benchbrief.reports.source import Results
@@ -39,13 +39,8 @@ def notices(results: Results) -> Iterable[Notice]:
     if run["status"] in ("interrupted", "unfinished"):
         text = words["notice_status_body"].format(status=recorded(str(run["status"]), words))
         yield Notice(words["notice_status"], text, "error")
-    unmet = [one for one in judged(results) if one.verdict != "holds"]
-    if unmet and not run["simulated"]:  # of made-up numbers nothing is expected
-        labels = [
-            "" if one.expect.label in ("", one.expect.text) else one.expect.label + words["colon"] for one in unmet
-        ]
-        conditions = [label + told(one, results) for label, one in zip(labels, unmet, strict=True)]
-        yield Notice(words["notice_expect"], words["semicolon"].join(conditions), "error")
+    if not run["simulated"]:  # of made-up numbers nothing is expected
+        yield from _expectations(results)
     yield from repeatability.notice(results)
     yield from validity.notice(results)
     yield from limits.notice(results)
@@ -53,6 +48,23 @@ def notices(results: Results) -> Iterable[Notice]:
     if remarks:
         facts = words["semicolon"].join(dict.fromkeys(recorded(text, words) for text in remarks))
         yield Notice(words["notice_differs"], words["notice_differs_body"].format(facts=facts), "warning")
+
+
+def _expectations(results: Results) -> Iterator[Notice]:
+    """Those that do not hold, and apart from them those that can't be judged for want of a value."""
+    words, found = results.words, judged(results)
+    unmet = [one for one in found if one.verdict == "fails"]
+    untold = [one for one in found if one.verdict == "unknown"]
+    if unmet:
+        yield Notice(words["notice_expect"], _listed(unmet, results), "error")
+    if untold:
+        yield Notice(words["notice_expect_unknown"], _listed(untold, results), "warning")
+
+
+def _listed(found: Iterable[Judged], results: Results) -> str:
+    words = results.words
+    named = [(one.expect.label if one.expect.label != one.expect.text else "", told(one, results)) for one in found]
+    return words["semicolon"].join(words["colon"].join(part for part in parts if part) for parts in named)
 
 
 def _sentence(text: str) -> str:

@@ -151,8 +151,9 @@ class FigureRow:
 
 @dataclass(frozen=True)
 class FormulaView:
-    """`steps` are the right sides: in words, in numbers, and the result."""
+    """`steps` are the right sides: in words, in numbers, and the result; `title` is what they give, and for what."""
 
+    title: str
     name: str
     for_label: str
     steps: tuple[str | Markup, ...]

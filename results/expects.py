@@ -20,6 +20,12 @@ class Verdict:
     detail: str
     origin: str
 
+    @property
+    def warning(self) -> str:
+        """Of one that does not hold, or not for certain, as one line."""
+        judged = "does not hold" if self.holds is False else "can't be known"
+        return f"expect {judged}: {self.text} ({self.detail}) at {self.origin}"
+
 
 def evaluate(plan: Plan, store: Store) -> list[Verdict]:
     """A verdict for each of the plan's expectations. One that fails anywhere does not hold. Raises RunnerError."""

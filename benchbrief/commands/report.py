@@ -97,7 +97,7 @@ def command(
                 click.echo(path)
     broken = [verdict for verdict in verdicts if verdict.holds is not True]
     for verdict in broken:
-        warn(f"expect does not hold: {verdict.text} ({verdict.detail}) at {verdict.origin}")
+        warn(verdict.warning)
     if broken:
         raise Stop(ExitCode.EXPECT_FAILED)
 

@@ -51,6 +51,19 @@ def test_an_unmet_expectation_is_told_with_its_condition_and_its_value() -> None
     )
 
 
+def test_an_expectation_without_its_value_is_told_apart_from_one_that_is_not_met() -> None:
+    world = w.World({"disk": "Disk"}, {"a": "A"})
+    unknown = expecting(5_000)
+    query = unknown.query.model_copy(update={"sql": "SELECT 'disk' AS hardware, NULL::DOUBLE AS value"})
+    world.expects = (expecting(10_000), unknown.model_copy(update={"query": query}))
+    report = w.report("R")
+    view = build(world.plan(report), world.store(), report, CATALOGUES["en"])
+    found = {notice.title: (notice.severity, notice.text) for notice in view.notices if "Expect" in notice.title}
+    assert [severity for severity, _ in found.values()] == ["error", "warning"]
+    assert found["Expectations not met"][1].count("max(") == 2
+    assert "can't be known: a value is missing (Disk" in found["Expectations without a verdict"][1]
+
+
 @pytest.mark.parametrize("template", ["white_paper", "slide"])
 def test_a_cover_names_all_notices_with_links_to_them(template: str, tmp_path: Path) -> None:
     world = w.World({"disk": "Disk"}, {"a": "A"}, failed={"ramp/disk/a/threads=4/1": "it went away"})

@@ -350,6 +350,8 @@ def test_a_formula_shows_a_declared_price_as_it_was_declared(tmp_path: Path) -> 
     html = page(world, report, tmp_path).replace("\u00a0", " ")
     assert "= 4,000 ops/s ÷ 0.10 USD/h" in re.sub("<[^>]*>", "", html)
     assert "= 144 Mops/USD" in re.sub("<[^>]*>", "", html)
+    slides = page(world, report.model_copy(update={"template": "slide"}), tmp_path)
+    assert "<h2>Operations per dollar</h2>" in slides
 
 
 def test_every_number_comes_with_its_expression_and_its_sql(tmp_path: Path) -> None:

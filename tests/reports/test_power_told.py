@@ -1,0 +1,46 @@
+"""What the disclosure says of watts: nothing of a meter that is not there, and nothing of what was not sampled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from benchbrief.compiler import plan as p
+from benchbrief.reports.build import build
+from benchbrief.reports.view import DisclosureView
+from benchbrief.reports.words import CATALOGUES
+from benchbrief.results import schema as s
+from tests.reports import world as w
+from tests.reports.test_what_is_missing_or_not_measured import SOURCE
+
+
+def told(*more: tuple[Any, ...], language: str = "en") -> str:
+    """The disclosure of a run with a meter of its own command, and with the rows `more`."""
+    world = w.World({"disk": "Disk"}, {"a": "A"})
+    report = w.report("R", p.DisclosureElement(), language=language)
+    plan = world.plan(report)
+    meter = p.PowerMeter(kind="command", boundary="node", on="node", origin=w.HERE)
+    disk = plan.hardware["disk"].model_copy(update={"power": (meter,)})
+    probes = tuple(p.Probe(name=name, every_s=1, hosts=("local",), origin=w.HERE) for name in ("power", "cpu"))
+    cells = tuple(cell.model_copy(update={"probes": probes}) for cell in plan.cells)
+    plan = plan.model_copy(update={"hardware": {"disk": disk}, "cells": cells})
+    view = build(plan, w.make_store([*world.rows(), *more]), report, CATALOGUES[language])
+    (block,) = [each for each in view.blocks if isinstance(each, DisclosureView)]
+    return "\n".join(item.text for group in block.groups for item in group.items)
+
+
+@pytest.mark.parametrize(("language", "says"), [("en", "The power of Disk is what each node"), ("ja", "Disk の電力は")])
+def test_the_power_of_a_node_is_not_said_to_be_of_a_bmc_that_is_not_there(language: str, says: str) -> None:
+    text = told(language=language)
+    assert says in text
+    assert "command" in text
+    assert "BMC" not in text
+
+
+def test_of_imported_results_only_what_they_have_samples_of_is_said_to_be_read() -> None:
+    bare = told(SOURCE)
+    assert not any(each in bare for each in ("The power of", "The cpu probe", "sampled"))
+    sampled = told(SOURCE, s.CoverageRow(w.RUN, "ramp/disk/a/threads=4/1", "power", "local", 1.0, 1.0))
+    assert "The power of Disk" in sampled
+    assert "The cpu probe" not in sampled
