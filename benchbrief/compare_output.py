@@ -23,6 +23,9 @@ _MARKS = {"better": "✅ better", "worse": "❌ worse"}
 _WORDS = {"unknown": "can't tell"}
 HEAD = ("metric", "point", "A", "B", "change", "verdict")
 _MOST_DIFFERENCES = 12
+_SHARES = {"share": 100.0, "%": 1.0}
+"""Units of shares, with what makes percentage points of them."""
+_PERCEPTIBLE = 0.02
 _MISSING = "–"
 
 
@@ -71,6 +74,9 @@ def _measured(values: Values | None, unit: str) -> str:
     text = quantity(values.value, unit)
     if values.interval is None or not values.value:
         return text
+    if unit in _SHARES or values.value < 0:  # a percentage of a percentage would be taken for points
+        below, above = (amount(abs(end - values.value), unit) for end in values.interval)
+        return f"{text} -{below}/+{above}" if values.percentile else f"{text} ±{above}"
     low, high = ((end / values.value - 1) * 100 for end in values.interval)
     if values.percentile:
         return f"{text} -{_share(low)}/+{_share(high)} %"
@@ -94,10 +100,26 @@ def quantity(value: float, unit: str) -> str:
             return f"{text} {unit}" if unit not in ("", "1") else text
 
 
+def amount(value: float, unit: str) -> str:
+    """Of a difference: `2.4 ops/s/W`; of shares `3.1 points`, percentage points."""
+    return f"{value * _SHARES[unit]:.3g} points" if unit in _SHARES else quantity(value, unit)
+
+
+def _signed(value: float, unit: str) -> str:
+    return ("-" if value < 0 else "+") + amount(abs(value), unit)
+
+
 def _change(row: Comparison) -> str:
-    """`+17.2 % (+14.1 to +20.3)`, the interval of the ratio as changes."""
-    if row.ratio is None:
-        return _MISSING
+    """`+17.2 % (+14.1 to +20.3)`, the interval of the ratio as changes; of shares, and where there is no ratio, the
+    difference: `-39.9 points (-41.1 to -38.7)`."""
+    if row.ratio is None or row.unit in _SHARES:
+        if row.difference is None:
+            return _MISSING
+        told = _signed(row.difference, row.unit)
+        if row.difference_interval is None:
+            return told
+        lowest, highest = (_signed(end, row.unit) for end in row.difference_interval)
+        return f"{told} ({lowest.removesuffix(' points')} to {highest.removesuffix(' points')})"
     change = f"{_percent(row.ratio)} %"
     if row.interval is None:
         return f"{change} (unbounded)" if row.p is not None else change
@@ -150,6 +172,7 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
     few = sum("too few repeats" in row.reason for row in outcome.comparisons)
     if few:
         yield f"{few} comparisons can't be told from noise with one repeat: say `repeats = 3` or more in the experiment"
+    yield from told_apart(outcome.comparisons)
     tested = sum(row.p is not None for row in outcome.comparisons)
     if tested:
         yield (
@@ -157,6 +180,26 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
             + (f", and a change of {threshold * 100:.3g} % or more" if threshold else "")
             + "; ± and ( ) are 95 % intervals over repeats, -/+ the repeats of a percentile"
         )
+
+
+def told_apart(rows: Sequence[Comparison]) -> Iterator[str]:
+    """The rows whose change is not the one that A and B show."""
+    apart = [f"{row.quantity} at {printable(_point(row, {'experiment'}))}" for row in rows if _apart(row)]
+    if apart:
+        more = f" and {len(apart) - 3} more" if len(apart) > 3 else ""
+        yield (
+            f"the change of {', '.join(apart[:3])}{more} is that of the repeats' own values, which is tested; A and B "
+            "are over all repeats, and lie otherwise from each other"
+        )
+
+
+def _apart(row: Comparison) -> bool:
+    if row.first is None or row.second is None or row.first.value is None or row.second.value is None:
+        return False
+    if row.ratio is not None and row.unit not in _SHARES:
+        return abs(row.ratio - row.second.value / row.first.value) > _PERCEPTIBLE
+    shown, size = row.second.value - row.first.value, max(abs(row.first.value), abs(row.second.value))
+    return row.difference is not None and abs(row.difference - shown) > _PERCEPTIBLE * size
 
 
 def told_definitions(first: Contender, second: Contender, names: Container[str] | None = None) -> Iterator[str]:
@@ -213,6 +256,8 @@ def _row(row: Comparison) -> dict[str, object]:
         **sides,
         "ratio": row.ratio,
         "interval": row.interval,
+        "difference": row.difference,
+        "difference_interval": row.difference_interval,
         "p": row.p,
         "p_holm": row.p_holm,
         "verdict": row.verdict,

@@ -6,12 +6,21 @@ The repeats of two contenders (`results/contenders.py`) are compared at the same
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from benchbrief.results.significance import Ratio, difference, holm, p_value, ratio_of_means, ratio_of_percentiles
+from benchbrief.results.significance import (
+    Estimate,
+    difference,
+    difference_of,
+    holm,
+    p_value,
+    ratio_of_means,
+    ratio_of_percentiles,
+)
 from benchbrief.results.store import Key
 from benchbrief.runners.confidence import t_interval
 
@@ -62,7 +71,8 @@ class Quantity:
 @dataclass(frozen=True)
 class Comparison:
     """One quantity at one point. `ratio` is the second contender's by the first's, in what is tested: of percentiles
-    with repeats, their own and not the merged one.
+    with repeats, their own and not the merged one. Values below 0 have none, nor has a first one of 0: there, as of all
+    others, `difference` is by how much the second lies above the first, in the unit, each with its 95 % interval.
 
     `p` is the probability of so large a difference if there is none, `p_holm` the same corrected for the comparisons of
     its family; both are None where one side has fewer than two repeats, or nothing, and where no repeat differs.
@@ -76,6 +86,8 @@ class Comparison:
     second: Values | None
     ratio: float | None
     interval: tuple[float, float] | None
+    difference: float | None
+    difference_interval: tuple[float, float] | None
     p: float | None
     p_holm: float | None
     verdict: Verdict
@@ -152,21 +164,47 @@ def _outcome(rows: Sequence[Comparison], corrected: Mapping[int, float], thresho
 
 def _compared(quantity: Quantity, point: Point, first: Values | None, second: Values | None) -> Comparison:
     ratio = interval = p = None
+    apart: Estimate | None = None
     if first is not None and second is not None and first.value is not None and second.value is not None:
-        ratio = second.value / first.value if first.value else None
-        between: Ratio | None = None
-        if first.repeats and second.repeats:
-            of = ratio_of_percentiles if first.percentile else ratio_of_means
-            between = of(first.repeats, second.repeats)
-        if between is not None and min(len(first.repeats), len(second.repeats)) > 1:
-            ratio = between.value
-        if between is not None and between.low is not None and between.high is not None:
-            interval = (between.low, between.high)
+        several = min(len(first.repeats), len(second.repeats)) > 1
+        apart = Estimate(second.value - first.value, None, None)
+        if several:
+            apart = difference_of(first.repeats, second.repeats, percentile=first.percentile)
+        if first.value > 0 and min(second.value, *first.repeats, *second.repeats) >= 0:
+            ratio, interval = _ratio(first, second)
         if len({*first.repeats, *second.repeats}) > 1 and not _same_measurement(first, second):
             p = p_value(first.repeats, second.repeats, percentile=first.percentile)
     return Comparison(
-        quantity.name, quantity.unit, quantity.better, point, first, second, ratio, interval, p, None, "unknown"
+        quantity.name,
+        quantity.unit,
+        quantity.better,
+        point,
+        first,
+        second,
+        ratio,
+        interval,
+        None if apart is None else apart.value,
+        _ends(apart),
+        p,
+        None,
+        "unknown",
     )
+
+
+def _ratio(first: Values, second: Values) -> tuple[float | None, tuple[float, float] | None]:
+    """Of two that are not below 0, the first one above it; with its interval."""
+    ratio = second.value / first.value if first.value and second.value is not None else None
+    between: Estimate | None = None
+    if first.repeats and second.repeats:
+        of = ratio_of_percentiles if first.percentile else ratio_of_means
+        between = of(first.repeats, second.repeats)
+    if between is not None and min(len(first.repeats), len(second.repeats)) > 1:
+        ratio = between.value
+    return ratio, _ends(between)
+
+
+def _ends(of: Estimate | None) -> tuple[float, float] | None:
+    return None if of is None or of.low is None or of.high is None else (of.low, of.high)
 
 
 def _judged(row: Comparison, threshold: float) -> Comparison:
@@ -187,7 +225,7 @@ def _judged(row: Comparison, threshold: float) -> Comparison:
         return replace(row, reason=f"too few repeats: {max(fewest, 1)}, and a test takes 2")
     if row.p_holm >= SIGNIFICANT:
         return replace(row, verdict="within noise")
-    if row.ratio is not None and abs(row.ratio - 1) < threshold:
+    if _change(row) < threshold:
         return replace(row, verdict="within threshold")
     if row.better is None:
         return replace(row, verdict="differs")
@@ -196,6 +234,14 @@ def _judged(row: Comparison, threshold: float) -> Comparison:
         went = ("rise", "does not") if rises else ("fall", "does not")
         return replace(row, reason=f"the repeats' own values {went[0]}, and that of all of them {went[1]}")
     return replace(row, verdict="better" if rises == (row.better == "higher") else "worse")
+
+
+def _change(row: Comparison) -> float:
+    """As a share of the first one's size, whatever its sign; infinite of 0."""
+    if row.ratio is not None:
+        return abs(row.ratio - 1)
+    size = abs(statistics.fmean(row.first.repeats)) if row.first and row.first.repeats else 0.0
+    return math.inf if row.difference is None or not size else abs(row.difference) / size
 
 
 def _same_measurement(first: Values, second: Values) -> bool:

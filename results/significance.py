@@ -21,9 +21,9 @@ MOST_EXACT = 10_000
 
 
 @dataclass(frozen=True)
-class Ratio:
-    """A ratio with its confidence interval. A side of the interval is None where it has no bound: the divisor is not
-    told from 0."""
+class Estimate:
+    """A ratio or a difference with its confidence interval. A side of a ratio's interval is None where it has no bound:
+    the divisor is not told from 0."""
 
     value: float
     low: float | None
@@ -85,6 +85,29 @@ def difference(a: Sequence[float], b: Sequence[float], *, percentile: bool = Fal
     return statistics.fmean(b) - statistics.fmean(a)
 
 
+def difference_of(
+    a: Sequence[float], b: Sequence[float], *, percentile: bool = False, level: float = LEVEL
+) -> Estimate:
+    """By how much b lies above a, in their unit, with its interval: of the means, by Welch; of percentiles with
+    `FEWEST_RANKED` repeats, of all pairs, by ranks. No interval with fewer than two values."""
+    if percentile and min(len(a), len(b)) >= FEWEST_RANKED:
+        return _of_pairs(sorted(above - below for below in a for above in b), len(a), len(b), level)
+    middle = statistics.fmean(b) - statistics.fmean(a)
+    if min(len(a), len(b)) < 2:
+        return Estimate(middle, None, None)
+    half = _half_width(a, b, level)
+    return Estimate(middle, middle - half, middle + half)
+
+
+def _half_width(a: Sequence[float], b: Sequence[float], level: float) -> float:
+    """Of the interval of the difference of two means, by Welch."""
+    from scipy.special import stdtrit
+
+    freedom = degrees_of_freedom(a, b)
+    error = math.sqrt(statistics.variance(a) / len(a) + statistics.variance(b) / len(b))
+    return 0.0 if math.isinf(freedom) else float(stdtrit(freedom, (1 + level) / 2)) * error
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """The p-values adjusted so that one false alarm among all is as unlikely as it was for each: S. Holm, "A Simple
     Sequentially Rejective Multiple Test Procedure" (1979)."""
@@ -96,7 +119,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def ratio_of_means(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> Ratio | None:
+def ratio_of_means(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> Estimate | None:
     """b's mean by a's, with Fieller's interval: E. C. Fieller, "Some Problems in Interval Estimation" (1954).
 
     The two are independent, with variances of their own and Welch's degrees of freedom, so that the interval leaves 1
@@ -107,24 +130,24 @@ def ratio_of_means(a: Sequence[float], b: Sequence[float], level: float = LEVEL)
         return None
     value = above / below
     if min(len(a), len(b)) < 2:
-        return Ratio(value, None, None)
+        return Estimate(value, None, None)
     from scipy.special import stdtrit
 
     freedom = degrees_of_freedom(a, b)
     if math.isinf(freedom):
-        return Ratio(value, value, value)
+        return Estimate(value, value, value)
     t2 = float(stdtrit(freedom, (1 + level) / 2)) ** 2
     # Those ratios r for which above - r * below is within t standard errors of 0: a quadratic in r.
     square = below * below - t2 * statistics.variance(a) / len(a)
     constant = above * above - t2 * statistics.variance(b) / len(b)
     root = (below * above) ** 2 - square * constant
     if square <= 0 or root < 0:
-        return Ratio(value, None, None)
+        return Estimate(value, None, None)
     ends = ((below * above - math.sqrt(root)) / square, (below * above + math.sqrt(root)) / square)
-    return Ratio(value, *ends)
+    return Estimate(value, *ends)
 
 
-def ratio_of_percentiles(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> Ratio | None:
+def ratio_of_percentiles(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> Estimate | None:
     """How many times a's typical repeat is b's, with the interval that belongs to the test of `p_value`.
 
     With few repeats, of the means of their logarithms, by Welch; with `FEWEST_RANKED`, the median of all ratios of a
@@ -133,23 +156,18 @@ def ratio_of_percentiles(a: Sequence[float], b: Sequence[float], level: float = 
     if min(len(a), len(b)) < 2 or min(*a, *b) <= 0:
         return None
     if min(len(a), len(b)) >= FEWEST_RANKED:
-        return _ratio_of_ranks(a, b, level)
-    from scipy.special import stdtrit
-
+        return _of_pairs(sorted(above / below for below in a for above in b), len(a), len(b), level)
     below, above = _logs(a), _logs(b)
     middle = statistics.fmean(above) - statistics.fmean(below)
-    freedom = degrees_of_freedom(below, above)
-    error = math.sqrt(statistics.variance(below) / len(a) + statistics.variance(above) / len(b))
-    half = 0.0 if math.isinf(freedom) else float(stdtrit(freedom, (1 + level) / 2)) * error
-    return Ratio(math.exp(middle), math.exp(middle - half), math.exp(middle + half))
+    half = _half_width(below, above, level)
+    return Estimate(math.exp(middle), math.exp(middle - half), math.exp(middle + half))
 
 
-def _ratio_of_ranks(a: Sequence[float], b: Sequence[float], level: float) -> Ratio:
-    """J. L. Hodges and E. L. Lehmann, "Estimates of Location Based on Rank Tests" (1963), as a ratio: those that the
-    test of Mann and Whitney does not reject lie between two of the ratios of pairs, in their order."""
-    ratios = sorted(above / below for below in a for above in b)
-    outside = _rejected_orders(len(a), len(b), (1 - level) / 2)
-    return Ratio(statistics.median(ratios), ratios[outside], ratios[-1 - outside])
+def _of_pairs(found: Sequence[float], n: int, m: int, level: float) -> Estimate:
+    """J. L. Hodges and E. L. Lehmann, "Estimates of Location Based on Rank Tests" (1963), also for ratios: what the
+    test of Mann and Whitney does not reject lies between two of the differences or ratios of pairs, in their order."""
+    outside = _rejected_orders(n, m, (1 - level) / 2)
+    return Estimate(statistics.median(found), found[outside], found[-1 - outside])
 
 
 def _rejected_orders(n: int, m: int, tail: float) -> int:

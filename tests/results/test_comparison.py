@@ -136,3 +136,22 @@ def test_several_pairs_are_one_family_and_each_keeps_its_own_points() -> None:
     outcomes = compare_all(pairs)
     assert [len(each.comparisons) for each in outcomes] == [1, 1, 1]
     assert [each.comparisons[0].p_holm for each in outcomes] == pytest.approx([3 * alone] * 3)
+
+
+def of_gain(first: Values, second: Values, **more: float) -> Comparison:
+    (row,) = compare([Quantity("gain", "%", "higher", {(("threads", 1),): (first, second)})], **more).comparisons
+    return row
+
+
+def test_values_below_zero_have_a_difference_and_no_ratio() -> None:
+    deeper = of_gain(values(-39.0, -40.0, -39.8), values(-79.0, -80.0, -79.5))
+    assert (deeper.ratio, deeper.interval, deeper.verdict) == (None, None, "worse")
+    assert deeper.difference == pytest.approx(-39.9)
+    assert deeper.difference_interval is not None
+    assert deeper.difference_interval[0] < -39.9 < deeper.difference_interval[1] < 0
+    across = of_gain(values(-39.0, -40.0, -39.8), values(10.0, 10.6, 10.3), threshold=0.5)
+    assert (across.ratio, across.verdict) == (None, "better")
+    near = of_gain(values(-39.0, -40.0, -39.8), values(-41.0, -41.2, -41.1), threshold=0.5)
+    assert near.verdict == "within threshold"
+    from_zero = of_gain(values(0.0, 0.0, 0.0), values(1.0, 1.1, 1.2), threshold=0.5)
+    assert (from_zero.ratio, from_zero.verdict) == (None, "better")
