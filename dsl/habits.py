@@ -13,7 +13,7 @@ from benchbrief.dsl.problem import Problem
 from benchbrief.dsl.stop import DECLARATIONS, Stop
 
 _DECLARED = re.compile(rf"^(?:{'|'.join(DECLARATIONS)})\b", re.MULTILINE)
-_COLONS = re.compile(r"(\d+):(\d+)(?::(\d+))?(?![\w.:])")
+_COLONS = re.compile(r"([0-9]{1,15}):([0-9]{1,15})(?::([0-9]{1,15}))?(?![\w.:])")
 _FAMILIES = ("ycsb", "db_bench")
 _ALONG = ("by", "along", "across", "per")
 _METRIC = "a metric is written `metric name in unit = expression, higher is better`"
@@ -36,7 +36,7 @@ def colons(stop: Stop) -> Problem | None:
     wanted = f"{first}..{last_or_step}"
     if third:  # some put the step last, some in the middle
         step, end = sorted((last_or_step, third), key=int)
-        wanted = f"range({first}, {end}, step: {step})"
+        wanted = f"range({first}, {end}, step: {step})" if int(step) else f"{first}..{end}"
     return sign_errors.WrongSign(stop.span(*ramp.span()), ramp[0], wanted, "`1..16` is every whole number between")
 
 

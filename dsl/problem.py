@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from benchbrief.dsl.diagnostics import Diagnostic, Note, Severity, SpecError, Suggestion
 from benchbrief.dsl.source import Span
 
+_BLANK = re.compile(r"\s")
 _LONGEST = 600  # characters of a message
+_LONGEST_WORD = 120  # those of a word, name, number or path in it
 
 
 @dataclass(frozen=True)
@@ -82,9 +85,9 @@ class Problem:
         return template.format_map(_Fields(self)) if template else ""
 
 
-def _brief(text: str) -> str:
+def _brief(text: str, longest: int = _LONGEST) -> str:
     """The text, cut in its middle when a word of the spec makes it endless."""
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}...{text[-_LONGEST // 2 :]}"
+    return text if len(text) <= longest else f"{text[: longest // 2]}...{text[-longest // 2 :]}"
 
 
 class _Fields(dict[str, object]):
@@ -95,4 +98,5 @@ class _Fields(dict[str, object]):
         self._problem = problem
 
     def __missing__(self, name: str) -> object:
-        return getattr(self._problem, name)
+        value = getattr(self._problem, name)
+        return _brief(value, _LONGEST_WORD) if isinstance(value, str) and not _BLANK.search(value) else value

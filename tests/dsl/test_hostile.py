@@ -168,6 +168,29 @@ def test_numbers_that_only_look_dangerous(number: str) -> None:
     assert isinstance(param.value, ast.Quantity)
 
 
+@pytest.mark.parametrize("digits", [5, 15, 16, 400, 5000])
+def test_ramps_with_colons_of_any_length_are_told(digits: int) -> None:
+    long = "9" * digits
+    for ramp in (f"1:{long}", f"1:{long}:3", f"1:3:{long}", f"{long}:2:1", f"1:{long}:{long}", "1:٣:" + "٣" * digits):
+        assert refused(f"experiment e {{ threads = {ramp} }}").startswith("E01")
+
+
+@pytest.mark.parametrize(("ramp", "mended"), [("16:0:256", "16..256"), ("16:256:16", "range(16, 256, step: 16)")])
+def test_a_ramp_with_colons_is_never_mended_with_a_step_of_nothing(ramp: str, mended: str) -> None:
+    found = _why_not(lambda: parse(Source("t", f"experiment e {{ threads = {ramp} }}")))
+    assert found is not None
+    assert found.suggestion is not None
+    assert found.suggestion.replacement == mended
+
+
+@pytest.mark.parametrize("slip", ["metric a-{}", "workload a from ycsb-{} {{}}", "use /{}", "hardware h {{ {} 5 }}"])
+def test_a_message_holds_the_ends_of_a_long_word_and_its_mend_all_of_it(slip: str) -> None:
+    found = _why_not(lambda: parse(Source("t", slip.format("b" * 9000))))
+    assert found is not None
+    assert max(len(found.summary), len(found.label), len(found.help)) < 250
+    assert found.suggestion is None or len(found.suggestion.replacement) > 9000
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
@@ -188,7 +211,7 @@ _PIECES = st.sampled_from(
         *"()[]{},=:.;+-*/'\"<>&|!#%\\\n\t", " ", "  ", "\r\n", '"""', "==", "..", "//", "&&", "a", "b", "hosts", "x",
         "over", "by", "every", "when", "in", "from", "is", "better", "metric", "expect", "param", "use", "hardware",
         "each", "override", "formula", "for", "and", "not", "1", "5 min", "2.5k", "1e999", "ops/s", '"text"',
-        '"{a:.1f}"', '"{', '}"', "figure", "日", "\u00a0", "\x1b",
+        '"{a:.1f}"', '"{', '}"', "figure", "1:2", "1:0:9", f"1:{'9' * 5000}:3", "日", "\u00a0", "\x1b",
     ]
 )  # fmt: skip
 
