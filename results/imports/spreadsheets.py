@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +22,10 @@ _PACKED = {
     b"PK\x03\x04": ("a workbook or another archive", "save the sheet as CSV (UTF-8), or unpack the archive"),
 }
 _SEP = re.compile(r"sep=(.)\s*", re.IGNORECASE)
-_COMMA = re.compile(r"[+-]?\d+,(\d+)(?:[eE][+-]?\d+)?")
+_COMMA = re.compile(r"[+-]?[0-9]+,([0-9]+)(?:[eE][+-]?[0-9]+)?")
+_POINT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}\.[0-9]{3}")
+_NEVER = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 
 
 class Unreadable(Exception):
@@ -52,16 +56,30 @@ class Sheet:
     @cached_property
     def _decimal_comma(self) -> bool:
         """Whether some number has one."""
-        if self.separator == ",":
-            return False
-        return any(_COMMA.fullmatch(field.strip()) for _, line in self.rows[1:] for field in line.split(self.separator))
+        return self.separator != "," and any(_COMMA.fullmatch(field) for field in self._below)
+
+    @cached_property
+    def _decimal_point(self) -> bool:
+        """Whether some number has one that can't stand between thousands."""
+        return self.separator == "," or any(
+            "." in field and _POINT.fullmatch(field) and not _THOUSANDS.fullmatch(field) for field in self._below
+        )
+
+    @property
+    def _below(self) -> Iterator[str]:
+        return (field.strip() for _, line in self.rows[1:] for field in line.split(self.separator))
 
     def number(self, text: str) -> float:
         """Raises ValueError for what is no number, UnclearNumber for what may be two."""
         match = _COMMA.fullmatch(text) if self.separator != "," else None
         if match is None:
+            if not _POINT.fullmatch(text) and not _NEVER.fullmatch(text):
+                raise ValueError(text)
             if "." in text and self._decimal_comma:
                 raise UnclearNumber(f"what the point in {text} is can't be told: other numbers have a comma")
+            if _THOUSANDS.fullmatch(text) and not self._decimal_point:
+                whole = text.replace(".", "")
+                raise UnclearNumber(f"whether {text} is {whole} or {text}0 can't be told: write one of them")
             return float(text)
         if len(match[1]) == 3:
             point, whole = text.replace(",", "."), text.replace(",", "")

@@ -296,6 +296,10 @@ HEAD = "hardware{0}workload{0}threads{0}throughput (ops/s)"
         (HEAD.format(";") + "\neco;a;48;7120,5\n", 7120.5),
         ("sep=;\n" + HEAD.format(";") + "\neco;a;48;7120,5\n", 7120.5),
         (HEAD.format("\t") + "\neco\ta\t48\t7120.5\n", 7120.5),
+        (HEAD.format(";") + "\neco;a;48;7120.125\n", 7120.125),
+        (HEAD.format(";") + "\neco;a;48;0.125\n", 0.125),
+        (HEAD.format(";") + ";repeat\neco;a;48;7.1200;1\n", 7.12),
+        (HEAD.format(",") + "\neco,a,48,7.125\n", 7.125),
         (HEAD.format(",") + ",,\neco,a,48,7120.5,,\n,,,,\n", 7120.5),
     ],
 )
@@ -316,6 +320,10 @@ def test_a_table_is_read_as_spreadsheets_save_it(
     [
         (HEAD.format(";") + "\neco;a;48;7,120\n", "whether 7,120 is 7120 or 7.120 can't be told"),
         (HEAD.format(";") + "\neco;a;48;818,3\neco;a;96;7.120\n", "what the point in 7.120 is can't be told"),
+        (HEAD.format(";") + "\neco;a;48;7.120\n", "whether 7.120 is 7120 or 7.1200 can't be told"),
+        (HEAD.format("\t") + "\neco\ta\t48\t7.120\n", "whether 7.120 is 7120 or 7.1200 can't be told"),
+        (HEAD.format(",") + "\neco,a,48,7_120\n", "`7_120` is not a number"),
+        (HEAD.format(",") + "\neco,a,48,\uff17\n", "`\uff17` is not a number"),
         (HEAD.format(",") + "\neco,a,48,7120.5 ops/s\n", "`7120.5 ops/s` is not a number"),
         (HEAD.format(",") + '\neco,a,48,"7,120.5"\n', "`7,120.5` is not a number"),
         ("\x1f\x8b\x08\x00", "packed by gzip"),
@@ -326,7 +334,7 @@ def test_what_may_be_another_number_is_refused_and_not_guessed(
     tmp_path: Path, plan: Plan, content: str, told: str
 ) -> None:
     path = tmp_path / "sheet.csv"
-    path.write_bytes(content.encode("latin-1"))
+    path.write_bytes(content.encode("latin-1" if content.startswith("\x1f") else "utf-8"))
     problems: list[Problem] = []
     read_table(path, plan, "", problems)
     assert any(told in problem.text for problem in problems), problems
