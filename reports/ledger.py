@@ -49,8 +49,8 @@ class Shown:
 
 @dataclass
 class _Row:
-    """A row of the appendix: what is computed in the same way from the same cells; in a compact one, what is shown in
-    one place."""
+    """A row of the appendix: what is computed in the same way from the same measurements; in a compact one, what is
+    shown in one place."""
 
     number: int
     expressions: dict[str, None]
@@ -158,7 +158,8 @@ class Ledger:
     def _row(self, expressions: tuple[str, ...], cells: tuple[str, ...], figure: str = "") -> _Row:
         """A figure has a row of its own: it is drawn of several expressions."""
         shown_in = (self._group, self.heading if not self._group else "")
-        key: tuple[object, ...] = shown_in if self._detail == "compact" else (expressions, cells)
+        measured = frozenset(self._measurement[cell] for cell in cells)
+        key: tuple[object, ...] = shown_in if self._detail == "compact" else (expressions, measured)
         row = self._rows.setdefault((figure, *key), _Row(len(self._rows) + 1, {}, {}))
         row.expressions |= dict.fromkeys(expressions)
         row.cells |= dict.fromkeys(cells)
@@ -224,12 +225,16 @@ class Ledger:
         return cell_entries(self._results.store)
 
     @cached_property
+    def _measurement(self) -> dict[str, tuple[str, str, str]]:
+        """Of each cell its experiment, hardware and workload: those that have these in common are a measurement."""
+        return {cell.cell_id: (cell.experiment, cell.hardware, cell.workload) for cell in self._results.cells}
+
+    @cached_property
     def _measurements(self) -> list[frozenset[str]]:
-        """The used cells of each experiment, hardware and workload: a ramp with its repeats."""
-        used, found = set(self._used), dict[tuple[str, str, str], list[str]]()
-        for cell in self._results.cells:
-            if cell.cell_id in used:
-                found.setdefault((cell.experiment, cell.hardware, cell.workload), []).append(cell.cell_id)
+        """The used cells of each: a ramp with its repeats."""
+        found = dict[tuple[str, str, str], list[str]]()
+        for cell in self._used:
+            found.setdefault(self._measurement[cell], []).append(cell)
         return [frozenset(cells) for cells in found.values()]
 
     def _told(self, number: int, ids: frozenset[str]) -> MeasurementLine:

@@ -11,11 +11,14 @@ import pytest
 from pypdf import PdfReader, PdfWriter
 
 from benchbrief.compiler import plan as p
+from benchbrief.reports.build import build
 from benchbrief.reports.errors import ReportError
+from benchbrief.reports.page import to_html
 from benchbrief.reports.render import Rendered, render
 from benchbrief.reports.shown import Brief, edited_in, marked_in, read_brief
 from benchbrief.reports.source import Store
 from benchbrief.reports.verify import verify
+from benchbrief.reports.words import CATALOGUES
 from benchbrief.results import schema as s
 from tests.reports import briefs
 from tests.reports import world as w
@@ -201,6 +204,19 @@ def test_links_lead_to_what_is_there(told: Told) -> None:
         places = [re.sub("<[^>]*>", " ", row.rpartition("<td>")[2]).strip() for row in rows]
         assert len(places) == len(set(places))
         assert {"Figure 1", "Table 1", "Gain from the RAM disk", "Read while writing"} <= set(places)
+
+
+def test_rows_of_the_appendix_that_tell_the_same_are_one() -> None:
+    world = w.World({"disk": "Disk"}, {"a": "Sessions"})
+    lines = tuple(p.Line(label=f"{n}", unit="ops/s", query=w.throughput("workload", threads=n)) for n in (1, 2, 4))
+    table = p.TableElement(title="T", dim="workload", dim_label="", keys=w.keys(world.workloads), lines=lines)
+    report = w.report("R", table, template="white_paper")
+    view = build(world.plan(report), world.store(), report, CATALOGUES["en"])
+    (line,) = view.provenance.sources
+    assert line.values == 3
+    assert len({number.cells for number in view.numbers.numbers}) == 3, "each still knows its own cell"
+    page = to_html(view, "white_paper", CATALOGUES["en"], "screen")
+    assert '<a href="#provenance">' in re.findall('<nav class="contents">.*?</nav>', page, re.DOTALL)[0]
 
 
 def test_contents_and_bookmarks_have_the_disclosure_and_the_appendix(told: Told) -> None:
