@@ -15,8 +15,8 @@ from benchbrief.results.runs import RunState, run_state
 from benchbrief.results.verdicts import Verdict
 from benchbrief.runners.live import Load, Reading, load_of, measures_of, present_readings
 
-CellState = Literal["waiting", "running", "ok", "failed", "interrupted", "skipped"]
-"""Skipped: not needed, as the search or the repeats that it belongs to are over."""
+CellState = Literal["waiting", "running", "ok", "failed", "interrupted", "skipped", "missing"]
+"""Skipped: not needed, as the search or the repeats that it belongs to are over. Missing: not in what was imported."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _elapsed(evidence: Evidence, now: float) -> float:
 def _cell_status(
     evidence: Evidence, verdict: Verdict, run: RunState, now: float, readings: Sequence[Reading]
 ) -> CellStatus:
-    cell, state = verdict.cell, _state(verdict, run)
+    cell, state = verdict.cell, _state(verdict, run, imported=evidence.imported is not None)
     reused = evidence.reused.get(cell.id)
     so_far = now - verdict.started_at if verdict.started_at is not None else None
     return CellStatus(
@@ -122,18 +122,18 @@ def _cell_status(
         attempt=verdict.attempt,
         seconds=so_far if verdict.seconds is None else verdict.seconds,
         ops_per_s=verdict.ops_per_s,
-        reason=verdict.reason if state in ("failed", "interrupted", "skipped") else None,
+        reason=verdict.reason if state in ("failed", "interrupted", "skipped", "missing") else None,
         origin=str(cell.origin),
         reused_from=reused.reused_from if reused else None,
         now=load_of(cell.id, readings) if state == "running" else None,
     )
 
 
-def _state(verdict: Verdict, run: RunState) -> CellState:
+def _state(verdict: Verdict, run: RunState, *, imported: bool) -> CellState:
     if verdict.status != "missing":
         return verdict.status
     if verdict.attempt is None:
-        return "waiting"
+        return "missing" if imported else "waiting"
     return "running" if run == "running" else "interrupted"
 
 
@@ -151,7 +151,7 @@ def remaining_s(states: Iterable[tuple[Cell, CellState, float | None]]) -> float
     factor = sum(seconds for _, seconds in finished) / plan_s if plan_s > 0 else 1.0
     hosts: dict[str, float] = {}
     for cell, state, seconds in planned:
-        if state in ("ok", "failed", "skipped"):
+        if state in ("ok", "failed", "skipped", "missing"):
             continue
         left = expected[cell.id] * factor
         if state == "running":

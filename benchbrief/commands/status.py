@@ -31,6 +31,7 @@ _COLOURS = {
     "interrupted": "yellow",
     "running": "cyan",
     "skipped": "bright_black",
+    "missing": "bright_black",
 }
 _STATE = 11
 _NUMBER = 18
@@ -80,6 +81,8 @@ def _headline(run: RunStatus) -> str:
     taken = f" ({run.reused} of them by earlier runs)" if run.reused else ""
     left = f", about {duration(run.remaining_s)} left" if run.remaining_s else ""
     mark = f" ({SHORT})" if run.simulated else f" ({IMPORTED}: {printable(run.source)})" if run.source else ""
+    if run.source:  # nothing ran, so no time was taken
+        return f"{run.run_id}  {_state(run.status)} {run.done}/{run.total} cells imported{mark}"
     skipped = f"{run.skipped} not needed, " if run.skipped else ""
     return (
         f"{run.run_id}  {_state(run.status)} {run.done}/{run.total} cells done{taken}, "

@@ -71,7 +71,12 @@ def test_the_outcome_names_the_run_its_source_and_its_cells(imported: Done) -> N
 
 def test_the_status_and_the_exports_say_it(imported: Done) -> None:
     status = imported.bench("status", imported.run).out
-    assert "(imported, not measured here: Shrink Your Cluster (Example Ltd))" in status.splitlines()[0]
+    head, *cells = status.splitlines()
+    assert "(imported, not measured here: Shrink Your Cluster (Example Ltd))" in head
+    assert "2/4 cells imported" in head
+    assert " left" not in head
+    assert sum("missing" in line and "not in what was imported" in line for line in cells) == 2
+    assert "waiting" not in status
     assert imported.bench("status", imported.run, "--json").json["origin"] == "imported"
     asked = imported.bench("query", "--run", imported.run, "--json", "SELECT value FROM measure.throughput").json
     assert [row["imported"] for row in asked] == [True, True]
