@@ -15,7 +15,7 @@ from typing import NoReturn
 
 import click
 
-from benchbrief.terminal import ExitCode, Stop, on_hang_up, show_error, silence_what_is_closed
+from benchbrief.terminal import ExitCode, Stop, lead_somewhere, on_hang_up, show_error, silence_what_is_closed
 
 COMMANDS = {
     "init": "Write a commented starter spec.",
@@ -112,6 +112,7 @@ def group() -> None:
 
 def main() -> NoReturn:
     """The console command. Never lets a traceback out for something a user can mend."""
+    lead_somewhere()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows its code instead
             stream.reconfigure(errors="backslashreplace")

@@ -6,18 +6,18 @@ import hashlib
 import os
 import shlex
 import signal
-import sys
 import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from types import FrameType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from benchbrief.progress import Progress
-from benchbrief.terminal import ExitCode, printable, silence_what_is_closed, warn
+from benchbrief.terminal import ExitCode, last_words, printable, silence_what_is_closed, warn
 
 if TYPE_CHECKING:
     from benchbrief.compiler.plan import Plan
@@ -213,20 +213,34 @@ def _stop_on_signals(progress: Progress, run_dir: Path) -> Iterator[threading.Ev
             if number == signal.SIGHUP:  # a terminal that is closed may send it twice
                 return
             # Not an exception: it would close the journal under the lanes, which are threads and still write to it.
-            progress.leave_terminal()
-            os.write(sys.stderr.fileno(), _left_behind(run_dir).encode(errors="replace"))
-            os._exit(ExitCode.INTERRUPTED)
+            try:
+                progress.leave_terminal()
+                last_words(_left_behind(run_dir))
+            finally:
+                os._exit(ExitCode.INTERRUPTED)
         stopping.set()
-        UNDERWAY.tell = progress.note
-        progress.note("stopping what runs; the same again ends at once, and leaves it running")
+        UNDERWAY.tell = notes.put
+        notes.put("stopping what runs; the same again ends at once, and leaves it running")
         for text in UNDERWAY.waited():
-            progress.note(f"waiting for {text}")
+            notes.put(f"waiting for {text}")
 
+    # What is told waits for who reads it, which must not keep the second signal from its handler. Such a queue may be
+    # put to by a handler (https://docs.python.org/3/library/queue.html#queue.SimpleQueue.put).
+    notes: SimpleQueue[str | None] = SimpleQueue()
+
+    def tell() -> None:
+        for text in iter(notes.get, None):
+            progress.note(text)
+
+    teller = threading.Thread(target=tell, name="teller", daemon=True)
+    teller.start()
     for number in before:
         signal.signal(number, stop)
     try:
         yield stopping
     finally:
+        notes.put(None)
+        teller.join()
         UNDERWAY.tell = None
         for number, handler in before.items():
             signal.signal(number, handler)

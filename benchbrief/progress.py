@@ -15,7 +15,7 @@ import click
 from benchbrief.marks import UNICODE, marks
 from benchbrief.quantities import duration, latency, rate
 from benchbrief.run_view import RunView
-from benchbrief.terminal import printable, use_colour
+from benchbrief.terminal import last_words, printable, use_colour
 
 if TYPE_CHECKING:
     from benchbrief.compiler.plan import Plan
@@ -156,7 +156,7 @@ class Progress:
     def leave_terminal(self) -> None:
         """Show the cursor again, when there is no time for more."""
         if self._live is not None:
-            os.write(self._stream.fileno(), b"\x1b[?25h\n")
+            last_words("\x1b[?25h\n")
 
     def note(self, text: str) -> None:
         """Say something beside the progress."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import errno
 import os
+import select
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -76,6 +77,29 @@ def silence_what_is_closed() -> None:
             except OSError:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
                 stream.flush()
+
+
+def lead_somewhere() -> None:
+    """Let standard output or error that we were started without lead nowhere: what is said there is lost, no error.
+
+    Nor does a file that is opened later take their number.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+
+
+def last_words(text: str) -> None:
+    """Say on standard error what is lost where nobody reads it, or not soon: this waits for nothing, and never fails.
+
+    For a signal's handler: it takes no lock.
+    """
+    with suppress(OSError, ValueError):
+        descriptor = sys.stderr.fileno()
+        waiting = select.poll()
+        waiting.register(descriptor, select.POLLOUT)
+        if waiting.poll(0):
+            os.write(descriptor, text.encode(errors="replace")[: select.PIPE_BUF])
 
 
 def on_hang_up(_number: int, _frame: FrameType | None) -> None:

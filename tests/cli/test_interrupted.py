@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import signal
 import subprocess
 from pathlib import Path
@@ -195,6 +196,34 @@ def test_a_second_ctrl_c_ends_at_once(slow_bench: Bench) -> None:
         (slow_bench.folder / "hurry").touch()
         assert slow_bench("resume").code == 0
     assert [verdict[2] for verdict in cells(slow_bench)] in ([1, 1, 1], [1, 2, 1]), "it may have been stopped by then"
+
+
+@pytest.mark.parametrize("errors", ["who has gone", "nobody", "who does not read"])
+def test_a_second_ctrl_c_ends_at_once_whoever_is_told(bench: Bench, errors: str) -> None:
+    tool = wrapped.db_bench(bench.folder / "slow", "*--threads=1*) exec sleep 500;;")
+    torn_down = SPEC.replace("reset  = reuse", 'teardown = command("sleep 600")')
+    bench.spec(torn_down, TOOL=f'db_bench("{tool}")')
+
+    def runs(what: str) -> bool:
+        return any(line.startswith(what) for line in bench.strays().values())
+
+    theirs, ours = os.pipe()
+    line = f"exec {PROGRAM} run brief.bench --no-report" + (" 2>&-" if errors == "nobody" else "")
+    with subprocess.Popen(["sh", "-c", line], cwd=bench.folder, env=bench.env, stderr=ours) as run:
+        try:
+            until(lambda: runs("sleep 500"), 60)
+            if errors == "who has gone":
+                os.close(theirs)
+            while select.select([], [ours], [], 0)[1] and errors == "who does not read":
+                os.write(ours, bytes(select.PIPE_BUF))
+            run.send_signal(signal.SIGINT)
+            until(lambda: runs("sleep 600"), 60)
+            run.send_signal(signal.SIGINT)
+            assert run.wait(30) == 130
+        finally:
+            run.kill()
+            bench.end_strays()
+    assert bench.journal("run_ended") == [], "the teardown was not waited for"
 
 
 def test_resume_says_that_the_spec_has_changed_and_goes_on_as_planned(slow_bench: Bench) -> None:
