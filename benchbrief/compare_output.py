@@ -13,6 +13,7 @@ from benchbrief.terminal import printable
 from benchbrief.verdict_files import inline, table
 
 if TYPE_CHECKING:
+    from benchbrief.compared_loads import Loads
     from benchbrief.contenders import Reference
     from benchbrief.results.comparison import Comparison, Outcome, Values
     from benchbrief.results.contenders import Contender
@@ -179,6 +180,15 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
             "better and worse: p below 5 % after Holm's correction for the points of each metric"
             + (f", and a change of {threshold * 100:.3g} % or more" if threshold else "")
             + "; ± and ( ) are 95 % intervals over repeats, -/+ the repeats of a percentile"
+        )
+
+
+def told_loads(outcome: Outcome, loads: Loads, *, judged: bool) -> Iterator[str]:
+    """That some of what is compared was measured with another load."""
+    count = sum(bool(loads.why_other(row.point)) for row in outcome.comparisons)
+    if count:
+        yield f"{count} of {len(outcome.comparisons)} comparisons are of another load, told above" + (
+            "" if judged else ", and not judged: a change may be the load's; --other-load judges them all the same"
         )
 
 

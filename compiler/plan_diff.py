@@ -100,7 +100,7 @@ def _cells(before: Plan, after: Plan) -> Iterator[CellDiff]:
         if was := same.get(cell.id):
             yield CellDiff("same", cell, was)
         elif was := left.pop(cell.id, None):
-            yield CellDiff("changed", cell, was, tuple(_parts(before, was, after, cell)))
+            yield CellDiff("changed", cell, was, tuple(changed_parts(before, was, after, cell)))
         else:
             yield CellDiff("new", cell)
     for cell in left.values():
@@ -121,7 +121,8 @@ def _same(before: Plan, after: Plan) -> dict[str, Cell]:
     return found
 
 
-def _parts(before: Plan, was: Cell, after: Plan, cell: Cell) -> Iterator[Part]:
+def changed_parts(before: Plan, was: Cell, after: Plan, cell: Cell) -> Iterator[Part]:
+    """What of a cell's identity is another than that of its counterpart in another plan."""
     old, new = dict(_flat(identity(before, was))), dict(_flat(identity(after, cell)))
     for path in dict.fromkeys((*old, *new)):
         if old.get(path) != new.get(path):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from benchbrief.results.significance import (
@@ -60,12 +60,16 @@ class Values:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is compared: a measure or a metric. `points` has what each contender measured, the first one first."""
+    """What is compared: a measure or a metric. `points` has what each contender measured, the first one first.
+
+    `unlike` says, of points that are not to be judged, why the two did not measure the same there.
+    """
 
     name: str
     unit: str
     better: Better
     points: Mapping[Point, tuple[Values | None, Values | None]]
+    unlike: Mapping[Point, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -172,7 +176,8 @@ def _compared(quantity: Quantity, point: Point, first: Values | None, second: Va
             apart = difference_of(first.repeats, second.repeats, percentile=first.percentile)
         if first.value > 0 and min(second.value, *first.repeats, *second.repeats) >= 0:
             ratio, interval = _ratio(first, second)
-        if len({*first.repeats, *second.repeats}) > 1 and not _same_measurement(first, second):
+        alike = point not in quantity.unlike and not _same_measurement(first, second)
+        if len({*first.repeats, *second.repeats}) > 1 and alike:
             p = p_value(first.repeats, second.repeats, percentile=first.percentile)
     return Comparison(
         quantity.name,
@@ -188,6 +193,7 @@ def _compared(quantity: Quantity, point: Point, first: Values | None, second: Va
         p,
         None,
         "unknown",
+        quantity.unlike.get(point, ""),
     )
 
 
@@ -216,6 +222,8 @@ def _judged(row: Comparison, threshold: float) -> Comparison:
             if side is None or side.value is None
         )
         return replace(row, reason=f"missing ({missing})")
+    if row.reason:
+        return row
     if _same_measurement(first, second):
         return replace(row, verdict="same measurement", reason="one took its results from the other")
     fewest = min(len(first.repeats), len(second.repeats))

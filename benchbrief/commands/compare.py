@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from benchbrief.terminal import ExitCode, Stop, exit_codes, fail, printable, use
 from benchbrief.verdict_files import verdict_options, write_markdown, write_verdicts
 
 if TYPE_CHECKING:
+    from benchbrief.compared_loads import Loads
     from benchbrief.contenders import Reference
     from benchbrief.results.comparison import Comparison, Outcome, Quantity
     from benchbrief.results.contenders import Contender
@@ -55,6 +57,7 @@ the last run whose spec was that of the git revision; each with `:hardware` behi
     "--strict", is_flag=True, help="Exit with 4 also where a difference can't be told, or B lacks a point of A."
 )
 @click.option("--mixed", is_flag=True, help="Compare what was measured with what was simulated or imported.")
+@click.option("--other-load", is_flag=True, help="Judge also points where the load of the two is not the same.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @verdict_options
 def command(
@@ -65,6 +68,7 @@ def command(
     threshold: float,
     strict: bool,
     mixed: bool,
+    other_load: bool,
     as_json: bool,
     junit: Path | None,
     markdown: Path | None,
@@ -74,6 +78,7 @@ def command(
     A is what is compared with, B what is judged.
     """
     from benchbrief import compare_output as output
+    from benchbrief.compared_loads import compare_loads
     from benchbrief.contenders import contender, resolve
     from benchbrief.results.comparison import compare
     from benchbrief.results.differences import differences
@@ -83,13 +88,17 @@ def command(
     with ExitStack() as opened:
         first, second = (contender(reference, opened) for reference in references)
         _refuse_mixture(first, second, mixed)
+        loads = compare_loads(first, second)
         chosen = _chosen(first, second, metrics)
+        if not other_load:
+            chosen = [_with_unlike(quantity, loads) for quantity in chosen]
         outcome = compare(chosen, threshold)
         if not any(row.first and row.second for row in outcome.comparisons):
             hint = f"only A has {_some(outcome.only_first)}; only B has {_some(outcome.only_second)}"
             raise fail(f"{a} and {b} have measured no point in common", hint)
-        found = differences(first, second)
-        notes = list(output.cautions(first, second, outcome, threshold))
+        found = [*loads.differences, *differences(first, second)]
+        notes = [*output.told_loads(outcome, loads, judged=other_load)]
+        notes += list(output.cautions(first, second, outcome, threshold))
         origins = first.origin, second.origin
     title = f"{_named(references[1])} against {_named(references[0])}"
     write_verdicts(title, list(output.cases(outcome, strict=strict)), junit)
@@ -101,6 +110,11 @@ def command(
         _tell(references, outcome, list(output.told_differences(found)), notes)
     if outcome.worse or (strict and outcome.untold):
         raise Stop(ExitCode.EXPECT_FAILED)
+
+
+def _with_unlike(quantity: Quantity, loads: Loads) -> Quantity:
+    told = {point: loads.why_other(point) for point in quantity.points}
+    return replace(quantity, unlike={point: why for point, why in told.items() if why})
 
 
 def _named(reference: Reference) -> str:

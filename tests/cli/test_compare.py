@@ -199,6 +199,29 @@ def test_what_differs_is_told_above_the_table_and_what_one_side_lacks_below(worl
     assert "A and B are simulated: nothing was measured" in out
 
 
+def test_points_of_another_load_are_told_by_name_and_not_judged_unless_that_is_said(world: World) -> None:
+    text = SPEC.replace("100k", "200k").replace("10 s", "20 s")
+    world.bench.spec(text, CORES=7, THREADS="1, 16", TAIL="p99", REPEATS=4)
+    before = set(world.bench.run_dirs())
+    made = world.bench("run", "brief.bench", "--simulate", "--seed", "2", "--no-report", "--quiet")
+    assert made.code == 0, made.text
+    (run,) = set(world.bench.run_dirs()) - before
+    world.runs["heavy"] = run.name
+    asked = ("base", "heavy", "--metric", "per_core")
+    done = world(*asked)
+    assert done.code == 0, done.text
+    assert "workload a.records: 100,000 | 200,000\n  experiment ramp.measure: 10 s | 20 s\n" in done.out
+    assert "can't tell: another load: records" in done.out
+    assert "4 of 4 comparisons are of another load, told above, and not judged" in done.out
+    assert world(*asked, "--strict").code == 4
+    judged = world(*asked, "--other-load")
+    assert judged.code == 4, "worse, as told"
+    assert "4 of 4 comparisons are of another load, told above\n" in judged.out
+    of_hardware = world("base:old", "heavy:new", "--metric", "throughput")
+    assert "another load: records" in of_hardware.out
+    assert "database" not in of_hardware.out, "of what is compared, no difference is told by the plans"
+
+
 def test_the_same_measurement_is_not_taken_for_two(world: World) -> None:
     run = world.bench.folder / "bench-out" / world.runs["base"]
     copy = run.with_name("copy-of-base")

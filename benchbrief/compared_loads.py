@@ -1,0 +1,91 @@
+"""What two contenders were measured with, by the plans: what differs of their load, and of all else that is said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchbrief.compiler.explain_diff import part_name, value_text
+from benchbrief.compiler.plan_diff import Part, changed_parts
+from benchbrief.results.differences import Difference
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.plan import Cell
+    from benchbrief.results.comparison import Point
+    from benchbrief.results.contenders import Contender
+
+_OF_THE_POINT = ("threads", "target", "repeat")
+_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Loads:
+    """`other` has, by the experiment, the workload and (of whole runs) the hardware, what of their load differs."""
+
+    differences: tuple[Difference, ...]
+    other: Mapping[Point, tuple[str, ...]]
+
+    def why_other(self, point: Point) -> str:
+        """Why what was measured at a point is not of one load; "" where it is.
+
+        A point of fewer dimensions is of all that it may be made of.
+        """
+        keys = dict(point)
+        found = [names for group, names in self.other.items() if all(keys.get(dim, key) == key for dim, key in group)]
+        names = list(dict.fromkeys(name for each in found for name in each))
+        if not names:
+            return ""
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        return f"another load: {', '.join(names[:_NAMED])}{more}"
+
+
+def compare_loads(first: Contender, second: Contender) -> Loads:
+    """By each experiment and workload that both measured. The load's differences stand first."""
+    ours, theirs = _groups(first), _groups(second)
+    found: dict[bool, dict[Difference, None]] = {True: {}, False: {}}
+    other: dict[Point, tuple[str, ...]] = {}
+    for group, was in ours.items():
+        if (cell := theirs.get(group)) is None:
+            continue
+        names = []
+        for part in _parts(first, was, second, cell):
+            of_load = part.owner.startswith("workload ")
+            found[of_load][_told(part, cell)] = None
+            if of_load:
+                names.append(part.name)
+        if names:
+            other[group] = tuple(names)
+    in_order = (sorted(found[of_load], key=lambda each: each.what) for of_load in (True, False))
+    return Loads(tuple(each for told in in_order for each in told), other)
+
+
+def _groups(side: Contender) -> dict[Point, Cell]:
+    """A cell of each experiment, workload and hardware: but for the point and the repeat, it is as the others."""
+    found: dict[Point, Cell] = {}
+    for cell in side.plan.cells:
+        group: Point = (("experiment", cell.experiment), ("workload", cell.workload))
+        if side.hardware is None:
+            group = (*group, ("hardware", cell.hardware))
+        elif cell.hardware != side.hardware:
+            continue
+        found.setdefault(group, cell)
+    return found
+
+
+def _parts(first: Contender, was: Cell, second: Contender, cell: Cell) -> Iterator[Part]:
+    for part in changed_parts(first.plan, was, second.plan, cell):
+        if part.name.partition(".")[0] in _OF_THE_POINT and not part.owner:
+            continue
+        # Of two hardware groups, the hosts and what stands on them are what is compared.
+        if second.hardware is None or not part.owner.startswith(("hardware ", "database ")):
+            yield part
+
+
+def _told(part: Part, cell: Cell) -> Difference:
+    before, after = (value_text(part, value) if value is not None else "" for value in (part.before, part.after))
+    if before == after:  # what sets them apart has no words of its own
+        before, after = json.dumps(part.before), json.dumps(part.after)
+    of = "" if part.owner or part.name.startswith("tool") else f"experiment {cell.experiment}."
+    return Difference(f"{of}{part_name(part)}", before, after)
