@@ -17,7 +17,7 @@ from benchbrief.reports.errors import ReportError
 from benchbrief.reports.house import House
 from benchbrief.reports.templating import environment, rendered
 from benchbrief.reports.view import FigureView, ReportView
-from benchbrief.reports.watermark import held, marked, marked_imported
+from benchbrief.reports.watermark import around, held, marked, marked_imported, titled
 from benchbrief.reports.words import Words
 
 if TYPE_CHECKING:
@@ -67,13 +67,16 @@ def to_html(
         "slides": slides_of(view.blocks) if template == "slide" else (),
         "script": _script(),
         "policy": policy(_script()),
+        "around": around(view, medium),
     }
     parts = {name: (path, text) for name, path, text in house.parts}
     made = environment(parts) if parts else _ours()
     page = rendered(f"{template}/brief.html.j2", made, tuple(path for path, _ in parts.values()), context)
-    if medium == "markdown" or not (view.simulated or view.imported):
+    if view.simulated and medium != "markdown":
+        page = titled(page, words)
+    if medium != "screen" or not (view.simulated or view.imported):
         return page
-    page = marked(page, words) if view.simulated else marked_imported(page, words, medium, template)
+    page = marked(page, words) if view.simulated else marked_imported(page, words)
     if parts:
         held(page, tuple(path for path, _ in parts.values()))
     return page

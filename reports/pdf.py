@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
+
+from benchbrief.reports.errors import ReportError
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
+
+_WATERMARK = b"<</Type/Pagination/Subtype/Watermark>>"
+"""What a stamp is, among a page's artifacts (ISO 32000-1, 14.8.2.2.2)."""
 
 
 def parsed(html: str) -> Element:
@@ -18,18 +24,78 @@ def parsed(html: str) -> Element:
     return tree
 
 
-def to_pdf(html: str, attached: Mapping[str, bytes] | None = None) -> bytes:
-    """The document, with files of text in it. Nothing is fetched: what the page shows, it carries in itself."""
+def to_pdf(
+    html: str, attached: Mapping[str, bytes] | None = None, over: Callable[[float, float], str] | None = None
+) -> bytes:
+    """The document, with files of text in it. Nothing is fetched: what the page shows, it carries in itself.
+
+    `over` gives what is drawn over each finished sheet, by its width and height in CSS pixels: HTML of its own, out of
+    reach of the document's style sheets, and no part of what programs read aloud.
+    """
     import weasyprint
 
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on font tables that subsetting drops
-    document = weasyprint.HTML(string=html, url_fetcher=_fetcher())
     files = [
         weasyprint.Attachment(string=content.decode(), name=name, description=name, relationship="Data")
         for name, content in (attached or {}).items()
     ]
-    pdf: bytes = document.write_pdf(pdf_variant="pdf/ua-1", pdf_tags=True, attachments=files)
+    options = {"pdf_variant": "pdf/ua-1", "pdf_tags": True, "attachments": files}
+    document = weasyprint.HTML(string=html, url_fetcher=_fetcher()).render(**options)
+    if over:
+        _stamp(document, over)
+    pdf: bytes = document.write_pdf(finisher=_stamped if over else None, **options)
     return pdf
+
+
+def _stamp(document: Any, over: Callable[[float, float], str]) -> None:
+    """Have each page of a document that is laid out paint, last of all, the page of `over` for its size."""
+    import weasyprint
+
+    typefaces = _Typefaces()
+
+    @lru_cache
+    def stamp(width: float, height: float) -> Any:
+        return weasyprint.HTML(string=over(width, height), url_fetcher=_fetcher()).render()
+
+    for page in document.pages:
+        page.paint = partial(_painted, page.paint, stamp(page.width, page.height), typefaces, document.fonts)
+
+
+def _painted(
+    paint: Callable[[Any, float], None],
+    stamp: Any,
+    typefaces: _Typefaces,
+    fonts: dict[object, Any],
+    stream: Any,
+    scale: float,
+) -> None:
+    """A page, and its stamp as an artifact: from a stream without tags, as nothing of it is in the document's tree."""
+    paint(stream, scale)
+    layer = stream.clone(fonts=typefaces, tags=None)
+    stamp.pages[0].paint(layer, scale)
+    fonts |= {("stamp", key): font for key, font in typefaces.items()}
+    stream.begin_marked_content("Artifact", _WATERMARK)
+    with stream.stacked():
+        stream.stream.extend(layer.stream)
+    stream.end_marked_content()
+
+
+def _stamped(document: Any, pdf: Any) -> None:
+    """Raises ReportError unless each page of the finished document has its stamp."""
+    pages = [pdf.objects[int(reference.split()[0])] for reference in pdf.page_references]
+    streams = [pdf.objects[int(page["Contents"].split()[0])].stream for page in pages]
+    if len(streams) != len(document.pages) or not all(_WATERMARK in stream for stream in streams):
+        raise ReportError("the PDF writer left a page without the mark of what was not measured here")
+
+
+class _Typefaces(dict[object, Any]):
+    """Those of a stamp, under names of their own: a typeface of the document's may call itself the same."""
+
+    def __setitem__(self, key: object, font: Any) -> None:
+        was = font.hash
+        font.hash = "".join(chr(65 + (ord(letter) - 64) % 26) for letter in was)
+        font.name = font.name.replace(was.encode(), font.hash.encode(), 1)
+        super().__setitem__(key, font)
 
 
 def _fetcher() -> Any:

@@ -18,7 +18,7 @@ from benchbrief.reports.house import Kept, house_of
 from benchbrief.reports.numbers import ATTACHMENT
 from benchbrief.reports.source import Store
 from benchbrief.reports.view import ReportView, figures_of
-from benchbrief.reports.watermark import marked_markdown
+from benchbrief.reports.watermark import Sheet, marked_markdown, sheet
 from benchbrief.reports.words import CATALOGUES, words_of
 
 if TYPE_CHECKING:
@@ -96,10 +96,9 @@ def render(
     drawn = [figure for figure in figures_of(view.blocks) if figure.svg]
     data = {f"{figure.id}.csv": figure.csv.encode() for figure in drawn}
     if "pdf" in chosen:
-        from benchbrief.reports.pdf import to_pdf
-
         pdf = out_dir / f"{stem}.pdf"
-        files.append(_write(pdf, to_pdf(page("paper"), {ATTACHMENT: numbers, **data})))
+        attached = {ATTACHMENT: numbers, **data}
+        files.append(_write(pdf, _pdf(page("paper"), attached, sheet(view, catalogue), report)))
     if "html" in chosen:
         files.append(_write(html, screen.encode()))
     if "markdown" in chosen:
@@ -114,6 +113,22 @@ def render(
     if {"pdf", "markdown"} & set(chosen):
         beside += [_write(out_dir / f"{stem}-figures" / name, content) for name, content in data.items()]
     return Rendered(html, pdf, numbers_path, (*files, *beside), lacking(report.language) if pdf else "")
+
+
+def _pdf(page: str, attached: dict[str, bytes], over: Sheet | None, report: Report) -> bytes:
+    """Raises ReportError where a user's own style sheet or part asks for what the PDF writer can't do."""
+    from benchbrief.reports.pdf import to_pdf
+
+    own = [asset.file for asset in (report.theme.css, *report.parts) if asset]
+    try:
+        return to_pdf(page, attached, over)
+    except Exception as error:
+        if not own or isinstance(error, ReportError):
+            raise
+        raise ReportError(
+            f"the PDF writer fails over the house style: {', '.join(own)} ({type(error).__name__}: {error})",
+            "what is shown must be drawn (`transform: scale(0)` is not): take such rules out, or write --format html",
+        ) from error
 
 
 def _asking(store: Store) -> Answer:

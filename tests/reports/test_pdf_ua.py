@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,15 @@ import weasyprint
 from pypdf import PdfReader
 from pypdf.generic import Destination
 
-from benchbrief.reports.page import TEMPLATES
+from benchbrief.compiler import plan as p
+from benchbrief.reports.build import build
+from benchbrief.reports.page import TEMPLATES, to_html
+from benchbrief.reports.pdf import to_pdf
 from benchbrief.reports.render import Format, render
+from benchbrief.reports.watermark import sheet
+from benchbrief.reports.words import CATALOGUES
 from tests.reports import briefs
+from tests.reports import world as w
 from tests.support import paging
 from tests.support.tools import built_tool
 
@@ -49,10 +56,12 @@ def sheets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_every_layout_is_pdf_ua_1_and_what_is_not_is_told(sheets: dict[str, Path], tmp_path: Path) -> None:
     bad = tmp_path / "bad.pdf"
     weasyprint.HTML(string="<p>no title, no language, no tags</p>").write_pdf(bad)
-    command = (built_tool("verapdf/bin/pdf-check"), *sheets.values(), bad)
+    marked = tmp_path / "marked.pdf"
+    marked.write_bytes(simulated())
+    command = (built_tool("verapdf/bin/pdf-check"), *sheets.values(), marked, bad)
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
     good, told = done.stdout.split(f"bad {bad}\n")
-    assert good.splitlines() == [f"ok {path}" for path in sheets.values()], done.stdout + done.stderr
+    assert good.splitlines() == [f"ok {path}" for path in (*sheets.values(), marked)], done.stdout + done.stderr
     assert "7.1-10 The document catalog dictionary" in told
     assert done.returncode == 1
 
@@ -119,6 +128,15 @@ def test_no_text_stands_outside_of_its_page(sheets: dict[str, Path]) -> None:
             page.extract_text(visitor_text=visit)
             outside = [place for place in places if not (-1 <= place[0] <= width and -1 <= place[1] <= height)]
             assert outside == [], (name, number)
+
+
+def simulated() -> bytes:
+    """A short brief of a simulated run, marked on each sheet."""
+    world = w.World({"disk": "Disk"}, {"a": "Sessions"})
+    report = w.report("A report", p.CalloutElement(title="Lead", prose=w.text("Words.")))
+    words = CATALOGUES["en"]
+    view = replace(build(world.plan(report), world.store(), report, words), simulated=True)
+    return to_pdf(to_html(view, "technical_brief", words, "paper"), over=sheet(view, words))
 
 
 def read(path: Path) -> Any:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
+from html import escape
 from io import BytesIO
+from pathlib import Path
 
 import pytest
+from fontTools.fontBuilder import FontBuilder  # type: ignore[import-untyped]
+from fontTools.pens.ttGlyphPen import TTGlyphPen  # type: ignore[import-untyped]
+from markupsafe import Markup
+from PIL import Image
 from pypdf import PdfReader
 
 from benchbrief.compiler import plan as p
@@ -15,20 +23,76 @@ from benchbrief.reports.errors import ReportError
 from benchbrief.reports.house import House
 from benchbrief.reports.page import Medium, to_html
 from benchbrief.reports.pdf import parsed, to_pdf
+from benchbrief.reports.render import Format, render
 from benchbrief.reports.view import ReportView
-from benchbrief.reports.watermark import marked_markdown
+from benchbrief.reports.watermark import marked_markdown, sheet
 from benchbrief.reports.words import CATALOGUES, Words
 from tests.reports import world as w
+from tests.support import paging
+from tests.support.tools import system_tool
 
 KINDS = {"simulated": "SIMULATED", "imported": "Imported: not measured here"}
+PDF: tuple[Format, ...] = ("pdf",)
+LEAD = (p.CalloutElement(title="Lead", prose=w.text("Words.")),)
 BLANK = Words("fr", {**CATALOGUES["en"].entries, "watermark": "", "imported_mark": " "})
 Page = Callable[..., str]
+
+
+def blank_typeface() -> str:
+    """The address of a typeface that calls itself Inter, and whose letters are empty."""
+    letters = {code: f"glyph{code}" for code in range(32, 127)}
+    order = [".notdef", *letters.values()]
+    font = FontBuilder(1000, isTTF=True)
+    font.setupGlyphOrder(order)
+    font.setupCharacterMap(letters)
+    font.setupGlyf({name: TTGlyphPen(None).glyph() for name in order})
+    font.setupHorizontalMetrics(dict.fromkeys(order, (600, 0)))
+    font.setupHorizontalHeader(ascent=800, descent=-200)
+    font.setupNameTable({"familyName": "Inter", "styleName": "Bold"})
+    font.setupOS2()
+    font.setupPost()
+    file = BytesIO()
+    font.save(file)
+    return f"data:font/ttf;base64,{b64encode(file.getvalue()).decode()}"
+
+
+EVERYTHING = "html, body, div, span, .simulated-mark, .imported-mark, .simulated-mark span"
+HOSTILE = {
+    "moved away and not shown": f"""
+        .simulated-mark, .imported-mark {{ padding: 5000px !important; transform: translateX(5000px) !important }}
+        .simulated-mark span {{ position: absolute !important; top: -9999px !important }}
+        .simulated-mark, .imported-mark, .notice, .notices, .running-foot {{ display: none !important }}
+        {EVERYTHING} {{ opacity: 0 !important; font-size: 0 !important; clip-path: inset(50%) !important }}
+    """,
+    "cut off": f"""
+        @page {{ size: 200mm 120mm; margin: 90mm 0 0; overflow: hidden }} @page :first {{ margin: 0 }}
+        {EVERYTHING} {{ overflow: hidden !important; height: 1px !important; width: 1px !important }}
+    """,
+    "under a red page": """
+        @page { background: #a31d1d } html, body, main, .band { background: #a31d1d !important }
+        body::after { content: ""; position: fixed; inset: -100mm; z-index: 2147483647; background: #a31d1d }
+    """,
+    "in a typeface of nothing": f"""
+        @font-face {{ font-family: Inter; font-weight: bold; src: url({blank_typeface()}) }}
+        * {{ font: bold 12px Inter !important }}
+    """,
+}
+"""Style sheets that leave nothing to be seen of what they get at."""
+HOSTILE_ON_SCREEN = f"""
+    {HOSTILE["moved away and not shown"]} {HOSTILE["cut off"]}
+    html, body {{
+      transform: translate(-9999px) !important; filter: opacity(0) !important; contain: strict !important;
+      content-visibility: hidden !important; position: absolute !important; clip: rect(0, 0, 0, 0) !important;
+      visibility: hidden !important; display: none !important; zoom: 0.01 !important; scale: 0 !important }}
+    * {{ direction: rtl !important; transition: all 99s 99s !important; animation: gone 1s forwards !important }}
+    @keyframes gone {{ to {{ opacity: 0 }} }}
+"""
 
 
 @pytest.fixture(scope="module")
 def view() -> ReportView:
     world = w.World({"disk": "Disk"}, {"a": "Sessions"})
-    report = w.report("A report", p.CalloutElement(title="Lead", prose=w.text("Words.")), legal=w.text("Small print."))
+    report = w.report("A report", *LEAD, legal=w.text("Small print."))
     return build(world.plan(report), world.store(), report, CATALOGUES["en"], None)
 
 
@@ -40,12 +104,16 @@ def page(view: ReportView) -> Page:
         words: Words = CATALOGUES["en"],
         medium: Medium = "screen",
         template: str = "technical_brief",
+        css: str = "",
     ) -> str:
         parts = (("legal.html.j2", "house/legal.html.j2", legal),) if legal else ()
-        view_of_kind = replace(view, simulated=kind == "simulated", imported=kind == "imported")
-        return to_html(view_of_kind, template, words, medium, House(parts=parts))
+        return to_html(of_kind(view, kind), template, words, medium, House(css=Markup(css), parts=parts))  # noqa: S704  # ours
 
     return make
+
+
+def of_kind(view: ReportView, kind: str) -> ReportView:
+    return replace(view, simulated=kind == "simulated", imported=kind == "imported")
 
 
 def mark_on(html: str, kind: str) -> str:
@@ -82,17 +150,66 @@ def test_words_of_ones_own_stand_before_ours(page: Page, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("property_", ["all:initial", "clip:auto", "display:block", "opacity:1", "visibility:visible"])
-def test_no_style_sheet_gets_at_the_mark(page: Page, kind: str, property_: str) -> None:
-    (element,) = parsed(page(kind)).findall(f"./body/div[@class='{kind}-mark']")
-    assert f"{property_} !important" in element.get("style", "")
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_no_style_sheet_takes_the_mark_from_a_sheet_of_paper(
+    page: Page, view: ReportView, kind: str, hostile: str, tmp_path: Path
+) -> None:
+    html = page(kind, medium="paper", template="slide", css=HOSTILE[hostile])
+    over = sheet(of_kind(view, kind), CATALOGUES["en"])
+    seen = []
+    for name, drawn in (("marked", over), ("bare", None)):
+        path = tmp_path / f"{name}.pdf"
+        path.write_bytes(to_pdf(html, over=drawn))
+        seen.append(list(paging.sheets(path, 36)))
+    marked, bare = seen
+    assert len(marked) == len(bare) > 0
+    for with_mark, without in zip(marked, bare, strict=True):
+        changed = sum(abs(one - other) > 15 for one, other in zip(with_mark.pixels, without.pixels, strict=True))
+        assert changed > (1200 if kind == "simulated" else 80), changed
+
+
+def test_no_style_sheet_takes_the_marks_from_the_screen(page: Page, tmp_path: Path) -> None:
+    """Seen in a browser, both pages beside each other: in each, the mark's red stands in the window's place for it."""
+    frames = "".join(
+        f'<iframe sandbox srcdoc="{escape(page(kind, css=HOSTILE_ON_SCREEN))}"></iframe>' for kind in KINDS
+    )
+    style = "body { margin: 0; display: flex } iframe { border: 0; width: 600px; height: 600px }"
+    (tmp_path / "both.html").write_text(f"<!DOCTYPE html><style>{style}</style>{frames}", "utf-8")
+    flags = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage")
+    command: list[str | Path] = [
+        *(system_tool("chromium"), *flags, f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1200,600"),
+        *("--hide-scrollbars", f"--screenshot={tmp_path / 'both.png'}", (tmp_path / "both.html").as_uri()),
+    ]
+    subprocess.run(command, check=True, capture_output=True, timeout=100)
+    image = Image.open(tmp_path / "both.png").convert("RGB")
+    for box in ((0, 100, 600, 500), (600, 560, 1200, 600)):
+        pixels = image.crop(box).tobytes()
+        reds = sum(red - green > 20 for red, green in zip(pixels[::3], pixels[1::3], strict=True))
+        assert reds > 300, (box, reds)
 
 
 @pytest.mark.parametrize("template", ["technical_brief", "slide"])
-def test_every_sheet_of_an_imported_brief_says_so(page: Page, template: str) -> None:
-    pdf = PdfReader(BytesIO(to_pdf(page("imported", medium="paper", template=template))))
+def test_every_sheet_of_an_imported_brief_says_so(page: Page, view: ReportView, template: str) -> None:
+    over = sheet(of_kind(view, "imported"), CATALOGUES["en"])
+    pdf = PdfReader(BytesIO(to_pdf(page("imported", medium="paper", template=template), over=over)))
     assert pdf.pages
     assert all(KINDS["imported"] in sheet.extract_text() for sheet in pdf.pages)
+
+
+def test_a_sheet_of_any_size_is_marked_all_over(view: ReportView) -> None:
+    over = sheet(of_kind(view, "simulated"), CATALOGUES["en"])
+    assert over
+    assert [over(*size).count('class="tile"') for size in ((794, 1123), (1280, 720), (794, 20_000))] == [1, 1, 14]
+
+
+def test_a_style_sheet_that_the_pdf_writer_fails_over_is_named(tmp_path: Path) -> None:
+    (tmp_path / "house.css").write_text(".callout p { transform: scale(0) }")
+    world, report = w.World({"disk": "Disk"}, {"a": "Sessions"}), w.report("A report", *LEAD)
+    theme = p.Theme(css=p.Asset(file=str(tmp_path / "house.css"), sha256="0" * 64))
+    report = report.model_copy(update={"theme": theme})
+    with pytest.raises(ReportError, match=r"fails over the house style: .*/house\.css") as told:
+        render(world.plan(report), world.store(), report.name, tmp_path, formats=PDF)
+    assert "--format html" in told.value.hint
 
 
 def test_a_brief_of_measurements_has_no_mark(page: Page) -> None:

@@ -18,19 +18,34 @@ _WHITE = 200
 
 def blank_shares(pdf: Path) -> list[float]:
     """Of each page, the share of its height below the last thing that stands on it, running heads and feet aside."""
-    command = (system_tool("pdftoppm"), "-r", "24", "-gray", pdf)
-    drawn = subprocess.run(command, capture_output=True, check=True, timeout=100).stdout
     shares = []
-    while drawn:
-        head = re.match(rb"P5\s+(\d+) (\d+)\s+255\s", drawn)
-        assert head, drawn[:40]
-        width, height = int(head[1]), int(head[2])
-        pixels, drawn = drawn[head.end() : head.end() + width * height], drawn[head.end() + width * height :]
+    for width, height, pixels in sheets(pdf):
         top, bottom = int(height * _HEAD), int(height * _FOOT)
         rows = [pixels[row * width : (row + 1) * width] for row in range(top, bottom)]
         last = max((row for row, dots in enumerate(rows, 1) if min(dots) < _WHITE), default=0)
         shares.append(1 - last / len(rows))
     return shares
+
+
+class Sheet(NamedTuple):
+    """A page as it is seen: its grey levels, row by row from the top."""
+
+    width: int
+    height: int
+    pixels: bytes
+
+
+def sheets(pdf: Path, resolution: int = 24) -> Iterator[Sheet]:
+    """The pages as they are seen, at so many dots an inch."""
+    command = (system_tool("pdftoppm"), "-r", str(resolution), "-gray", pdf)
+    drawn = subprocess.run(command, capture_output=True, check=True, timeout=100).stdout
+    while drawn:
+        head = re.match(rb"P5\s+(\d+) (\d+)\s+255\s", drawn)
+        assert head, drawn[:40]
+        width, height = int(head[1]), int(head[2])
+        end = head.end() + width * height
+        yield Sheet(width, height, drawn[head.end() : end])
+        drawn = drawn[end:]
 
 
 class Mark(NamedTuple):
