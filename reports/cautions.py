@@ -1,4 +1,5 @@
-"""What is to be known of a number shown: which latency it is, a load not reached, a window sampled in part."""
+"""What is to be known of a number shown: which latency it is, a percentile of few operations, a load not reached, a
+window sampled in part."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from benchbrief.compiler.offered import KEEPS_UP
 from benchbrief.compiler.plan import Query
 from benchbrief.reports.source import CellRow, Key, Results, reads_of
 from benchbrief.reports.values import NBSP
+from benchbrief.results.beyond import FEWEST, Beyond
 from benchbrief.results.coverage import TOLD, shares
 
 
@@ -26,6 +28,7 @@ class Cautions:
         offered = [cell for cell in results.cells if cell.target and cell.cell_id in achieved and not results.published]
         self._short = {c.cell_id for c in offered if achieved[c.cell_id] < KEEPS_UP * (c.target or 0.0)}
         self._shares = shares(results.store)
+        self._beyond = Beyond(results.store)
         notes = "SELECT cell_id, text FROM notes WHERE origin = 'import' AND cell_id IS NOT NULL"
         self._noted: dict[str, list[str]] = {}
         for cell_id, text in results.store.sql(notes).rows:
@@ -50,11 +53,38 @@ class Cautions:
             yield from self._noted.get(cell.cell_id, ())  # what a table of published figures says of a row
         if any(cell.cell_id in self._short for cell in cells):
             yield words["c_short"]
+        if self._rests_on_few(query, cells):
+            yield words["c_few"].format(n=FEWEST)
         for probe in dict.fromkeys(read.probe for read in reads_of(query) if read.probe):
             known = [self._shares[probe, cell.cell_id] for cell in cells if (probe, cell.cell_id) in self._shares]
             if known and 0 < min(known) < TOLD:
                 share = f"{100 * min(known):.0f}{NBSP}%"
                 yield words["c_sampled"].format(probe=probe, share=share)
 
+    def _rests_on_few(self, query: Query, cells: list[CellRow]) -> bool:
+        """Whether few operations lie beyond a percentile of it: of a point's repeats together, or of each."""
+        points: dict[tuple[object, ...], list[CellRow]] = {}
+        for cell in cells:
+            repeat = cell.repeat if "repeat" in query.dims else None
+            point = (cell.experiment, cell.hardware, cell.workload, cell.threads, cell.target, repeat)
+            points.setdefault(point, []).append(cell)
+        by_phase = "phase" in query.dims
+        return any(
+            self._beyond.few(
+                read.statistic,
+                [cell.cell_id for cell in of_point if read.covers(_place(cell))],
+                operations=read.keys.get("operation", ()),
+                by_phase=by_phase,
+            )
+            for read in reads_of(query)
+            if read.view == "latency"
+            for of_point in points.values()
+        )
+
     def _measured(self, query: Query, **where: Key) -> list[CellRow]:
         return [cell for cell in self._results.cells_behind(query, **where) if cell.status == "ok"]
+
+
+def _place(cell: CellRow) -> dict[str, object]:
+    place = {dim: getattr(cell, dim) for dim in ("experiment", "hardware", "workload", "threads", "target")}
+    return {dim: key for dim, key in place.items() if key is not None}

@@ -1,0 +1,62 @@
+"""How many operations lie beyond a percentile: where these are few, chance decides it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Protocol
+
+FEWEST = 10
+"""With fewer operations beyond it, a percentile is told to be uncertain.
+
+The number of operations beyond the true percentile is binomial: where 10 are expected, it is 4 to 16 with a confidence
+of 95 % (10 ± 1.96 √10), so that the percentile lies between the 4th and the 16th slowest; where 4 are, that interval
+begins at the slowest one. (Intervals of quantiles by ranks: H. A. David, H. N. Nagaraja, Order Statistics, chapter 7.)
+"""
+
+
+class _Store(Protocol):
+    def sql(self, text: str) -> Any: ...
+
+
+class _Counted(NamedTuple):
+    cell_id: str
+    phase: int | None
+    operation: str
+    kind: str
+    operations: int
+
+
+class Beyond:
+    """Reads the counts of a store once."""
+
+    def __init__(self, store: _Store) -> None:
+        rows = store.sql(
+            "SELECT cell_id, phase, operation, kind, sum(count)::BIGINT FROM operations WHERE count > 0 GROUP BY ALL"
+        ).rows
+        self._counted: dict[str, list[_Counted]] = {}
+        for row in rows:
+            self._counted.setdefault(str(row[0]), []).append(_Counted(*row))
+
+    def few(
+        self, statistic: str, cells: Iterable[str], *, operations: Iterable[object] = (), by_phase: bool = False
+    ) -> bool:
+        """Whether fewer than `FEWEST` operations of some kind lie beyond a percentile (`p99`) of these cells together.
+
+        Of other statistics, and of what has no counts, nothing is told. `operations`: these alone, where any are named.
+        """
+        share = _share_beyond(statistic)
+        if share is None:
+            return False
+        wanted, found = set(operations), dict[tuple[str, str, int | None], int]()
+        for cell in cells:
+            for each in self._counted.get(cell, ()):
+                if not wanted or each.operation in wanted:
+                    key = (each.operation, each.kind, each.phase if by_phase else None)
+                    found[key] = found.get(key, 0) + each.operations
+        return any(count * share < FEWEST - 1e-6 for count in found.values())
+
+
+def _share_beyond(statistic: str) -> float | None:
+    """p99 -> 0.01; nothing for a mean."""
+    name, digits = statistic[:1], statistic[1:]
+    return 1 - float(digits) / 100 if name == "p" and digits.replace(".", "", 1).isdigit() else None

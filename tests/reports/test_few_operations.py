@@ -1,0 +1,39 @@
+"""A percentile that rests on few operations says so, beside the number."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchbrief.compiler import plan as p
+from benchbrief.reports.build import build
+from benchbrief.reports.view import TableView
+from benchbrief.reports.words import CATALOGUES
+from benchbrief.results import schema as s
+from tests.reports import world as w
+
+
+@pytest.mark.parametrize(
+    ("statistic", "operations", "repeats", "told"),
+    [
+        ("p99", 253, 1, True),
+        ("p99", 999, 1, True),
+        ("p99", 1000, 1, False),
+        ("p99", 500, 2, False),  # both repeats of the point together
+        ("p99.9", 1000, 1, True),
+        ("mean", 253, 1, False),
+    ],
+)
+def test_a_percentile_with_fewer_than_ten_operations_beyond_it_has_a_footnote(
+    statistic: str, operations: int, repeats: int, told: bool
+) -> None:
+    world = w.World({"disk": "Disk"}, {"a": "A"}, threads=(1,), repeats=repeats)
+    latency = w.latency("workload")
+    read = p.Read(measure="latency", view="latency", statistic=statistic, keys={"operation": ("read",)})
+    lines = (p.Line(label="Latency", unit="s", query=latency.model_copy(update={"reads": (read,)})),)
+    report = w.report(
+        "R", p.TableElement(title="T", dim="workload", dim_label="", keys=w.keys({"a": "A"}), lines=lines)
+    )
+    rows = [row._replace(count=operations) if isinstance(row, s.OperationRow) else row for row in world.rows()]
+    (table,) = build(world.plan(report), w.make_store(rows), report, CATALOGUES["en"]).blocks
+    assert isinstance(table, TableView)
+    assert [note.text.partition(" lie")[0] for note in table.notes] == ["Fewer than 10 of the operations"] * told
