@@ -70,15 +70,24 @@ def last_interrupted(out: Path) -> Path:
 
 
 def last_unended(out: Path) -> Path:
-    """The last run that goes on, else the last that ended without a word. Raises ResultsError when there is none."""
+    """The run that goes on, else the last that ended without a word.
+
+    Raises ResultsError when there is none, and where another could be meant: two go on, or a later one than that which
+    goes on was left by its controller.
+    """
     runs = _runs(out)
     if not runs:
         raise _none_in(out)
-    going = [run for run in runs if run.state == "running"] or [
-        run for run in runs if not isinstance(_last_record(run.path / JOURNAL), RunEnded)
-    ]
-    if going:
-        return going[-1].path
+    going = [run for run in runs if run.state == "running"]
+    left = [run for run in runs if run not in going and not isinstance(_last_record(run.path / JOURNAL), RunEnded)]
+    later = [run for run in left if going and runs.index(run) > runs.index(going[-1])]
+    if going and len(going) + len(later) > 1:
+        told = [f"{run.run_id} (goes on)" for run in going] + [
+            f"{run.run_id} (left by its controller)" for run in later
+        ]
+        raise ResultsError(f"which run in {out} is meant is not said: {', '.join(told)}", "name the run")
+    if going or left:
+        return (going or left)[-1].path
     last = runs[-1]
     raise ResultsError(f"no run in {out} goes on", f"the last one is {last.run_id} ({last.state})")
 

@@ -29,7 +29,7 @@ _WORDS = {
     epilog="""
 \b
 Examples:
-  bench stop                          the last run that goes on, or was left by its controller
+  bench stop                          the run that goes on, else the last that was left by its controller
   bench stop 20260301-101500-brief
   bench stop --strays brief.bench     end what dead controllers left on the hosts of a spec
 
@@ -62,7 +62,8 @@ def command(
     """End RUN and leave nothing of it on its hosts; `bench resume` can go on with it.
 
     A run that goes on is asked to stop, as by Ctrl-C, and waited for. One whose controller is gone is ended from here:
-    its jobs are ended with all that they started, and what lies on its hosts is removed.
+    its jobs are ended with all that they started, and what lies on its hosts is removed. Without RUN, where another
+    than the one that goes on could be meant, nothing is ended, and they are listed.
     """
     if spec is not None:
         if run is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.results.errors import ResultsError
-from benchbrief.results.runs import find_run, last_interrupted, last_run, list_runs, run_state
+from benchbrief.results.runs import find_run, last_interrupted, last_run, last_unended, list_runs, run_state
 from benchbrief.results.summary import summarise
 from benchbrief.runners import journal as j
 from benchbrief.runners.journal_io import Journal
@@ -86,6 +86,24 @@ def test_a_run_is_running_as_long_as_a_process_holds_its_journal(tmp_path: Path)
     assert run_state(run_dir) == "running"
     journal.close()
     assert run_state(run_dir) == "interrupted"
+
+
+def test_without_a_name_no_other_run_is_stopped_than_the_one_that_is_meant(tmp_path: Path) -> None:
+    a_run(tmp_path, "left-before", at=T0, end=None)
+    journal = Journal(a_run(tmp_path, "healthy", at=T0 + 1, end=None))
+    assert last_unended(tmp_path) == tmp_path / "healthy"
+    a_run(tmp_path, "left", at=T0 + 2, end=None)
+    told = r"is meant is not said: healthy \(goes on\), left \(left by its controller\)"
+    with pytest.raises(ResultsError, match=told) as raised:
+        last_unended(tmp_path)
+    assert raised.value.hint == "name the run"
+    journal.close()
+    assert last_unended(tmp_path) == tmp_path / "left"
+    going = [Journal(tmp_path / name) for name in ("healthy", "left-before")]
+    with pytest.raises(ResultsError, match=r"left-before \(goes on\), healthy \(goes on\)"):
+        last_unended(tmp_path)
+    for each in going:
+        each.close()
 
 
 def test_a_torn_last_line_does_not_hide_how_the_run_ended(tmp_path: Path) -> None:
