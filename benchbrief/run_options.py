@@ -26,7 +26,8 @@ def out_option(function: F) -> F:
 
 
 def run_argument(function: F) -> F:
-    """An optional RUN: a run's name, the start of it, or its folder; the last run when left out."""
+    """An optional RUN: a run's name, the start of it, its folder, or `imported` or `simulated` for the last one of
+    these; the last run that was measured when left out."""
     return click.argument("run", required=False, shell_complete=complete_run)(function)
 
 

@@ -15,7 +15,7 @@ from benchbrief.runners.rundir import PLAN, SIMULATION
 RunState = Literal["running", "done", "failed", "interrupted"]
 RUN_STATES: tuple[RunState, ...] = get_args(RunState)
 _TAIL_BYTES = 1 << 20
-_LAST = re.compile(r"last(?:~(\d+))?")
+_LAST = re.compile(r"(last|simulated|imported)(?:~([0-9]{1,9}))?")
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,9 @@ def _real(out: Path) -> list[Run]:
         raise _none_in(out)
     real = [run for run in runs if not run.simulated and not run.imported]
     if not real:
-        hint = f"name the one you mean, the last is {runs[-1].run_id}; or measure with `bench run SPEC`"
         kinds = {"imported" if run.imported else "simulated" for run in runs}
+        said = "imported" if runs[-1].imported else "simulated"
+        hint = f"say `{said}` for the last one, {runs[-1].run_id}; or measure with `bench run SPEC`"
         raise ResultsError(f"all runs in {out} are {' or '.join(sorted(kinds))}", hint)
     return real
 
@@ -93,19 +94,15 @@ def last_unended(out: Path) -> Path:
 
 
 def find_run(out: Path, name: str) -> Path:
-    """A run by its id, the start of it, or its folder; `last`, `last~1` and so on are those that were measured here.
+    """A run by its id, the start of it, or its folder; `last`, `last~1` and so on are those that were measured here,
+    `imported`, `simulated`, `imported~1` and so on the others.
 
     Raises ResultsError when none or several fit.
     """
     if (Path(name) / PLAN).is_file():
         return Path(name)
     if found := _LAST.fullmatch(name):
-        if (back := int(found[1] or 0)) == 0:
-            return last_run(out)
-        if back >= len(real := list_real_runs(out)):
-            hint = "`bench status --all` lists them; simulated and imported ones do not count"
-            raise ResultsError(f"{out} has no run {name}: {len(real)} were measured", hint)
-        return real[-1 - back]
+        return _counted_back(out, name, found[1], int(found[2] or 0))
     runs = _runs(out)
     if not runs:
         raise _none_in(out)
@@ -115,6 +112,17 @@ def find_run(out: Path, name: str) -> Path:
     if fitting:
         raise ResultsError(f"{len(fitting)} runs in {out} begin with {name}", f"say more of it: {_some(fitting)}")
     raise ResultsError(f"no run {name} in {out}", f"the last ones are {_some([run.path for run in runs])}")
+
+
+def _counted_back(out: Path, name: str, kind: str, back: int) -> Path:
+    if kind == "last" and back == 0:
+        return last_run(out)
+    runs = [run for run in _runs(out) if (run.simulated, run.imported) == (kind == "simulated", kind == "imported")]
+    if back < len(runs):
+        return runs[-1 - back].path
+    others = "; simulated and imported ones do not count" if kind == "last" else ""
+    what = "measured" if kind == "last" else kind
+    raise ResultsError(f"{out} has no run {name}: {len(runs)} were {what}", f"`bench status --all` lists them{others}")
 
 
 def run_state(run_dir: Path) -> RunState:

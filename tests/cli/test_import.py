@@ -105,6 +105,10 @@ def test_no_command_takes_it_for_a_measured_run(imported: Done) -> None:
     last = imported.bench("report")
     assert last.code == 2
     assert "all runs in bench-out are imported" in last.err
+    assert f"say `imported` for the last one, {imported.run}" in last.err
+    assert imported.run in imported.bench("status", "imported").out
+    assert "has no run imported~1: 1 were imported" in imported.bench("status", "imported~1").err
+    assert "has no run simulated: 0 were simulated" in imported.bench("status", "simulated").err
     resumed = imported.bench("resume", imported.run)
     assert resumed.code == 2
     assert "was imported: there is nothing to go on with" in resumed.err
