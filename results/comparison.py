@@ -174,7 +174,7 @@ def _compared(quantity: Quantity, point: Point, first: Values | None, second: Va
         apart = Estimate(second.value - first.value, None, None)
         if several:
             apart = difference_of(first.repeats, second.repeats, percentile=first.percentile)
-        if first.value > 0 and min(second.value, *first.repeats, *second.repeats) >= 0:
+        if first.value > 0 and min((second.value, *first.repeats, *second.repeats)) >= 0:
             ratio, interval = _ratio(first, second)
         alike = point not in quantity.unlike and not _same_measurement(first, second)
         if len({*first.repeats, *second.repeats}) > 1 and alike:
