@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
 
@@ -30,8 +29,9 @@ from benchbrief.server.text import Encoding, Text
 _MOST_BROKEN = 20
 """Parts with syntax errors, after which the rest of a file is left alone: it is no spec that someone types at."""
 
-_MOST_CLOSED = 1_000
-"""Specs on disk that are looked at for one rename."""
+MOST_SPECS = 1_000
+MOST_ENTRIES = 50_000
+"""Specs on disk, and files and folders, that are looked at for one rename."""
 
 _NO_SPECS_IN = frozenset({"bench-out", "node_modules", "__pycache__"})
 
@@ -127,6 +127,8 @@ class Documents:
     """Each file as it was read last, for its parts."""
     good: dict[Path, Parsed] = field(default_factory=dict)
     """Each file as it was when it last had no syntax error."""
+    every_user: bool = True
+    """Whether all specs that may use an open file were looked at, where that was asked."""
 
     def opened(self, uri: str, version: int | None, text: str) -> None:
         path = path_of(uri, self.root)
@@ -151,20 +153,28 @@ class Documents:
         snapshot = self.snapshot()
         wanted = {file.path.resolve() for file in files}
         users: dict[Path, Buffer] = {}
-        for path in islice(_specs_below(self.folders), _MOST_CLOSED):
+        specs, every = specs_below(self.folders)
+        for path in specs:
             real = path.resolve()
             reached = () if real in self.open else snapshot.reach(path)
             if wanted & {file.path.resolve() for file in reached}:
                 users[real] = Buffer(reached[0].uri, path, None, reached[0].text)
-        return replace(self, open={**self.open, **users})
+        return replace(self, open={**self.open, **users}, every_user=every)
 
 
-def _specs_below(folders: Iterable[Path]) -> Iterator[Path]:
-    """The specs on disk, but for those in hidden folders and in what package managers and runs leave."""
+def specs_below(folders: Iterable[Path], most_entries: int = MOST_ENTRIES) -> tuple[list[Path], bool]:
+    """The specs on disk, but for those in hidden folders and in what package managers and runs leave; and whether these
+    are all, since no more is looked at than an editor can wait for."""
+    found: list[Path] = []
+    entries = 0
     for root in folders:
         for folder, inner, names in os.walk(root):
             inner[:] = sorted(name for name in inner if not name.startswith(".") and name not in _NO_SPECS_IN)
-            yield from (Path(folder, name) for name in sorted(names) if name.endswith(".bench"))
+            found += (Path(folder, name) for name in sorted(names) if name.endswith(".bench"))
+            entries += len(inner) + len(names)
+            if len(found) > MOST_SPECS or entries > most_entries:
+                return found[:MOST_SPECS], False
+    return found, True
 
 
 @dataclass

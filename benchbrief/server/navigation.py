@@ -9,6 +9,7 @@ from pygls.exceptions import JsonRpcException
 
 from benchbrief.compiler.index import BUILT_IN_FACTS, Index, Occurrence, Symbol
 from benchbrief.compiler.metrics.lookups import taken
+from benchbrief.server.documents import MOST_ENTRIES, MOST_SPECS
 from benchbrief.server.view import View, Views
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -70,6 +71,11 @@ def rename(views: Views, view: View, offset: int, name: str) -> types.WorkspaceE
     symbol = occurrence.symbol
     if not _NAME.fullmatch(name):
         raise CannotRename(f"`{name}` is no name: one has letters, digits and `_`, and starts with no digit")
+    if not views.with_every_user:
+        raise CannotRename(
+            f"more than {MOST_SPECS:,} specs, or {MOST_ENTRIES:,} files, lie in the open folders; "
+            "open a smaller one, so that no use is missed"
+        )
     sharing = views.sharing(view.file.uri)
     for other in sharing:
         if other.broken is not None:

@@ -113,6 +113,11 @@ class Views:
         files = [file for view in self.every(uri) for file in view.files]
         return Views(self._documents.with_users(files))
 
+    @property
+    def with_every_user(self) -> bool:
+        """Whether all closed specs were looked at, where they were to be."""
+        return self._documents.every_user
+
     def places(self, symbol: Symbol, uri: str) -> list[types.Location]:
         """Every place of a symbol of the file's spec, in all open specs that share its declaration."""
         views = self.every(uri)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchbrief.server.documents import specs_below
 from tests.server.specs import SMALL, apply, cursor
 from tests.support.lsp import Client, RequestError
 
@@ -117,6 +119,23 @@ def test_renaming_in_a_used_file_changes_the_closed_specs_of_the_folder_that_use
     assert apply(SPEC, edit["changes"][closed]) == SPEC.replace("box.variants", "machine.variants")
     found = client.at("references", lab, *place(LAB, "box"), context={"includeDeclaration": False})
     assert {each["uri"] for each in found} == {closed}
+
+
+def test_a_rename_that_could_miss_a_use_is_refused(client: Client) -> None:
+    for number in range(1001):
+        (client.folder / f"{number}.bench").touch()
+    lab = client.open("lab.bench", LAB)
+    with pytest.raises(RequestError, match=r"more than 1,000 specs, or 50,000 files, lie in the open folders"):
+        client.at("rename", lab, *place(LAB, "box"), newName="machine")
+
+
+def test_no_more_of_the_folders_is_looked_at_than_can_be_waited_for(tmp_path: Path) -> None:
+    for folder in "abc":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.bench").touch()
+        (tmp_path / folder / "y.txt").touch()
+    assert specs_below([tmp_path], 9) == ([tmp_path / folder / "x.bench" for folder in "abc"], True)
+    assert specs_below([tmp_path], 6) == ([tmp_path / folder / "x.bench" for folder in "ab"], False)
 
 
 def test_a_closed_spec_that_can_not_be_read_bars_a_rename(client: Client) -> None:
