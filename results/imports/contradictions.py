@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
 
-from benchbrief.compiler.plan import Cell, Workload
+from benchbrief.compiler.plan import Cell, Plan, Workload
 from benchbrief.results.imports.problems import Problem
 from benchbrief.runners.drivers.evidence import lines
 from benchbrief.runners.drivers.ycsb_measurement import transactions
@@ -27,6 +27,11 @@ _FAILED = 0.05
 """Of operations that failed: above, the mix of those that are counted says nothing of what was asked for."""
 _HINT = "name the cell that it is of, or write into the spec what was run"
 _SIZES = re.compile(r"(Keys|Values):\s+(\d+) bytes each")
+_DB_PATH = re.compile(r"DB path: \[(.+)\]")
+_HEADLINE = re.compile(r"(\w+)\s*:\s+([\d.]+) micros/op (\d+) ops/sec")
+_MORE, _FEWER = 1.1, 0.55
+"""Of the threads of a cell: what its output may say of how many ran at once. They never are more; they are fewer where
+some end before others."""
 _GO_YCSB = re.compile(r'"(\w+)"="([^"]*)"')
 
 
@@ -40,9 +45,13 @@ class _Said:
 
 
 def contradictions(
-    kind: str, outputs: Mapping[str, Path], measured: Mapping[str, Measurement], cell: Cell, workload: Workload
+    kind: str, outputs: Mapping[str, Path], measured: Mapping[str, Measurement], cell: Cell, plan: Plan
 ) -> Iterator[Problem]:
     """`outputs` are the tool's own, by load generator, each with what was measured by it."""
+    workload = plan.workloads[cell.workload]
+    if kind == "db_bench":
+        for path in outputs.values():
+            yield from _of_db_bench(path, cell, plan)
     said = {host: _said(kind, path) for host, path in outputs.items()}
     for host, path in outputs.items():
         for name, each in said[host].items():
@@ -136,3 +145,41 @@ def _mix(path: Path, measured: Measurement, workload: Workload) -> Iterator[Prob
             text = f"{told}, and {wanted:.0%} are in workload {workload.name} ({workload.family}.{workload.benchmark})"
             yield Problem(str(path), None, text, _HINT)
             return
+
+
+def _of_db_bench(path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
+    """Its database is where another hardware has its own, or it ran with another number of threads.
+
+    db_bench names no threads, but prints the seconds of all of them by operation, and the rate by the seconds that
+    passed: `seconds_` and `elapsed` of `Stats::Report` in its source (tools/db_bench_tool.cc). How many ran at once is
+    their product.
+    """
+    benchmark = plan.workloads[cell.workload].benchmark
+    folder: tuple[int, str] | None = None
+    headline: tuple[int, str, float] | None = None
+    for number, line in enumerate(lines(path), start=1):
+        if match := _DB_PATH.match(line):
+            folder = number, match[1]
+        elif (match := _HEADLINE.match(line)) and match[1] == benchmark:
+            headline = number, match[0], float(match[2]) * float(match[3]) / 1e6
+            break
+    if folder and (others := _hardware_at(folder[1], cell, plan)):
+        text = f"its DB path is {folder[1]}, which is of {others}, and cell {cell.id} is of {cell.hardware}"
+        yield Problem(str(path), folder[0], text, _HINT)
+    if headline and cell.threads is not None and cell.threads_from is None:
+        number, words, at_once = headline
+        if at_once and not _FEWER * cell.threads < at_once < _MORE * cell.threads:
+            ran = f"`{' '.join(words.split())}` is of {at_once:.2g} threads at once"
+            text = f"{ran}, and cell {cell.id} has threads = {cell.threads}"
+            yield Problem(str(path), number, text, _HINT)
+
+
+def _hardware_at(folder: str, cell: Cell, plan: Plan) -> str:
+    """The hardware groups that declare to have their database there; "" where none does, or the cell's own is one."""
+    at: dict[int, set[str]] = {}
+    for key, database in plan.databases.items():
+        place = (database.path or "").rstrip("/")
+        if place and f"{folder.rstrip('/')}/".startswith(f"{place}/"):
+            at.setdefault(len(place), set()).add(key.rpartition("@")[2])
+    found = at[max(at)] if at else set()
+    return "" if cell.hardware in found else ", ".join(sorted(found))

@@ -85,7 +85,7 @@ def prepare_outputs(
             except OutputProblem as error:
                 problems.append(Problem(str(files.get(error.name, error.name)), error.line, str(error), error.hint))
         outputs = {host: files[STDOUT] for host, files in of.files.items() if STDOUT in files and host in measured}
-        against = list(contradictions(kind, outputs, measured, of.cell, plan.workloads[of.cell.workload]))
+        against = list(contradictions(kind, outputs, measured, of.cell, plan))
         problems += against
         if len(measured) == len(of.files) and not against:
             windows[of.cell.id] = Together(tuple(measured.values()), load=False).window

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 from pathlib import Path
 
@@ -375,6 +376,42 @@ def test_values_of_another_size_than_the_workloads_are_refused(tmp_path: Path) -
     told = ":5: it was run with values of 100 bytes, and workload w has value_size = 400"
     with pytest.raises(ImportRefused, match=told):
         prepare_outputs("db_bench", [path], found.plan, TOLD, Where(cell="hardware=ssd"))
+
+
+@pytest.mark.parametrize(
+    ("hardware", "threads", "told"),
+    [
+        ("ram", 2, r"stdout:\d+: its DB path is /data/db, which is of disk, and cell \S+ is of ram"),
+        (
+            "disk",
+            1,
+            r"stdout:\d+: `readrandom : .* ops/sec` is of 2 threads at once, and .* threads = 1",
+        ),
+        ("disk", 4, r"is of 2 threads at once, and .* threads = 4"),
+        ("disk", 2, ""),
+    ],
+)
+def test_an_output_of_another_hardwares_database_or_of_other_threads_is_refused(
+    tmp_path: Path, hardware: str, threads: int, told: str
+) -> None:
+    spec = tmp_path / "places.bench"
+    spec.write_text(
+        'hardware box { hosts = local  variant ram { path = "/dev/shm/db" }  variant disk { path = "/data" } }\n'
+        'database rocks { engine = rocksdb  path = "{path}"  tool = db_bench }\n'
+        "workload w from db_bench.readrandom { records = 100k  value_size = 100 B }\n"
+        "experiment e { hardware = [ram, disk]  workloads = w  threads = [1, 2, 4]  measure = 1 min }\n"
+    )
+    found = check(spec)
+    assert found.plan is not None, found
+    where = Where(cell=f"hardware={hardware},threads={threads}")
+    path = tmp_path / "stdout"
+    text = (OUTPUTS / "db_bench" / "readrandom" / "stdout").read_text()
+    path.write_text(re.sub(r"DB path: .*", "DB path: [/data/db]", text))
+    if told:
+        with pytest.raises(ImportRefused, match=told):
+            prepare_outputs("db_bench", [path], found.plan, TOLD, where)
+    else:
+        assert len(prepare_outputs("db_bench", [path], found.plan, TOLD, where).cells) == 1
 
 
 def test_one_output_is_not_taken_for_two_repeats(tmp_path: Path, plan: Plan) -> None:
