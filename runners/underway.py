@@ -5,16 +5,9 @@ Read by a signal's handler: nothing here takes a lock.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import count
-
-from benchbrief.runners.seams import Stopping
-
-LAST_S = 60.0
-"""For so long, a command that undoes something goes on when the run is asked to stop."""
 
 
 class Underway:
@@ -61,16 +54,3 @@ class Underway:
 
 UNDERWAY = Underway()
 """The one of this process."""
-
-
-@dataclass
-class Lastly:
-    """A `Stopping` that asks what undoes something to end only when it had its time since the run was asked to."""
-
-    stopping: Stopping
-    _until: float | None = None
-
-    def is_set(self) -> bool:
-        if self._until is None and self.stopping.is_set():
-            self._until = time.monotonic() + LAST_S
-        return self._until is not None and time.monotonic() > self._until

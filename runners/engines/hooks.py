@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
@@ -9,10 +10,10 @@ from typing import Literal
 from benchbrief.compiler.plan import Database, Hardware, Hook
 from benchbrief.runners.attended_jobs import run_to_end
 from benchbrief.runners.commands import shell_line
-from benchbrief.runners.errors import Interrupted, RunnerError, TeardownFailed
+from benchbrief.runners.errors import RunnerError, TeardownFailed
 from benchbrief.runners.seams import Hosts, Stopping
 from benchbrief.runners.tasks import Command, Job
-from benchbrief.runners.underway import LAST_S, UNDERWAY, Lastly
+from benchbrief.runners.underway import UNDERWAY
 
 _LAST_WORDS = 300
 
@@ -29,7 +30,7 @@ def run_hooks(
 
     Each knows its host as $BENCH_HOST. Raises Interrupted for one that goes on when the run is to stop, and RunnerError
     for one that fails or takes too long: in the end TeardownFailed for all of it, where the others are run all the
-    same. A teardown undoes what `prepare` did: each has a while to end when the run is to stop.
+    same. A teardown undoes what `prepare` did: each has its declared time, also when the run is to stop.
     """
     hooks = [hook for hook in database.hooks if hook.when == when]
     failures = []
@@ -41,12 +42,6 @@ def run_hooks(
                 if when != "teardown":
                     raise
                 failures.append(error)
-            except Interrupted as error:
-                if when != "teardown":
-                    raise
-                text = f"on {host_id}, the teardown command `{hook.line}` of database {database.name} was cut short"
-                why = f"it had not ended {LAST_S:g} s after the run was asked to stop; it is declared at {hook.origin}"
-                raise TeardownFailed(text, why) from error
     if failures:
         raise TeardownFailed(str(failures[0]), failures[0].hint) from failures[0]
     return len(hooks)
@@ -61,8 +56,8 @@ def _run(
     with ExitStack() as waited:
         if hook.when == "teardown":
             what = f"the teardown command `{hook.line}` on {host_id}"
-            waited.enter_context(UNDERWAY.waited_for(what, min(hook.timeout_s, LAST_S)))
-            stopping = Lastly(stopping)
+            waited.enter_context(UNDERWAY.waited_for(what, hook.timeout_s))
+            stopping = threading.Event()  # never set: its time-out ends it
         ran = run_to_end(hosts[host_id], job, stopping, folder, _LAST_WORDS)
     if ran.exit_code != 0:
         in_time = ran.exit_code is not None

@@ -176,11 +176,11 @@ def test_a_teardown_after_ctrl_c_is_said_and_left_by_a_second_one_which_names_wh
     bench: Bench, far: Sshd
 ) -> None:
     spec = (bench.folder / "brief.bench").read_text()
-    bench.spec(spec.replace("options {", 'teardown = command("sleep 600")  options {'))
+    bench.spec(spec.replace("options {", 'teardown = command("sleep 600", timeout: 15 min)  options {'))
     with bench.started("run", "brief.bench") as run:
         until(lambda: tools(far), 60)
         run.signal(signal.SIGINT)
-        run.until_it_says("waiting for the teardown command `sleep 600` on box, for up to 60 s")
+        run.until_it_says("waiting for the teardown command `sleep 600` on box, for up to 900 s")
         until(lambda: any(b"sleep\x00600" in command for command in commands(far)))
         run.signal(signal.SIGINT)
         ended = run.wait(20)
