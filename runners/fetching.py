@@ -14,7 +14,8 @@ from benchbrief.runners.errors import DiskFull, HostError, RunnerError
 from benchbrief.runners.job_host import JobHost
 
 MAX_FETCH = 2 << 30
-_MAX_ENTRIES = 10_000
+MAX_ENTRIES = 10_000
+"""More files than these below a directory are not fetched."""
 
 
 def files_below(host: JobHost, root: str) -> Iterator[tuple[str, int]]:
@@ -25,8 +26,8 @@ def files_below(host: JobHost, root: str) -> Iterator[tuple[str, int]]:
         below = waiting.pop()
         for entry in host.entries(f"{root}/{below}".rstrip("/")):
             seen += 1
-            if seen > _MAX_ENTRIES:
-                raise HostError(f"{host.host.id}: over {_MAX_ENTRIES} files in {root}", "Collect fewer files.")
+            if seen > MAX_ENTRIES:
+                raise HostError(f"{host.host.id}: over {MAX_ENTRIES} files in {root}", "Collect fewer files.")
             if entry.name in ("", ".", "..") or "/" in entry.name or "\0" in entry.name:
                 continue
             name = f"{below}/{entry.name}".lstrip("/")

@@ -7,12 +7,10 @@ noted their requests in memory, and a server need not have SFTP.
 
 from __future__ import annotations
 
-import base64
 import threading
 import time
-import uuid
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 import fabric
@@ -20,11 +18,13 @@ import paramiko
 
 from benchbrief.compiler.plan import Host
 from benchbrief.runners.commands import Masking, masked, printable, quote, script
-from benchbrief.runners.errors import ConnectionLost, HostError, HostFull
+from benchbrief.runners.errors import ConnectionLost, HostError
 from benchbrief.runners.fan_out import AT_ONCE
-from benchbrief.runners.job_host import Entry, entry, sh
+from benchbrief.runners.fetching import MAX_ENTRIES
+from benchbrief.runners.job_host import Entry
 from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.tasks import Command, Completed, RunName, Secret
+from benchbrief.runners.transports import listing
 from benchbrief.runners.transports.base import JobTransport
 from benchbrief.runners.transports.forward import Channel, forwarded
 from benchbrief.runners.transports.ssh_connect import close, connect, may_pass
@@ -36,7 +36,6 @@ _IDLE_SHELLS = 4
 _OPENING = threading.BoundedSemaphore(2 * AT_ONCE)
 """Connections that are being opened at a time, by all threads: after a network's outage every lane of a fleet opens its
 own again, perhaps through one jump host, whose sshd refuses some of many."""
-_PUT_S = 60.0
 _IN_ENGLISH = "LC_ALL=C; export LC_ALL\n"
 """What goes wrong is then said in words that are known."""
 
@@ -116,38 +115,38 @@ class SshTransport(JobTransport):
 
     # --- files ---
 
-    def put(self, content: bytes, path: str) -> None:
-        folder = quote(path.rpartition("/")[0] or ".")
-        end = uuid.uuid4().hex
-        text = f"mkdir -p -- {folder} && : >>{quote(path)} && chmod 600 -- {quote(path)} && base64 -d >{quote(path)}"
-        encoded = base64.encodebytes(content).decode()
-        done = sh(self, f"{_IN_ENGLISH}umask 077\n{text} <<'{end}'\n{encoded}{end}\n", _PUT_S)
-        if done.exit_code != 0:
-            said = printable(done.stderr.strip()[-300:])
-            if "No space left" in said or "quota exceeded" in said:
-                raise HostFull(f"no space left on {self.host.id}: can't write {path}", f"Make room on {self.host.id}.")
-            raise HostError(f"{self.host.id}: can't write {path}: {said}", "Check the path and its permissions.")
-
     def entries(self, directory: str) -> list[Entry]:
-        # No file's name holds a slash. A file that goes meanwhile is passed over.
-        find = r"find . ! -name . -prune -exec stat -c '%f %s %n//' {} + 2>/dev/null"
-        text = f"{_IN_ENGLISH}cd -- {quote(directory)} && ls >/dev/null && {{ {find}; :; }}"
-        listed = b"".join(self._output(text, f"can't list {directory}"))
+        failing, said = f"can't list {directory}", ""
+
+        def pieces() -> Generator[bytes, None, None]:
+            nonlocal said
+            said = yield from self._output(f"{_IN_ENGLISH}{listing.script_of(directory)}", failing)
+
         try:
-            lines = [line.decode().split(" ", 2) for line in listed.split(b"//\n")[:-1]]
-        except UnicodeDecodeError as error:
-            raise HostError(f"{self.host.id}: a file name in {directory} is not UTF-8") from error
-        return [entry(name.removeprefix("./"), int(mode, 16), int(size)) for mode, size, name in lines]
+            with closing(pieces()) as listed:
+                # One more than are fetched: that there are more is seen.
+                found, code = listing.read_listing(listed, MAX_ENTRIES + 1)
+        except listing.BadListing as error:
+            raise HostError(
+                f"{self.host.id}: {failing}: {error}", "Are `find` and `stat` there those of GNU?"
+            ) from error
+        if code != 0 and not listing.are_gone(said):
+            raise self._failed(failing, said)
+        return found
 
     def read(self, path: str, limit: int) -> Iterator[bytes]:
         yield from self._output(f"{_IN_ENGLISH}head -c {limit:d} -- {quote(path)}", f"can't read {path}")
 
-    def _output(self, text: str, failing: str) -> Iterator[bytes]:
-        """What one of our own scripts prints, as it comes."""
+    def _output(self, text: str, failing: str) -> Generator[bytes, None, str]:
+        """What one of our own scripts prints, as it comes; at the end, what it complained of."""
         with self._shell() as shell:
             code, said = yield from shell.stream(text)
         if code != 0:
-            raise HostError(f"{self.host.id}: {failing}: {printable(said.strip()[-300:]).rpartition(': ')[2]}")
+            raise self._failed(failing, said)
+        return said
+
+    def _failed(self, failing: str, said: str) -> HostError:
+        return HostError(f"{self.host.id}: {failing}: {printable(said.strip()[-300:]).rpartition(': ')[2]}")
 
     # --- ports ---
 
