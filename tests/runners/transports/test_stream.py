@@ -1,0 +1,92 @@
+"""Files that are read as they come over SSH: given up in the middle, stalled, or cut."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from benchbrief.runners.errors import ConnectionLost
+from benchbrief.runners.seams import Transport
+from benchbrief.runners.tasks import Command
+from benchbrief.runners.transports.output import MarkedEnd
+from benchbrief.runners.transports.ssh import SshTransport
+from tests.support.sshd import Sshd
+from tests.support.waiting import until
+
+HELLO = Command(("echo", "hello"))
+ENDLESS = 1 << 40
+
+
+@pytest.fixture
+def reader(server: Sshd, opened: list[Transport]) -> SshTransport:
+    transport = SshTransport(server.host)
+    opened.append(transport)
+    return transport
+
+
+def heads() -> list[str]:
+    """Who reads an endless file on the host, which is this machine."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found += [path.parent.name] if f"-c\0{ENDLESS}\0" in path.read_text(errors="replace") else []
+        except OSError:
+            continue
+    return found
+
+
+def test_a_read_that_is_given_up_ends_on_its_host_and_does_not_get_into_what_comes_next(reader: SshTransport) -> None:
+    with closing(iter(reader.read("/dev/zero", ENDLESS))) as pieces:  # type: ignore[type-var]
+        assert set(next(pieces)) == {0}
+        assert heads()
+    assert reader.run(HELLO).stdout == "hello\n"
+    until(lambda: not heads())
+
+
+def test_a_read_that_stalls_is_given_up_and_the_next_one_connects_again(
+    reader: SshTransport, host_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(host_dir / "fifo")
+    writer = os.open(host_dir / "fifo", os.O_RDWR)
+    os.write(writer, b"x" * 1000)
+    monkeypatch.setattr("benchbrief.runners.transports.warm_shell._STALL_S", 0.5)
+    try:
+        with pytest.raises(ConnectionLost, match=r"no answer within 0\.5 s"):
+            list(reader.read(str(host_dir / "fifo"), ENDLESS))
+        assert reader.run(HELLO).stdout == "hello\n"
+    finally:
+        os.close(writer)
+
+
+def test_a_read_whose_connection_is_cut_is_an_error_and_no_short_file(reader: SshTransport, server: Sshd) -> None:
+    pieces = iter(reader.read("/dev/zero", ENDLESS))
+    next(pieces)
+    assert server.cut_connections() > 0
+    with pytest.raises(ConnectionLost):
+        list(pieces)
+    until(lambda: not heads())
+    assert reader.run(HELLO).stdout == "hello\n"
+
+
+MARK = "\n5f0c (\\d+)\n"
+CONTENT = b"a\n5f0c 7\nb\n5f0c x\n" + bytes(range(256)) * 2 + b"\n5f0c "
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 199, 200, 201, 10_000])
+def test_a_mark_is_found_at_the_end_however_it_is_split_over_pieces_and_nowhere_before(size: int) -> None:
+    stream = CONTENT + b"\n5f0c 13\n"
+    end, given = MarkedEnd(MARK), b""
+    for at in range(0, len(stream), size):
+        given += end.settled(stream[at : at + size])
+    assert end.code() == 13
+    assert given + end.rest() == CONTENT
+
+
+def test_a_stream_without_its_mark_has_no_code_and_is_given_whole() -> None:
+    end = MarkedEnd(MARK)
+    given = end.settled(CONTENT)
+    assert end.code() is None
+    assert given + end.rest() == CONTENT
