@@ -270,10 +270,6 @@ class Transport(Protocol):
         """
         ...
 
-    def put(self, content: bytes, path: str) -> None:
-        """Write a file (mode 0600), making its directory."""
-        ...
-
     def get(self, path: str, to: Path) -> None: ...
 
     def forward(self, host: str, port: int) -> AbstractContextManager[tuple[str, int]]:

@@ -132,9 +132,6 @@ class SimulatedTransport:
         del keep_jobs
         return 0
 
-    def put(self, content: bytes, path: str) -> None:
-        del content, path
-
     def get(self, path: str, to: Path) -> None:
         raise HostError(f"{self.host.id} is simulated, and has no file {path}")
 

@@ -16,8 +16,7 @@ from typing import IO
 
 from benchbrief.compiler.plan import Host
 from benchbrief.runners.commands import Masking, masked, script
-from benchbrief.runners.errors import ConnectionLost, HostError, HostFull, RunnerError
-from benchbrief.runners.fetching import is_full, write_file
+from benchbrief.runners.errors import ConnectionLost, HostError
 from benchbrief.runners.job_host import Entry, entry
 from benchbrief.runners.keeper import KEEPER
 from benchbrief.runners.tasks import Command, Completed, Secret
@@ -72,14 +71,6 @@ class LocalTransport(JobTransport):
                 raise ConnectionLost(what, "Too many processes or open files, or too little memory.") from error
             raise HostError(what, "Is it in the PATH?") from error
 
-    def put(self, content: bytes, path: str) -> None:
-        target = Path(path)
-        try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_file(target, [content])
-        except OSError as error:
-            raise _os_error(self.host, f"can't write {path}", error) from error
-
     def entries(self, directory: str) -> list[Entry]:
         try:
             with os.scandir(directory) as found:
@@ -132,7 +123,5 @@ def _read_both(process: subprocess.Popen[bytes], deadline: float) -> tuple[str, 
     return texts[process.stdout].text(), texts[process.stderr].text()
 
 
-def _os_error(host: Host, what: str, error: OSError) -> RunnerError:
-    if is_full(error):
-        return HostFull(f"no space left on {host.id}: {what}", f"Make room on {host.id}.")
+def _os_error(host: Host, what: str, error: OSError) -> HostError:
     return HostError(f"{host.id}: {what}: {error.strerror}")

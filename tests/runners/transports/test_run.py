@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 import subprocess
 import time
 from pathlib import Path
@@ -120,14 +119,6 @@ def test_no_process_list_shows_a_secret_or_the_input(transport: Transport) -> No
     assert "input-of-mine" not in done.stdout
 
 
-def test_a_file_is_written_for_its_owner_alone_with_its_directory(transport: Transport, host_dir: Path) -> None:
-    target = host_dir / "new dir" / "it's here"
-    content = bytes(range(256)) * 5_000
-    transport.put(content, str(target))
-    assert target.read_bytes() == content
-    assert stat.S_IMODE(target.stat().st_mode) == 0o600
-
-
 def test_a_file_is_fetched_byte_for_byte(transport: Transport, host_dir: Path, tmp_path: Path) -> None:
     content = os.urandom(9_000_000)
     (host_dir / "data").write_bytes(content)
@@ -139,9 +130,3 @@ def test_fetching_a_file_that_is_missing_says_so(transport: Transport, host_dir:
     with pytest.raises(HostError, match=r"can't read .*/nothing: No such file"):
         transport.get(str(host_dir / "nothing"), tmp_path / "got")
     assert not (tmp_path / "got").exists()
-
-
-def test_writing_where_one_can_not_says_so(transport: Transport, host_dir: Path) -> None:
-    (host_dir / "file").write_text("")
-    with pytest.raises(HostError, match=r"can't write .*/file/below"):
-        transport.put(b"x", str(host_dir / "file" / "below"))

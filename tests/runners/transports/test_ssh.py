@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.plan import Host
-from benchbrief.runners.errors import HostError, RunnerError
+from benchbrief.runners.errors import HostError
 from benchbrief.runners.seams import Transport
 from benchbrief.runners.tasks import Command, Job
 from benchbrief.runners.transports import open_transport
@@ -315,7 +315,7 @@ def test_jump_hosts_in_a_circle_are_an_error(server: Sshd) -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can make another user")
-def test_another_user_than_root_runs_jobs_and_writes_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_user_than_root_runs_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with system_user() as user, sshd(user=user) as server:
         monkeypatch.setenv("HOME", str(server.home))
         transport = open_transport(server.host)
@@ -326,10 +326,6 @@ def test_another_user_than_root_runs_jobs_and_writes_files(tmp_path: Path, monke
         assert who == user
         uid = transport.run(Command(("id", "-u"))).stdout.strip()
         assert where.startswith(f"{server.directory}/tmp/benchbrief-{uid}/")
-        with pytest.raises(RunnerError, match=r"can't write /root/x: .*denied"):
-            transport.put(b"x", "/root/x")
-        transport.put(b"x", f"/tmp/benchbrief-{uid}/put")
-        transport.run(Command(("rm", "-r", f"/tmp/benchbrief-{uid}")))
         transport.close()
 
 
