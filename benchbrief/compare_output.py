@@ -173,6 +173,7 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
     few = sum("too few repeats" in row.reason for row in outcome.comparisons)
     if few:
         yield f"{few} comparisons can't be told from noise with one repeat: say `repeats = 3` or more in the experiment"
+    yield from _told_few(first, second, outcome.comparisons)
     yield from told_apart(outcome.comparisons)
     tested = sum(row.p is not None for row in outcome.comparisons)
     if tested:
@@ -180,6 +181,19 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
             "better and worse: p below 5 % after Holm's correction for the points of each metric"
             + (f", and a change of {threshold * 100:.3g} % or more" if threshold else "")
             + "; ± and ( ) are 95 % intervals over repeats, -/+ the repeats of a percentile"
+        )
+
+
+def _told_few(first: Contender, second: Contender, rows: Sequence[Comparison]) -> Iterator[str]:
+    from benchbrief.results.beyond import FEWEST, resting_on_few
+
+    found = [row for side in (first, second) for row in resting_on_few(side, rows)]
+    few = [row for row in rows if row in found]
+    if few:
+        one = f"{few[0].quantity} at {printable(_point(few[0], {'experiment'}))}"
+        yield (
+            f"{len(few)} of {len(rows)} comparisons are of a percentile with fewer than {FEWEST} operations beyond it "
+            f"in some repeat, which decide it ({one}{', ...' if len(few) > 1 else ''}): measure for longer"
         )
 
 

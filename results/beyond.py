@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
+
+from benchbrief.results.comparison import Comparison
+from benchbrief.results.contenders import Contender
 
 FEWEST = 10
 """With fewer operations beyond it, a percentile is told to be uncertain.
@@ -60,3 +64,32 @@ def _share_beyond(statistic: str) -> float | None:
     """p99 -> 0.01; nothing for a mean."""
     name, digits = statistic[:1], statistic[1:]
     return 1 - float(digits) / 100 if name == "p" and digits.replace(".", "", 1).isdigit() else None
+
+
+def resting_on_few(side: Contender, rows: Sequence[Comparison]) -> list[Comparison]:
+    """The comparisons of percentiles of which some repeat of this contender has few operations beyond it."""
+    latencies = [(row, found) for row in rows if (found := _LATENCY.fullmatch(row.quantity))]
+    if not latencies:
+        return []
+    beyond = Beyond(side.store)
+    cells = side.store.sql("SELECT cell_id, experiment, hardware, workload, threads, target FROM main.cells").rows
+    known = [(str(id_), dict(zip(_DIMS, keys, strict=True))) for id_, *keys in cells]
+
+    def behind(row: Comparison) -> list[str]:
+        at = {**dict(row.point), **({"hardware": side.hardware} if side.hardware else {})}
+        return [id_ for id_, keys in known if all(keys.get(dim) == key for dim, key in at.items())]
+
+    return [
+        row
+        for row, found in latencies
+        if any(beyond.few(_statistic(found[1]), [cell], operations=[found[2]]) for cell in behind(row))
+    ]
+
+
+_DIMS = ("experiment", "hardware", "workload", "threads", "target")
+_LATENCY = re.compile(r"latency\.(p\d+)\[(.+)\]")
+
+
+def _statistic(name: str) -> str:
+    """p999 -> p99.9, as the store calls it."""
+    return name if len(name) <= len("p99") else f"{name[:3]}.{name[3:]}"

@@ -121,6 +121,14 @@ def test_what_got_better_beyond_noise_is_told_and_what_did_not_is_noise(world: W
     assert rows["per_core", "old", 1]["verdict"] == "worse", "the same throughput of more cores"
 
 
+def test_percentiles_that_few_operations_decide_are_named(world: World) -> None:
+    told = "fewer than 10 operations beyond it"
+    assert told not in world("base", "other").out
+    few = world("base", "other", "--metric", "latency.p9999[read]").out
+    assert told in few
+    assert "(latency.p9999[read] at " in few
+
+
 def test_each_number_is_that_of_the_repeats(world: World) -> None:
     row = world.rows("base", "other")["throughput", "old", 16]
     asked = "SELECT value FROM measure.throughput WHERE hardware = 'old' AND threads = 16 AND operation = 'all' "
