@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from markupsafe import Markup
@@ -26,14 +26,19 @@ _NOTHING = Markup("")
 
 @dataclass(frozen=True)
 class House:
-    """`logo` is the address of a picture, all of it in itself, or empty. `paper` comes before the layout's own style
-    sheet, `css` after it."""
+    """`logo` is the address of a picture, all of it in itself, or empty; `logo_file` its file's name and content, for a
+    page that has its pictures beside it. `paper` comes before the layout's own style sheet, `css` after it."""
 
     logo: str = ""
     css: Markup = _NOTHING
     paper: Markup = _NOTHING
     parts: tuple[tuple[str, str, str], ...] = ()
     """Of each of the user's parts its name, the path that messages call it by, and its text."""
+    logo_file: tuple[str, bytes] | None = None
+
+    def with_logo_in(self, folder: str) -> House:
+        """With the logo as a link to its file there."""
+        return replace(self, logo=f"{folder}/{self.logo_file[0]}") if self.logo_file else self
 
 
 def house_of(report: Report, kept: Kept | None, paper: str | None = None) -> House:
@@ -56,13 +61,14 @@ def house_of(report: Report, kept: Kept | None, paper: str | None = None) -> Hou
     if theme.css:
         rules.append(_content(theme.css, kept).decode("utf-8").replace("</", "<\\/"))
     parts = tuple((Path(part.file).name, part.file, _text(part, kept)) for part in report.parts)
-    logo = ""
+    logo, logo_file = "", None
     if theme.logo:
         content = _content(theme.logo, kept)
-        kind = "png" if content.startswith(b"\x89PNG") else "svg+xml"
-        logo = f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+        kind, name_of = ("png", "logo.png") if content.startswith(b"\x89PNG") else ("svg+xml", "logo.svg")
+        logo, logo_file = f"data:image/{kind};base64,{base64.b64encode(content).decode()}", (name_of, content)
     size = Markup(_paper(paper or report.paper))  # noqa: S704  # one of two
-    return House(logo, Markup("\n".join(rules)), size, parts)  # noqa: S704  # the user's own style sheet, in a <style>
+    css = Markup("\n".join(rules))  # noqa: S704  # the user's own style sheet, in a <style>
+    return House(logo, css, size, parts, logo_file)
 
 
 def family_of(theme: Theme) -> str:

@@ -105,11 +105,13 @@ def render(
         from benchbrief.reports.markdown import to_markdown
 
         folder = f"{stem}-figures"
-        text = to_markdown(page("markdown", figures=folder))
+        text = to_markdown(page("markdown", figures=folder, house=house.with_logo_in(folder)))
         if view.simulated or view.imported:
             text = marked_markdown(text, catalogue, "notice_simulated" if view.simulated else "imported_mark")
         files.append(_write(out_dir / f"{stem}.md", text.encode()))
         beside += [_write(out_dir / folder / f"{figure.id}.svg", figure.svg.encode()) for figure in drawn]
+        if house.logo_file:
+            beside.append(_write(out_dir / folder / house.logo_file[0], house.logo_file[1]))
     if {"pdf", "markdown"} & set(chosen):
         beside += [_write(out_dir / f"{stem}-figures" / name, content) for name, content in data.items()]
     return Rendered(html, pdf, numbers_path, (*files, *beside), lacking(report.language) if pdf else "")

@@ -136,6 +136,19 @@ def test_a_theme_gives_colours_typeface_logo_and_a_style_sheet_that_comes_last(p
     assert html.count("</style>") == 1
 
 
+def test_markdown_has_its_logo_as_a_file_beside_it_as_it_has_its_figures(tmp_path: Path) -> None:
+    (tmp_path / "mark.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    theme = p.Theme(logo=p.Asset(file=str(tmp_path / "mark.svg"), sha256="0" * 64))
+    world, report = w.World({"disk": "Disk"}, {"a": "A"}), w.report("A report", theme=theme)
+    made = render(world.plan(report), world.store(), report.name, tmp_path / "out", formats=MARKDOWN)
+    text = (tmp_path / "out" / "brief.md").read_text("utf-8")
+    assert text.startswith("![Logo](brief-figures/logo.svg)")
+    assert "data:" not in text
+    logo = tmp_path / "out" / "brief-figures" / "logo.svg"
+    assert logo in made.files
+    assert logo.read_text() == (tmp_path / "mark.svg").read_text()
+
+
 def test_a_file_of_the_house_style_that_is_gone_is_one_clear_error(page: Made) -> None:
     with pytest.raises(ReportError, match=r"none\.css of the report's house style can't be read"):
         page(css={"file": "none.css", "sha256": "0" * 64})
