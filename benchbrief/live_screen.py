@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.marks import UNICODE, Marks, shortened
-from benchbrief.quantities import duration, latency, power, rate
+from benchbrief.quantities import duration, latency, of_planned, power, rate
 from benchbrief.run_view import CellView, RunView
 from benchbrief.runners.live import load_of, measures_of
 from benchbrief.terminal import printable
@@ -89,20 +89,12 @@ def _doing(cell_id: str, cell: CellView, readings: Sequence[Reading], now: float
     step = cell.step or "begins"
     if cell.step:
         so_far = max(0.0, now - cell.step_began)
-        step += f"  {_progress(so_far, cell.step_s)}"
+        step += f"  {of_planned(so_far, cell.step_s)}"
     load = load_of(cell_id, readings)
     numbers = rate(load.ops_per_s) if load else ""
     if load and load.latency_s is not None:
         numbers += f"  {load.latency_of} {latency(load.latency_s)}"
     return step, numbers
-
-
-def _progress(so_far: float, planned: float) -> str:
-    if so_far > planned + 1:
-        return f"{duration(so_far)}, planned {duration(planned)}"
-    if planned < 60:
-        return f"{so_far:.0f} s of about {duration(planned)}"
-    return f"{duration(so_far)} of about {duration(planned)}"
 
 
 def _fitted(cells: list[list[Any]], room: int, running: int) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from benchbrief.marks import UNICODE, marks
-from benchbrief.quantities import duration, latency, rate
+from benchbrief.quantities import duration, latency, of_planned, rate
 from benchbrief.run_view import RunView
 from benchbrief.terminal import last_words, printable, use_colour
 
@@ -132,7 +132,7 @@ class Progress:
         [(cell_id, cell)] = view.running.items()
         load = self._load(cell_id)
         so_far = max(0.0, now - cell.step_began)
-        what = f"{cell.step} {duration(so_far)} of about {duration(cell.step_s)}" if cell.step else "begins"
+        what = f"{cell.step} {of_planned(so_far, cell.step_s)}" if cell.step else "begins"
         numbers = f", {rate(load.ops_per_s)}" if load else ""
         if load and load.latency_s is not None:
             numbers += f", {load.latency_of} {latency(load.latency_s)}"

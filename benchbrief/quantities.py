@@ -31,3 +31,11 @@ def latency(seconds: float) -> str:
 
 def power(watts: float) -> str:
     return f"{watts:.0f} W" if watts < 10_000 else f"{watts / 1000:.1f} kW"
+
+
+def of_planned(so_far: float, planned: float) -> str:
+    """How long a step has taken, by its plan: `3 s of about 9 s`; of one that takes longer, `12 s, planned 9 s`."""
+    if so_far > planned + 1:
+        return f"{duration(so_far)}, planned {duration(planned)}"
+    taken = f"{so_far:.0f} s" if planned < 60 else duration(so_far)
+    return f"{taken} of about {duration(planned)}"

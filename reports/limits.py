@@ -189,6 +189,6 @@ def _earlier(results: Results) -> Iterator[Limit]:
     ).rows
     total, taken, runs = rows[0]
     if taken:
-        told = {"total": f"{total:,}", "runs": f"{runs:,}"}
         words = results.words
+        told = {"total": f"{total:,}", "runs": counted(words, "l_runs", runs)}
         yield Limit(counted(words, "l_earlier", taken, **told), counted(words, "l_earlier_full", taken, **told))

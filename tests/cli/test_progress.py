@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.progress import Progress
+from benchbrief.quantities import of_planned
 from benchbrief.runners.journal import Remark
 from tests.support.plans import compile_spec
 
@@ -54,3 +55,13 @@ def test_lanes_that_report_while_the_display_is_redrawn_never_wait_for_each_othe
     reader.join(timeout=30)  # a character may lie across two reads: all of it, then the text
     assert not reader.is_alive()
     assert f"remark {REMARKS - 1}" in read.decode()
+
+
+@pytest.mark.parametrize(
+    ("so_far", "planned", "told"),
+    [(3, 9, "3 s of about 9 s"), (9, 3, "9 s, planned 3 s"), (61, 600, "1 min 01 s of about 10 min 00 s")],
+)
+def test_a_step_that_takes_longer_than_planned_is_not_a_part_of_its_plan(
+    so_far: float, planned: float, told: str
+) -> None:
+    assert of_planned(so_far, planned) == told

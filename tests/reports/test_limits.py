@@ -114,6 +114,9 @@ def test_measurements_of_earlier_runs_are_counted() -> None:
     ]
     (limit,) = told(world().plan(), rows)
     assert limit.short == "one of 6 measurements is an earlier run's"
+    every = [row._replace(reused_from="old") if isinstance(row, s.CellRow) else row for row in clean(world())]
+    (limit,) = told(world().plan(), every)
+    assert limit.full.startswith("6 of 6 measurements were taken from 1 earlier run: ")
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])

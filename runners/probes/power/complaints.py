@@ -47,6 +47,7 @@ _HINTS: tuple[tuple[str, str, str], ...] = (
         r"[Uu]nknown user|[Aa]uthentication|decrypt|[Ww]rong",
         "check `user:`, `auth:` and `privacy:`, and their protocols",
     ),
+    ("command", r"", "it has to print one number, the watts, and nothing else"),
 )
 """What to do about what a kind of meter says."""
 
