@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchbrief.compiler.plan import Knee, Plan
 from benchbrief.results.host_facts import together
-from benchbrief.results.verdicts import History, Verdict, found
+from benchbrief.results.verdicts import INTERRUPTED, UNENDED, History, Verdict, found
 from benchbrief.runners import journal as j
 from benchbrief.runners.journal_io import JOURNAL, Place, each_record, whole_bytes
 from benchbrief.runners.rundir import PLAN, load_plan, simulation_of
@@ -180,12 +180,12 @@ class Told:
 
     def verdicts(self, plan: Plan) -> Iterator[Verdict]:
         """One for each planned cell, with what searches have found for it; as it was planned when they have not."""
-        unseen = self._why_unseen()
+        unseen, unended = self._why_unseen(), INTERRUPTED if self.end else UNENDED
         for cell in plan.cells:
             threads = self.knees.get(cell.threads_from) if cell.threads_from else None
             target = self.knees.get(cell.target_from) if cell.target_from else None
             known = found(cell, threads=None if threads is None else int(threads), target=target)
-            yield self.histories.get(cell.id, History()).verdict(known, unseen)
+            yield self.histories.get(cell.id, History()).verdict(known, unseen, unended)
 
     def _why_unseen(self) -> str:
         if any(start.imported for start in self.starts):

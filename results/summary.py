@@ -12,7 +12,7 @@ from benchbrief.compiler.plan import Cell
 from benchbrief.results.evidence import Evidence, read_evidence
 from benchbrief.results.imports.rows import origin_of
 from benchbrief.results.runs import RunState, run_state
-from benchbrief.results.verdicts import Verdict
+from benchbrief.results.verdicts import INTERRUPTED, UNENDED, Verdict
 from benchbrief.runners.live import Load, Reading, load_of, measures_of, present_readings
 
 CellState = Literal["waiting", "running", "ok", "failed", "interrupted", "skipped", "missing"]
@@ -114,6 +114,8 @@ def _cell_status(
 ) -> CellStatus:
     cell, state = verdict.cell, _state(verdict, run, imported=evidence.imported is not None)
     reused = evidence.reused.get(cell.id)
+    # No process is at work on a run that is not running, whatever its journal leaves open.
+    reason = verdict.reason.replace(UNENDED, INTERRUPTED) if verdict.reason and run != "running" else verdict.reason
     so_far = now - verdict.started_at if verdict.started_at is not None else None
     return CellStatus(
         cell_id=cell.id,
@@ -122,7 +124,7 @@ def _cell_status(
         attempt=verdict.attempt,
         seconds=so_far if verdict.seconds is None else verdict.seconds,
         ops_per_s=verdict.ops_per_s,
-        reason=verdict.reason if state in ("failed", "interrupted", "skipped", "missing") else None,
+        reason=reason if state in ("failed", "interrupted", "skipped", "missing") else None,
         origin=str(cell.origin),
         reused_from=reused.reused_from if reused else None,
         now=load_of(cell.id, readings) if state == "running" else None,

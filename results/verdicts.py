@@ -17,6 +17,10 @@ from benchbrief.runners.journal_io import Place, records_at
 Status = Literal["ok", "failed", "missing", "skipped"]
 """Skipped cells are not needed, so nothing is missing without them."""
 
+UNENDED = "has no end: going on, or interrupted"
+"""What is known of an attempt from the journal alone, as long as the run has no end either."""
+INTERRUPTED = "was interrupted"
+
 Kept = j.JobCollected | j.Counters | j.ClockRead
 """What an attempt leaves: records that may be large, and so are read when they are asked for."""
 
@@ -88,8 +92,8 @@ class History:
     def keep(self, record: Kept, place: Place) -> None:
         self.kept.setdefault(record.attempt, []).append(place)
 
-    def verdict(self, cell: Cell, unseen: str) -> Verdict:
-        """`unseen` is the reason of a cell that was never begun."""
+    def verdict(self, cell: Cell, unseen: str, unended: str = UNENDED) -> Verdict:
+        """`unseen` is the reason of a cell that was never begun, `unended` of one whose attempt has no end."""
         ended = self.ended
         last = max(self.started, default=None)
         if self.skipped is not None and (ended is None or ended.status == "failed"):
@@ -99,7 +103,7 @@ class History:
             return Verdict(cell, "missing", unseen)
         if ended is None or (last is not None and last > ended.attempt):
             before = f"; attempt {ended.attempt} failed: {ended.reason}" if ended and ended.status == "failed" else ""
-            return self._of(cell, "missing", f"attempt {last} has no end: going on, or interrupted{before}", last)
+            return self._of(cell, "missing", f"attempt {last} {unended}{before}", last)
         if ended.hash != cell.hash:
             reason = "the journal's result belongs to another definition of this cell"
             return self._of(cell, "missing", reason, ended.attempt)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.results.errors import ResultsError
+from benchbrief.results.evidence import read_evidence
 from benchbrief.results.runs import find_run, last_interrupted, last_run, last_unended, list_runs, run_state
 from benchbrief.results.summary import summarise
 from benchbrief.runners import journal as j
@@ -124,7 +125,11 @@ def test_a_run_resumed_after_its_end_is_interrupted_until_it_ends_again(tmp_path
     assert run_state(run.run_dir) == "interrupted"
     status = summarise(run.run_dir)
     assert status.elapsed_s == 5.0
-    assert status.cells[0].status == "interrupted"
+    assert (status.cells[0].status, status.cells[0].reason) == ("interrupted", "attempt 1 was interrupted")
+    run.end("interrupted")
+    (verdict,) = read_evidence(run.run_dir).verdicts
+    assert verdict.reason == "attempt 1 was interrupted", "as the run has ended, it does not go on"
+    run.write(started_again(run))
     run.now += 5
     run.ended(cell, 1, "ok", ops_per_s=3.0)
     run.end("done")
