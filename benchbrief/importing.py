@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 SHORT = "imported, not measured here"
+_SHOWN = 10
 SOURCE_OPTIONS = {
     "title": "What the numbers are from: a paper's or a brief's title.",
     "publisher": "Who published it, or measured it.",
@@ -89,6 +90,8 @@ def import_and_tell(choices: Choices, prepare: Callable[[Plan], Prepared]) -> No
         raise fail(before, "nothing was imported; for another run of the same, say --again")
     for problem in what.problems:
         warn(f"left out: {problem}")
+    for text in _too_many_failed(what, plan):
+        warn(text)
     if choices.dry_run:
         _tell(choices, what, plan, None)
         return
@@ -99,6 +102,17 @@ def import_and_tell(choices: Choices, prepare: Callable[[Plan], Prepared]) -> No
         warn(verdict.warning)
     if broken:
         raise Stop(ExitCode.EXPECT_FAILED)
+
+
+def _too_many_failed(what: Prepared, plan: Plan) -> Iterator[str]:
+    """Cells more of whose operations failed than their experiment accepts: what `bench run` would take for failed."""
+    accepted = {name: experiment.max_error_share for name, experiment in plan.experiments.items()}
+    over = [each for each in what.cells if each.failed > accepted[each.cell.experiment]]
+    for each in over[:_SHOWN]:
+        most = f"max_errors is {100 * accepted[each.cell.experiment]:.3g} %"
+        yield f"{100 * each.failed:.3g} % of the operations of {each.cell.id} failed, and {most}"
+    if len(over) > _SHOWN:
+        yield f"in {len(over) - _SHOWN} more cells more operations failed than max_errors accepts"
 
 
 def _tell(choices: Choices, what: Prepared, plan: Plan, run_dir: Path | None) -> None:
@@ -112,6 +126,7 @@ def _tell(choices: Choices, what: Prepared, plan: Plan, run_dir: Path | None) ->
             "files": [file.model_dump() for _, file in what.files],
             "cells": [each.cell.id for each in what.cells],
             "published": len(what.published),
+            "too_many_failed": list(_too_many_failed(what, plan)),
             "left_out": [str(problem) for problem in what.problems],
         }
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))

@@ -44,12 +44,16 @@ class KeptJob:
 
 @dataclass(frozen=True)
 class CellImport:
-    """What is kept of a cell. `not_needed` are its point's other repeats, when its numbers stand for all of them."""
+    """What is kept of a cell. `not_needed` are its point's other repeats, when its numbers stand for all of them.
+
+    `failed` is the share of its operations that failed, where that is known.
+    """
 
     cell: Cell
     jobs: tuple[KeptJob, ...]
     ops_per_s: float | None
     not_needed: tuple[Cell, ...] = ()
+    failed: float = 0.0
 
 
 def sha256_of(path: Path) -> str:

@@ -179,7 +179,10 @@ def _kept(kind: str, of: _OfCell, measured: Mapping[str, Measurement], places: P
         jobs.append(KeptJob(MEASURE, host, manifest, files, window if window[0] else None))
     together = Together(tuple(measured.values()), load=False).throughput(None)
     others = () if of.told_repeat else tuple(places.repeats(of.cell))
-    return CellImport(of.cell, tuple(jobs), together.ops_per_s if together else None, others)
+    if together is None:
+        return CellImport(of.cell, tuple(jobs), None, others)
+    failed = together.errors / max(1, together.count + together.errors)
+    return CellImport(of.cell, tuple(jobs), together.ops_per_s, others, failed)
 
 
 def with_samples(

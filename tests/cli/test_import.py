@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from tests.support.bench import Bench, Ended
 
+OUTPUTS = Path(__file__).resolve().parents[1] / "results" / "outputs"
 SPEC = """
 hardware eco    "5100 ECO" { hosts = "eco-[1-3].lab" }
 hardware legacy "Legacy"   { hosts = "hdd-[1-3].lab" }
@@ -165,3 +167,16 @@ def test_an_output_without_its_source_or_its_cell_is_refused(bench: Bench) -> No
     )
     asked = bench("import", "ycsb", "run.txt", "--spec", spec.name, *source, "--as", "{hardwere}.txt")
     assert "did you mean {hardware}?" in asked.err
+
+
+def test_more_failed_operations_than_are_accepted_are_warned_of(bench: Bench) -> None:
+    spec = bench.spec(SPEC.partition("report ")[0])
+    shutil.copy(OUTPUTS / "ycsb-0.12-some-failed.txt", bench.folder / "out.txt")
+    asked = ("import", "ycsb", "out.txt", "--spec", spec.name, "--cell", "hardware=eco,threads=96", "--dry-run")
+    said = ("--title", "Lab runs", "--publisher", "Example Ltd", "--document", "1", "--licence", "internal")
+    told = "0.5 % of the operations of shrink/eco/a/threads=96/r1 failed, and max_errors is 0 %"
+    done = bench(*asked, *said)
+    assert done.code == 0, done.text
+    assert f"warning: {told}" in done.err
+    spec.write_text(spec.read_text().replace("measure = 10 min", "measure = 10 min  max_errors = 1 %"))
+    assert bench(*asked, *said, "--json").json["too_many_failed"] == []
