@@ -62,6 +62,11 @@ class Evidence:
         """Where the results come from, when they were measured elsewhere."""
         return next((start.imported for start in self.starts if start.imported), None)
 
+    @property
+    def made_by(self) -> str:
+        """The version of benchbrief that began the run."""
+        return self.starts[0].benchbrief if self.starts else "of an unknown version"
+
     @cached_property
     def world(self) -> World:
         """Whose drivers and probes made the raw outputs, and read them."""

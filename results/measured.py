@@ -89,7 +89,7 @@ def _parse(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Measure
 def _imported(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Measurement:
     """From the files of a tool that ran elsewhere."""
     directory = evidence.run_dir / job.directory
-    manifest = read_manifest(directory)
+    manifest = read_manifest(directory, evidence.made_by)
     files = {name: directory / name for name in manifest.names}
     try:
         benchmark = evidence.plan.workloads[verdict.cell.workload].benchmark
@@ -108,7 +108,7 @@ def _imported_samples(
     evidence: Evidence, probe: Probe, job: j.JobCollected, window: tuple[float, float]
 ) -> tuple[Sample, ...]:
     directory = evidence.run_dir / job.directory
-    kind, device = read_manifest(directory).kind, str(probe.options.get("device", ""))
+    kind, device = read_manifest(directory, evidence.made_by).kind, str(probe.options.get("device", ""))
     try:
         return read_samples(kind, directory / SAMPLES, job.host, window, device)
     except BadLog as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from benchbrief.results.errors import ResultsError
 
@@ -39,10 +39,19 @@ class Manifest(BaseModel):
     """The unit of the values in HDR logs."""
 
 
-def read_manifest(directory: Path) -> Manifest:
-    """Raises ResultsError when it can't be read."""
+def read_manifest(directory: Path, made_by: str) -> Manifest:
+    """`made_by` is the version of benchbrief that kept it. Raises ResultsError when it can't be read."""
     path = directory / MANIFEST
     try:
         return Manifest.model_validate_json(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise ResultsError(f"{path} does not say what was imported", "import the files again") from error
+    except ValidationError as error:
+        if any(found["type"] == "json_invalid" for found in error.errors()):
+            raise _unreadable(path) from error
+        what = f"{path} is of an import by another benchbrief, {made_by}, which this one can't read"
+        raise ResultsError(what, "import the files again") from error
+    except OSError as error:
+        raise _unreadable(path) from error
+
+
+def _unreadable(path: Path) -> ResultsError:
+    return ResultsError(f"{path} does not say what was imported", "import the files again")

@@ -98,7 +98,7 @@ def table_rows(evidence: Evidence, verdicts: Sequence[Verdict]) -> Iterator[Row]
 def _table(evidence: Evidence, verdict: Verdict, read: dict[tuple[str, str], Table]) -> Table:
     """The one that a cell's numbers are from; `read` are those of other cells."""
     (directory,) = (job.directory for job in verdict.jobs if job.job == MEASURE)
-    experiment = read_manifest(evidence.run_dir / directory).experiment
+    experiment = read_manifest(evidence.run_dir / directory, evidence.made_by).experiment
     ((folder, name),) = ((job.directory, name) for job in verdict.jobs if job.job == SOURCE for name in job.files)
     if (name, experiment) not in read:
         # What is wrong with a row was told when it was imported, and the row left out.

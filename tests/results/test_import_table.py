@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.plan import Plan
+from benchbrief.results.errors import ResultsError
 from benchbrief.results.imports.keep import Prepared, imported_before, keep_run
+from benchbrief.results.imports.manifest import MANIFEST, read_manifest
 from benchbrief.results.imports.prepare import prepare_table
 from benchbrief.results.imports.problems import ImportRefused, Problem
 from benchbrief.results.imports.table import read_table
@@ -338,3 +341,19 @@ def test_what_may_be_another_number_is_refused_and_not_guessed(
     problems: list[Problem] = []
     read_table(path, plan, "", problems)
     assert any(told in problem.text for problem in problems), problems
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ('{"kind": "table", "values": []}', "is of an import by another benchbrief, 0.0.9, which this one can't read"),
+        ('{"kind": "tab', "does not say what was imported"),
+        (None, "does not say what was imported"),
+    ],
+)
+def test_what_another_version_kept_of_an_import_is_told_as_such(tmp_path: Path, content: str | None, told: str) -> None:
+    if content is not None:
+        (tmp_path / MANIFEST).write_text(content)
+    with pytest.raises(ResultsError, match=re.escape(told)) as raised:
+        read_manifest(tmp_path, "0.0.9")
+    assert raised.value.hint == "import the files again"
