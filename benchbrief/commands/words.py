@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
+
 import click
 
 from benchbrief.terminal import fail
@@ -13,10 +16,12 @@ from benchbrief.terminal import fail
 Examples:
   bench words > fr.toml          a catalogue to translate; then, in the report: language = fr
   bench words ja                 the words as they are in Japanese
+  bench words --json             the same for a program: key and text, or texts by plural form
 """
 )
 @click.argument("language", default="en")
-def command(language: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(language: str, as_json: bool) -> None:
     """Print the fixed words of a brief in LANGUAGE (`en` by default), as a catalogue to make another language of."""
     from benchbrief.compiler.briefs.catalogues import shipped
     from benchbrief.compiler.briefs.report import LANGUAGES
@@ -26,4 +31,5 @@ def command(language: str) -> None:
         guess = did_you_mean(language, LANGUAGES)
         hint = f"did you mean `{guess}`?" if guess else f"there are {', '.join(f'`{each}`' for each in LANGUAGES)}"
         raise fail(f"no words are shipped for `{language}`", hint)
-    click.echo(shipped(language), nl=False)
+    text = shipped(language)
+    click.echo(json.dumps(tomllib.loads(text), indent=1, ensure_ascii=False) + "\n" if as_json else text, nl=False)

@@ -205,8 +205,15 @@ def test_rebuild_does_not_count_a_raw_output_that_was_changed(copied_run: Bench)
     path = next((copied_run.run_dir / "raw").rglob("measure-local/stdout"))
     path.write_text(path.read_text().replace("ops/sec", "ops/sec "))
     done = copied_run("rebuild")
+    problem = f"{path.relative_to(copied_run.run_dir)} was changed after it was measured"
     assert done.code == 3
-    assert f"warning: {path.relative_to(copied_run.run_dir)} was changed after it was measured" in done.err
+    assert f"warning: {problem}" in done.err
+    told = copied_run("rebuild", "--json")
+    assert (told.code, told.err) == (3, "")
+    assert told.json["run"] == copied_run.run_dir.name
+    assert told.json["store"] == str((copied_run.run_dir / "store").relative_to(copied_run.folder))
+    (found,) = told.json["problems"]
+    assert problem in found
     rows = copied_run("query", "SELECT status, reason FROM cells ORDER BY status", "--json").json
     assert [row["status"] for row in rows] == ["failed", "ok", "ok", "ok"]
     assert "stdout" in rows[0]["reason"]

@@ -22,6 +22,7 @@ def test_the_english_words_are_printed_to_be_translated(bench: Bench) -> None:
     found = tomllib.loads(done.out)
     assert {key: text for key, text in found.items() if key != "locale"} == words("en").entries
     assert tomllib.loads(bench("words", "ja").out)["figure"] == "図"
+    assert bench("words", "--json").json == found
 
 
 def test_words_that_are_not_shipped_are_told_with_those_that_are(bench: Bench) -> None:
