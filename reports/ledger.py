@@ -200,7 +200,7 @@ class Ledger:
             language=report.language,
             locale=self._results.words.locale.name,
             run=str(run["run_id"] or ""),
-            kind=self._kind(),
+            kind=kind_of(self._results),
             plan_sha256=plan_sha256(self._results.plan),
             provenance=self._detail,
             origin=tuple(origin),
@@ -209,10 +209,6 @@ class Ledger:
             figures=tuple(self._figures),
             cells={cell: self._entries[cell] for cell in self._used if cell in self._entries},
         )
-
-    def _kind(self) -> Literal["measured", "simulated", "imported"]:
-        simulated, imported = run_row(self._results)["simulated"], is_imported(self._results)
-        return "simulated" if simulated else "imported" if imported else "measured"
 
     @cached_property
     def _used(self) -> tuple[str, ...]:
@@ -263,6 +259,10 @@ class Ledger:
             entry = self._entries.get(cell)
             for path, digest in entry.files.items() if entry else ():
                 yield RawFile(cell, path, digest)
+
+
+def kind_of(results: Results) -> Literal["measured", "simulated", "imported"]:
+    return "simulated" if run_row(results)["simulated"] else "imported" if is_imported(results) else "measured"
 
 
 def cell_entries(store: object) -> dict[str, CellEntry]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Edited:
-    """A number that the document shows otherwise than the file of its numbers; "" where it does not show it at all."""
+    """A number that the document shows otherwise than the file of its numbers; "" where one of them has it not."""
 
     id: str
     place: str
@@ -126,6 +126,10 @@ def _edited_html(numbers: Sequence[Number], shown: Mapping[str, str]) -> Iterato
         found = shown.get(number.id, "")
         if _squeezed(found) != _squeezed(number.shown):
             yield Edited(number.id, number.place, number.shown, found)
+    known = {number.id for number in numbers}
+    for id_, found in shown.items():
+        if id_ not in known:
+            yield Edited(id_, "", "", found)
 
 
 # --- PDF ---------------------------------------------------------------------------------------------------------
@@ -148,7 +152,8 @@ def _of_pdf(path: Path) -> Brief:
 
 
 def edited_in(marked: Iterable[tuple[str, str]], file: NumbersFile) -> Iterator[Edited]:
-    """The numbers of the file that a PDF shows otherwise; `marked` is what it marks, some of it in pieces."""
+    """The numbers that a PDF shows otherwise than the file, or that this lacks; `marked` is what the PDF marks, some of
+    it in pieces."""
     rows = {query.id: query.source for query in file.queries}
     numbers = [number for number in file.numbers if number.linked]
     by_row: dict[str, list[str]] = {}
@@ -163,6 +168,13 @@ def edited_in(marked: Iterable[tuple[str, str]], file: NumbersFile) -> Iterator[
                 text += found.pop(0)
             if text != wanted:
                 yield Edited(number.id, number.place, number.shown, text)
+    links = file.figures if file.provenance != "none" else ()
+    captions = {rows[series.query] for figure in links for series in figure.series}
+    for row, found in by_row.items():
+        # A table's head is shown again on its next page; captions of figures lead to rows of their own.
+        again = {_squeezed(number.shown) for number in numbers if rows[number.query] == row}
+        if again or row not in captions:
+            yield from (Edited("", "", "", text) for text in found if text not in again)
 
 
 def marked_in(reader: PdfReader, *, spans: bool) -> Iterator[tuple[str, str]]:

@@ -7,19 +7,22 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel
 
-from benchbrief.compiler.plan import Plan, Query
+from benchbrief.compiler.plan import Plan, Query, Report, Value
 from benchbrief.reports.disclosure import run_row
-from benchbrief.reports.ledger import cell_entries
+from benchbrief.reports.ledger import cell_entries, kind_of
 from benchbrief.reports.locales import Locale, written_as
 from benchbrief.reports.numbers import CellEntry, Key, Number, NumbersFile, QueryEntry
+from benchbrief.reports.origin import origin
 from benchbrief.reports.shown import Brief, Edited
 from benchbrief.reports.source import Results, Store
-from benchbrief.reports.words import CATALOGUES
+from benchbrief.reports.words import CATALOGUES, words_of
 from benchbrief.results.errors import ResultsError
 
+Found = TypeVar("Found")
 CLOSE = 1e-9
 """The relative difference up to which values are the same: sums of several threads end in other last digits."""
 
@@ -77,10 +80,12 @@ def verify(
 ) -> Verification:
     """`raw` is what `raw_problems` found. The plan is that of the store's run which the brief was made from, or, where
     it is not `known`, the run's own. What is computed is what this plan says, whatever SQL the brief tells."""
-    results = Results(plan, store, CATALOGUES["en"])
+    report = next((each for each in plan.reports if each.name == brief.numbers.report), None)
+    results = Results(plan, store, words_of(report) if report else CATALOGUES["en"])
     check = _Check(brief.numbers, results, raw or {})
     with written_as(Locale(brief.numbers.locale)):
         differing = tuple(check.numbers())
+        foreign = (*_foreign(brief.numbers, results, known=known), *(_lacking(brief.numbers, report) if known else ()))
     files = {path for cell in brief.numbers.cells.values() for path in cell.files}
     return Verification(
         numbers=len(brief.numbers.numbers),
@@ -91,7 +96,7 @@ def verify(
         raw=raw,
         raw_files=len(files),
         whole=brief.whole,
-        foreign=tuple(_foreign(brief.numbers, results, known=known)),
+        foreign=foreign,
     )
 
 
@@ -99,24 +104,42 @@ def _foreign(numbers: NumbersFile, results: Results, *, known: bool) -> Iterator
     run = str(run_row(results)["run_id"] or "")
     if run != numbers.run:
         yield f"the brief names the run {numbers.run}, and these are the results of {run}"
+    if numbers.kind != (kind := kind_of(results)):
+        yield f"the brief says that its numbers are {numbers.kind}, and those of {run} are {kind}"
     if not known:
         digest = numbers.plan_sha256[:12]
         yield f"the brief names a plan (SHA-256 {digest}) that neither {run} nor a report of it was made from"
+    elif run == numbers.run and numbers.origin != (told := tuple(origin(results))):
+        other = next((text for term, text in numbers.origin if (term, text) not in told), "it leaves something out")
+        yield f"the brief tells another origin than {run} has ({other}): edited, or written by another benchbrief"
 
 
-def _queries(part: object) -> Iterator[Query]:
-    """All that a part of the plan computes."""
-    if isinstance(part, Query):
+def _lacking(numbers: NumbersFile, report: Report | None) -> Iterator[str]:
+    """What the report's texts compute and the file has no number of. A user's parts may leave out what they like."""
+    if report is None:
+        yield f"the plan has no report {numbers.report}"
+    elif not report.parts:
+        queries = {query.id: query for query in numbers.queries}
+        known = {_identity(queries[number.query].query) for number in numbers.numbers}
+        values = _within((report.elements, report.legal), Value)
+        lacking = list(dict.fromkeys(each.query.text for each in values if _identity(each.query) not in known))
+        if lacking:
+            yield f"the file of its numbers lacks {len(lacking):,} of those of its texts, first {lacking[0]}"
+
+
+def _within(part: object, kind: type[Found]) -> Iterator[Found]:
+    """All of a kind in a part of the plan."""
+    if isinstance(part, kind):
         yield part
     elif isinstance(part, BaseModel):
         for name in type(part).model_fields:
-            yield from _queries(getattr(part, name))
+            yield from _within(getattr(part, name), kind)
     elif isinstance(part, Mapping):
         for each in part.values():
-            yield from _queries(each)
+            yield from _within(each, kind)
     elif isinstance(part, tuple | list):
         for each in part:
-            yield from _queries(each)
+            yield from _within(each, kind)
 
 
 def raw_problems(numbers: NumbersFile, run_dir: Path) -> dict[str, str]:
@@ -148,7 +171,7 @@ class _Check:
         self._cells = cell_entries(results.store)
         self._rows: dict[str, dict[tuple[Key, ...], float | None] | str] = {}
         plan = results.plan
-        self._known = {_identity(query): query for query in _queries((plan.metrics, plan.expects, plan.reports))}
+        self._known = {_identity(query): query for query in _within((plan.metrics, plan.expects, plan.reports), Query)}
 
     def numbers(self) -> Iterator[Differs]:
         for number in self._recorded.numbers:

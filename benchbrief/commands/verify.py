@@ -105,7 +105,7 @@ def _opened(run_dir: Path, from_raw: bool) -> AbstractContextManager[Store]:
 
 
 def _tell(brief: Path, numbers: NumbersFile, found: Verification) -> None:
-    click.echo(printable(f"{brief}: {numbers.title} (run {numbers.run})"))
+    click.echo(printable(f"{brief}: {numbers.title} (run {numbers.run}, {numbers.kind})"))
     click.echo(f"{_counted(found.numbers, 'number')}: {_held(found.numbers, len(found.differing))}")
     click.echo(f"{_counted(found.points, 'value')} in {_counted(len(numbers.figures), 'figure')}: "
                f"{_held(found.points, len(found.drawn))}")  # fmt: skip
@@ -117,7 +117,8 @@ def _tell(brief: Path, numbers: NumbersFile, found: Verification) -> None:
     lines = [
         *found.foreign,
         *([f"{brief.name} is not, to the byte, the page that was made"] if found.whole is False else ()),
-        *(f"{e.place}: shows {e.found or 'nothing'}, was made as {e.recorded}" for e in found.edited or ()),
+        *(f"{e.place}: shows {e.found or 'nothing'}, was made as {e.recorded}" if e.recorded else
+          f"it shows {e.found} as a number, which the file of its numbers lacks" for e in found.edited or ()),
         *(f"{d.place}: {d.expression}: shown {d.shown}, now {_now(d.shown, d.now, d.value, d.value_now)}: {d.why}"
           for d in found.differing),
         *(f"{d.figure} ({d.title}): {d.expression} at {', '.join(map(str, d.at))}: drawn {_exact(d.value)}, "
@@ -135,6 +136,8 @@ def _shown(numbers: NumbersFile, found: Verification) -> str:
         return f"{_counted(len(found.edited), 'number')} edited"
     if found.whole is None:
         linked = sum(number.linked for number in numbers.numbers)
+        if not linked:
+            return "no number is marked; words and drawings are not looked at"
         return f"its {_counted(linked, 'marked number')} as made; words and drawings are not looked at"
     return "as it was made" if found.whole else "numbers as made, but the page was edited elsewhere"
 

@@ -13,6 +13,7 @@ from pypdf import PdfReader, PdfWriter
 from benchbrief.compiler import plan as p
 from benchbrief.reports.build import build
 from benchbrief.reports.errors import ReportError
+from benchbrief.reports.numbers import NumbersFile
 from benchbrief.reports.page import to_html
 from benchbrief.reports.render import Rendered, render
 from benchbrief.reports.shown import Brief, edited_in, marked_in, read_brief
@@ -100,6 +101,25 @@ def test_the_same_results_hold(made: tuple[Path, Brief]) -> None:
     assert found.points > 40
 
 
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (lambda _: {"kind": "imported"}, "its numbers are imported, and those of .* are measured"),
+        (lambda file: {"origin": (*file.origin[:-1], ("", "db_bench 9"))}, r"another origin .*\(db_bench 9\)"),
+        (lambda file: {"numbers": file.numbers[:1]}, r"lacks \d+ of those of its texts"),
+        (lambda _: {"report": "other"}, "no report other"),
+    ],
+)
+def test_a_file_that_tells_otherwise_or_less_than_the_run_does_not_hold(
+    made: tuple[Path, Brief], fault: Callable[[NumbersFile], dict[str, Any]], told: str
+) -> None:
+    world, report = briefs.quickstart()
+    file = made[1].numbers.model_copy(update=fault(made[1].numbers))
+    found = verify(Brief(file, None), world.plan(report), world.store())
+    assert re.search(told, "; ".join(found.foreign))
+    assert not found.holds
+
+
 def test_every_number_leads_to_a_row_of_the_appendix_that_leads_back(made: tuple[Path, Brief]) -> None:
     page, brief = made
     html = page.read_text()
@@ -169,6 +189,13 @@ def test_however_much_the_appendix_tells_the_side_file_is_whole_and_the_document
         copy.with_suffix(".json").write_text(side.model_copy(update={"numbers": numbers}).json_text())
         assert [each.id for each in read_brief(copy).edited or ()] == [other.id]
         assert [each.id for each in edited_in(marked, side.model_copy(update={"numbers": numbers}))] == [other.id]
+    assert list(edited_in(marked, side)) == []
+    # A file that lists less than the document marks, or says that it marks none:
+    for numbers in (side.numbers[:1], tuple(each.model_copy(update={"linked": False}) for each in side.numbers)):
+        less = side.model_copy(update={"numbers": numbers})
+        assert [each for each in edited_in(marked, less) if not each.recorded]
+    copy.with_suffix(".json").write_text(side.model_copy(update={"numbers": side.numbers[:1]}).json_text())
+    assert {each.id for each in read_brief(copy).edited or ()} == {each.id for each in side.numbers[1:]}
 
 
 def test_a_pdf_that_lost_its_file_or_its_marks_is_one_clear_error(told: Told, tmp_path: Path) -> None:
