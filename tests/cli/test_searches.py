@@ -154,7 +154,7 @@ workload a from ycsb.a { records = 200 }
 experiment search {
   hardware  = box
   workloads = a
-  threads   = knee(from: 1, step: 31, to: 63, latency: mean, rise: 1 %, gain: 100 %)
+  threads   = knee(from: 1, step: 31, to: 63, latency: mean, rise: 1 %, gain: 10000 %)
   measure   = 2 s
 }
 experiment offered {
