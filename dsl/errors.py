@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchbrief.dsl.diagnostics import Note
-from benchbrief.dsl.problem import Problem
+from benchbrief.dsl.problem import Mended, Problem
 from benchbrief.dsl.source import Span
 
 
@@ -183,15 +183,9 @@ class BadNumber(Problem):
 
 
 @dataclass(frozen=True)
-class BarePoint(Problem):
+class BarePoint(Mended):
     code = "E0111"
     says = "a decimal point needs a digit on both sides"
-    mark = "write `{mended}`"
-    mended: str
-
-    @property
-    def replacement(self) -> str:
-        return self.mended
 
 
 @dataclass(frozen=True)

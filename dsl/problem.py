@@ -85,6 +85,18 @@ class Problem:
         return template.format_map(_Fields(self)) if template else ""
 
 
+@dataclass(frozen=True)
+class Mended(Problem):
+    """A mistake that is mended by writing `mended` in its place."""
+
+    mark = "write `{mended}`"
+    mended: str
+
+    @property
+    def replacement(self) -> str:
+        return self.mended
+
+
 def _brief(text: str, longest: int = _LONGEST) -> str:
     """The text, cut in its middle when a word of the spec makes it endless."""
     return text if len(text) <= longest else f"{text[: longest // 2]}...{text[-longest // 2 :]}"

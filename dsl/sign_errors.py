@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchbrief.dsl.problem import Problem
+from benchbrief.dsl.problem import Mended, Problem
 
 
 @dataclass(frozen=True)
@@ -37,16 +37,10 @@ class Semicolon(Problem):
 
 
 @dataclass(frozen=True)
-class QuotedKey(Problem):
+class QuotedKey(Mended):
     code = "E0107"
     says = "the name of an attribute in quotes"
-    mark = "write `{key}`"
-    hint = "an attribute is written `{key} = value`, without quotes, `:` or a comma at its end"
-    key: str
-
-    @property
-    def replacement(self) -> str:
-        return self.key
+    hint = "an attribute is written `{mended} = value`, without quotes, `:` or a comma at its end"
 
 
 @dataclass(frozen=True)
@@ -79,15 +73,9 @@ class StrayComma(Problem):
 
 
 @dataclass(frozen=True)
-class DigitsWithCommas(Problem):
+class DigitsWithCommas(Mended):
     code = "E0118"
     says = "digits are not grouped by `,`"
-    mark = "write `{mended}`"
-    mended: str
-
-    @property
-    def replacement(self) -> str:
-        return self.mended
 
 
 @dataclass(frozen=True)
