@@ -280,7 +280,7 @@ def test_options_that_differ_between_variants_are_told_for_each(tmp_path: Path) 
     html = render(plan, store, "brief", tmp_path, html_only=True).html.read_text("utf-8").replace("\u00a0", " ")
     assert "Options compression = none, sync = true; data loaded once" in html
     assert "<b>RocksDB on Small</b> Options cache = 8 MiB</p>" in html
-    assert "<b>RocksDB on Large</b> Size on disk 197 MiB; Options cache = 64 MiB</p>" in html
+    assert "<b>RocksDB on Large</b> Size on disk when last opened 197 MiB; Options cache = 64 MiB</p>" in html
 
 
 def test_repeats_that_lie_far_apart_are_noticed_first_and_told_with_their_ends(tmp_path: Path) -> None:
