@@ -64,13 +64,15 @@ def source_items(results: Results) -> Iterator[Item]:
 class Published(NamedTuple):
     """A metric at a place as its source tells it, a range from its lowest value to its highest, with its unit.
 
-    The imported figures give it by `query`, at the keys `at`; None where they give nothing.
+    The imported figures give it by `query`, at the keys `at`; None where they give nothing. Of a range over what the
+    source does not tell apart, `query` is the lowest of them and `high` the highest.
     """
 
     label: str
     told: str
     query: p.Query | None
     at: dict[str, Key]
+    high: p.Query | None = None
 
 
 def published(results: Results) -> Iterator[Published]:
@@ -89,10 +91,10 @@ def published(results: Results) -> Iterator[Published]:
             continue
         known = {dim: text for dim, text in zip(_DIMS, key[1:], strict=True) if text}
         ends = (_written(bounds[bound]) for bound in ("low", "value", "high") if bound in bounds)
-        at = _computed(results, metric, known)
+        query, high, at = _computed(results, metric, known, ranged="low" in bounds and "high" in bounds)
         of = (metric.label or metric.name, *(_label(results, dim, name) for dim, name in known.items()))
         name, range_ = results.words.locale.listed(of), results.words["to"].join(ends)
-        yield Published(name, with_unit(range_, units[key]), None if at is None else metric.query, at or {})
+        yield Published(name, with_unit(range_, units[key]), query, at, high)
 
 
 def _written(value: float) -> str:
@@ -110,14 +112,29 @@ def _label(results: Results, dim: str, name: str) -> str:
     return name
 
 
-def _computed(results: Results, metric: p.Metric, known: dict[str, str]) -> dict[str, Key] | None:
-    """Where the imported figures give a value, if the metric has just the dimensions that the source tells it for."""
-    dims = metric.query.dims
-    for *keys, value in results.store.query(metric.query):
-        fits = all(dim in known and str(key) == known[dim] for dim, key in zip(dims, keys, strict=True))
-        if fits and value is not None:
-            return dict(zip(dims, keys, strict=True))
-    return None
+def _computed(
+    results: Results, metric: p.Metric, known: dict[str, str], *, ranged: bool
+) -> tuple[p.Query | None, p.Query | None, dict[str, Key]]:
+    """What gives the metric of the imported figures, if it has just the dimensions that the source tells it for; of a
+    range, what gives the lowest and the highest over the others. Then the keys at which it does."""
+    over = [dim for dim in metric.query.dims if dim not in known]
+    query, high = metric.query, None
+    if over and ranged:
+        query, high = (_over(metric, function, over) for function in ("min", "max"))
+    for *keys, value in results.store.query(query):
+        at = dict(zip(query.dims, keys, strict=True))
+        if value is not None and all(str(key) == known.get(dim) for dim, key in at.items()):
+            return query, high, at
+    return None, None, {}
+
+
+def _over(metric: p.Metric, function: str, over: list[p.Dimension]) -> p.Query:
+    """`min(metric over threads)`."""
+    kept = tuple(dim for dim in metric.query.dims if dim not in over)
+    columns = "".join(f"{dim}, " for dim in kept)
+    sql = f"SELECT {columns}{function}(value) AS value FROM ({metric.query.sql}) GROUP BY ALL"  # noqa: S608  # the plan's
+    text = f"{function}({metric.name} over {', '.join(over)})"
+    return metric.query.model_copy(update={"sql": sql, "dims": kept, "text": text})
 
 
 def _cited(source: Source) -> str:

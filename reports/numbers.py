@@ -53,7 +53,8 @@ class Printed(_Part):
                 nothing = value and not any(digit in shown for digit in "123456789")
                 return automatic(value / self.factor) if nothing else shown  # beside far larger ones: small, not none
             case "amount":
-                return quantity(value, unit, significant=self.significant)
+                ends = [value] if high is None else [value, high]
+                return self.to.join(quantity(end, unit, significant=self.significant) for end in ends)
             case "declared":
                 return self.format
 

@@ -14,6 +14,7 @@ from benchbrief.reports.numbers import Printed
 from benchbrief.reports.source import Results
 from benchbrief.reports.tables import table_queries
 from benchbrief.reports.view import Cell, Head, Row, TableView
+from benchbrief.reports.words import Words
 
 
 def telling(elements: Sequence[p.Element], results: Results) -> tuple[p.Element, ...]:
@@ -84,17 +85,20 @@ def table(results: Results, ledger: Ledger, number: int) -> TableView | None:
     ledger.at(f"{words['table']} {number}")
     columns = [Head(words["published"]), *([Head(words["published_computed"])] if computed else [])]
     rows = [
-        Row(Head(each.label, numeric=False), (_cell(each.told), *([_computed(each, ledger)] if computed else [])))
+        Row(
+            Head(each.label, numeric=False), (_cell(each.told), *([_computed(each, ledger, words)] if computed else []))
+        )
         for each in told
     ]
     title, corner = words["published_values"], words["published_metric"]
     return TableView(number, title, corner, tuple(columns), tuple(rows), (), None, ())
 
 
-def _computed(of: imported.Published, ledger: Ledger) -> Cell:
+def _computed(of: imported.Published, ledger: Ledger, words: Words) -> Cell:
     if of.query is None:
         return _cell("")
-    shown = ledger.number(of.query, Printed(by="amount", significant=4), at=of.at)
+    printed = Printed(by="amount", significant=4, to=words["to"])
+    shown = ledger.number(of.query, printed, high=of.high, at=of.at)
     return Cell(shown.html(), True, shown.cells)
 
 

@@ -1,0 +1,38 @@
+"""A range that a source publishes, beside the one that its figures give."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from benchbrief.compiler import plan as p
+from benchbrief.reports.build import build
+from benchbrief.reports.view import TableView
+from benchbrief.reports.words import CATALOGUES
+from benchbrief.results import schema as s
+from tests.reports import world as w
+from tests.reports.test_what_is_missing_or_not_measured import SOURCE
+
+
+@pytest.mark.parametrize(
+    ("bounds", "told", "computed"),
+    [
+        ({"low": 1.0, "high": 4.0}, "1 to 4 ops/s", "1,000 ops/s to 4,000 ops/s"),
+        ({"value": 2.0}, "2 ops/s", ""),
+    ],
+)
+def test_a_range_over_a_ramp_is_computed_from_the_lowest_and_the_highest_of_it(
+    bounds: dict[str, float], told: str, computed: str
+) -> None:
+    world = w.World({"disk": "Disk"}, {"a": "A"}, threads=(1, 2, 4))
+    report = w.report("R", w.figure("F", w.series("line", w.throughput("threads"), "T", "threads"), by={}))
+    query = w.throughput("workload", "threads")
+    speed = p.Metric(name="speed", label="Speed", better="higher", query=query, origin=w.HERE)
+    plan = world.plan(report).model_copy(update={"metrics": (speed,)})
+    keys = (None, None, "a", None, None, None)
+    rows = [s.PublishedRow(w.RUN, "speed", bound, *keys, value, "ops/s", "a.csv:5") for bound, value in bounds.items()]
+    view = build(plan, w.make_store([*world.rows(), SOURCE, *rows]), report, CATALOGUES["en"])
+    (table,) = [block for block in view.blocks if isinstance(block, TableView)]
+    cells = [re.sub("<[^>]+>", "", cell.html).replace("\xa0", " ") for cell in table.rows[0].cells]
+    assert cells == [told, *([computed] if computed else [])]
