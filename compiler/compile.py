@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchbrief.compiler.blocks.experiment_errors import NoMeasuredTime
 from benchbrief.compiler.blocks.params import parameters
 from benchbrief.compiler.blocks.profiles import apply_profile
+from benchbrief.compiler.blocks.structure_errors import MissingAttribute
 from benchbrief.compiler.briefs.report import Lowered, Memory, lower, mistakes
 from benchbrief.compiler.contexts import in_context
 from benchbrief.compiler.declarations import collect
@@ -20,6 +22,9 @@ from benchbrief.compiler.plan import Expect, Metric, Plan, Report, SpecRef
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.resolve import Model, resolve
 from benchbrief.dsl.diagnostics import Diagnostic, SpecError
+
+_WANTING = frozenset({MissingAttribute.code, NoMeasuredTime.code})
+"""Codes of what is said of a block for the want of an attribute."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +93,14 @@ def examine(
     findings = Findings()
     try:
         loaded = load(Path(path), files)
+        findings.failed = bool(loaded.broken)
         declarations = collect(loaded, findings)
         values = parameters(declarations, params or {}, findings)
         if profile is not None:
             apply_profile(declarations, profile, findings)
         model = resolve(declarations, values, profile, findings)
+        if not all(lost.whole for lost in loaded.lost):
+            model = replace(model, whole=False)
         if memory is not None:
             lowered: Lowered = ((), (), (), mistakes(model.scope, memory, whole=model.whole))
         else:
@@ -100,7 +108,8 @@ def examine(
         metrics, expects, reports, more = lowered
     except SpecError as error:
         return Examined(error.diagnostics)
-    diagnostics = in_reading_order((*findings.diagnostics(), *more), loaded)
+    told = _causes((*findings.diagnostics(), *more), loaded) if loaded.broken else (*findings.diagnostics(), *more)
+    diagnostics = in_reading_order((*loaded.broken, *told), loaded)
     return Examined(diagnostics, loaded, model, metrics, expects, reports)
 
 
@@ -150,6 +159,18 @@ def _plan(
         expects=expects,
         reports=reports,
         estimate_s=estimate(cells),
+    )
+
+
+def _causes(diagnostics: tuple[Diagnostic, ...], loaded: Loaded) -> tuple[Diagnostic, ...]:
+    """The errors that do not follow from what could not be read."""
+    return tuple(
+        diagnostic
+        for diagnostic in diagnostics
+        if diagnostic.severity == "error"
+        and diagnostic.span is not None
+        and not any(lost.concerns(diagnostic) for lost in loaded.lost)
+        and not (diagnostic.code in _WANTING and any(lost.lacks(diagnostic.span) for lost in loaded.lost))
     )
 
 

@@ -14,8 +14,8 @@ from benchbrief.compiler.blocks.structure_errors import HoleNotAllowed
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl import ast
 from benchbrief.dsl.diagnostics import Diagnostic, SpecError
-from benchbrief.dsl.parse import parse
 from benchbrief.dsl.read import read_source
+from benchbrief.dsl.recover import Lost, PartlyRead, parse_on
 
 MAX_FILES = 100
 
@@ -37,7 +37,7 @@ class Disk:
         return path.is_file()
 
     def tree(self, path: Path, name: str) -> ast.File:
-        return parse(read_source(path, name))
+        return parse_on(read_source(path, name))
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,15 @@ class SpecFile:
 
 @dataclass(frozen=True)
 class Loaded:
-    """`hashes` maps the name of each file to the SHA-256 of its text."""
+    """`hashes` maps the name of each file to the SHA-256 of its text.
+
+    `broken` are the syntax errors of files of which the rest could be read, `lost` what of each could not.
+    """
 
     files: tuple[SpecFile, ...]
     hashes: Mapping[str, str]
+    broken: tuple[Diagnostic, ...] = ()
+    lost: tuple[Lost, ...] = ()
 
 
 def load(path: Path, files: Files | None = None) -> Loaded:
@@ -64,9 +69,9 @@ def load(path: Path, files: Files | None = None) -> Loaded:
     """
     loader = _Loader(files or Disk())
     loader.read(path, str(path), ())
-    if loader.broken or loader.findings.failed:
+    if loader.unread or loader.findings.failed:
         raise SpecError((*loader.broken, *loader.findings.diagnostics()))
-    return Loaded(tuple(loader.files), loader.hashes)
+    return Loaded(tuple(loader.files), loader.hashes, tuple(loader.broken), tuple(loader.lost))
 
 
 @dataclass
@@ -76,6 +81,9 @@ class _Loader:
     files: list[SpecFile] = field(default_factory=list)
     hashes: dict[str, str] = field(default_factory=dict)
     broken: list[Diagnostic] = field(default_factory=list)
+    lost: list[Lost] = field(default_factory=list)
+    unread: bool = False
+    """Of a file nothing could be read."""
     seen: set[Path] = field(default_factory=set)
 
     def read(self, path: Path, name: str, chain: tuple[tuple[Path, str], ...]) -> None:
@@ -84,8 +92,13 @@ class _Loader:
         self.seen.add(here)
         try:
             tree = self.source.tree(path, name)
+        except PartlyRead as error:
+            self.broken.extend(error.diagnostics)
+            self.lost.append(error.lost)
+            tree = error.tree
         except SpecError as error:
             self.broken.extend(error.diagnostics)
+            self.unread = True
             return
         self.hashes[name] = hashlib.sha256(tree.span.source.text.encode()).hexdigest()
         for use in tree.declarations:

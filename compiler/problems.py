@@ -82,7 +82,7 @@ def _place(span: Span) -> tuple[int, int, int]:
 
 def _vague(problem: CompileProblem) -> bool:
     """An unknown word like no other: it may be declared in what could not be read."""
-    return isinstance(problem, Misspelt) and problem.replacement is None
+    return isinstance(problem, Misspelt) and problem.declared and problem.replacement is None
 
 
 def ticked(words: Iterable[str], limit: int = 8) -> str:
@@ -104,6 +104,8 @@ class Misspelt(CompileProblem):
     word: str
     known: tuple[str, ...]
     otherwise: ClassVar[str] = "{there_are} {all_known}"
+    declared: ClassVar[bool] = False
+    """Whether a spec may declare such words: else `known` are all that there can be."""
     when_none: ClassVar[str] = ""
 
     @property

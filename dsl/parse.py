@@ -15,6 +15,7 @@ from lark import Lark, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from benchbrief.dsl import ast, errors, shape, slips
+from benchbrief.dsl.diagnostics import SpecError
 from benchbrief.dsl.driver import Driver, Stopped, Token
 from benchbrief.dsl.problem import Problem
 from benchbrief.dsl.source import Source, Span
@@ -34,12 +35,53 @@ def parse(source: Source) -> ast.File:
     return cast(ast.File, _parse("file", source, 0, len(source.text)))
 
 
+def parsed(source: Source) -> ast.File | None:
+    """The file's syntax tree; None when it has a mistake. Raises SpecError for a text that is too large or too deep."""
+    shape.check_depth(source, 0, len(source.text))
+    shape.check_size(source)
+    with suppress(Stopped, SpecError):
+        return _driven(source, 0, source.text)
+    return None
+
+
+def parse_mended(source: Source, start: int, text: str) -> ast.File:
+    """The tree of a text that stands in place of a source's at `start`, and is as long; its places are the source's.
+
+    Raises SpecError with the first syntax error, whose places are in the text.
+    """
+    shown = Source(source.name, text)
+    shape.check_depth(shown, 0, len(text))
+    with suppress(Stopped, SpecError):
+        return _driven(source, start, text)
+    return mistaken(shown)
+
+
+def mistaken(source: Source) -> ast.File:
+    """Raises SpecError with the first syntax error of a text that has one, told without another try to read it."""
+    return cast(ast.File, _parse("file", source, 0, len(source.text), mistaken=True))
+
+
+def _driven(source: Source, start: int, text: str) -> ast.File:
+    with _LOCK:
+        _, driver, builder = _parser()
+        builder.source, builder.offset, builder.depths = source, start, {}
+        try:
+            return cast(ast.File, driver.parse(text, "file"))
+        finally:
+            builder.depths = {}
+
+
+def reach(text: str) -> int:
+    """Where the grammar stops in a text; behind its end when it is whole."""
+    return _stops("file", "", text)
+
+
 def parse_expression(source: Source, start: int, end: int) -> ast.Expr:
     """The expression in [start, end) of a source. Raises SpecError."""
     return cast(ast.Expr, _parse("expr", source, start, end))
 
 
-def _parse(rule: str, source: Source, start: int, end: int) -> Any:
+def _parse(rule: str, source: Source, start: int, end: int, *, mistaken: bool = False) -> Any:
     shape.check_depth(source, start, end)
     if rule == "file":
         shape.check_size(source)
@@ -51,7 +93,8 @@ def _parse(rule: str, source: Source, start: int, end: int) -> Any:
         text = source.text[start:end]
         try:
             with suppress(Stopped):
-                return driver.parse(text, rule)
+                if not mistaken:
+                    return driver.parse(text, rule)
             builder.depths = {}  # of the nodes that are left behind
             return parser.parse(text, start=rule)  # finds the mistake
         except UnexpectedInput as error:

@@ -216,6 +216,18 @@ def _multiplier(stop: Stop) -> Problem | None:
     return errors.DetachedMultiplier(span, before[-1].text, before[-2].text + before[-1].text)
 
 
+def _thousands(stop: Stop) -> Problem | None:
+    """`100K records`, which ends as the number 100 with the unit K."""
+    word = stop.head[0] if stop.head else stop.found
+    before = [piece for piece in stop.before if word and piece.span.end <= word.span.start]
+    if not word or word.kind != "word" or not before or before[-1].span.line != word.span.line:
+        return None
+    number = before[-1]
+    if number.kind != "number" or not re.fullmatch(r"[0-9_.]+K", number.text):
+        return None
+    return sign_errors.WrongSign(number.span, number.text, f"{number.text[:-1]}k", "thousands are a small `k`")
+
+
 def _missing_equals(stop: Stop) -> Problem | None:
     """`hosts local`: read as the beginning of a block, as `variant hdd` is one."""
     if not stop.head or stop.bracket == "" or stop.head[0].text in _KEYWORDS:
@@ -328,6 +340,7 @@ _SLIPS: tuple[Slip, ...] = (
     *habits.HABITS,
     _argument_sign,
     _multiplier,
+    _thousands,
     _unquoted,
     _attribute_sign,
     _name,

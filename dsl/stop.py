@@ -19,7 +19,7 @@ INNER_BLOCKS = (
     "callout", "each", "figure", "formula", "options", "override", "section", "ssh", "table", "theme", "variant",
 )  # fmt: skip
 
-_PIECE = re.compile(
+PIECE = re.compile(
     r'(?P<blank>(?>(?:\s+|\#[^\r\n]*)+))|(?P<string>"""(?>[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*)"""|"(?>[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)")'
     r"|(?P<number>\d+(?:[\d_]*\d)?(?:\.\d+)?[A-Za-z%]*)|(?P<word>[^\W\d]\w*)|(?P<sign>[=!<>]=|\.\.|[\s\S])"
 )
@@ -66,13 +66,13 @@ class Stop:
     def before(self) -> tuple[Piece, ...]:
         """The nearest pieces before the place, the nearest last, none from outside the open bracket."""
         start = self.opener.end if self.opener else self.start
-        nearest = deque(_PIECE.finditer(self.source.text, start, self.at), 2 * _BEFORE)
+        nearest = deque(PIECE.finditer(self.source.text, start, self.at), 2 * _BEFORE)
         return tuple(self._pieces(nearest))[-_BEFORE:]
 
     @cached_property
     def found(self) -> Piece | None:
         """The piece at the place; None at the end."""
-        return next(self._pieces(_PIECE.finditer(self.source.text, self.at, self.end)), None)
+        return next(self._pieces(PIECE.finditer(self.source.text, self.at, self.end)), None)
 
     @property
     def sign(self) -> str:

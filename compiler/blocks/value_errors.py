@@ -12,6 +12,7 @@ _MULTIPLIERS = {
     "thousand": "k", "million": "M", "millions": "M", "mio": "M", "billion": "G", "billions": "G", "bn": "G",
 }  # fmt: skip
 _PREFIXES = ("k", "K", "M", "G", "T", "g", "t")
+_DIGITS = re.compile(r"([0-9][0-9_.]*)\s*\Z")
 _TWO_UNITS = re.compile(r"([A-Za-z]+)([0-9]+)([A-Za-z]+)")
 
 # --- E03xx: units in values --------------------------------------------------------------------------------------
@@ -33,11 +34,20 @@ class UnknownUnit(CompileProblem):
         return self.meant or nearest_unit(self.unit)
 
     @property
+    def number(self) -> str:
+        """The digits before the unit."""
+        before = self.span.source.text[max(0, self.span.start - 40) : self.span.start] if self.span else ""
+        digits = _DIGITS.search(before)
+        return digits[1] if digits else "10"
+
+    @property
     def help(self) -> str:
         if self.replacement:
             return f"did you mean `{self.replacement}`?"
         if multiplier := _MULTIPLIERS.get(self.unit.lower()):
             return f"write `{multiplier}` right behind the number, as in `10{multiplier} records`"
+        if self.unit == "K":
+            return f"did you mean `{self.number}k`? for a size, `{self.number}kB` is decimal, `{self.number}KiB` binary"
         if self.unit in _PREFIXES:
             size = self.unit.upper()
             return f"`{size.replace('K', 'k')}B` is a decimal size, `{size}iB` a binary one"

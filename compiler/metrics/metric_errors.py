@@ -28,6 +28,7 @@ class UnknownQuantity(Misspelt):
 
     code = "E0701"
     stands_alone = True
+    declared = True
     says = "unknown metric or measure `{word}`"
     mark = "not a metric, a measure or a declared fact"
     otherwise = "write a metric, a measure such as `throughput` or `latency.p99[read]`, or a declared quantity"
@@ -205,6 +206,7 @@ class AmbiguousKey(CompileProblem):
 class UnknownDimension(Misspelt):
     code = "E0712"
     stands_alone = True
+    declared = True
     says = "unknown dimension `{word}`"
     otherwise = "dimensions are {all_known}"
 

@@ -15,6 +15,7 @@ from benchbrief.compiler.compile import Checked, check
 from benchbrief.dsl import ast
 from benchbrief.dsl.diagnostics import SpecError
 from benchbrief.dsl.parse import parse
+from benchbrief.dsl.recover import PartlyRead, parse_on
 from benchbrief.dsl.source import Source
 
 BASES = Path(__file__).parent / "explanations"
@@ -57,10 +58,12 @@ def outcome(all_samples: list[Sample], word: str, folder: Path) -> Checked:
 def completed(sample: str, base: str) -> str:
     """A sample with what `base` has besides: a block of the same name is filled up with the base's attributes.
 
-    A sample that can't be parsed stays alone.
+    Of a sample with a syntax error, that is so with what can be read; one that can't be read at all stays alone.
     """
     try:
-        tree = parse(Source("sample", sample))
+        tree = parse_on(Source("sample", sample))
+    except PartlyRead as error:
+        tree = error.tree
     except SpecError:
         return sample
     ours = {_key(node): node for node in tree.declarations}

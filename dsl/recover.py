@@ -1,0 +1,303 @@
+"""Reading on behind a syntax error, so that the next ones are told too, and what the rest of a text means.
+
+The text is cut where declarations begin at the margin. In a part with a mistake, the smallest thing around it that can
+be mended or left out is: the sign that is wrong, the value of the attribute, the attribute, the declaration. What is
+put in its place is as long as it was, so that every place stays where it is. A mistake counts as got over when the
+grammar reads on behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from benchbrief.dsl import ast, shape
+from benchbrief.dsl.diagnostics import Diagnostic, Note, SpecError
+from benchbrief.dsl.parse import mistaken, parse_mended, parsed, reach
+from benchbrief.dsl.source import Source, Span
+from benchbrief.dsl.stop import PIECE
+
+MOST = 25
+"""Syntax errors that are told at once."""
+_BUDGET = 150_000  # characters that are read anew to get over mistakes: less than half a second
+_SHORT = 100_000  # characters up to which the first mistake is looked at in the light of all the text
+_HOLDER = "_"  # a name that nothing has, in the place of a value that can't be read
+_BLANK = re.compile(r"[^\r\n]")
+_TAIL = re.compile(r",\s*(?:higher|lower)\b.*", re.DOTALL)
+_NAMED = re.compile(r"(metric|param)\s+[A-Za-z_]\w*(?=\W)")
+_EXPECT = re.compile(r'expect\b(?:\s*"[^"\r\n]*")?(?=\s)')
+_HEAD = re.compile(r"([A-Za-z_]\w*\s+[A-Za-z_]\w*)\b([^{}\r\n]*)(?=\{)")
+_DANGLING = re.compile(r"[=,+\-*/<>.]\s*\Z")
+_WORD = re.compile(r"[^\W\d]\w*")
+_GOES_ON = frozenset("=,+-*/([<>:.") | {"==", "<=", ">=", "!=", ".."}
+
+
+@dataclass
+class Lost:
+    """What of a text could not be read: what is said of it, or for the want of it, is no mistake of its own."""
+
+    source: Source
+    places: list[tuple[int, int]] = field(default_factory=list)
+    parts: list[tuple[int, int]] = field(default_factory=list)
+    """Declarations that lack an attribute that could not be read."""
+    words: set[str] = field(default_factory=set)
+    """Among them are the names of what could not be read."""
+    whole: bool = True
+    """Every declaration could be read, though not each of its values."""
+
+    def concerns(self, diagnostic: Diagnostic) -> bool:
+        """Whether a diagnostic may only follow from what was lost."""
+        spans = [diagnostic.span, *(note.span for note in diagnostic.notes)]
+        within = [span for span in spans if span is not None]
+        if any(not self.words.isdisjoint(_WORD.findall(span.text)) for span in within):
+            return True
+        here = [span for span in within if span.source.name == self.source.name]
+        return any(span.start < end and start < span.end for span in here for start, end in self.places)
+
+    def lacks(self, span: Span) -> bool:
+        """Whether something is missing at a place because it could not be read."""
+        here = span.source.name == self.source.name
+        return here and any(start <= span.start < end for start, end in self.parts)
+
+
+class PartlyRead(SpecError):
+    """The syntax errors of a text, with the tree of what could be read nonetheless."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...], tree: ast.File, lost: Lost) -> None:
+        super().__init__(diagnostics)
+        self.tree = tree
+        self.lost = lost
+
+
+def parse_on(source: Source) -> ast.File:
+    """The file's syntax tree. Raises PartlyRead with the syntax errors, SpecError when there is no reading on."""
+    tree = parsed(source)
+    if tree is not None:
+        return tree
+    first = _first(source) if len(source.text) <= _SHORT else None
+    found = _Recovery(source).run(first)
+    raise found or SpecError((first or _first(source),))
+
+
+def _first(source: Source) -> Diagnostic:
+    try:
+        mistaken(source)
+    except SpecError as error:
+        return error.diagnostics[0]
+    raise AssertionError("a text with a mistake was read")
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """A part's text with something else in [start, end), and what was lost by it."""
+
+    text: str
+    start: int
+    end: int
+    statement: bool = False
+    """Not only a value was lost."""
+
+
+class _Recovery:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.lost = Lost(source)
+        self.found: list[Diagnostic] = []
+        self.spent = 0
+        self.full = False
+
+    def run(self, first: Diagnostic | None) -> PartlyRead | None:
+        text = self.source.text
+        starts = shape.declaration_starts(text)
+        declarations: list[ast.Declaration] = []
+        for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+            declarations += self._part(start, end) if not self.full else ()
+        if self.full:
+            self.lost.whole = False
+        if not self.found:  # the cut itself was at fault
+            return None
+        # What is behind the place may tell more of the first mistake than its own declaration does.
+        if first is None:
+            pass
+        elif self.found[0].span and first.span and self.found[0].span.line == first.span.line:
+            self.found[0] = first
+        elif all(found.span != first.span for found in self.found):
+            self.found.insert(0, first)
+        if self.full:
+            more = Note("more was found than is told: mend this first")
+            self.found[-1] = replace(self.found[-1], notes=(*self.found[-1].notes, more))
+        tree = ast.File(Span(self.source, 0, len(text)), tuple(declarations))
+        return PartlyRead(tuple(self.found), tree, self.lost)
+
+    def _part(self, start: int, end: int) -> tuple[ast.Declaration, ...]:
+        """The declarations in [start, end) of the text."""
+        text = self.source.text[start:end]
+        while not self.full:
+            try:
+                return parse_mended(self.source, start, text).declarations
+            except SpecError as error:
+                mistake = error.diagnostics[0]
+            self.found.append(self._moved(mistake, start))
+            self.full = len(self.found) >= MOST or self.spent > _BUDGET
+            better = self._over(text, mistake)
+            if better is None:
+                break
+            text = better.text
+            begin, stop = start + better.start, start + better.end
+            self.lost.places.append((begin, max(stop, begin + 1)))
+            if text.startswith("param"):
+                self.lost.words.update(_WORD.findall(text)[1:2])
+            if better.statement:
+                self.lost.parts.append((start, end))
+                self.lost.words.update(_WORD.findall(self.source.text[begin:stop]))
+        self.lost.places.append((start, end))
+        self.lost.words.update(_WORD.findall(self.source.text[start:end]))
+        self.lost.whole = False
+        return ()
+
+    def _over(self, text: str, mistake: Diagnostic) -> _Attempt | None:
+        """The least loss with which the grammar gets over a mistake in a part's text."""
+        if self.spent + 2 * len(text) > _BUDGET:
+            return None
+        stopped = reach(text)
+        self.spent += len(text)
+        cause = mistake.span.start if mistake.span else 0
+        builds = stopped > len(text)  # the mistake is within a text or a number
+        at = cause if builds else stopped
+        for attempt in _attempts(text, at, min(cause, at), mistake):
+            if self.spent > _BUDGET:
+                return None
+            self.spent += len(text)
+            if builds or reach(attempt.text) > max(at, attempt.end if attempt.end < len(text) else at):
+                return attempt
+        return None
+
+    def _moved(self, diagnostic: Diagnostic, start: int) -> Diagnostic:
+        """The diagnostic of a part's text, in the whole text as it is."""
+
+        def moved(span: Span) -> Span:
+            return Span(self.source, span.start + start, span.end + start)
+
+        suggestion = diagnostic.suggestion
+        return replace(
+            diagnostic,
+            span=moved(diagnostic.span) if diagnostic.span else None,
+            context=moved(diagnostic.context) if diagnostic.context else None,
+            notes=tuple(replace(note, span=moved(note.span)) if note.span else note for note in diagnostic.notes),
+            suggestion=replace(suggestion, span=moved(suggestion.span)) if suggestion else None,
+        )
+
+
+def _attempts(text: str, at: int, cause: int, mistake: Diagnostic) -> Iterator[_Attempt]:
+    """The ways to get over a mistake at `at`, those that lose least first."""
+
+    def put(begin: int, end: int, instead: str, *, statement: bool = False) -> _Attempt:
+        blank = _BLANK.sub(" ", text[begin:end])[len(instead) :]
+        return _Attempt(text[:begin] + instead + blank + text[end:], begin, end, statement)
+
+    change = mistake.suggestion
+    if change is not None and len(change.replacement) <= change.span.end - change.span.start:
+        yield put(change.span.start, change.span.end, change.replacement)
+    if text.startswith(("metric", "expect", "param", "use")):
+        tail = _TAIL.search(text)
+        if tail and tail.start() <= at:
+            yield put(tail.start(), len(text), "")
+        if text.startswith(("metric", "param")) and (head := _NAMED.match(text)) and len(text) - head.end() > 2:
+            sign = text.find("=", head.end())
+            if head.end() <= sign < at and len(text) - sign > 2:
+                yield put(sign, len(text), "= _")
+            yield put(head.end(), len(text), " =_")
+        if (head := _EXPECT.match(text)) and len(text) - head.end() > 2:
+            yield put(head.end(), len(text), " _")
+        return
+    begin, end = _statement(text, at, cause)
+    dangling = _DANGLING.search(text, 0, begin)
+    if dangling:  # `threads = 1..` goes on with the key behind it
+        before, _ = _statement(text, begin - 1, begin - 1)
+        earlier = _equals(text, before, begin)
+        if earlier is not None and begin - earlier > 2:
+            yield put(earlier, begin, f"={_HOLDER}")
+    if begin > 0:
+        equals = _equals(text, begin, end)
+        if equals is not None and end - equals > 2:
+            yield put(equals, end, f"={_HOLDER}")
+        word = _WORD.match(text, begin)
+        if equals is None and word and end - word.end() > 2:
+            yield put(begin, end, f"{word.group()}={_HOLDER}")
+        yield put(begin, end, "", statement=True)
+    elif head := _HEAD.match(text):
+        yield put(head.start(2), head.end(2), "")
+    opened = _open(text)
+    if at >= len(text.rstrip()) and opened:
+        yield _Attempt(text + opened, len(text), len(text), statement=True)
+    if (piece := PIECE.match(text, at)) and piece.lastgroup == "sign" and piece.group() != "=":
+        yield put(at, piece.end(), "")
+
+
+def _statement(text: str, at: int, cause: int) -> tuple[int, int]:
+    """The attribute, or the head of a block, that holds the cause of a mistake: to the next one behind `at`."""
+    starts, ends = _outline(text)
+    begin = max((place for place in starts if place <= cause), default=0)
+    following = starts[bisect_right(starts, max(at, begin)) :] if at not in starts or at == begin else [at]
+    last = following[0] if following else len(text)
+    return begin, next((end for end in ends if begin < end <= last and end >= at), last)
+
+
+def _outline(text: str) -> tuple[list[int], list[int]]:
+    """Where attributes and inner blocks begin, and the `}` that close blocks."""
+    starts: list[int] = []
+    ends: list[int] = []
+    stack: list[str] = []
+    before = word = ""
+    for piece in PIECE.finditer(text):
+        kind, word = piece.lastgroup, piece.group()
+        if kind == "blank":
+            continue
+        line_start = not text[text.rfind("\n", 0, piece.start()) + 1 : piece.start()].strip()
+        if kind == "word":
+            keyed = _key(text, piece.end())
+            inside = bool(stack) and stack[-1] == "{"
+            if keyed and line_start and not inside and stack:  # of a bracket that was never closed
+                while stack and stack[-1] != "{":
+                    stack.pop()
+                inside = True
+            if inside and (keyed or before == "{" or (line_start and before not in _GOES_ON)):
+                starts.append(piece.start())
+        elif word in ("(", "["):
+            stack.append("(")
+        elif word == "{":
+            stack.append("(" if before in _GOES_ON else "{")
+        elif word in (")", "]"):
+            if stack and stack[-1] == "(":
+                stack.pop()
+        elif word == "}" and stack and stack.pop() == "{":
+            ends.append(piece.start())
+        before = word
+    return starts, ends
+
+
+_KEY = re.compile(r'[ \t]*(?:"[^"\r\n]*"[ \t]*)?=(?![=<>])')
+
+
+def _key(text: str, end: int) -> bool:
+    return _KEY.match(text, end) is not None
+
+
+def _equals(text: str, begin: int, end: int) -> int | None:
+    """The `=` of the attribute in [begin, end)."""
+    word = _WORD.match(text, begin, end)
+    sign = _KEY.match(text, word.end(), end) if word else None
+    return sign.end() - 1 if sign else None
+
+
+def _open(text: str) -> str:
+    """What closes the blocks that are open at the end of a part."""
+    depth = 0
+    for piece in PIECE.finditer(text):
+        if piece.group() == "{":
+            depth += 1
+        elif piece.group() == "}":
+            depth = max(0, depth - 1)
+    return "}" * depth

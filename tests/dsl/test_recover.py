@@ -1,0 +1,74 @@
+"""Reading on behind syntax errors: each is told in one round, and none of what follows from it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.compile import check
+from benchbrief.dsl import ast
+from benchbrief.dsl.diagnostics import SpecError
+from benchbrief.dsl.recover import MOST, PartlyRead, parse_on
+from benchbrief.dsl.source import Source
+
+
+def partly(text: str) -> PartlyRead:
+    with pytest.raises(PartlyRead) as raised:
+        parse_on(Source("t.bench", text))
+    return raised.value
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line"),
+    [
+        ("hosts: local", 2),
+        ("hosts local", 2),
+        ('hosts = "a" "b"', 2),
+        ("hosts = [a b]", 2),
+        ("hosts = f(a", 2),
+        ("hosts = { a: 1 }", 2),
+        ("hosts = /data", 2),
+        ("hosts = local;", 2),
+        ('hosts = "{a +}"', 2),
+        ("hosts = 1 ..", 3),
+    ],
+)
+def test_the_attributes_and_declarations_around_a_mistake_are_read(wrong: str, line: int) -> None:
+    found = partly(f"hardware h {{\n  {wrong}\n  nodes = 3\n}}\nhardware k {{ nodes = 4 }}\nmetric m = 1 + + 2\n")
+    assert [diagnostic.span.line for diagnostic in found.diagnostics if diagnostic.span] == [line, 6]
+    first, second, metric = found.tree.declarations
+    assert isinstance(first, ast.Block)
+    assert isinstance(second, ast.Block)
+    assert isinstance(metric, ast.Metric)
+    nodes = [item for item in first.body if isinstance(item, ast.Attribute) and item.key.text == "nodes"]
+    assert [item.span.text for item in nodes] == ["nodes = 3"]
+    assert second.span.text == "hardware k { nodes = 4 }"
+
+
+def test_a_block_that_is_never_closed_hides_none_of_the_others() -> None:
+    found = partly("hardware h {\n  nodes = 3\n\nhardware k {\n  nodes =\n}\nmetric m = 1 +\n")
+    assert [diagnostic.code for diagnostic in found.diagnostics] == ["E0102", "E0101", "E0101"]
+
+
+def test_what_could_not_be_read_is_no_second_mistake(tmp_path: Path) -> None:
+    """The attribute is there, though its value is not known; the name of a declaration is, too."""
+    spec = tmp_path / "s.bench"
+    spec.write_text(
+        "hardware h { hosts = = local  path = x y }\ndatabase d { engine = rocksdb  path: }\n"
+        "workload w from db_bench.readrandom { records = 1k }\nmetric m = throughput, higher is good\n"
+        "experiment e { hardware = h  workloads = w  threads = 1..  measure = 1 s }\n"
+        "expect max(m over threads) > 1 ops/s/s\n"
+    )
+    diagnostics = check(spec).diagnostics
+    assert {diagnostic.code for diagnostic in diagnostics} <= {"E0101", "E0106", "E0107"}
+
+
+def test_no_more_are_told_than_can_be_read_and_in_good_time() -> None:
+    start = time.process_time()
+    with pytest.raises(SpecError) as raised:
+        parse_on(Source("t.bench", "workload w { records = 1;;k }\n" * 9000))
+    assert time.process_time() - start < 2
+    assert len(raised.value.diagnostics) == MOST
+    assert "more was found" in raised.value.diagnostics[-1].notes[-1].text
