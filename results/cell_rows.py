@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from benchbrief.results.counters import around_window
 from benchbrief.results.evidence import Evidence, Problem, check_files
+from benchbrief.results.latency import NO_HISTOGRAM
 from benchbrief.results.measured import (
     MEASURE,
     Measured,
@@ -118,7 +119,7 @@ def _buckets(histogram: Histogram | None) -> tuple[HistogramBucket, ...] | None:
 
 
 def _without_histogram(op: Operation) -> str | None:
-    return "the tool gave no histogram" if op.histogram is None else None
+    return NO_HISTOGRAM if op.histogram is None else None
 
 
 def _property_rows(run_id: str, verdict: Verdict, measured: Measured) -> Iterator[PropertyRow]:

@@ -235,17 +235,18 @@ def _errors(side: Contender) -> _Gathered:
 def _latencies(side: Contender) -> dict[str, _Gathered]:
     """By `latency.p99[read]`; merged over the repeats, and of each repeat."""
     rows = side.store.sql(
-        "SELECT c.experiment, c.hardware, c.workload, c.threads, c.target, c.operation, c.statistic, c.repeat, c.value "  # noqa: S608  # ours
-        "FROM measure.latency AS c WHERE c.reported AND c.phase IS NULL AND c.statistic NOT IN ('min', 'max') "
+        f"SELECT {_CELLS}, c.operation, c.statistic, c.repeat, c.value_s, coalesce(c.reason, '') "  # noqa: S608  # ours
+        "FROM main.latency AS c WHERE c.source IS NULL AND c.reported AND c.phase IS NULL "
+        "AND c.statistic NOT IN ('min', 'max') "
         f"AND {_of(side)} ORDER BY ALL"
     ).rows
     found: dict[str, _Gathered] = {}
-    for *keys, operation, statistic, repeat, value in rows:
+    for *keys, operation, statistic, repeat, value, reason in rows:
         name = f"latency.{statistic.replace('.', '')}[{operation}]"
         point = _point(side, dict(zip(_POINT, keys, strict=True)))
         gathered = found.setdefault(name, _Gathered())
         if repeat is None:
-            gathered.values[point] = (value, "")
+            gathered.values[point] = (value, reason)
         else:
             gathered.repeats.setdefault(point, []).append(value)
     return found

@@ -12,6 +12,7 @@ from benchbrief.runners.measurement import Histogram, Operation
 
 PERCENTILES = (50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99)
 UNMERGEABLE = "printed percentiles can't be merged"
+NO_HISTOGRAM = "the tool gave no histogram"
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,15 @@ def _percentiles(some: Sequence[Operation]) -> list[Statistic]:
     if len(histograms) == len(some):
         return _of_histogram(histograms, some)
     printed = [dict(d.printed) for d in some]
+    missing = "not printed" if any(printed) else NO_HISTOGRAM
     if len(some) == 1:
         return [
-            Statistic(percentile_name(p), printed[0].get(p), "printed", None if p in printed[0] else "not printed")
+            Statistic(percentile_name(p), printed[0].get(p), "printed", None if p in printed[0] else missing)
             for p in sorted({*PERCENTILES, *printed[0]})
         ]
-    return [Statistic(percentile_name(p), None, "printed", UNMERGEABLE) for p in PERCENTILES]
+    told = {p for each in printed for p in each}
+    reasons = {p: UNMERGEABLE if p in told or len(histograms) > 0 else missing for p in PERCENTILES}
+    return [Statistic(percentile_name(p), None, "printed", reasons[p]) for p in PERCENTILES]
 
 
 def _of_histogram(histograms: Sequence[Histogram], some: Sequence[Operation]) -> list[Statistic]:

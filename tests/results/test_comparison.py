@@ -128,6 +128,22 @@ def test_a_point_whose_repeats_all_failed_is_missing_and_not_left_out(tmp_path: 
     }
 
 
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_a_percentile_that_no_tool_told_is_missing_with_that_reason(tmp_path: Path, repeats: int) -> None:
+    cells = [a_cell(hardware=key, repeat=repeat + 1) for key in ("nvme", "hdd") for repeat in range(repeats)]
+    plan = a_plan(cells)
+    run = RunMaker(tmp_path / "run", plan)
+    for cell in cells:
+        read = Operation("read", 100, mean_s=0.001, histogram=histogram((0.001, 0.002, 100)))
+        run.ok(cell, {"load-1": measurement([read, Operation("write", 50, mean_s=0.002)])})
+    with open_store(run.run_dir) as store:
+        found = list(quantities(*(Contender(key, plan, store, key) for key in ("nvme", "hdd"))))
+    reasons = {row.quantity: row.reason for row in compare(found).comparisons}
+    why = "the tool gave no histogram"
+    assert reasons["latency.p99[write]"] == f"missing (first: {why} and second: {why})"
+    assert "missing" not in reasons["latency.mean[write]"]
+
+
 def test_several_pairs_are_one_family_and_each_keeps_its_own_points() -> None:
     a, b = values(10, 11, 12), values(12, 13, 14)
     pairs = [[Quantity("throughput", "", "higher", {(("threads", n),): (a, b)})] for n in range(3)]
