@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import socket
 from collections.abc import Iterator, Mapping
@@ -129,7 +130,7 @@ def _directories(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
         done = hosts[host_id].run(Command(("sh", "-c", _FREE, "sh", database.path)))
         told, _, holds = done.stdout.partition("\n")
         columns = told.split()
-        free = int(columns[3]) * 1024 if len(columns) >= 4 and columns[3].isdigit() else 0
+        free = int(columns[3]) * 1024 if len(columns) >= 4 and re.fullmatch(r"\d{1,18}", columns[3]) else 0
         load = _largest_load(plan, key)
         enough = free >= load or bool(holds.strip())  # what lies there already is perhaps the load itself
         if free and enough:

@@ -234,7 +234,7 @@ def end_leftovers(
         keep="yes" if keep else "",
     )
     said = persistently(host, lambda: sh(host, script, 120)).stdout.strip()
-    return int(said) if said.isdigit() else 0
+    return int(said) if re.fullmatch(r"\d{1,9}", said) else 0
 
 
 # --- a started job ------------------------------------------------------------------------------------------

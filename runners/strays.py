@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,7 +81,8 @@ def strays(host: JobHost, controller: str) -> list[Stray]:
         folder = str(told.get("folder") or "")
         ours = told.get("controller") == controller
         here = bool(folder) and ours and Path(folder).is_dir()
-        if is_being_written(Path(folder)) if here else silent.isdigit() and int(silent) <= VOID_AFTER_S:
+        lives = re.fullmatch(r"\d{1,12}", silent) is not None and int(silent) <= VOID_AFTER_S
+        if is_being_written(Path(folder)) if here else lives:
             continue
         job = "its claim" if kind == "claim" else f"job {printable(str(told.get('job') or '?'))[:200]}"
         found.append(

@@ -77,12 +77,18 @@ def coordinates(told: Mapping[str, str], places: Places, experiment: str) -> Coo
             case "experiment":
                 at = replace(at, experiment=places.experiment(text))
             case "threads":
-                at = replace(at, threads=int(_number(name, text, r"\d+")))
+                at = replace(at, threads=_whole(name, text))
             case "repeat":
-                at = replace(at, repeat=int(_number(name, text, r"\d+")))
+                at = replace(at, repeat=_whole(name, text))
             case "target":
-                at = replace(at, target=_number(name, text, r"\d+(\.\d+)?([eE]\d+)?"))
+                at = replace(at, target=_number(name, text, r"\d{1,18}(\.\d+)?([eE]\d{1,2})?"))
     return at
+
+
+def _whole(name: str, text: str) -> int:
+    """Raises NoPlace."""
+    _number(name, text, r"\d{1,9}")
+    return int(text)
 
 
 def _number(name: str, text: str, form: str) -> float:

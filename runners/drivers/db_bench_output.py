@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -20,25 +21,27 @@ from benchbrief.runners.histogram import from_counts
 from benchbrief.runners.measurement import Histogram, Operation
 from benchbrief.runners.seams import Interim
 
+# Longer ones are no numbers of the tool: Python refuses to read those of thousands of digits.
+_N = r"\d{1,20}"
+_F = rf"{_N}(?:\.\d+)?"
 _HEADLINE = re.compile(
-    r"(?P<name>[a-z]\w*)\s*:\s+(?P<micros>[\d.]+) micros/op\s+(?P<rate>\d+) ops/sec"
-    r"(?:\s+(?P<seconds>[\d.]+) seconds\s+(?P<operations>\d+) operations)?\s*;(?P<rest>.*)"
+    rf"(?P<name>[a-z]\w*)\s*:\s+(?P<micros>{_F}) micros/op\s+(?P<rate>{_N}) ops/sec"
+    rf"(?:\s+(?P<seconds>{_F}) seconds\s+(?P<operations>{_N}) operations)?\s*;(?P<rest>.*)"
 )
-_FOUND = re.compile(r"\((-?\d+) of (-?\d+) found\)")
-_READS_FOUND = re.compile(r"\( ?reads:(\d+) writes:(\d+) total:(-?\d+) found:(\d+)\)")
+_FOUND = re.compile(rf"\((-?{_N}) of (-?{_N}) found\)")
+_READS_FOUND = re.compile(rf"\( ?reads:({_N}) writes:({_N}) total:(-?{_N}) found:({_N})\)")
 _BLOCK = re.compile(r"Microseconds per (\w+):")
-_COUNT = re.compile(r"Count: (\d+)\s+Average: ([\d.]+)\s+StdDev: ([\d.]+|-?nan)")
-_MIN = re.compile(r"Min: ([\d.]+)\s+Median: ([\d.]+)\s+Max: ([\d.]+)")
-_BUCKET = re.compile(r"[\[(]\s*(\d+),\s*(\d+)\s*[\])]\s+(\d+)\s+[\d.]+%\s+[\d.]+%")
-_TICKER = re.compile(
-    r"(rocksdb\.[\w.]+) (?:COUNT : (\d+)$|P50 : ([\d.]+) P95 : ([\d.]+) P99 : ([\d.]+) P100 : ([\d.]+))"
-)
-_SUMS = re.compile(r"COUNT : (\d+) SUM : (\d+)")
+_COUNT = re.compile(rf"Count: ({_N})\s+Average: ({_F})\s+StdDev: ({_F}|-?nan)")
+_MIN = re.compile(rf"Min: ({_F})\s+Median: ({_F})\s+Max: ({_F})")
+_BUCKET = re.compile(rf"[\[(]\s*({_N}),\s*({_N})\s*[\])]\s+({_N})\s+{_F}%\s+{_F}%")
+_TICKER = re.compile(rf"(rocksdb\.[\w.]+) (?:COUNT : ({_N})$|P50 : ({_F}) P95 : ({_F}) P99 : ({_F}) P100 : ({_F}))")
+_SUMS = re.compile(rf"COUNT : ({_N}) SUM : ({_N})")
+_WHOLE = re.compile(_N)
 _VERSION = re.compile(r"RocksDB:\s+version (\S+)")
 _DATE = re.compile(r"Date:\s+\w{3} (\w{3}\s+\d+ \d\d:\d\d:\d\d \d{4})")
 _STATUS = re.compile(
-    r"(\d{4}/\d\d/\d\d-\d\d:\d\d:\d\d)\s+\.\.\. thread (\d+): \((\d+),(\d+)\) ops and \([\d.]+,[\d.]+\) ops/second"
-    r" in \(([\d.]+),([\d.]+)\) seconds"
+    rf"(\d{{4}}/\d\d/\d\d-\d\d:\d\d:\d\d)\s+\.\.\. thread ({_N}): \(({_N}),({_N})\) ops and \({_F},{_F}\) ops/second"
+    rf" in \(({_F}),({_F})\) seconds"
 )
 _ERROR = re.compile(
     r"(?:\w+ error: |IO error|Corruption: |No space left|unknown benchmark|returned an error|ERROR: ).*", re.IGNORECASE
@@ -148,13 +151,15 @@ def read(stdout: Iterable[str], stderr: Iterable[str]) -> Output:
                 continue
             line = _PROGRESS.sub("", raw).strip()
             if match := _STATUS.match(line):
-                status.append(_status(match))
+                with suppress(ValueError):  # of a 13th month
+                    status.append(_status(match))
             elif match := _HEADLINE.match(line):
                 headlines.append(_headline(match))
             elif match := _VERSION.match(line):
                 version = match[1]
             elif match := _DATE.match(line):
-                date = datetime.strptime(match[1], "%b %d %H:%M:%S %Y").replace(tzinfo=UTC)
+                with suppress(ValueError):
+                    date = datetime.strptime(match[1], "%b %d %H:%M:%S %Y").replace(tzinfo=UTC)
             elif line.startswith("WARNING:"):
                 warnings[line.removeprefix("WARNING:").strip()] = None
             elif source == 2 and _ERROR.search(line):
@@ -258,7 +263,7 @@ def intervals(report: Iterable[str]) -> tuple[tuple[float, float, int], ...]:
     before = 0.0
     for line in report:
         elapsed, _, count = line.partition(",")
-        if elapsed.strip().isdigit() and count.strip().isdigit() and int(elapsed) > before:
+        if _WHOLE.fullmatch(elapsed.strip()) and _WHOLE.fullmatch(count.strip()) and int(elapsed) > before:
             found.append((before, int(elapsed) - before, int(count)))
             before = float(elapsed)
     return tuple(found)

@@ -25,8 +25,8 @@ OPERATIONS: Mapping[str, str] = {
 }
 
 _ROW = re.compile(r"([A-Z_]+)\s+- (Takes\(s\): .*)")
-_CELL = re.compile(r"([^:,]+): (-?[\d.]+)")
-_PERCENTILE = re.compile(r"([\d.]+)th\(us\)")
+_CELL = re.compile(r"([^:,]+): (-?\d{1,18}(?:\.\d+)?)")
+_PERCENTILE = re.compile(r"(\d{1,3}(?:\.\d+)?)th\(us\)")
 _COLUMNS = ("Takes(s)", "Count", "OPS", "Avg(us)", "Min(us)", "Max(us)", "99th(us)")
 
 

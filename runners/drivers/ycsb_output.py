@@ -37,11 +37,11 @@ INTENDED = "Intended-"
 _ROW = re.compile(r"\[([^\]]+)\], ([^,]+), (\S+)\s*\Z")
 _PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)(?:st|nd|rd|th)?PercentileLatency\((us|ms)\)")
 _LATENCY = re.compile(r"(Average|Min|Max)Latency\((us|ms)\)")
-_BUCKET = re.compile(r"(>?)(\d+)")
+_BUCKET = re.compile(r"(>?)(\d{1,12})")
 _VERSION = re.compile(r"YCSB Client (\S+)")
 _HDR_START = re.compile(r"#\[(?:StartTime|BaseTime): (\d+\.\d+) \(seconds since epoch\)")
-_NOW = re.compile(r"\d+ sec: \d+ operations; ([\d.]+) current ops/sec;")
-_NOW_OF = re.compile(r"\[([A-Z-]+): Count=(\d+), [^\]]*?\b99=(\d+(?:\.\d+)?),")
+_NOW = re.compile(r"\d+ sec: \d+ operations; (\d{1,18}(?:\.\d+)?) current ops/sec;")
+_NOW_OF = re.compile(r"\[([A-Z-]+): Count=(\d{1,18}), [^\]]*?\b99=(\d+(?:\.\d+)?),")
 _SCALE = {"us": 1e-6, "ms": 1e-3}
 _GOOD = ("OK", "BATCHED_OK", "0")
 """Return codes of what went well: YCSB's `Status.isOk`, and the number that it was up to 0.2."""

@@ -7,6 +7,7 @@ anew is noticed; and it counts the cells that have written to it since.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -224,7 +225,7 @@ class RocksDB:
         script = _HOLDS_SNAPSHOT if of_snapshot else _HOLDS
         done = self._run(script, _MARKER, dataset, directories.SNAPSHOT)
         said = done.stdout.strip()
-        return int(said) if done.exit_code == 0 and said.isdigit() else None
+        return int(said) if done.exit_code == 0 and re.fullmatch(r"\d{1,18}", said) else None
 
     def _remember(self, dataset: str, writers: int) -> None:
         said = self._script(_REMEMBER, _MARKER, dataset, str(writers) if writers else "")
@@ -262,7 +263,7 @@ class RocksDB:
     def _room(self) -> tuple[int | None, int | None]:
         """Bytes that are free where the data lie, and in all; None where that can't be known."""
         said = self._run(_FREE).stdout.split()
-        if len(said) != 2 or not all(word.isdigit() for word in said):
+        if len(said) != 2 or not all(re.fullmatch(r"\d{1,18}", word) for word in said):
             return None, None
         return int(said[0]) * 1024, int(said[1]) * 1024
 

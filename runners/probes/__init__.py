@@ -48,6 +48,11 @@ left=$((left + 1000000000000000000)); s=${{left%?????????}}; sleep "$((s - 10000
 done"""
 
 
+def is_count(word: str) -> bool:
+    """Whether it is a number of the kernel's: it has none of more digits, and Python refuses those of thousands."""
+    return len(word) <= 20 and word.isdecimal()
+
+
 @dataclass(frozen=True)
 class FileReads:
     """What a probe reads of the kernel's files: for each, an awk statement that prints what is wanted of its line.

@@ -12,7 +12,7 @@ from typing import ClassVar
 from benchbrief.compiler.plan import Probe
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement import Sample
-from benchbrief.runners.probes import FileReads, Reading, reading_job, readings, recent, steps
+from benchbrief.runners.probes import FileReads, Reading, is_count, reading_job, readings, recent, steps
 from benchbrief.runners.probes.pressure import pressure, pressure_rule
 from benchbrief.runners.seams import Node
 from benchbrief.runners.tasks import Job, JobOutput
@@ -83,6 +83,6 @@ def _moved(before: Reading, after: Reading) -> list[int] | None:
 def _ticks(reading: Reading) -> tuple[int, ...] | None:
     for line in reading.lines:
         words = line.split()
-        if words[:1] == ["cpu"] and len(words) > _STATES and all(word.isdecimal() for word in words[1 : 1 + _STATES]):
+        if words[:1] == ["cpu"] and len(words) > _STATES and all(map(is_count, words[1 : 1 + _STATES])):
             return tuple(int(word) for word in words[1 : 1 + _STATES])
     return None

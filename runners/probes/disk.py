@@ -13,7 +13,7 @@ from benchbrief.compiler.plan import Probe
 from benchbrief.runners.commands import quote
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement import Sample
-from benchbrief.runners.probes import FileReads, Reading, reading_job, readings, steps
+from benchbrief.runners.probes import FileReads, Reading, is_count, reading_job, readings, steps
 from benchbrief.runners.probes.pressure import pressure, pressure_rule
 from benchbrief.runners.seams import Node
 from benchbrief.runners.tasks import Job, JobOutput
@@ -115,6 +115,6 @@ def _counts(reading: Reading) -> Mapping[str, tuple[int, ...]]:
     found = {}
     for line in reading.lines:
         words = line.split()
-        if len(words) >= 3 + _FIELDS and all(word.isdecimal() for word in words[3 : 3 + _FIELDS]):
+        if len(words) >= 3 + _FIELDS and all(map(is_count, words[3 : 3 + _FIELDS])):
             found[words[2]] = tuple(int(word) for word in words[3 : 3 + _FIELDS])
     return found

@@ -13,7 +13,7 @@ from benchbrief.compiler.plan import Probe
 from benchbrief.runners.commands import quote
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.measurement import Sample
-from benchbrief.runners.probes import FileReads, Reading, reading_job, readings, steps
+from benchbrief.runners.probes import FileReads, Reading, is_count, reading_job, readings, steps
 from benchbrief.runners.seams import Node
 from benchbrief.runners.tasks import Job, JobOutput
 
@@ -89,6 +89,6 @@ def _counts(reading: Reading) -> Mapping[str, tuple[int, ...]]:
     found = {}
     for line in reading.lines:
         words = line.split()
-        if len(words) == _COLUMNS + 1 and words[0].endswith(":") and all(word.isdecimal() for word in words[1:]):
+        if len(words) == _COLUMNS + 1 and words[0].endswith(":") and all(map(is_count, words[1:])):
             found[words[0][:-1]] = tuple(map(int, words[1:]))
     return found

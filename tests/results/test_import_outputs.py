@@ -13,6 +13,8 @@ from benchbrief.compiler.compile import check
 from benchbrief.compiler.plan import Plan
 from benchbrief.results.imports.keep import keep_run
 from benchbrief.results.imports.outputs import OutputProblem, read_output
+from benchbrief.results.imports.patterns import coordinates, given_cell
+from benchbrief.results.imports.places import NoPlace, Places
 from benchbrief.results.imports.prepare_outputs import Where, prepare_outputs
 from benchbrief.results.imports.problems import ImportRefused
 from benchbrief.results.store import open_store
@@ -475,3 +477,12 @@ def test_logs_of_iostat_and_ipmitool_are_samples_inside_the_measured_window(tmp_
     (tmp_path / "eco-f.iostat").write_text((IOSTAT + "".join(reports))[:-30])
     with pytest.raises(ImportRefused, match="not a whole line of a device"):
         prepare_outputs("ycsb", [raw], plan, TOLD, where)
+
+
+@pytest.mark.parametrize(
+    "told", ["threads=" + "9" * 5000, "threads=9007199254740993", "target=" + "9" * 400, "repeat=1e3"]
+)
+def test_a_coordinate_beyond_all_reason_is_no_place(plan: Plan, told: str) -> None:
+    name = told.partition("=")[0]
+    with pytest.raises(NoPlace, match=f"{name} is a number, and not"):
+        coordinates(given_cell(told), Places(plan), "ramp")
