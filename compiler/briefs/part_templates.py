@@ -57,7 +57,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         "author", "blocks", "date", "imported", "keywords", "language", "legal", "legal_notes", "made", "notices",
         "numbers", "profile", "provenance", "run_id", "side_file", "simulated", "subtitle", "title", "version",
     ),
-    "house": ("css", "logo", "paper", "parts"),
+    "house": ("css", "logo", "logo_file", "paper", "parts"),
     "notice": ("severity", "text", "title"),
     "section": ("anchor", "blocks", "kind", "level", "title"),
     "text": ("html", "kind", "notes"),
@@ -65,7 +65,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "table": _TABLE,
     "figure": _FIGURE,
     "figures": ("figures", "kind"),
-    "formula": ("cells", "for_label", "kind", "name", "notes", "sources", "steps"),
+    "formula": ("cells", "for_label", "kind", "name", "notes", "sources", "steps", "title"),
     "facts": ("groups", "id", "kind", "number", "observed", "title"),
     "disclosure": ("all_ok", "bad_cells", "cells", "groups", "kind"),
 }  # fmt: skip
