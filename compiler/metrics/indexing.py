@@ -151,8 +151,10 @@ def _positional(typer: Typer, base: Term, expr: ast.Expr, base_text: str) -> tup
         else:
             typer.findings.add(wrong.DimensionAbsent(expr.span, base_text, dim, base.dims))
     else:
-        known = tuple(dict.fromkeys(str(key) for dim in NAMED for key in offered_keys(base, dim)))
-        typer.findings.add(wrong.UnknownKey(expr.span, "key", word, known, base_text))
+        offered = {dim: tuple(str(key) for key in offered_keys(base, dim)) for dim in NAMED}
+        known = tuple(dict.fromkeys(key for keys in offered.values() for key in keys))
+        by_dimension = tuple((dim, keys) for dim, keys in offered.items() if keys)
+        typer.findings.add(wrong.UnknownKey(expr.span, "key", word, known, base_text, by_dimension))
     return None
 
 

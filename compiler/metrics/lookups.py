@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
@@ -27,6 +28,7 @@ FUNCTIONS = (
 )
 """What reduces a dimension. `range` gives two numbers, and stands in a report's texts only."""
 
+_PERCENTILE = re.compile(r"p[0-9]+")
 
 _ALONG: Mapping[str, Dimension] = {"saturation": "target", "time_to_steady": "phase", "ci": "repeat", "cv": "repeat"}
 
@@ -70,6 +72,9 @@ def look_up_dotted(typer: Typer, expr: ast.Attr, demanded: Demanded) -> Typed | 
     if expr.field.text == "knee" and any(family == experiment.key for experiment in typer.scope.experiments):
         what, instead = "a point that is found while the spec runs", f"write `knee(throughput[{family}] over threads)`"
         typer.findings.add(wrong.NotANumber(expr.span, word, what, instead))
+    elif known and _PERCENTILE.fullmatch(expr.field.text):
+        percentiles = tuple(kind for kind in known if _PERCENTILE.fullmatch(kind.removeprefix(f"{family}.")))
+        typer.findings.add(wrong.UnknownPercentile(expr.span, "measure", word, percentiles or known))
     elif known:
         typer.findings.add(wrong.UnknownQuantity(expr.span, "measure", word, known))
     elif did_you_mean(word, KINDS):

@@ -35,6 +35,17 @@ class UnknownQuantity(Misspelt):
 
 
 @dataclass(frozen=True)
+class UnknownPercentile(UnknownQuantity):
+    """A percentile that is not computed. It is no slip of another one: what is asked for is another number."""
+
+    otherwise = "there are {all_known}"
+
+    @property
+    def replacement(self) -> None:
+        return None
+
+
+@dataclass(frozen=True)
 class NotANumber(CompileProblem):
     """A name that stands for something else than a number: a hardware group, a text, a family of measures."""
 
@@ -182,6 +193,13 @@ class UnknownKey(Misspelt):
     otherwise = "it has {all_known}"
     when_none = "it has nothing to fix: leave the index out"
     base: str
+    by_dimension: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The same keys by their dimension, where they are of several."""
+
+    @property
+    def all_known(self) -> str:
+        told = (f"{dim} {ticked(keys, limit=30)}" for dim, keys in self.by_dimension)
+        return "; ".join(told) or super().all_known
 
 
 @dataclass(frozen=True)
