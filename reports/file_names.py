@@ -17,5 +17,20 @@ def shown_names(paths: Iterable[str]) -> dict[str, str]:
     for kind in kinds:
         if kind:
             common = os.path.commonpath([str(PurePath(path).parent) for path in kind])
-            shown |= {path: PurePath(os.path.relpath(path, common)).as_posix() for path in kind}
+            if common == PurePath(common).anchor:  # no folder but the root: nothing of their paths is shown for that
+                shown |= _ends(kind)
+            else:
+                shown |= {path: PurePath(os.path.relpath(path, common)).as_posix() for path in kind}
     return shown
+
+
+def _ends(paths: list[str]) -> dict[str, str]:
+    """The names of the files, each with the fewest folders before it that tell it from the others."""
+    found = {}
+    for path in paths:
+        parts, others = PurePath(path).parts[1:], [PurePath(other).parts for other in paths if other != path]
+        count = next(
+            (n for n in range(1, len(parts)) if not any(other[-n:] == parts[-n:] for other in others)), len(parts)
+        )
+        found[path] = "/".join(parts[-count:])
+    return found

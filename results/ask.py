@@ -41,7 +41,7 @@ class Table(Sequence[tuple[Any, ...]]):
         return self.rows[index]
 
 
-def _checked(connection: duckdb.DuckDBPyConnection, text: str) -> str:
+def checked(connection: duckdb.DuckDBPyConnection, text: str) -> str:
     """The one statement that only reads. Raises ResultsError for several, for none, and for any other kind."""
     import duckdb
 
@@ -80,7 +80,7 @@ def _reading(connection: duckdb.DuckDBPyConnection, text: str) -> Iterator[str]:
     """A transaction that can't write, for the one statement that is given. Raises ResultsError."""
     import duckdb
 
-    statement = _checked(connection, text)
+    statement = checked(connection, text)
     # EXPLAIN ANALYZE runs what it explains: the transaction is what keeps it from writing.
     connection.execute("BEGIN TRANSACTION READ ONLY")
     try:

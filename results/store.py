@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from benchbrief.compiler.plan import Query, Read
 from benchbrief.results import functions
-from benchbrief.results.ask import Table, ask, ask_in_batches
+from benchbrief.results.ask import Table, ask, ask_in_batches, checked
 from benchbrief.results.build import BUILD, STORE, build_tables, parquet_scan, rebuild, sql_text
 from benchbrief.results.errors import ResultsError
 from benchbrief.results.schema import SCHEMA_VERSION, TABLES, VIEWS
@@ -35,9 +35,11 @@ _LARGE = 1 << 20
 """Tables whose files have more bytes are read from them as needed: in memory they take some 20 times as much."""
 _MEANS = "measure.mean"
 _KEEP_MEANS = """
+BEGIN TRANSACTION;
 CREATE TABLE measure.kept AS FROM measure.mean;
 DROP VIEW measure.mean;
 ALTER TABLE measure.kept RENAME TO mean;
+COMMIT;
 """
 """Going through all samples takes longer than the rest of a query, and a brief asks for dozens of means."""
 _SETTLE_S = 5.0
@@ -110,9 +112,19 @@ class Store:
             functions.register(self._connection)
             self._has_functions = True
         if _MEANS in text and not self._has_means:
-            self._connection.execute(_KEEP_MEANS)
-            self._has_means = True
+            checked(self._connection, text)
+            self._keep_means()
         return ask(self._connection, text)
+
+    def _keep_means(self) -> None:
+        """All or nothing. What keeps them from being kept (too little memory) is told of the question itself."""
+        import duckdb
+
+        self._has_means = True
+        try:
+            self._connection.execute(_KEEP_MEANS)
+        except duckdb.Error:
+            self._connection.execute("ROLLBACK")
 
     def batches(self, text: str) -> AbstractContextManager[pa.RecordBatchReader]:
         """The same answer as Arrow batches, however large it is. Raises ResultsError."""
@@ -149,7 +161,8 @@ class Store:
         """Why there is no value for these keys: a cell behind them that is not ok, or that has no such number."""
         known: dict[str, Key] = dict(zip(query.dims, keys, strict=True))
         reads = query.reads or ()
-        bad = [cell for cell in self._bad_cells if _concerns(cell, known, reads)]
+        told = query.reads is not None  # by keys alone, where a plan from before there were `reads` tells none
+        bad = [cell for cell in self._bad_cells if _concerns(cell, known, reads if told else None)]
         if bad:
             more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
             return f"{bad[0]['cell_id']} {bad[0]['status']}: {bad[0]['reason']}{more}"
@@ -159,6 +172,8 @@ class Store:
         for gap in self._unsampled:
             if _concerns(gap, known, [read for read in reads if read.probe == gap["probe"]]):
                 return str(gap["text"])
+        if not told and not query.absent:
+            return "no value; the plan is an earlier benchbrief's, and does not say what this was made of"
         return query.absent or ("not in what was imported" if self.imported else "not measured")
 
     @cached_property
@@ -189,10 +204,13 @@ class Store:
         return [dict(zip(table.columns, row, strict=True)) for row in table]
 
 
-def _concerns(record: Mapping[str, Any], known: Mapping[str, Key], reads: Iterable[Read]) -> bool:
-    """Whether a cell, or a latency, lies behind a query's row: it has the row's keys, and a measure is read of it."""
+def _concerns(record: Mapping[str, Any], known: Mapping[str, Key], reads: Iterable[Read] | None) -> bool:
+    """Whether a cell, or a latency, lies behind a query's row: it has the row's keys, and a measure is read of it.
+
+    Without `reads`, that is not known.
+    """
     has_keys = all(record[dim] == key for dim, key in known.items() if dim in record)
-    return has_keys and any(read.covers(record) for read in reads)
+    return has_keys and (reads is None or any(read.covers(record) for read in reads))
 
 
 class _Unusable(Exception):

@@ -21,6 +21,8 @@ from tests.support.plans import compile_spec
         (["/home/me/lab/brief.bench"], ["brief.bench"]),
         (["/home/me/lab/brief.bench", "/home/me/lab/parts/x.bench"], ["brief.bench", "parts/x.bench"]),
         (["/home/me/out/eco/a.txt", "/home/me/out/hdd/a.txt"], ["eco/a.txt", "hdd/a.txt"]),
+        (["/home/me/brief.bench", "/srv/x.csv"], ["brief.bench", "x.csv"]),
+        (["/home/me/eco/a.txt", "/srv/hdd/a.txt", "/opt/b.txt"], ["eco/a.txt", "hdd/a.txt", "b.txt"]),
         (["../lab/brief.bench", "own.bench", "/srv/x.csv"], ["brief.bench", "own.bench", "x.csv"]),
     ],
 )
