@@ -17,6 +17,8 @@ MOST_SENTENCES = 3
 """Pairs of hardware that have a sentence each. A fourth hardware makes six: one sentence then, and a list."""
 MOST_LISTED = 12
 """Of such a list: those with the largest share within noise. How many more there are is told."""
+MOST_COMPARED = 16
+"""Kinds of hardware, each two of which are compared: 120 pairs take a second, and they grow with the square."""
 NOTICED_CV = 0.10
 """A share: above it, differences of some per cent between points say nothing."""
 
@@ -81,6 +83,8 @@ def paragraph(results: Results) -> Iterable[Item]:
         yield from _percentiles(results)
         for text in _told(results.once(_differences), results):
             yield Item("", text)
+        if len(results.plan.hardware) > MOST_COMPARED:
+            yield Item("", results.words["d_noise_many"].format(n=len(results.plan.hardware)))
 
 
 def _percentiles(results: Results) -> Iterable[Item]:
@@ -100,8 +104,13 @@ def _percentiles(results: Results) -> Iterable[Item]:
 
 
 def _differences(results: Results) -> list[_Differences]:
-    """Those between each two kinds of hardware, where any can be tested: all of them are one set of comparisons."""
+    """Those between each two kinds of hardware, where any can be tested: all of them are one set of comparisons.
+
+    None where there are too many kinds.
+    """
     plan = results.plan
+    if len(plan.hardware) > MOST_COMPARED:
+        return []
     sides = [Contender(key, plan, results.store, key) for key in plan.hardware]
     found = [
         (first.label, second.label, [each for each in both if each.name.startswith(("throughput", "latency.p99["))])
@@ -133,6 +142,8 @@ def _told(differences: Sequence[_Differences], results: Results, *, noisy_only: 
         )
         more = counted(words, "d_noise_more", len(noisy) - MOST_LISTED) if len(noisy) > MOST_LISTED else ""
         yield words["d_noise_pairs"].format(pairs=listed, more=more)
+        if len(noisy) < len(differences):
+            yield words["d_noise_rest"]
 
 
 def _worst(found: Sequence[Spread], results: Results) -> dict[str, object]:

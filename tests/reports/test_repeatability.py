@@ -6,6 +6,10 @@ import html
 import re
 import statistics
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
 
 from benchbrief.reports import repeatability
 from benchbrief.reports.render import render
@@ -98,3 +102,21 @@ def test_nothing_is_said_of_single_measurements(tmp_path: Path) -> None:
     text = page(tmp_path, repeats=1)
     assert "of the single repeats" not in text
     assert "Holm" not in text
+
+
+@pytest.mark.parametrize(("noisy", "rest"), [(6, False), (5, True)])
+def test_other_pairs_are_told_of_only_where_there_are_any(noisy: int, rest: bool) -> None:
+    results = SimpleNamespace(words=CATALOGUES["en"])
+    pairs = [repeatability._Differences("A", "B", 4, int(at < noisy)) for at in range(6)]
+    told = " ".join(repeatability._told(pairs, cast(Results, results)))
+    assert "Within noise are: A and B, 1 of 4" in told
+    assert ("Between all other pairs" in told) == rest
+
+
+def test_very_many_kinds_of_hardware_are_not_compared_each_with_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repeatability, "MOST_COMPARED", 1)
+    text = page(tmp_path, repeats=3)
+    assert "is not tested here between 2 kinds of hardware" in text
+    assert "within noise (p of" not in text
