@@ -53,6 +53,25 @@ def test_a_missing_value_has_the_reason_of_the_cell_behind_it(tmp_path: Path) ->
     assert found[-1].reason == "ramp/hdd/a/threads=2/repeat=1 failed: disk full"
 
 
+def test_a_plan_that_does_not_tell_what_its_queries_read_has_reasons_by_their_keys(tmp_path: Path) -> None:
+    sql = "SELECT hardware, threads, NULL::DOUBLE AS value FROM measure.cells"
+    query = a_query(sql, "hardware", "threads").model_copy(update={"reads": None})
+    with open_store(ramp(tmp_path).run_dir) as store:
+        reasons = [row.reason or "" for row in store.query(query)]
+    assert reasons[-1] == "ramp/hdd/a/threads=2/repeat=1 failed: disk full"
+    assert all("an earlier benchbrief's" in reason for reason in reasons[:-1])
+
+
+def test_means_are_kept_for_a_question_that_is_answered_and_for_no_other(tmp_path: Path) -> None:
+    kind = "SELECT table_type FROM information_schema.tables WHERE table_schema = 'measure' AND table_name = 'mean'"
+    with open_store(ramp(tmp_path).run_dir) as store:
+        with pytest.raises(ResultsError):
+            store.sql("DROP VIEW measure.mean")
+        assert list(store.sql(kind)) == [("VIEW",)]
+        store.sql("FROM measure.mean")
+        assert list(store.sql(kind)) == [("BASE TABLE",)]
+
+
 def test_a_value_that_is_missing_though_all_was_measured_has_the_reason_of_its_query(tmp_path: Path) -> None:
     sql = "SELECT hardware, NULL::DOUBLE AS value FROM measure.cells GROUP BY hardware"
     query = a_query(sql, "hardware").model_copy(update={"absent": "no steady state was reached"})
