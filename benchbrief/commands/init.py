@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from importlib.resources import files
 from pathlib import Path
 
@@ -25,9 +26,10 @@ def command(spec: Path, force: bool) -> None:
     text = (files("benchbrief") / "data" / "starter.bench").read_text(encoding="utf-8")
     try:
         with spec.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(text.replace("{name}", str(spec)))
+            file.write(text.replace("{name}", shlex.quote(str(spec))))
     except FileExistsError:
         raise fail(f"{spec} exists already", "choose another name, or overwrite it with --force") from None
     except OSError as error:
         raise fail(f"{spec} can't be written: {error.strerror}") from None
-    click.echo(f"wrote {spec}; next: bench plan {spec}, then bench run {spec}")
+    word = shlex.quote(str(spec))
+    click.echo(f"wrote {spec}; next: bench plan {word}, then bench run {word}")

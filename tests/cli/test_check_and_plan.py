@@ -133,9 +133,16 @@ def test_the_starter_spec_is_right_as_it_stands(bench: Bench) -> None:
     assert done.out == "wrote brief.bench; next: bench plan brief.bench, then bench run brief.bench\n"
     text = (bench.folder / "brief.bench").read_text(encoding="utf-8")
     assert "{name}" not in text
-    assert bench("check", "brief.bench").out == "brief.bench: ok, 12 cells\n"
+    checked = bench("check", "brief.bench")
+    assert (checked.out, checked.err) == ("brief.bench: ok, 12 cells\n", "")
     assert bench("check", "brief.bench", "--profile", "quick").out == "brief.bench: ok, 8 cells\n"
     assert "12 cells" in bench("plan", "brief.bench").out
+
+
+def test_init_names_a_file_with_a_space_as_a_shell_reads_it(bench: Bench) -> None:
+    done = bench("init", "my first.bench")
+    assert done.out.endswith("next: bench plan 'my first.bench', then bench run 'my first.bench'\n")
+    assert "bench check 'my first.bench'" in (bench.folder / "my first.bench").read_text(encoding="utf-8")
 
 
 def test_init_overwrites_nothing_unless_forced(bench: Bench) -> None:
