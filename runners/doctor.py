@@ -26,6 +26,9 @@ from benchbrief.runners.strays import places, strays
 from benchbrief.runners.supported import try_meters
 from benchbrief.runners.tasks import Command
 
+_NEEDED = ("setsid", "flock", "timeout", "find", "stat", "head", "awk")
+"""What our scripts run on each host, beside what POSIX has a shell know."""
+
 _FREE = """\
 p=$1
 while [ ! -e "$p" ]; do p=$(dirname -- "$p"); done
@@ -82,10 +85,22 @@ def _host(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
             hosts[host_id].get("/proc/version", Path(folder, "version"))
     except RunnerError as error:
         yield Finding(host_id, "files", False, str(error), error.hint)
+    yield from _programs(hosts, host_id)
     yield from _strays(plan, hosts, host_id)
     yield from _load(hosts, host_id)
     yield from _tools(plan, hosts, host_id)
     yield from _directories(plan, hosts, host_id)
+
+
+def _programs(hosts: HostPool, host_id: str) -> Iterator[Finding]:
+    """Those of ours that the host lacks, together."""
+    look = f"for each in {' '.join(_NEEDED)}; do command -v $each >/dev/null || echo $each; done"
+    done = hosts[host_id].run(Command(("sh", "-c", look)))
+    lacking = {*done.stdout.split(), *(["timeout"] if done.exit_code == 127 else [])}  # commands over SSH run below it
+    found = [name for name in _NEEDED if name in lacking]
+    if found:
+        hint = "Debian: apt-get install coreutils findutils util-linux mawk"
+        yield Finding(host_id, "programs", False, f"{', '.join(found)} can't be found in the PATH", hint)
 
 
 def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:

@@ -27,15 +27,17 @@ Examples:
   bench doctor                          this machine: the report generator and the default tools
   bench doctor brief.bench              also every host, tool, directory and server that the spec names
   bench doctor brief.bench --json
+  bench doctor brief.bench --strict && bench run brief.bench
 
 Ends with code 3 when something is missing, or a run of this controller has left something on a host. What another
-controller has left, or keeps a host busy, is said.
+controller has left, or keeps a host busy, is said; with --strict, it ends with code 3 for that, too.
 """
 )
 @click.argument("spec", required=False, type=click.Path(path_type=Path))
 @spec_options
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-def command(spec: Path | None, profile: str | None, params: dict[str, str], as_json: bool) -> None:
+@click.option("--strict", is_flag=True, help="End with code 3 also for a busy host, and for what others have left.")
+def command(spec: Path | None, profile: str | None, params: dict[str, str], as_json: bool, strict: bool) -> None:
     """Say what is missing on this machine and on the hosts of SPEC, and how to get it. Starts and changes nothing."""
     plan = compile_or_stop(spec, profile, params).plan if spec else None
     paint = use_colour(sys.stdout)
@@ -56,8 +58,7 @@ def command(spec: Path | None, profile: str | None, params: dict[str, str], as_j
                 click.echo(f"         {printable(finding.hint)}")
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in findings], indent=1, ensure_ascii=False))
-    missing = sum(not finding.ok and finding.ours for finding in findings)
-    if missing:
+    if any(not finding.ok and (finding.ours or strict) for finding in findings):
         raise Stop(ExitCode.CELL_FAILED)
     if not as_json:
         click.echo("nothing is missing")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +22,20 @@ def test_this_machine_has_all_that_a_brief_and_the_tools_need(bench: Bench) -> N
     assert done.out.endswith("nothing is missing\n")
     for what in ("PDF writer", "charts", "store", "db_bench", "ycsb", "go_ycsb", "MongoDB stand-in"):
         assert any(line.startswith("ok") and what in line for line in done.out.splitlines()), what
+
+
+def test_programs_that_a_host_lacks_are_named(bench: Bench) -> None:
+    bench.spec(SMALL)
+    (bench.folder / "bin").mkdir()
+    for folder in map(Path, bench.env["PATH"].split(":")):
+        for each in folder.iterdir() if folder.is_dir() else ():
+            link = bench.folder / "bin" / each.name
+            if each.name not in ("flock", "awk") and not link.is_symlink():
+                link.symlink_to(each)
+    done = bench("doctor", "brief.bench", env={"PATH": str(bench.folder / "bin")})
+    assert done.code == 3
+    assert re.search(r"^missing +local +programs +flock, awk can't be found in the PATH$", done.out, re.MULTILINE)
+    assert "apt-get install coreutils findutils util-linux" in done.out
 
 
 def test_findings_as_json(bench: Bench) -> None:

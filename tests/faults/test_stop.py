@@ -131,6 +131,7 @@ def test_strays_of_any_run_are_ended_by_their_hosts(bench: Bench, far: Sshd) -> 
         doctor = bench("doctor", "brief.bench")
         assert "on another-" in doctor.out
         assert doctor.code == 0, "what is not ours is told, and that is all"
+        assert bench("doctor", "brief.bench", "--strict").code == 3
         ended = bench("stop", "--strays", "brief.bench")
         assert ended.code == 0
         assert f"box: ended its claim of run {bench.run_dir.name}" in ended.out
