@@ -1,4 +1,4 @@
-"""Whether this machine has a typeface that can write a language, as fontconfig knows it."""
+"""Whether this machine has a typeface by its name, and one that can write a language, as fontconfig knows it."""
 
 from __future__ import annotations
 
@@ -13,22 +13,35 @@ _PACKAGES = {
 }
 
 
+def unknown(font: str, fc_list: str | None = None) -> str:
+    """What is so when a house style's typeface is not installed here; else nothing, as where it can't be asked for."""
+    found = _families(f":family={re.escape(font)}", fc_list) if font else None
+    if found is None or found:
+        return ""
+    return f"no typeface `{font}` is installed here, so the PDF is in another: install it, or give its `font_files`"
+
+
 def lacking(language: str, fc_list: str | None = None) -> str:
     """What to do about it where no installed typeface has the letters of the language; else nothing.
 
     Nothing, too, where there is no `fc-list` to ask: the brief then tells by its looks.
     """
-    program = fc_list or shutil.which("fc-list")
     code = re.split("[-_]", language)[0].lower()
-    if program is None or not re.fullmatch("[a-z]{2,3}", code):  # a name that is no language's
+    if not re.fullmatch("[a-z]{2,3}", code):  # a name that is no language's
         return ""
-    try:
-        asked = subprocess.run(
-            [program, f":lang={code}", "family"], capture_output=True, text=True, timeout=20, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    if asked.stdout.strip():
+    if _families(f":lang={code}", fc_list) != "":
         return ""
     package = _PACKAGES.get(code, "a Noto typeface for it")
     return f"no installed typeface has the letters of `{language}`, which show as boxes: install {package}"
+
+
+def _families(pattern: str, fc_list: str | None) -> str | None:
+    """The installed families that fit a pattern of fontconfig's; None where it can't be asked."""
+    program = fc_list or shutil.which("fc-list")
+    if program is None:
+        return None
+    try:
+        asked = subprocess.run([program, pattern, "family"], capture_output=True, text=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return asked.stdout.strip()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.reports.fonts import lacking
+from benchbrief.reports.fonts import lacking, unknown
 
 
 @pytest.mark.parametrize("language", ["ja", "en", "de", "pt_BR"])
@@ -25,3 +25,11 @@ def test_a_language_that_no_installed_typeface_has_is_named_with_what_to_install
 
 def test_nothing_is_said_where_fontconfig_can_not_be_asked(tmp_path: Path) -> None:
     assert lacking("ja", str(tmp_path / "missing")) == ""
+    assert unknown("Inter", str(tmp_path / "missing")) == ""
+
+
+def test_a_typeface_of_a_house_style_that_is_not_installed_is_named() -> None:
+    assert unknown("Inter") == ""
+    assert unknown("dejavu sans") == ""
+    assert unknown("") == ""
+    assert "`No Such Face`" in unknown("No Such Face")
