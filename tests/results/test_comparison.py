@@ -171,3 +171,8 @@ def test_values_below_zero_have_a_difference_and_no_ratio() -> None:
     assert near.verdict == "within threshold"
     from_zero = of_gain(values(0.0, 0.0, 0.0), values(1.0, 1.1, 1.2), threshold=0.5)
     assert (from_zero.ratio, from_zero.verdict) == (None, "better")
+
+
+def test_percentiles_without_repeats_of_their_own_have_a_ratio_and_no_verdict() -> None:
+    row = judged(values(merged=0.001), values(merged=0.002))
+    assert (row.ratio, row.p) == (pytest.approx(2.0), None)
