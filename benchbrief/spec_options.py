@@ -14,6 +14,9 @@ from benchbrief.terminal import ExitCode, Stop, use_colour
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+_OF_A_PLAN = frozenset({"W0704"})
+
+
 def spec_options(function: F) -> F:
     """`--profile NAME` and `--param NAME=VALUE` (repeatable, given on as a dict)."""
     function = click.option(
@@ -38,12 +41,15 @@ def _split(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
     return params
 
 
-def compile_or_stop(path: Path, profile: str | None, params: dict[str, str]) -> Any:
-    """The checked spec with its plan; shows every diagnostic, and stops with code 1 when there is an error."""
+def compile_or_stop(path: Path, profile: str | None, params: dict[str, str], *, planning: bool = False) -> Any:
+    """The checked spec with its plan; shows every diagnostic, and stops with code 1 when there is an error.
+
+    What a brief is going to leave out is told when `planning` alone: it is no news to who goes on to the run.
+    """
     from benchbrief.compiler.compile import check
 
     checked = check(path, profile=profile, params=params)
-    show_diagnostics(checked.diagnostics)
+    show_diagnostics([one for one in checked.diagnostics if planning or one.code not in _OF_A_PLAN])
     if checked.plan is None:
         raise Stop(ExitCode.SPEC_WRONG)
     return checked

@@ -66,7 +66,7 @@ def command(
         raise click.UsageError(f"Missing argument 'SPEC'{hint}.")
     if by_code and against is None:
         raise click.UsageError("--exit-code tells whether --diff finds anything: say --diff too")
-    plan: Plan = compile_or_stop(spec, profile, params).plan
+    plan: Plan = compile_or_stop(spec, profile, params, planning=True).plan
     if against is not None:
         _compare(spec, plan, against, out, as_json=as_json, by_code=by_code)
         return

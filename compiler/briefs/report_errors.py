@@ -269,7 +269,7 @@ class LeftOut(CompileProblem):
     code = "W0704"
     severity: ClassVar[Severity] = "warning"
     says = "this {kind} is left out for {dim} `{key}`, where `{base}` is not measured{more}"
-    hint = "leave it where that is meant; to silence it, write the {kind} outside of `each {dim}`, where it is measured"
+    hint = "nothing is to be done where that is meant; `bench run` and `bench report` do not tell it again"
     kind: str
     dim: str
     key: str

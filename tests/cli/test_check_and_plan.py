@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from benchbrief.spec_options import compile_or_stop
 from tests.cli.specs import SMALL, WRONG
 from tests.support.bench import Bench
 from tests.support.tools import REPOSITORY
@@ -167,3 +168,11 @@ def test_the_examples_are_right(bench: Bench) -> None:
     done = bench("check", *specs)
     assert done.code == 0, done.err
     assert done.out.count(": ok, ") == len(specs) > 0
+
+
+def test_what_a_brief_leaves_out_is_told_by_the_plan_and_not_again(capsys: pytest.CaptureFixture[str]) -> None:
+    spec = REPOSITORY / "tests" / "compiler" / "metrics" / "errors" / "left_out.bench"
+    compile_or_stop(spec, None, {}, planning=True)
+    assert "W0704" in capsys.readouterr().err
+    compile_or_stop(spec, None, {})
+    assert capsys.readouterr().err == ""
