@@ -28,7 +28,7 @@ FUNCTIONS = (
 )
 """What reduces a dimension. `range` gives two numbers, and stands in a report's texts only."""
 
-_PERCENTILE = re.compile(r"p[0-9]+")
+_PERCENTILE = re.compile(r"p[0-9]{2,}")  # with one digit less it is a slip
 
 _ALONG: Mapping[str, Dimension] = {"saturation": "target", "time_to_steady": "phase", "ci": "repeat", "cv": "repeat"}
 
