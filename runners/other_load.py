@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from benchbrief.runners.commands import printable
+from benchbrief.runners.job_scripts import ROOT
 from benchbrief.runners.patience import run_persistently
 from benchbrief.runners.seams import Transport
 from benchbrief.runners.tasks import Command
@@ -28,19 +29,27 @@ found=$({{ look; sleep {LOOK_S:g}; look; }} | awk -v apart="$apart" '
     if (round == 1) {{ before[which] = used; next }}
     if (!(which in before) || $1 == apart) next
     used -= before[which]
-    if (used > most) {{ most = used; pid = $1; name = $0; sub(/\\) [^)]*$/, "", name); sub(/^[0-9]+ \\(/, "", name) }}
+    name = $0; sub(/\\) [^)]*$/, "", name); sub(/^[0-9]+ \\(/, "", name)
+    if (used) most[which] = used " @ " $1 " " name
 }}
-END {{ if (most) print most, at[2] - at[1], pid, name }}')
-[ -z "$found" ] || {{ set -f; set -- $found; echo "$(getconf CLK_TCK || echo 100) $(stat -c %U /proc/$3) $found"; }}
+END {{ for (which in most) {{ sub(/@/, at[2] - at[1], most[which]); print most[which] }} }}' | sort -rn | head -n 20)
+printf '%s\\n' "$found" | while read -r used seconds pid name; do
+    [ -n "$pid" ] || continue
+    job=$(tr '\\0' '\\n' 2>/dev/null <"/proc/$pid/environ" | grep '^BENCHBRIEF_JOB=')
+    case ${{job#*=}} in "$root/${{ours:-/}}"-*) continue ;; esac
+    echo "$(getconf CLK_TCK || echo 100) $(stat -c %U /proc/$pid) $used $seconds $pid $name"
+    break
+done
 """
 
 
-def other_load(transport: Transport, apart: int | None = None) -> str:
+def other_load(transport: Transport, apart: int | None = None, ours: str = "") -> str:
     """Which process takes the most, and how much; "" when the host is idle enough. Raises HostError.
 
-    `apart` is a process that is left out: on the controller, its own.
+    `apart` is a process that is left out: on the controller, its own; so are the jobs of the owner `ours`, such as a
+    server that the run keeps up.
     """
-    script = f"apart={apart or ''}\n{_SCRIPT}"
+    script = f"apart={apart or ''}\nours={ours}\n{ROOT}{_SCRIPT}"
     said = run_persistently(transport, Command(("sh",)), stdin=script).stdout
     match = re.fullmatch(r"(\d{1,6}) (\S{1,64}) (\d{1,9}) (\d{1,4}(?:\.\d{1,6})?) (\d{1,10}) (.{0,64})\n", said)
     if match is None:

@@ -27,6 +27,7 @@ from benchbrief.runners.seams import Driver, Engine, Hosts, ProbeKind, Transport
 from benchbrief.runners.searches import Flag
 from benchbrief.runners.supported import Meter
 from benchbrief.runners.tasks import RunName
+from benchbrief.runners.transports.base import JobTransport
 
 _SLICE_S = 0.5
 """How often a pause looks whether the run is to end."""
@@ -134,7 +135,8 @@ class RealWorld:
         return facts.observe(transport, paths)
 
     def other_load(self, transport: Transport) -> str:
-        return other_load(transport, os.getpid() if transport.host.transport == "local" else None)
+        ours = transport.run_name.owner if isinstance(transport, JobTransport) else ""
+        return other_load(transport, os.getpid() if transport.host.transport == "local" else None, ours)
 
     def driver(self, name: str) -> Driver:
         return plugins.driver(name)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchbrief.compiler.plan import Host
 from benchbrief.runners.other_load import other_load
+from benchbrief.runners.tasks import Command, Job
 from benchbrief.runners.transports import open_transport
 from tests.support.waiting import until
 
@@ -35,3 +36,16 @@ def test_the_process_that_takes_the_most_is_named_whatever_it_is_called(tmp_path
         until(lambda: other_load(HERE).startswith(named), 60)
         assert not other_load(HERE, process.pid).startswith(named), "it is to be left out"
     assert not other_load(HERE).startswith(named)
+
+
+def test_a_job_of_the_run_s_own_is_no_other_load(tmp_path: Path) -> None:
+    program = tmp_path / "own server"
+    program.symlink_to("/bin/sh")
+    running = HERE.start(Job("server", Command((str(program), "-c", "while :; do :; done")), 60))
+    try:
+        until(lambda: other_load(HERE).startswith("own server (process "), 60)
+        assert not other_load(HERE, ours="anyone").startswith("own server")
+    finally:
+        running.stop()
+        running.discard()
+        HERE.end_leftovers()
