@@ -108,7 +108,10 @@ def examine(
         metrics, expects, reports, more = lowered
     except SpecError as error:
         return Examined(error.diagnostics)
-    told = _causes((*findings.diagnostics(), *more), loaded) if loaded.broken else (*findings.diagnostics(), *more)
+    # A value that can't be computed (E03xx) was told of where it is declared; a metric that has it says it once more.
+    told = (*findings.diagnostics(), *(each for each in more if not (each.span and findings.at(each.span))))
+    if loaded.broken:
+        told = _causes(told, loaded)
     diagnostics = in_reading_order((*loaded.broken, *told), loaded)
     return Examined(diagnostics, loaded, model, metrics, expects, reports)
 
