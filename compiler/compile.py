@@ -11,7 +11,7 @@ from pathlib import Path
 from benchbrief.compiler.blocks.experiment_errors import NoMeasuredTime
 from benchbrief.compiler.blocks.params import parameters
 from benchbrief.compiler.blocks.profiles import apply_profile
-from benchbrief.compiler.blocks.structure_errors import MissingAttribute
+from benchbrief.compiler.blocks.structure_errors import MissingAttribute, WorkloadWithoutBase
 from benchbrief.compiler.briefs.report import Lowered, Memory, lower, mistakes
 from benchbrief.compiler.contexts import in_context
 from benchbrief.compiler.declarations import collect
@@ -23,8 +23,8 @@ from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.resolve import Model, resolve
 from benchbrief.dsl.diagnostics import Diagnostic, SpecError
 
-_WANTING = frozenset({MissingAttribute.code, NoMeasuredTime.code})
-"""Codes of what is said of a block for the want of an attribute."""
+_WANTING = frozenset({MissingAttribute.code, NoMeasuredTime.code, WorkloadWithoutBase.code})
+"""Codes of what is said of a block for the want of an attribute, or of what its head says."""
 
 
 @dataclass(frozen=True)

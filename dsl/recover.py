@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from benchbrief.dsl import ast, shape
+from benchbrief.dsl import ast, errors, shape
 from benchbrief.dsl.diagnostics import Diagnostic, Note, SpecError
 from benchbrief.dsl.parse import mistaken, parse_mended, parsed, reach
 from benchbrief.dsl.source import Source, Span
@@ -141,6 +141,11 @@ class _Recovery:
                 mistake = error.diagnostics[0]
             self.found.append(self._moved(mistake, start))
             self.full = len(self.found) >= MOST or self.spent > _BUDGET
+            cut = _misspelt_declaration(mistake)
+            if cut and text == self.source.text[start:end]:
+                before = self._part(start, start + cut)
+                self._lose(start + cut, end)
+                return before
             better = self._over(text, mistake)
             if better is None:
                 break
@@ -152,10 +157,14 @@ class _Recovery:
             if better.statement:
                 self.lost.parts.append((start, end))
                 self.lost.words.update(_WORD.findall(self.source.text[begin:stop]))
+        self._lose(start, end)
+        return ()
+
+    def _lose(self, start: int, end: int) -> None:
+        """Leave out all that stands in [start, end) of the text."""
         self.lost.places.append((start, end))
         self.lost.words.update(_WORD.findall(self.source.text[start:end]))
         self.lost.whole = False
-        return ()
 
     def _over(self, text: str, mistake: Diagnostic) -> _Attempt | None:
         """The least loss with which the grammar gets over a mistake in a part's text."""
@@ -188,6 +197,11 @@ class _Recovery:
             notes=tuple(replace(note, span=moved(note.span)) if note.span else note for note in diagnostic.notes),
             suggestion=replace(suggestion, span=moved(suggestion.span)) if suggestion else None,
         )
+
+
+def _misspelt_declaration(mistake: Diagnostic) -> int:
+    """Where a declaration begins by a word that is none but like one, which no cut was made at; 0 for none."""
+    return mistake.span.start if mistake.code == errors.UnknownDeclaration.code and mistake.span else 0
 
 
 def _attempts(text: str, at: int, cause: int, mistake: Diagnostic) -> Iterator[_Attempt]:
@@ -228,7 +242,7 @@ def _attempts(text: str, at: int, cause: int, mistake: Diagnostic) -> Iterator[_
             yield put(begin, end, f"{word.group()}={_HOLDER}")
         yield put(begin, end, "", statement=True)
     elif head := _HEAD.match(text):
-        yield put(head.start(2), head.end(2), "")
+        yield put(head.start(2), head.end(2), "", statement=True)
     opened = _open(text)
     if at >= len(text.rstrip()) and opened:
         yield _Attempt(text + opened, len(text), len(text), statement=True)

@@ -79,15 +79,20 @@ def read_probes(
 ) -> Placed:
     """The probes of an experiment on that database. What is wrong is reported and left out."""
     specs: dict[str, ProbeSpec] = {}
+    wrong: Span | None = None
     for item in listed(reader.deref(expr) for expr in series):
         spec = _spec(item, declared, reader)
-        if spec is not None:
+        if spec is None:
+            wrong = item.span
+        else:
             earlier = specs.setdefault(spec.kind, spec)
             named = item.subject.span if isinstance(item, ast.Every) else item.span
             if earlier is not spec and not reader.findings.at(named):  # a misspelt one may be any
                 reader.findings.add(errors.NamedTwice(item.span, earlier.span, "probe", spec.kind))
     if "power" in specs:
         _check_meters(specs["power"], units, reader)
+    if wrong:  # it may be any: without them, what metrics sample would seem to be missing
+        specs = {kind: ProbeSpec(kind, _SOME_S, None, wrong) for kind in PROBES} | specs
     engine = database.engine if database is not None else None
     placed = {
         unit.hardware.key: tuple(
