@@ -85,6 +85,7 @@ def table_rows(evidence: Evidence, verdicts: Sequence[Verdict]) -> Iterator[Row]
         yield cell_row(evidence, verdict, Measured({}, problem))
         yield from file_rows(evidence.run_id, verdict, problems)
         if problem:
+            yield NoteRow(evidence.run_id, verdict.cell.id, "error", problem, str(verdict.cell.origin))
             yield ThroughputRow(evidence.run_id, verdict.cell.id, None, "all", None, None, None, None, problem)
             continue
         kept = _table(evidence, verdict, read)

@@ -225,6 +225,7 @@ def test_a_table_that_was_changed_in_the_run_takes_its_numbers_along(tmp_path: P
         assert store.sql("SELECT count(*) FROM measure.throughput").rows == ((0,),)
         ((reason,),) = store.sql("SELECT reason FROM cells WHERE status = 'failed'").rows
         assert "was changed after it was measured" in reason
+        assert store.sql("SELECT DISTINCT text FROM notes WHERE severity = 'error'").rows == ((reason,),)
 
 
 # --- what is refused ---------------------------------------------------------------------------------------------
