@@ -31,6 +31,7 @@ _EXPECT = re.compile(r'expect\b(?:\s*"[^"\r\n]*")?(?=\s)')
 _HEAD = re.compile(r"([A-Za-z_]\w*\s+[A-Za-z_]\w*)\b([^{}\r\n]*)(?=\{)")
 _DANGLING = re.compile(r"[=,+\-*/<>.]\s*\Z")
 _WORD = re.compile(r"[^\W\d]\w*")
+_OF_BRACKETS = frozenset({errors.UnclosedBracket.code, errors.WrongCloser.code, errors.StrayCloser.code})
 _GOES_ON = frozenset("=,+-*/([<>:.") | {"==", "<=", ">=", "!=", ".."}
 
 
@@ -134,11 +135,14 @@ class _Recovery:
     def _part(self, start: int, end: int) -> tuple[ast.Declaration, ...]:
         """The declarations in [start, end) of the text."""
         text = self.source.text[start:end]
+        paired, known = _unpaired(text) == (0, 0), len(self.found)
         while not self.full:
             try:
                 return parse_mended(self.source, start, text).declarations
             except SpecError as error:
                 mistake = error.diagnostics[0]
+            if paired and len(self.found) > known and mistake.code in _OF_BRACKETS:
+                break  # it was leaving something out that parted a pair
             self.found.append(self._moved(mistake, start))
             self.full = len(self.found) >= MOST or self.spent > _BUDGET
             cut = _misspelt_declaration(mistake)
@@ -238,12 +242,14 @@ def _attempts(text: str, at: int, cause: int, mistake: Diagnostic) -> Iterator[_
         if equals is not None and end - equals > 2:
             yield put(equals, end, f"={_HOLDER}")
         word = _WORD.match(text, begin)
-        if equals is None and word and end - word.end() > 2:
+        if equals is None and (head := _HEAD.match(text, begin)) and cause < head.end(2):
+            yield put(head.start(2), head.end(2), "", statement=True)
+        elif equals is None and word and end - word.end() > 2:
             yield put(begin, end, f"{word.group()}={_HOLDER}")
-        yield put(begin, end, "", statement=True)
+        yield put(begin, _closed(text, begin, end), "", statement=True)
     elif head := _HEAD.match(text):
         yield put(head.start(2), head.end(2), "", statement=True)
-    opened = _open(text)
+    opened = "}" * _unpaired(text)[0]
     if at >= len(text.rstrip()) and opened:
         yield _Attempt(text + opened, len(text), len(text), statement=True)
     if (piece := PIECE.match(text, at)) and piece.lastgroup == "sign" and piece.group() != "=":
@@ -306,12 +312,26 @@ def _equals(text: str, begin: int, end: int) -> int | None:
     return sign.end() - 1 if sign else None
 
 
-def _open(text: str) -> str:
-    """What closes the blocks that are open at the end of a part."""
+def _closed(text: str, begin: int, end: int) -> int:
+    """`end`, or where the blocks that are opened in [begin, end) are closed behind it, if they are."""
     depth = 0
+    for piece in PIECE.finditer(text, begin):
+        if piece.start() >= end and depth <= 0:
+            break
+        depth += {"{": 1, "}": -1}.get(piece.group(), 0)
+        if piece.start() >= end and depth == 0:
+            return piece.end()
+    return end
+
+
+def _unpaired(text: str) -> tuple[int, int]:
+    """How many blocks a part opens and does not close, and closes that it has not opened."""
+    opened = strays = 0
     for piece in PIECE.finditer(text):
         if piece.group() == "{":
-            depth += 1
+            opened += 1
+        elif piece.group() == "}" and opened:
+            opened -= 1
         elif piece.group() == "}":
-            depth = max(0, depth - 1)
-    return "}" * depth
+            strays += 1
+    return opened, strays

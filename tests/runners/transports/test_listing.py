@@ -66,7 +66,7 @@ case "$PWD" in
 */forkless) echo "find: Failed to fork: Resource temporarily unavailable" >&2; exit 1;;
 */going) exec stat -c '%f %s %n//' ./gone ./here;;
 */strange) echo 'drwx here'; exit 0;;
-*/killed) kill -KILL $PPID;;
+*/killed) kill -KILL $PPID; exit 1;;
 esac
 exec /usr/bin/find "$@"
 """
