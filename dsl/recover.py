@@ -32,6 +32,7 @@ _HEAD = re.compile(r"([A-Za-z_]\w*\s+[A-Za-z_]\w*)\b([^{}\r\n]*)(?=\{)")
 _DANGLING = re.compile(r"[=,+\-*/<>.]\s*\Z")
 _WORD = re.compile(r"[^\W\d]\w*")
 _OF_BRACKETS = frozenset({errors.UnclosedBracket.code, errors.WrongCloser.code, errors.StrayCloser.code})
+_OPEN = frozenset({errors.UnclosedString.code, errors.UnclosedText.code})
 _GOES_ON = frozenset("=,+-*/([<>:.") | {"==", "<=", ">=", "!=", ".."}
 
 
@@ -150,8 +151,8 @@ class _Recovery:
                 before = self._part(start, start + cut)
                 self._lose(start + cut, end)
                 return before
-            better = self._over(text, mistake)
-            if better is None:
+            better = self._over(text, mistake) if paired and mistake.code not in _OPEN else None
+            if better is None:  # or what belongs to what is not known any more
                 break
             text = better.text
             begin, stop = start + better.start, start + better.end

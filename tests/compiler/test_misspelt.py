@@ -151,3 +151,17 @@ def suggested_texts(checked: Examined, text: str) -> set[str]:
 
 def follows(checked: Examined, slip: str) -> bool:
     return any(each.suggestion and slip in each.suggestion.replacement for each in checked.diagnostics)
+
+
+def test_a_missing_sign_is_hardly_ever_more_than_one_mistake(tmp_path: Path) -> None:
+    """What is told beside it would have the user look where nothing is wrong."""
+    text = (FOLDER / "documents.bench").read_text(encoding="utf-8")
+    for file in FOLDER.iterdir():
+        shutil.copy(file, tmp_path)
+    spec = tmp_path / "documents.bench"
+    told = []
+    for sign in [*re.finditer(r'[={}\[\](),":]', text)][::5]:
+        spec.write_text(text[: sign.start()] + text[sign.end() :], encoding="utf-8")
+        told.append(sum(each.severity == "error" for each in check(spec).diagnostics))
+    assert max(told) <= 5
+    assert sum(errors <= 1 for errors in told) >= 0.9 * len(told)
