@@ -136,7 +136,7 @@ class _Recovery:
     def _part(self, start: int, end: int) -> tuple[ast.Declaration, ...]:
         """The declarations in [start, end) of the text."""
         text = self.source.text[start:end]
-        paired, known = _unpaired(text) == (0, 0), len(self.found)
+        paired, known = _paired(text), len(self.found)
         while not self.full:
             try:
                 return parse_mended(self.source, start, text).declarations
@@ -250,9 +250,6 @@ def _attempts(text: str, at: int, cause: int, mistake: Diagnostic) -> Iterator[_
         yield put(begin, _closed(text, begin, end), "", statement=True)
     elif head := _HEAD.match(text):
         yield put(head.start(2), head.end(2), "", statement=True)
-    opened = "}" * _unpaired(text)[0]
-    if at >= len(text.rstrip()) and opened:
-        yield _Attempt(text + opened, len(text), len(text), statement=True)
     if (piece := PIECE.match(text, at)) and piece.lastgroup == "sign" and piece.group() != "=":
         yield put(at, piece.end(), "")
 
@@ -325,14 +322,11 @@ def _closed(text: str, begin: int, end: int) -> int:
     return end
 
 
-def _unpaired(text: str) -> tuple[int, int]:
-    """How many blocks a part opens and does not close, and closes that it has not opened."""
-    opened = strays = 0
+def _paired(text: str) -> bool:
+    """Whether a part closes each block that it opens, and no other."""
+    depth = 0
     for piece in PIECE.finditer(text):
-        if piece.group() == "{":
-            opened += 1
-        elif piece.group() == "}" and opened:
-            opened -= 1
-        elif piece.group() == "}":
-            strays += 1
-    return opened, strays
+        depth += {"{": 1, "}": -1}.get(piece.group(), 0)
+        if depth < 0:
+            return False
+    return depth == 0
