@@ -34,7 +34,7 @@ import math
 import re
 import threading
 import uuid
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import asdict
 from fnmatch import fnmatchcase
 from functools import partial
@@ -91,13 +91,24 @@ def start(host: JobHost, job: Job) -> DetachedJob:
         if pattern in _RESERVED:
             raise RunnerError(f"job {job.name!r} may not collect a file named {pattern!r}", "Name it otherwise.")
     text = _start_script(host, job)
+    over = UNDERWAY.job(f"{job.name} on {host.host.id}")  # by now: it may run before its host has told us so
+    try:
+        directory = _begin(host, job, text)
+    except BaseException:
+        over()
+        raise
+    return DetachedJob(host, job, directory, over)
+
+
+def _begin(host: JobHost, job: Job, text: str) -> str:
+    """The directory of the job that this script has started on the host, or found there."""
     done = persistently(host, lambda: sh(host, text, 60))
     _refuse_taken(host, done)
     verdict, _, path = done.stdout.strip().partition(" ")
     said = Masking(secrets_of(job)).text(printable(done.stderr.strip()[-300:]))
     where = host.host.id
     if verdict == "started" and path.startswith("/") and "\n" not in path:
-        return DetachedJob(host, job, path)
+        return path
     if verdict == "full" or "No space left" in said:
         raise HostFull(f"no space left on {where} for {job.name} {printable(path)}".rstrip(), f"Make room on {where}.")
     if verdict == "unsafe":
@@ -243,7 +254,7 @@ def end_leftovers(
 class DetachedJob:
     """A job on a host; see `seams.RunningJob`."""
 
-    def __init__(self, host: JobHost, job: Job, directory: str) -> None:
+    def __init__(self, host: JobHost, job: Job, directory: str, over: Callable[[], None]) -> None:
         self._host = host
         self._job = job
         self._directory = directory
@@ -254,7 +265,7 @@ class DetachedJob:
         self._watcher: threading.Thread | None = None
         self._out_of_touch = False
         self._unheard = KEEPER.keep(host, partial(tell_alive, host), job.unattended_s)
-        self._over = UNDERWAY.job(f"{job.name} on {host.host.id}")
+        self._over = over
 
     def _attended(self) -> None:
         """It has ended: it needs no sign of life any more."""

@@ -18,6 +18,7 @@ from benchbrief.runners.errors import DiskFull, HostError, HostFull, RunnerError
 from benchbrief.runners.seams import RunningJob, Transport
 from benchbrief.runners.tasks import Command, Completed, File, Job, JobOutput, Secret
 from benchbrief.runners.transports import open_transport
+from benchbrief.runners.underway import Underway
 from tests.support.tools import system_tool
 from tests.support.waiting import until
 
@@ -55,6 +56,27 @@ def test_a_job_gives_its_outputs_code_and_times_by_the_hosts_clock(transport: Tr
     assert output.host == transport.host.id
 
 
+def test_a_job_is_known_to_be_under_way_before_its_host_has_told_us_so(
+    transport: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A controller that is ended at once in between names it among what it leaves."""
+    run, underway = transport.run, Underway()
+    heard: list[list[str]] = []
+    monkeypatch.setattr(jobs, "UNDERWAY", underway)
+
+    def late(*words: Any, **more: Any) -> Completed:
+        done = run(*words, **more)
+        heard.append(underway.jobs())
+        return done
+
+    monkeypatch.setattr(transport, "run", late)
+    running = transport.start(job("sleep 60"))
+    assert heard == [[f"test on {transport.host.id}"]]
+    running.stop()
+    running.discard()
+    assert underway.jobs() == []
+
+
 @pytest.mark.parametrize("missing", ["setsid", "flock"])
 def test_a_host_without_the_programs_that_jobs_need_is_said(
     missing: str, jobs_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -63,10 +85,13 @@ def test_a_host_without_the_programs_that_jobs_need_is_said(
         (tmp_path / name).symlink_to(system_tool(name))
     monkeypatch.setenv("TMPDIR", str(jobs_dir))
     monkeypatch.setenv("PATH", str(tmp_path))
+    underway = Underway()
+    monkeypatch.setattr(jobs, "UNDERWAY", underway)
     transport = open_transport(Host(id="local", transport="local", name="local"))
     with pytest.raises(HostError, match=f"local: can't start test: the host has no {missing}$") as raised:
         transport.start(job("true"))
     assert "Linux" in raised.value.hint
+    assert underway.jobs() == []
 
 
 def test_a_job_is_made_of_four_commands_however_long_it_is_waited_for(
