@@ -189,7 +189,8 @@ class Ledger:
         ]
         told = tuple(self._told(at, of) for at, of in enumerate(measurements, 1))
         files = () if compact else tuple(self._raw_files())
-        return ProvenanceView(tuple(origin), tuple(lines), told, files, compact)
+        places = {cell: line.id for line, of in zip(told, measurements, strict=True) for cell in of}
+        return ProvenanceView(tuple(origin), tuple(lines), told, files, compact, places)
 
     def file(self, report: p.Report, origin: Sequence[tuple[str, str]]) -> NumbersFile:
         run = run_row(self._results)

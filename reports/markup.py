@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from html import unescape
 
 from markupsafe import Markup, escape
 
@@ -11,6 +12,9 @@ from benchbrief.reports.view import Note
 
 _GAP = "\N{NO-BREAK SPACE}"
 """Between a number and its mark, thin by the style sheet: without it a text taken from the page reads 1,2342."""
+
+_CELL = re.compile(r"[^\s(<>、，；：（][^\s<>、，；：]*/r?\d+\b")
+"""What may be the name of a cell: it has no blanks, and ends in the repeat."""
 
 
 def marks(numbers: Iterable[int]) -> Markup:
@@ -46,6 +50,16 @@ def ticked(text: str) -> Markup:
         Markup("<code>{}</code>").format(part) if index % 2 else _whole(part)
         for index, part in enumerate(re.split(r"`([^`\n]+)`", text))
     )
+
+
+def traced(html: Markup, places: Mapping[str, str]) -> Markup:
+    """A sentence of ours in which the names of cells lead to where the appendix has them: `places` tells their ids."""
+
+    def link(match: re.Match[str]) -> str:
+        place = places.get(unescape(match.group()))
+        return match.group() if place is None else f'<a class="traced" href="#{place}">{match.group()}</a>'
+
+    return Markup(_CELL.sub(link, str(html)))  # noqa: S704  # HTML before, and part of a sentence after
 
 
 def _whole(text: str) -> Markup:

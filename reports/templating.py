@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchbrief.dsl.suggest import did_you_mean
 from benchbrief.reports.errors import ReportError
-from benchbrief.reports.markup import footed, marks, ticked
+from benchbrief.reports.markup import footed, marks, ticked, traced
 from benchbrief.reports.words import Words
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironment:
         keep_trailing_newline=True,
         cache_size=-1,
     )
-    made.filters |= {"ticked": ticked, "marks": marks, "footed": footed}
+    made.filters |= {"ticked": ticked, "marks": marks, "footed": footed, "traced": traced}
     return made
 
 

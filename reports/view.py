@@ -291,6 +291,8 @@ class ProvenanceView:
     measurements: tuple[MeasurementLine, ...]
     files: tuple[RawFile, ...]
     compact: bool = False
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Of each cell behind any number, the line of its measurement."""
 
 
 Block = (

@@ -11,7 +11,7 @@ from pypdf import PdfReader
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports.build import build
-from benchbrief.reports.markup import ticked
+from benchbrief.reports.markup import ticked, traced
 from benchbrief.reports.render import render
 from benchbrief.reports.signs import may_be_negative
 from benchbrief.reports.source import Results
@@ -166,3 +166,26 @@ def test_what_was_observed_has_a_column_where_anything_was(observed: bool, tmp_p
     assert ("Observed" in table) == observed
     assert table.count("<td>") == table.count('<th scope="row">') * (2 if observed else 1) > 0
     assert ("6.1" in table) == observed
+
+
+def test_a_cell_that_a_notice_or_the_disclosure_names_leads_to_its_line_of_the_appendix(tmp_path: Path) -> None:
+    cell = "ramp/disk/a/threads=4/1"
+    world = w.World({"disk": "Disk"}, {"a": "A"}, failed={cell: "it went away"})
+    lines = (p.Line(label="Throughput", unit="ops/s", query=w.throughput("workload")),)
+    table = p.TableElement(title="T", dim="workload", dim_label="", keys=w.keys({"a": "A"}), lines=lines)
+    report = w.report("R", table, p.DisclosureElement())
+    made = render(world.plan(report), world.store(), report.name, tmp_path, html_only=True)
+    page = made.html.read_text("utf-8")
+    link = rf'<a class="traced" href="#(measurement-\d+)">{re.escape(cell)}</a>'
+    notice, disclosure = page[: page.index('id="disclosure"')], page[page.index('id="disclosure"') :]
+    (row,) = re.findall(link, notice)
+    assert re.findall(link, disclosure) == [row]
+    assert f'<tr id="{row}">' in page
+
+
+def test_only_cells_that_the_appendix_has_are_led_to() -> None:
+    said = Markup("In x/h/load(f)/target=2000/r1、x/h/a/r2; not (e/h/a/r1).")
+    assert traced(said, {"x/h/load(f)/target=2000/r1": "m1", "x/h/a/r2": "m2"}) == (
+        'In <a class="traced" href="#m1">x/h/load(f)/target=2000/r1</a>、'
+        '<a class="traced" href="#m2">x/h/a/r2</a>; not (e/h/a/r1).'
+    )
