@@ -15,6 +15,7 @@ from markupsafe import Markup
 from benchbrief.reports.arranging import lead_of, slides_of
 from benchbrief.reports.errors import ReportError
 from benchbrief.reports.house import House
+from benchbrief.reports.pdf import require_on_screen
 from benchbrief.reports.templating import environment, rendered
 from benchbrief.reports.view import FigureView, ReportView
 from benchbrief.reports.watermark import around, held, marked, marked_imported, titled
@@ -80,6 +81,22 @@ def to_html(
     if parts:
         held(page, tuple(path for path, _ in parts.values()))
     return page
+
+
+def require_notices(page: str, view: ReportView) -> None:
+    """Raises ReportError when a house style hides a notice in a browser.
+
+    What comes behind the notices has no part in it, and laying it out takes long.
+    """
+    if view.notices:
+        start = page.find(f'<div id="notice-{len(view.notices)}"')
+        end = page.find("</div>\n</div>", start)
+        require_on_screen(page if start < 0 or end < 0 else page[:end], said(view))
+
+
+def said(view: ReportView) -> list[str]:
+    """What the notices say, in pieces that each stand in a line of text of their own."""
+    return [text for notice in view.notices for text in (notice.title, notice.text.replace("`", ""))]
 
 
 def _no_results(_text: str) -> Sequence[Mapping[str, Any]]:

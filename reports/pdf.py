@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
+from benchbrief.reports.drawn_text import lacking
 from benchbrief.reports.errors import ReportError
 
 if TYPE_CHECKING:
@@ -25,12 +27,17 @@ def parsed(html: str) -> Element:
 
 
 def to_pdf(
-    html: str, attached: Mapping[str, bytes] | None = None, over: Callable[[float, float], str] | None = None
+    html: str,
+    attached: Mapping[str, bytes] | None = None,
+    over: Callable[[float, float], str] | None = None,
+    *,
+    must_say: Sequence[str] = (),
 ) -> bytes:
     """The document, with files of text in it. Nothing is fetched: what the page shows, it carries in itself.
 
     `over` gives what is drawn over each finished sheet, by its width and height in CSS pixels: HTML of its own, out of
-    reach of the document's style sheets, and no part of what programs read aloud.
+    reach of the document's style sheets, and no part of what programs read aloud. Raises ReportError when a text of
+    `must_say` can't be seen on the laid-out pages.
     """
     import weasyprint
 
@@ -41,10 +48,28 @@ def to_pdf(
     ]
     options = {"pdf_variant": "pdf/ua-1", "pdf_tags": True, "attachments": files}
     document = weasyprint.HTML(string=html, url_fetcher=_fetcher()).render(**options)
+    _require(document, must_say)
     if over:
         _stamp(document, over)
     pdf: bytes = document.write_pdf(finisher=_stamped if over else None, **options)
     return pdf
+
+
+def require_on_screen(html: str, texts: Sequence[str]) -> None:
+    """Raises ReportError when a text can't be seen on the page that a browser shows of this, in some window at least:
+    the rules for all kinds of media are taken to hold."""
+    import weasyprint
+
+    always = re.sub(r"@media[^{};]*\{", "@media all {", html)
+    _require(weasyprint.HTML(string=always, url_fetcher=_fetcher(), media_type="screen").render(), texts)
+
+
+def _require(document: Any, texts: Sequence[str]) -> None:
+    if texts and (hidden := lacking(document.pages, texts)):
+        raise ReportError(
+            f"the house style hides what must be known before any number: {hidden[0]}",
+            "let its style sheet and its parts show all that stands in a box of class `notice`",
+        )
 
 
 def _stamp(document: Any, over: Callable[[float, float], str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -64,7 +64,7 @@ def render(
     reports and metrics are from, if not from the spec of the run, with their SHA-256; the disclosure names them.
     """
     from benchbrief.reports.build import build
-    from benchbrief.reports.page import TEMPLATES, to_html
+    from benchbrief.reports.page import TEMPLATES, require_notices, said, to_html
 
     report = _find(plan, report_name)
     if report.template not in TEMPLATES:
@@ -91,6 +91,8 @@ def render(
     view = replace(view, side_file=numbers_path.name)
     page = partial(to_html, view, report.template, catalogue, house=house, query=_asking(store))
     screen = page("screen")
+    if report.theme.css or report.parts:
+        require_notices(screen, view)
     numbers = numbers_on(screen, view)
     pdf, files, beside = None, list[Path](), [_write(numbers_path, numbers)]
     drawn = [figure for figure in figures_of(view.blocks) if figure.svg]
@@ -98,7 +100,7 @@ def render(
     if "pdf" in chosen:
         pdf = out_dir / f"{stem}.pdf"
         attached = {ATTACHMENT: numbers, **data}
-        files.append(_write(pdf, _pdf(page("paper"), attached, sheet(view, catalogue), report)))
+        files.append(_write(pdf, _pdf(page("paper"), attached, sheet(view, catalogue), report, said(view))))
     if "html" in chosen:
         files.append(_write(html, screen.encode()))
     if "markdown" in chosen:
@@ -123,13 +125,13 @@ def _typefaces(report: Report) -> str:
     return "; ".join(filter(None, (own, lacking(report.language))))
 
 
-def _pdf(page: str, attached: dict[str, bytes], over: Sheet | None, report: Report) -> bytes:
+def _pdf(page: str, attached: dict[str, bytes], over: Sheet | None, report: Report, notices: Sequence[str]) -> bytes:
     """Raises ReportError where a user's own style sheet or part asks for what the PDF writer can't do."""
     from benchbrief.reports.pdf import to_pdf
 
     own = [asset.file for asset in (report.theme.css, *report.parts) if asset]
     try:
-        return to_pdf(page, attached, over)
+        return to_pdf(page, attached, over, must_say=notices if own else ())
     except Exception as error:
         if not own or isinstance(error, ReportError):
             raise

@@ -40,7 +40,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "disclosure": ("block", "next", "loop"),
 }
 """What a part gets besides."""
-FILTERS = ("ticked", "marks", "footed")
+FILTERS = ("ticked", "marks", "footed", "traced")
 """Those that Jinja has not."""
 BASE = ("base/blocks.html.j2", "base/macros.html.j2")
 """Templates of ours, beside the parts, that a part may make use of."""

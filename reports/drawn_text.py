@@ -1,0 +1,95 @@
+"""The text that a reader of laid-out pages can see: what is not shown, off the page, cut off, or in the colour of its
+background is left out.
+
+It goes by the boxes that WeasyPrint lays out (`Document.pages`); what is painted over by something else counts as seen.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+_LEAST_SIZE = 4.0
+"""CSS pixels: smaller letters can't be read."""
+_LEAST_CONTRAST = 1.8
+"""By WCAG 2.2; far below what is asked for, and above what is there by mistake only."""
+
+
+@dataclass(frozen=True)
+class _Around:
+    """What the boxes around one let be seen of it: an area (left, top, right, bottom) over a colour of these shares."""
+
+    area: tuple[float, float, float, float]
+    ground: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+
+def lacking(pages: Iterable[Any], wanted: Iterable[str]) -> list[str]:
+    """Those of the texts that no reader of the pages sees, however they are broken into lines, hyphenated or cased."""
+    shown = _letters("".join(text for page in pages for text in _of_page(page._page_box)))
+    return [text for text in wanted if _letters(text) not in shown]
+
+
+def _of_page(page: Any) -> Iterator[str]:
+    """The page's flow: its margins and the footnotes would come between the parts of what a page's end breaks."""
+    around = _Around((0.0, 0.0, page.margin_width(), page.margin_height()))
+    for box in page.children[:1]:
+        yield from _of_box(box, around)
+
+
+def _of_box(box: Any, around: _Around) -> Iterator[str]:
+    style = box.style
+    if style["opacity"] < 0.5 or style["transform"] or style["clip"]:
+        return
+    alpha = style["background_color"].alpha
+    mixed = zip(_rgb(style["background_color"]), around.ground, strict=True)
+    red, green, blue = (alpha * own + (1 - alpha) * under for own, under in mixed)
+    around = replace(around, ground=(red, green, blue))
+    text = getattr(box, "text", None)
+    if text is not None:
+        if _seen(box, around):
+            yield text
+        return
+    if style["overflow"] != "visible":
+        left, top, right, bottom = around.area
+        x, y = box.border_box_x(), box.border_box_y()
+        area = (max(left, x), max(top, y), min(right, x + box.border_width()), min(bottom, y + box.border_height()))
+        around = replace(around, area=area)
+    for child in getattr(box, "children", ()):
+        yield from _of_box(child, around)
+
+
+def _seen(box: Any, around: _Around) -> bool:
+    style = box.style
+    left, top, right, bottom = around.area
+    x, y = box.position_x + box.width / 2, box.position_y + box.height / 2
+    return (
+        style["visibility"] == "visible"
+        and style["font_size"] >= _LEAST_SIZE
+        and style["color"].alpha >= 0.5
+        and left <= x <= right
+        and top <= y <= bottom
+        and _contrast(_rgb(style["color"]), around.ground) >= _LEAST_CONTRAST
+    )
+
+
+def _rgb(color: Any) -> tuple[float, float, float]:
+    red, green, blue = color.to("srgb").coordinates
+    return red, green, blue
+
+
+def _contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    """WCAG 2.2, contrast ratio and relative luminance."""
+    low, high = sorted(map(_luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(color: tuple[float, ...]) -> float:
+    linear = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in color)
+    return sum(weight * share for weight, share in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def _letters(text: str) -> str:
+    """Without what line ends, hyphens and a style sheet's `text-transform` change."""
+    return "".join(sign for sign in unicodedata.normalize("NFKC", text).casefold() if sign.isalnum())

@@ -1,0 +1,99 @@
+"""What must be known before any number: no house style takes it from a brief without being told."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+from markupsafe import Markup
+
+from benchbrief.compiler import plan as p
+from benchbrief.reports.build import build
+from benchbrief.reports.errors import ReportError
+from benchbrief.reports.house import House
+from benchbrief.reports.page import Medium, require_notices, said, to_html
+from benchbrief.reports.pdf import to_pdf
+from benchbrief.reports.render import Format, render
+from benchbrief.reports.view import ReportView
+from benchbrief.reports.words import CATALOGUES
+from tests.reports import world as w
+
+HIDING = {
+    "not shown": ".notice { display: none }",
+    "its text not shown": "#notice-1 p { visibility: hidden }",
+    "all of the page not shown": "main { opacity: 0 !important }",
+    "without size": ".notice p { font-size: 0 }",
+    "in the colour of its ground": ".notice, .notice p, .notice strong { color: #fff5e0; background: #fffaf0 }",
+    "see-through": ".notice p { color: rgba(0, 0, 0, 0.1) }",
+    "off the page": ".notice { position: absolute; left: -9999px }",
+    "cut off": ".notice { height: 1px; padding: 0; overflow: hidden }",
+    "scaled away": ".notice { transform: scale(0.001) }",
+}
+HARMLESS = """
+    .notice.error, .notice.warning { background: #222; columns: 2; text-transform: uppercase; hyphens: auto }
+    .notice p, .notice.error strong, .notice.warning strong { color: #fff; font-size: 12pt }
+    .notice { overflow: hidden; width: 60mm }
+    @media (prefers-color-scheme: dark) { .notice { border-color: white } }
+"""
+
+
+PDF: tuple[Format, ...] = ("pdf",)
+
+
+@cache
+def view() -> ReportView:
+    world = w.World({"disk": "Disk"}, {"a": "A"}, failed={"ramp/disk/a/threads=4/1": "it went `away` unexpectedly"})
+    report = w.report("A report", p.TextElement(prose=w.text("Words.")))
+    return build(world.plan(report), world.store(), report, CATALOGUES["en"])
+
+
+def page(css: str, medium: Medium) -> str:
+    house = House(css=Markup(css))  # noqa: S704  # a style sheet of this test
+    return to_html(view(), "technical_brief", CATALOGUES["en"], medium, house)
+
+
+def show_on_screen(css: str) -> None:
+    require_notices(page(css, "screen"), view())
+
+
+@pytest.mark.parametrize("css", HIDING.values(), ids=HIDING)
+def test_a_style_sheet_that_hides_a_notice_ends_the_rendering(css: str) -> None:
+    with pytest.raises(ReportError, match="hides what must be known before any number") as shown:
+        show_on_screen(css)
+    assert "`notice`" in (shown.value.hint or "")
+    with pytest.raises(ReportError, match="hides what must be known"):
+        to_pdf(page(css, "paper"), must_say=said(view()))
+
+
+def test_a_report_with_such_a_style_sheet_is_not_written(tmp_path: Path) -> None:
+    sheet = tmp_path / "house.css"
+    sheet.write_text(HIDING["not shown"])
+    world = w.World({"disk": "Disk"}, {"a": "A"}, failed={"ramp/disk/a/threads=4/1": "it went away"})
+    theme = p.Theme(css=p.Asset(file=str(sheet), sha256="0" * 64))
+    report = w.report("A report", p.TextElement(prose=w.text("Words."))).model_copy(update={"theme": theme})
+    with pytest.raises(ReportError, match="hides what must be known"):
+        render(world.plan(report), world.store(), "brief", tmp_path, html_only=True)
+    assert not (tmp_path / "brief.html").exists()
+
+
+@pytest.mark.parametrize("media", ["screen", "(max-width: 40rem)", "screen and (min-width: 10px)"])
+def test_one_that_hides_it_in_some_windows_only_does_too(media: str) -> None:
+    with pytest.raises(ReportError, match="hides what must be known"):
+        show_on_screen(f"@media {media} {{ .notice {{ display: none }} }}")
+
+
+def test_one_that_changes_its_looks_does_not() -> None:
+    show_on_screen(HARMLESS)
+    assert to_pdf(page(HARMLESS, "paper"), must_say=said(view())).startswith(b"%PDF")
+
+
+def test_a_part_that_leaves_it_out_ends_the_rendering(tmp_path: Path) -> None:
+    part = tmp_path / "notice.html.j2"
+    part.write_text("<p>All is well.</p>")
+    world = w.World({"disk": "Disk"}, {"a": "A"}, failed={"ramp/disk/a/threads=4/1": "it went away"})
+    report = w.report("A report", p.TextElement(prose=w.text("Words.")))
+    report = report.model_copy(update={"parts": (p.Asset(file=str(part), sha256="0" * 64),)})
+    with pytest.raises(ReportError, match="hides what must be known"):
+        render(world.plan(report), world.store(), "brief", tmp_path, formats=PDF)
+    assert not (tmp_path / "brief.pdf").exists()
