@@ -25,6 +25,8 @@ from benchbrief.dsl.diagnostics import Diagnostic, SpecError
 
 _WANTING = frozenset({MissingAttribute.code, NoMeasuredTime.code, WorkloadWithoutBase.code})
 """Codes of what is said of a block for the want of an attribute, or of what its head says."""
+_MOST_WORDS = 50_000
+"""Words and signs of a spec up to which the rest of it is checked when it has syntax errors: reading on takes time."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ def examine(
     findings = Findings()
     try:
         loaded = load(Path(path), files)
+        if loaded.broken and loaded.words > _MOST_WORDS:
+            return Examined(in_reading_order(loaded.broken, loaded), loaded)
         findings.failed = bool(loaded.broken)
         declarations = collect(loaded, findings)
         values = parameters(declarations, params or {}, findings)

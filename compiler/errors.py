@@ -192,10 +192,17 @@ class ParamCycle(Circle):
 
 @dataclass(frozen=True)
 class TooManyFiles(CompileProblem):
+    """Or, where `words` says so, too many words and signs in all of them."""
+
     code = "E0605"
-    says = "a spec may use {limit} files at most"
-    hint = "put the declarations together into fewer files"
+    says = "a spec may {what} at most"
+    hint = "put the declarations together into fewer files, and leave out what it does not need"
     limit: int
+    words: bool = False
+
+    @property
+    def what(self) -> str:
+        return f"have {self.limit:,} words and signs in all its files" if self.words else f"use {self.limit} files"
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Protocol
 from benchbrief.compiler import errors
 from benchbrief.compiler.blocks.structure_errors import HoleNotAllowed
 from benchbrief.compiler.problems import Findings
-from benchbrief.dsl import ast
+from benchbrief.dsl import ast, shape
 from benchbrief.dsl.diagnostics import Diagnostic, SpecError
 from benchbrief.dsl.read import read_source
 from benchbrief.dsl.recover import Lost, PartlyRead, parse_on
@@ -58,6 +58,7 @@ class Loaded:
 
     files: tuple[SpecFile, ...]
     hashes: Mapping[str, str]
+    words: int = 0
     broken: tuple[Diagnostic, ...] = ()
     lost: tuple[Lost, ...] = ()
 
@@ -71,7 +72,7 @@ def load(path: Path, files: Files | None = None) -> Loaded:
     loader.read(path, str(path), ())
     if loader.unread or loader.findings.failed:
         raise SpecError((*loader.broken, *loader.findings.diagnostics()))
-    return Loaded(tuple(loader.files), loader.hashes, tuple(loader.broken), tuple(loader.lost))
+    return Loaded(tuple(loader.files), loader.hashes, loader.words, tuple(loader.broken), tuple(loader.lost))
 
 
 @dataclass
@@ -84,6 +85,7 @@ class _Loader:
     lost: list[Lost] = field(default_factory=list)
     unread: bool = False
     """Of a file nothing could be read."""
+    words: int = 0
     seen: set[Path] = field(default_factory=set)
 
     def read(self, path: Path, name: str, chain: tuple[tuple[Path, str], ...]) -> None:
@@ -100,6 +102,7 @@ class _Loader:
             self.broken.extend(error.diagnostics)
             self.unread = True
             return
+        self.words += shape.words(tree.span.source.text)
         self.hashes[name] = hashlib.sha256(tree.span.source.text.encode()).hexdigest()
         for use in tree.declarations:
             if isinstance(use, ast.Use):
@@ -129,6 +132,8 @@ class _Loader:
             self.findings.add(errors.ImportNotFound(span, text, why))
         elif len(self.seen) >= MAX_FILES:
             self.findings.add(errors.TooManyFiles(span, MAX_FILES))
+        elif self.words > shape.MAX_WORDS:
+            self.findings.add(errors.TooManyFiles(span, shape.MAX_WORDS, words=True))
         else:
             self.read(path, name, chain)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from benchbrief.dsl.source import Span
+from benchbrief.dsl.source import Source, Span
 
 Severity = Literal["error", "warning"]
 
@@ -43,6 +43,20 @@ class Diagnostic:
     notes: tuple[Note, ...] = ()
     help: str = ""
     suggestion: Suggestion | None = None
+
+    def moved(self, source: Source, by: int) -> Diagnostic:
+        """The same of another text, in which each place is `by` characters on."""
+
+        def there(span: Span) -> Span:
+            return Span(source, span.start + by, span.end + by)
+
+        return replace(
+            self,
+            span=there(self.span) if self.span else None,
+            context=there(self.context) if self.context else None,
+            notes=tuple(replace(note, span=there(note.span)) if note.span else note for note in self.notes),
+            suggestion=replace(self.suggestion, span=there(self.suggestion.span)) if self.suggestion else None,
+        )
 
 
 class SpecError(Exception):

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from threading import RLock
 from typing import Any, TypeVar, cast
 
-from lark import Lark, Transformer
-from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark import Lark, Transformer, Tree
 
 from benchbrief.dsl import ast, errors, shape, slips
 from benchbrief.dsl.diagnostics import SpecError
@@ -27,48 +25,33 @@ Children = Sequence[Any]  # tokens, nodes and None, as the rule in bench.lark ha
 _MULTIPLIERS = {"k": 3, "M": 6, "G": 9, "T": 12}
 _QUANTITY = re.compile(r"([0-9_.]+)(?:[eE]([+-]?)0*([0-9]{1,9})[0-9]*)?(?:([kMGT])(?!\w))?\s*(.*)")
 _FURTHER = 200  # characters behind the place where the parser stopped that are tried with another word
+_BEFORE = 20_000  # and before it, at most
 _LOCK = RLock()  # the tree builder holds the source that is being read
 
 
 def parse(source: Source) -> ast.File:
     """The file's syntax tree. Raises SpecError with the first syntax error."""
+    shape.check_depth(source, 0, len(source.text))
+    shape.check_size(source)
     return cast(ast.File, _parse("file", source, 0, len(source.text)))
 
 
-def parsed(source: Source) -> ast.File | None:
-    """The file's syntax tree; None when it has a mistake. Raises SpecError for a text that is too large or too deep."""
-    shape.check_depth(source, 0, len(source.text))
-    shape.check_size(source)
-    with suppress(Stopped, SpecError):
-        return _driven(source, 0, source.text)
-    return None
-
-
-def parse_mended(source: Source, start: int, text: str) -> ast.File:
+def parse_part(source: Source, start: int, text: str, whole: list[ast.Declaration] | None = None) -> ast.File:
     """The tree of a text that stands in place of a source's at `start`, and is as long; its places are the source's.
 
-    Raises SpecError with the first syntax error, whose places are in the text.
+    Raises SpecError with the first syntax error, whose places are in the text; `whole` then gets the declarations that
+    were read before it.
     """
-    shown = Source(source.name, text)
-    shape.check_depth(shown, 0, len(text))
-    with suppress(Stopped, SpecError):
-        return _driven(source, start, text)
-    return mistaken(shown)
-
-
-def mistaken(source: Source) -> ast.File:
-    """Raises SpecError with the first syntax error of a text that has one, told without another try to read it."""
-    return cast(ast.File, _parse("file", source, 0, len(source.text), mistaken=True))
-
-
-def _driven(source: Source, start: int, text: str) -> ast.File:
-    with _LOCK:
-        _, driver, builder = _parser()
-        builder.source, builder.offset, builder.depths = source, start, {}
-        try:
-            return cast(ast.File, driver.parse(text, "file"))
-        finally:
-            builder.depths = {}
+    values: list[Any] = []
+    try:
+        return cast(ast.File, _built("file", source, start, text, values))
+    except Stopped as stopped:
+        mistake = _mistake("file", Source(source.name, text), 0, len(text), stopped).diagnostic()
+    except SpecError as error:
+        mistake = error.diagnostics[0].moved(Source(source.name, text), -start)
+    if whole is not None and values and isinstance(values[0], Tree):
+        whole.extend(cast(list[ast.Declaration], values[0].children))
+    raise SpecError((mistake,))
 
 
 def reach(text: str) -> int:
@@ -78,33 +61,37 @@ def reach(text: str) -> int:
 
 def parse_expression(source: Source, start: int, end: int) -> ast.Expr:
     """The expression in [start, end) of a source. Raises SpecError."""
+    shape.check_depth(source, start, end)
     return cast(ast.Expr, _parse("expr", source, start, end))
 
 
-def _parse(rule: str, source: Source, start: int, end: int, *, mistaken: bool = False) -> Any:
-    shape.check_depth(source, start, end)
-    if rule == "file":
-        shape.check_size(source)
+def _parse(rule: str, source: Source, start: int, end: int) -> Any:
+    try:
+        return _built(rule, source, start, source.text[start:end])
+    except Stopped as stopped:
+        mistake = _mistake(rule, source, start, end, stopped)
+    raise mistake.error()
+
+
+def _built(rule: str, source: Source, start: int, text: str, values: list[Any] | None = None) -> Any:
+    """What a text is that stands at `start` of a source. Raises Stopped, whose place is in the text, and SpecError."""
     with _LOCK:
-        parser, driver, builder = _parser()
+        driver, builder = _parser()
         outer = builder.source, builder.offset, builder.depths
         depths = builder.depths if builder.source is source else {}  # a hole is as deep as its string, and deeper
         builder.source, builder.offset, builder.depths = source, start, depths
-        text = source.text[start:end]
         try:
-            with suppress(Stopped):
-                if not mistaken:
-                    return driver.parse(text, rule)
-            builder.depths = {}  # of the nodes that are left behind
-            return parser.parse(text, start=rule)  # finds the mistake
-        except UnexpectedInput as error:
-            at, expected = _place(error, start, end)
+            return driver.parse(text, rule, values)
         finally:
             builder.source, builder.offset, builder.depths = outer
-    problem = slips.explain(source, start, end, at, expected)
+
+
+def _mistake(rule: str, source: Source, start: int, end: int, stopped: Stopped) -> Problem:
+    at = start + stopped.at
+    problem = slips.explain(source, start, end, at, stopped.expected)
     if problem.suggestion is None:
         problem = _misspelt(rule, source, start, end, at) or problem
-    raise problem.error()
+    return problem
 
 
 def _misspelt(rule: str, source: Source, start: int, end: int, at: int) -> Problem | None:
@@ -122,6 +109,8 @@ def _misspelt(rule: str, source: Source, start: int, end: int, at: int) -> Probl
         ((opened, place) for opened, place in begins if _stops(rule, opened, source.text[place:end]) == at - place),
         ("", start),
     )
+    if at - begin > _BEFORE:
+        return None
     for word, keyword in slipped:
         text = source.text[begin : word.start] + keyword + source.text[word.end : end]
         if _stops(rule, opened, text) > at - begin + len(keyword) - (word.end - word.start):
@@ -132,36 +121,29 @@ def _misspelt(rule: str, source: Source, start: int, end: int, at: int) -> Probl
 def _stops(rule: str, opened: str, text: str) -> int:
     """Where the grammar stops in a text that stands behind `opened`; behind its end when it is whole."""
     try:
-        _grammar().parse(opened + text, start=rule)
-    except UnexpectedInput as error:
-        return _place(error, 0, len(opened) + len(text))[0] - len(opened)
+        _grammar().parse(opened + text, rule)
+    except Stopped as stopped:
+        return stopped.at - len(opened)
     return len(text) + 1
 
 
-def _place(error: UnexpectedInput, start: int, end: int) -> tuple[int, frozenset[str]]:
-    """Where the parser stopped, and the terminals that it would have gone on with."""
-    if isinstance(error, UnexpectedToken):
-        at = end if error.token.type == "$END" else start + cast(int, error.token.start_pos)
-        return at, frozenset(error.accepts or error.expected)
-    allowed = error.allowed if isinstance(error, UnexpectedCharacters) else None
-    return start + cast(int, error.pos_in_stream), frozenset(allowed or ())
-
-
 @cache
-def _grammar() -> Lark:
-    """A parser that builds nothing: it only says how far a text can be read."""
-    return Lark(_text(), parser="lalr", start=["file", "expr"])
-
-
-def _text() -> str:
-    return Path(__file__).with_name("bench.lark").read_text(encoding="utf-8")
-
-
-@cache
-def _parser() -> tuple[Lark, Driver, _Builder]:
+def _library() -> tuple[Lark, _Builder]:
     builder = _Builder()
-    parser = Lark(_text(), parser="lalr", start=["file", "expr"], transformer=builder)
-    return parser, Driver(parser), builder
+    text = Path(__file__).with_name("bench.lark").read_text(encoding="utf-8")
+    return Lark(text, parser="lalr", start=["file", "expr"], transformer=builder), builder
+
+
+@cache
+def _grammar() -> Driver:
+    """A parser that builds nothing: it only says how far a text can be read."""
+    return Driver(_library()[0], builds=False)
+
+
+@cache
+def _parser() -> tuple[Driver, _Builder]:
+    library, builder = _library()
+    return Driver(library), builder
 
 
 class _Builder(Transformer[Token, Any]):

@@ -15,14 +15,13 @@ from dataclasses import dataclass, field, replace
 
 from benchbrief.dsl import ast, errors, shape
 from benchbrief.dsl.diagnostics import Diagnostic, Note, SpecError
-from benchbrief.dsl.parse import mistaken, parse_mended, parsed, reach
+from benchbrief.dsl.parse import parse_part, reach
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.stop import PIECE
 
 MOST = 25
 """Syntax errors that are told at once."""
 _BUDGET = 150_000  # characters that are read anew to get over mistakes: less than half a second
-_SHORT = 100_000  # characters up to which the first mistake is looked at in the light of all the text
 _HOLDER = "_"  # a name that nothing has, in the place of a value that can't be read
 _BLANK = re.compile(r"[^\r\n]")
 _TAIL = re.compile(r",\s*(?:higher|lower)\b.*", re.DOTALL)
@@ -75,20 +74,15 @@ class PartlyRead(SpecError):
 
 def parse_on(source: Source) -> ast.File:
     """The file's syntax tree. Raises PartlyRead with the syntax errors, SpecError when there is no reading on."""
-    tree = parsed(source)
-    if tree is not None:
-        return tree
-    first = _first(source) if len(source.text) <= _SHORT else None
-    found = _Recovery(source).run(first)
-    raise found or SpecError((first or _first(source),))
-
-
-def _first(source: Source) -> Diagnostic:
+    shape.check_depth(source, 0, len(source.text))
+    shape.check_size(source)
+    whole: list[ast.Declaration] = []
     try:
-        mistaken(source)
+        return parse_part(source, 0, source.text, whole)
     except SpecError as error:
-        return error.diagnostics[0]
-    raise AssertionError("a text with a mistake was read")
+        first = error.diagnostics[0].moved(source, 0)
+    found = _Recovery(source).run(first, whole)
+    raise found or SpecError((first,))
 
 
 @dataclass(frozen=True)
@@ -110,20 +104,24 @@ class _Recovery:
         self.spent = 0
         self.full = False
 
-    def run(self, first: Diagnostic | None) -> PartlyRead | None:
+    def run(self, first: Diagnostic, whole: list[ast.Declaration]) -> PartlyRead | None:
+        """`first` is the mistake at which the text stops, `whole` the declarations before it."""
         text = self.source.text
         starts = shape.declaration_starts(text)
-        declarations: list[ast.Declaration] = []
+        # The last of them may only seem to be whole.
+        begin = starts[bisect_right(starts, whole[-1].span.end) - 1] if whole else 0
+        begin = min(begin, whole[-1].span.start) if whole else 0
+        declarations = [each for each in whole if each.span.end <= begin]
+        starts = [begin, *starts[bisect_right(starts, begin) :]]
         for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
-            declarations += self._part(start, end) if not self.full else ()
+            known = first if (start, end) == (0, len(text)) else None
+            declarations += self._part(start, end, known) if not self.full else ()
         if self.full:
             self.lost.whole = False
         if not self.found:  # the cut itself was at fault
             return None
         # What is behind the place may tell more of the first mistake than its own declaration does.
-        if first is None:
-            pass
-        elif self.found[0].span and first.span and self.found[0].span.line == first.span.line:
+        if self.found[0].span and first.span and self.found[0].span.line == first.span.line:
             self.found[0] = first
         elif all(found.span != first.span for found in self.found):
             self.found.insert(0, first)
@@ -133,18 +131,21 @@ class _Recovery:
         tree = ast.File(Span(self.source, 0, len(text)), tuple(declarations))
         return PartlyRead(tuple(self.found), tree, self.lost)
 
-    def _part(self, start: int, end: int) -> tuple[ast.Declaration, ...]:
-        """The declarations in [start, end) of the text."""
+    def _part(self, start: int, end: int, mistake: Diagnostic | None = None) -> tuple[ast.Declaration, ...]:
+        """The declarations in [start, end) of the text, of which the first mistake may be known."""
         text = self.source.text[start:end]
-        paired, known = _paired(text), len(self.found)
+        known = len(self.found)
         while not self.full:
-            try:
-                return parse_mended(self.source, start, text).declarations
-            except SpecError as error:
-                mistake = error.diagnostics[0]
+            if mistake is None or len(self.found) > known:
+                try:
+                    shape.check_depth(Source(self.source.name, text), 0, len(text))
+                    return parse_part(self.source, start, text).declarations
+                except SpecError as error:
+                    mistake = error.diagnostics[0]
+            paired = _paired(self.source.text[start:end])
             if paired and len(self.found) > known and mistake.code in _OF_BRACKETS:
                 break  # it was leaving something out that parted a pair
-            self.found.append(self._moved(mistake, start))
+            self.found.append(mistake.moved(self.source, start))
             self.full = len(self.found) >= MOST or self.spent > _BUDGET
             cut = _misspelt_declaration(mistake)
             if cut and text == self.source.text[start:end]:
@@ -187,21 +188,6 @@ class _Recovery:
             if builds or reach(attempt.text) > max(at, attempt.end if attempt.end < len(text) else at):
                 return attempt
         return None
-
-    def _moved(self, diagnostic: Diagnostic, start: int) -> Diagnostic:
-        """The diagnostic of a part's text, in the whole text as it is."""
-
-        def moved(span: Span) -> Span:
-            return Span(self.source, span.start + start, span.end + start)
-
-        suggestion = diagnostic.suggestion
-        return replace(
-            diagnostic,
-            span=moved(diagnostic.span) if diagnostic.span else None,
-            context=moved(diagnostic.context) if diagnostic.context else None,
-            notes=tuple(replace(note, span=moved(note.span)) if note.span else note for note in diagnostic.notes),
-            suggestion=replace(suggestion, span=moved(suggestion.span)) if suggestion else None,
-        )
 
 
 def _misspelt_declaration(mistake: Diagnostic) -> int:

@@ -12,6 +12,8 @@ from benchbrief.compiler.errors import OddFact
 from benchbrief.dsl import ast
 from benchbrief.dsl.suggest import one_slip
 
+_MOST_FACTS = 300
+"""Names up to which each is compared with all others: with so many there is no telling what is usual."""
 _Own = Mapping[str, ast.Attribute]
 
 
@@ -19,6 +21,8 @@ def warn_of_odd_facts(entries: Mapping[str, Entry], reader: Reader) -> None:
     """Warn of each fact that is nearly an attribute of hardware, or nearly a fact of more, or of earlier, hardware."""
     blocks = list(_blocks(entries))
     counts = Counter(name for own in blocks for name in own)
+    if len(counts) > _MOST_FACTS:
+        return
     first = {name: own[name] for own in reversed(blocks) for name in own}
     for own in blocks:
         for name, attribute in own.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from benchbrief.compiler.errors import UnknownName
@@ -31,6 +32,8 @@ FUNCTIONS = (
 _PERCENTILE = re.compile(r"p[0-9]{2,}")  # with one digit less it is a slip
 
 _ALONG: Mapping[str, Dimension] = {"saturation": "target", "time_to_steady": "phase", "ci": "repeat", "cv": "repeat"}
+_MOST_METRICS = 1_000
+"""Names of metrics among which one is looked for that a misspelt word may stand for."""
 
 
 def taken(name: str) -> str:
@@ -163,7 +166,8 @@ def _explain(typer: Typer, name: ast.Name) -> None:
 def _reachable(typer: Typer) -> tuple[str, ...]:
     """Every name that can stand in an expression, for suggestions."""
     facts = dict.fromkeys(fact for hardware in typer.scope.hardware for fact in hardware.facts)
-    own = (*typer.metrics, *KINDS, "nodes", "threads", "target", "steady", *facts, *typer.scope.params)
+    metrics = islice(typer.metrics, _MOST_METRICS)
+    own = (*metrics, *KINDS, "nodes", "threads", "target", "steady", *facts, *typer.scope.params)
     return (*own, *described_names(typer))
 
 

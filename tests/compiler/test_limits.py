@@ -64,3 +64,28 @@ def test_the_expressions_of_a_spec_are_counted_with_what_each_repeats(texts: int
     (error,) = errors(workloads(100) + f"report r {{ each workload {{ {line * texts} }} }}\n", tmp_path, 8)
     assert error.code == "E0705"
     assert error.summary.endswith("more than 4,000 expressions")
+
+
+def test_a_fact_is_compared_with_no_more_others_than_can_be_usual(tmp_path: Path) -> None:
+    facts = "".join(f"  fact{i} = 1\n" for i in range(10_000))
+    assert errors(f"hardware z {{\n  hosts = local\n{facts}}}\n", tmp_path) == []
+
+
+def test_many_misspelt_names_are_told_in_good_time(tmp_path: Path) -> None:
+    many = "".join(f"metric m{i} = throughputt[w{i}]\n" for i in range(6000))
+    assert 1 < len(errors(EXPERIMENT + many, tmp_path)) <= 101
+
+
+def test_the_files_of_a_spec_are_limited_together(tmp_path: Path) -> None:
+    for i in range(5):
+        many = "".join(f"workload w{i}_{j} from ycsb.a\n" for j in range(5000))
+        (tmp_path / f"{i}.bench").write_text(many, encoding="utf-8")
+    [error] = errors("".join(f'use "{i}.bench"\n' for i in range(5)), tmp_path)
+    assert error.code == "E0605"
+    assert error.summary == "a spec may have 100,000 words and signs in all its files at most"
+
+
+def test_a_long_spec_with_a_syntax_error_is_only_read(tmp_path: Path) -> None:
+    many = "".join(f"metric m{i} = throughputt\n" for i in range(14_000))
+    found = errors(EXPERIMENT + many + "metric last = 1 +\n", tmp_path)
+    assert [each.code for each in found] == ["E0101"]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from benchbrief.dsl.diagnostics import SpecError
 from benchbrief.dsl.driver import Driver, Stopped
-from benchbrief.dsl.parse import parse
+from benchbrief.dsl.parse import _library, parse
 from benchbrief.dsl.render import render_all
 from benchbrief.dsl.source import Source
 from tests.support.generated_specs import texts
@@ -27,11 +29,17 @@ def outcome(source: Source) -> object:
 
 
 def by_the_library(source: Source) -> object:
-    def stop(*_: object) -> None:
-        raise Stopped
+    def read(_: Driver, text: str, start: str, _values: list[Any] | None = None) -> object:
+        try:
+            return _library()[0].parse(text, start=start)
+        except UnexpectedToken as error:
+            at = len(text) if error.token.type == "$END" else error.token.start_pos or 0
+            raise Stopped(at, frozenset(error.accepts or error.expected)) from None
+        except UnexpectedCharacters as error:
+            raise Stopped(cast(int, error.pos_in_stream), frozenset(error.allowed or ())) from None
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Driver, "parse", stop)
+        patch.setattr(Driver, "parse", read)
         return outcome(source)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchbrief.compiler.compile import check
 from benchbrief.dsl import ast
 from benchbrief.dsl.diagnostics import SpecError
+from benchbrief.dsl.driver import Driver
 from benchbrief.dsl.recover import MOST, PartlyRead, parse_on
 from benchbrief.dsl.source import Source
 
@@ -72,3 +74,39 @@ def test_no_more_are_told_than_can_be_read_and_in_good_time() -> None:
     assert time.process_time() - start < 2
     assert len(raised.value.diagnostics) == MOST
     assert "more was found" in raised.value.diagnostics[-1].notes[-1].text
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The lengths of the texts that are read from now on."""
+    read: list[int] = []
+    parse = Driver.parse
+
+    def noted(driver: Driver, text: str, start: str, values: list[Any] | None = None) -> Any:
+        read.append(len(text))
+        return parse(driver, text, start, values)
+
+    monkeypatch.setattr(Driver, "parse", noted)
+    return read
+
+
+@pytest.mark.parametrize("place", ["first", "middle", "last"])
+def test_what_is_before_and_behind_a_mistake_is_read_once(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for what is read anew to get over it, which is bounded."""
+    blocks = [f"workload w{i} from ycsb.a {{\n  records = 1k  # {'x' * 60}\n}}\n" for i in range(7000)]
+    blocks[{"first": 0, "middle": 3500, "last": -1}[place]] = "workload w from ycsb.a { records = = 1k }\n"
+    read = counted(monkeypatch)
+    found = partly("".join(blocks))
+    assert len(found.diagnostics) == 1
+    assert len(found.tree.declarations) == 7000
+    whole, *rest = read
+    assert whole > 600_000
+    assert sum(rest) < whole + 1000
+    assert sum(size for size in rest if size > 1000) == 0
+
+
+def test_a_block_that_fills_the_file_is_read_anew_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To find what can be read of it; no try to get over its mistake could be paid for."""
+    text = "report r {\n" + '  section "a" { text = "b" }\n' * 9000 + "  text = = 3\n}\n"
+    read = counted(monkeypatch)
+    assert [each.code for each in partly(text).diagnostics] == ["E0101"]
+    assert sum(read) < 2 * len(text)
