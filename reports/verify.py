@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel
-
-from benchbrief.compiler.plan import Plan, Query, Report, Value
+from benchbrief.compiler.plan import Plan, Query
+from benchbrief.reports.complete import identity, key_of, lacking, within
 from benchbrief.reports.disclosure import run_row
 from benchbrief.reports.ledger import cell_entries, kind_of
 from benchbrief.reports.locales import Locale, written_as
@@ -85,7 +84,10 @@ def verify(
     check = _Check(brief.numbers, results, raw or {})
     with written_as(Locale(brief.numbers.locale)):
         differing = tuple(check.numbers())
-        foreign = (*_foreign(brief.numbers, results, known=known), *(_lacking(brief.numbers, report) if known else ()))
+        foreign = (
+            *_foreign(brief.numbers, results, known=known),
+            *(lacking(brief.numbers, report, results) if known else ()),
+        )
     files = {path for cell in brief.numbers.cells.values() for path in cell.files}
     return Verification(
         numbers=len(brief.numbers.numbers),
@@ -112,34 +114,6 @@ def _foreign(numbers: NumbersFile, results: Results, *, known: bool) -> Iterator
     elif run == numbers.run and numbers.origin != (told := tuple(origin(results))):
         other = next((text for term, text in numbers.origin if (term, text) not in told), "it leaves something out")
         yield f"the brief tells another origin than {run} has ({other}): edited, or written by another benchbrief"
-
-
-def _lacking(numbers: NumbersFile, report: Report | None) -> Iterator[str]:
-    """What the report's texts compute and the file has no number of. A user's parts may leave out what they like."""
-    if report is None:
-        yield f"the plan has no report {numbers.report}"
-    elif not report.parts:
-        queries = {query.id: query for query in numbers.queries}
-        known = {_identity(queries[number.query].query) for number in numbers.numbers}
-        values = _within((report.elements, report.legal), Value)
-        lacking = list(dict.fromkeys(each.query.text for each in values if _identity(each.query) not in known))
-        if lacking:
-            yield f"the file of its numbers lacks {len(lacking):,} of those of its texts, first {lacking[0]}"
-
-
-def _within(part: object, kind: type[Found]) -> Iterator[Found]:
-    """All of a kind in a part of the plan."""
-    if isinstance(part, kind):
-        yield part
-    elif isinstance(part, BaseModel):
-        for name in type(part).model_fields:
-            yield from _within(getattr(part, name), kind)
-    elif isinstance(part, Mapping):
-        for each in part.values():
-            yield from _within(each, kind)
-    elif isinstance(part, tuple | list):
-        for each in part:
-            yield from _within(each, kind)
 
 
 def raw_problems(numbers: NumbersFile, run_dir: Path) -> dict[str, str]:
@@ -171,7 +145,7 @@ class _Check:
         self._cells = cell_entries(results.store)
         self._rows: dict[str, dict[tuple[Key, ...], float | None] | str] = {}
         plan = results.plan
-        self._known = {_identity(query): query for query in _within((plan.metrics, plan.expects, plan.reports), Query)}
+        self._known = {identity(query): query for query in within((plan.metrics, plan.expects, plan.reports), Query)}
 
     def numbers(self) -> Iterator[Differs]:
         for number in self._recorded.numbers:
@@ -204,7 +178,7 @@ class _Check:
                 query = self._queries[series.query]
                 found = self._all(query)
                 for *keys, value in series.rows:
-                    now = found.get(tuple(map(_key, keys))) if isinstance(found, dict) else None
+                    now = found.get(tuple(map(key_of, keys))) if isinstance(found, dict) else None
                     old = None if isinstance(value, str) else value
                     if not _same(now, old) or self._failed(query):
                         why = self._why(self._behind(query, keys), found if isinstance(found, str) else "")
@@ -212,10 +186,10 @@ class _Check:
 
     def _behind(self, query: QueryEntry, keys: Sequence[Key | int | None]) -> tuple[str, ...]:
         """The recorded cells behind one point of a figure; those of all points where the plan does not say."""
-        known = self._known.get(_identity(query.query))
+        known = self._known.get(identity(query.query))
         if known is None or known.reads is None:
             return query.cells
-        at = {dim: _key(key) for dim, key in zip(query.dims, keys, strict=False)}
+        at = {dim: key_of(key) for dim, key in zip(query.dims, keys, strict=False)}
         found = {cell.cell_id for cell in self._results.cells_behind(known, **at)}
         return tuple(cell for cell in query.cells if cell in found) or query.cells
 
@@ -226,19 +200,19 @@ class _Check:
         found = self._all(query)
         if isinstance(found, str):
             return None, found
-        wanted = [(query.dims.index(dim), _key(key)) for dim, key in at.items()]
+        wanted = [(query.dims.index(dim), key_of(key)) for dim, key in at.items()]
         fitting = [value for keys, value in found.items() if all(keys[i] == key for i, key in wanted)]
         known = [value for value in fitting if value is not None]
         return (known[0] if known else None), "" if fitting or not query.cells else "the store has no such row"
 
     def _all(self, query: QueryEntry) -> dict[tuple[Key, ...], float | None] | str:
         """The rows of a query; or why there are none."""
-        if query.id not in self._rows and _identity(query.query) not in self._known:
+        if query.id not in self._rows and identity(query.query) not in self._known:
             self._rows[query.id] = "its SQL is none of the plan's: the file of the numbers was edited"
         if query.id not in self._rows:
             try:
                 rows = self._results.rows(query.query)
-                self._rows[query.id] = {tuple(map(_key, keys)): value for keys, value in rows.items()}
+                self._rows[query.id] = {tuple(map(key_of, keys)): value for keys, value in rows.items()}
             except ResultsError as error:
                 self._rows[query.id] = f"the store can't answer its query: {error}"
         return self._rows[query.id]
@@ -274,14 +248,6 @@ class _Check:
             if now.files.get(path) != digest:
                 return f"has other raw outputs, first {path}"
         return ""
-
-
-def _identity(query: Query) -> tuple[str, tuple[str, ...], str, str]:
-    return query.sql, query.dims, query.unit, query.text
-
-
-def _key(key: Key | int | None) -> Key:
-    return key if isinstance(key, str) else math.nan if key is None else float(key)
 
 
 def _at(query: QueryEntry, number: Number) -> str:

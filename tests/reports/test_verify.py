@@ -101,12 +101,26 @@ def test_the_same_results_hold(made: tuple[Path, Brief]) -> None:
     assert found.points > 40
 
 
+def without(place: str) -> Callable[[NumbersFile], dict[str, Any]]:
+    return lambda file: {"numbers": tuple(number for number in file.numbers if number.place != place)}
+
+
+def without_a_point(file: NumbersFile) -> dict[str, Any]:
+    figure, *others = file.figures
+    series, *more = figure.series
+    less = series.model_copy(update={"rows": series.rows[1:]})
+    return {"figures": (figure.model_copy(update={"series": (less, *more)}), *others)}
+
+
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
         (lambda _: {"kind": "imported"}, "its numbers are imported, and those of .* are measured"),
         (lambda file: {"origin": (*file.origin[:-1], ("", "db_bench 9"))}, r"another origin .*\(db_bench 9\)"),
         (lambda file: {"numbers": file.numbers[:1]}, r"lacks \d+ of those of its texts"),
+        (without("Table 1"), r"lacks \d+ of those of its tables, first .* at "),
+        (lambda file: {"figures": file.figures[1:]}, r"lacks \d+ points of the figure “"),
+        (without_a_point, "lacks 1 points of the figure “"),
         (lambda _: {"report": "other"}, "no report other"),
     ],
 )
