@@ -198,15 +198,20 @@ class _Builder:
         return found
 
     def insert(self, value: p.Value, follows: str) -> prose.Inserted:
-        """A computed number in a text; a dash with a footnote when it, or an end of its range, is missing."""
+        """A computed number in a text; a dash with a footnote when it, or an end of its range, is missing. One that
+        rests on few operations has a footnote, too."""
         low = self.results.at(value.query)
         high = self.results.at(value.high) if value.high else None
         unit = value.query.unit
         takes = len(spelled_unit(unit, follows)) if value.format else 0
+        missing = low is None or (value.high is not None and high is None)
+        ends = [query for query in (value.query, value.high) if query]
         note = None
-        if low is None or (value.high and high is None):
+        if missing:
             note = self.note(self.results.why_missing(value.query if low is None or not value.high else value.high))
             takes = len(belonging(unit, follows))
+        elif text := next((text for query in ends for text in self.cautions.few(query)), ""):
+            note = self.note(text)
         printed = Printed(
             by="prose",
             format=value.format,
@@ -216,7 +221,7 @@ class _Builder:
             missing=self.words["missing"],
         )
         shown = self.ledger.number(value.query, printed, high=value.high)
-        return prose.Inserted(shown.text, shown.html(missing=note is not None), note, takes)
+        return prose.Inserted(shown.text, shown.html(missing=missing), note, takes)
 
     def declared(self, query: p.Query) -> bool:
         """Whether the unit is a metric's own: then numbers of the metric stay in it."""

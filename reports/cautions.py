@@ -53,13 +53,17 @@ class Cautions:
             yield from self._noted.get(cell.cell_id, ())  # what a table of published figures says of a row
         if any(cell.cell_id in self._short for cell in cells):
             yield words["c_short"]
-        if self._rests_on_few(query, cells):
-            yield words["c_few"].format(n=FEWEST)
+        yield from self.few(query, **where)
         for probe in dict.fromkeys(read.probe for read in reads_of(query) if read.probe):
             known = [self._shares[probe, cell.cell_id] for cell in cells if (probe, cell.cell_id) in self._shares]
             if known and 0 < min(known) < TOLD:
                 share = f"{100 * min(known):.0f}{NBSP}%"
                 yield words["c_sampled"].format(probe=probe, share=share)
+
+    def few(self, query: Query, **where: Key) -> Iterator[str]:
+        """That few operations lie beyond a percentile which the values rest on."""
+        if self._rests_on_few(query, self._measured(query, **where)):
+            yield self._results.words["c_few"].format(n=FEWEST)
 
     def _rests_on_few(self, query: Query, cells: list[CellRow]) -> bool:
         """Whether few operations lie beyond a percentile of it: of a point's repeats together, or of each."""

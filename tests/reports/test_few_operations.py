@@ -6,7 +6,7 @@ import pytest
 
 from benchbrief.compiler import plan as p
 from benchbrief.reports.build import build
-from benchbrief.reports.view import TableView
+from benchbrief.reports.view import TableView, TextView
 from benchbrief.reports.words import CATALOGUES
 from benchbrief.results import schema as s
 from tests.reports import world as w
@@ -37,3 +37,17 @@ def test_a_percentile_with_fewer_than_ten_operations_beyond_it_has_a_footnote(
     (table,) = build(world.plan(report), w.make_store(rows), report, CATALOGUES["en"]).blocks
     assert isinstance(table, TableView)
     assert [note.text.partition(" lie")[0] for note in table.notes] == ["Fewer than 10 of the operations"] * told
+
+
+@pytest.mark.parametrize(("operations", "told"), [(253, True), (1000, False)])
+def test_a_percentile_in_a_running_text_has_that_footnote_too(operations: int, told: bool) -> None:
+    world = w.World({"disk": "Disk"}, {"a": "A"}, threads=(1,), repeats=1)
+    read = p.Read(measure="latency", view="latency", statistic="p99", keys={"operation": ("read",)})
+    slowest = w.latency(hardware="disk", workload="a", threads=1).model_copy(update={"reads": (read,)})
+    report = w.report("R", p.TextElement(prose=w.text("It takes ", p.Value(query=slowest, format=""), " at the most.")))
+    rows = [row._replace(count=operations) if isinstance(row, s.OperationRow) else row for row in world.rows()]
+    (text,) = build(world.plan(report), w.make_store(rows), report, CATALOGUES["en"]).blocks
+    assert isinstance(text, TextView)
+    assert [note.text.partition(" lie")[0] for note in text.notes] == ["Fewer than 10 of the operations"] * told
+    assert ('href="#note-1"' in text.html) is told
+    assert "missing" not in text.html
