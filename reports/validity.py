@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from benchbrief.compiler import plan as p
-from benchbrief.compiler.offered import KEEPS_UP
+from benchbrief.compiler.offered import CATCHES_UP, KEEPS_UP
 from benchbrief.reports.source import CellRow, Results
 from benchbrief.reports.values import NBSP, quantity
 from benchbrief.reports.view import Item, Notice
@@ -19,9 +19,11 @@ def notice(results: Results) -> Iterable[Notice]:
     """What has to be known before any number: transients, offered loads not reached, probes that sampled too little."""
     if text := _transients(results):
         yield Notice(results.words["notice_transient"], text, "warning")
-    _, short = _offered(results)
+    _, short, ahead = _offered(results)
     if short:
         yield Notice(results.words["notice_short"], short, "warning")
+    if ahead:
+        yield Notice(results.words["notice_ahead"], ahead, "warning")
     if texts := list(_sampled(results)):
         yield Notice(results.words["notice_sampled"], " ".join(texts), "warning")
 
@@ -29,9 +31,11 @@ def notice(results: Results) -> Iterable[Notice]:
 def paragraphs(results: Results) -> Iterable[Item]:
     if text := _transients(results):
         yield Item("", text, emphasis=True)
-    reached, short = _offered(results)
-    if reached or short:
-        yield Item("", reached or short, emphasis=bool(short))
+    achieved, *missed = _offered(results)
+    if achieved:
+        yield Item("", achieved)
+    for text in filter(None, missed):
+        yield Item("", text, emphasis=True)
     for text in _sampled(results):
         yield Item("", text, emphasis=True)
     yield from _service_only(results)
@@ -73,34 +77,39 @@ def _sampled(results: Results) -> Iterable[str]:
         yield results.words["v_unsampled" if found.without else "v_sampled"].format(**holes)
 
 
-def _offered(results: Results) -> tuple[str, str]:
-    """That all offered loads were reached, or that some were not; neither where none was offered, or where it is not
-    known what was: a published saturation stands at any load above it."""
+def _offered(results: Results) -> tuple[str, str, str]:
+    """That all offered loads were achieved, or that some were not reached, or exceeded; nothing where none was offered,
+    or where it is not known what was: a published saturation stands at any load above it."""
     if results.published:
-        return "", ""
+        return "", "", ""
     rows = results.store.sql(
         "SELECT cell_id, ops_per_s FROM throughput WHERE phase IS NULL AND operation = 'all' AND ops_per_s IS NOT NULL"
     ).rows
     rates = {str(cell): float(rate) for cell, rate in rows}
     known = (cell for cell in results.cells if cell.target and cell.status == "ok" and cell.cell_id in rates)
     points = sorted((_Point(cell, cell.target or 0.0, rates[cell.cell_id]) for cell in known), key=lambda at: at.share)
-    short = [point for point in points if point.share < KEEPS_UP]
     if not points:
-        return "", ""
-    if not short:
-        return counted(results.words, "v_offered", len(points)), ""
-    least = short[0]
-    text = counted(
-        results.words,
-        "v_short",
-        len(points),
-        short=len(short),
-        share=percent(least.share, 0),
-        achieved=quantity(least.achieved, "ops/s"),
-        offered=quantity(least.offered, "ops/s"),
-        cell=least.cell.cell_id,
-    )
-    return "", text
+        return "", "", ""
+    short = [point for point in points if point.share < KEEPS_UP]
+    ahead = [point for point in reversed(points) if point.share > CATCHES_UP]
+    if not short and not ahead:
+        return counted(results.words, "v_offered", len(points)), "", ""
+
+    def told(key: str, missed: list[_Point]) -> str:
+        if not missed:
+            return ""
+        return counted(
+            results.words,
+            key,
+            len(points),
+            missed=len(missed),
+            share=percent(missed[0].share, 0),
+            achieved=quantity(missed[0].achieved, "ops/s"),
+            offered=quantity(missed[0].offered, "ops/s"),
+            cell=missed[0].cell.cell_id,
+        )
+
+    return "", told("v_short", short), told("v_ahead", ahead)
 
 
 def _service_only(results: Results) -> Iterable[Item]:

@@ -35,7 +35,7 @@ from benchbrief.runners.fan_out import each_of
 from benchbrief.runners.going_on import end_jobs, tell_resumed
 from benchbrief.runners.history import Left
 from benchbrief.runners.lost_hosts import LostHosts
-from benchbrief.runners.offered import shortfall
+from benchbrief.runners.offered import off_schedule
 from benchbrief.runners.run_state import RunState, one_line
 from benchbrief.runners.rundir import cell_directory, write_durably
 from benchbrief.runners.searches import latency_of
@@ -268,7 +268,7 @@ class Lane:
         for text in measurement.warnings:
             if left is None or text not in left.said:
                 self.remark("warning", text, cell=cell.id)
-        text = shortfall(cell, measurement)
+        text = off_schedule(cell, measurement)
         if text and (left is None or f"{cell.id} {text}" not in left.said):
             self.remark("info", f"{cell.id} {text}", cell=cell.id)
         criterion = run.searches.criterion(cell)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.offered import KEEPS_UP
+from benchbrief.compiler.offered import CATCHES_UP, KEEPS_UP
 from benchbrief.compiler.plan import Cell
 from benchbrief.runners.measurement import Measurement
 
 
-def shortfall(cell: Cell, measurement: Measurement) -> str:
-    """A sentence for a cell that fell behind its offered load; "" for one that kept up, or offers none.
+def off_schedule(cell: Cell, measurement: Measurement) -> str:
+    """A sentence for a cell that fell behind its offered load or caught up; "" for one on time, or that offers none.
 
     A load generator with a fixed number of threads falls behind by waiting for replies: from there on it is a closed
-    loop. Only intended latency counts that wait.
+    loop. Only intended latency counts that wait. One that was behind when its measurement began works off what it owes:
+    more than was offered, as fast as it can.
     """
-    if cell.target is None or measurement.total.ops_per_s >= KEEPS_UP * cell.target:
+    if cell.target is None:
         return ""
-    intended = any(operation.kind == "intended" for operation in measurement.operations)
-    latency = (
-        "its intended latencies count the wait behind late operations, its service latencies do not"
-        if intended
-        else "it was a closed loop then, whose latencies leave out the wait behind late operations"
-    )
     achieved = measurement.total.ops_per_s
-    return f"achieved {achieved:,.0f} of {cell.target:,.0f} ops/s offered ({achieved / cell.target:.0%}): {latency}"
+    share = achieved / cell.target
+    told = f"achieved {achieved:,.0f} of {cell.target:,.0f} ops/s offered ({share:.0%})"
+    if share > CATCHES_UP:
+        return f"{told}: it was behind its schedule and caught up, so that the load was not the offered one"
+    if share >= KEEPS_UP:
+        return ""
+    if any(operation.kind == "intended" for operation in measurement.operations):
+        return f"{told}: its intended latencies count the wait behind late operations, its service latencies do not"
+    return f"{told}: it was a closed loop then, whose latencies leave out the wait behind late operations"

@@ -17,8 +17,13 @@ REPORT = w.report("Brief", p.DisclosureElement())
 def told(plan: p.Plan, rows: list[tuple[object, ...]], folder: Path, language: str = "en") -> str:
     report = REPORT.model_copy(update={"language": language})
     plan = plan.model_copy(update={"reports": (report,)})
-    html = render(plan, w.make_store(rows), "brief", folder, html_only=True).html.read_text("utf-8")
-    return re.sub('<span class="whole">(.*?)</span>', r"\1", html.replace("\u00a0", " "))
+    return read(render(plan, w.make_store(rows), "brief", folder, html_only=True).html)
+
+
+def read(page: Path) -> str:
+    """A page's HTML, without what is about how it is broken into lines."""
+    html = page.read_text("utf-8").replace("\u00a0", " ")
+    return re.sub('<span class="whole">(.*?)</span>', r"\1", html)
 
 
 def experiment(plan: p.Plan, **more: object) -> p.Plan:
@@ -69,8 +74,15 @@ def test_an_offered_load_that_was_not_reached_is_told_with_its_numbers(tmp_path:
     assert "db_bench has no intended latency: its latencies at an offered load are as measured by a closed loop" in html
 
 
+def test_an_offered_load_that_was_exceeded_is_told_with_its_numbers(tmp_path: Path) -> None:
+    html = told(*offering(800.0), tmp_path)
+    assert "more than 105 % of the offered load was achieved; the most is" in html
+    assert html.index("Offered load exceeded") < html.index('id="disclosure"')
+    assert "The offered load was achieved" not in html
+
+
 def test_an_offered_load_that_was_reached_is_told(tmp_path: Path) -> None:
-    plan, rows = offering(1000.0)
+    plan, rows = offering(1050.0)
     intended = [row._replace(kind="intended") for row in rows if isinstance(row, s.OperationRow)]
     html = told(plan, [*rows, *intended], tmp_path)
     assert "The offered load was achieved to 95 % or more in all 9 measurements that offered one." in html
@@ -106,8 +118,7 @@ def footnoted(columns: tuple[p.Query, ...], rows: list[tuple[object, ...]], plan
     lines = tuple(p.Line(label=f"Line {at}", query=query) for at, query in enumerate(columns))
     table = p.TableElement(title="T", dim="threads", dim_label="Threads", keys=w.keys([1, 2, 4]), lines=lines)
     plan = plan.model_copy(update={"reports": (w.report("Brief", table),)})
-    html = render(plan, w.make_store(rows), "brief", folder, html_only=True).html.read_text("utf-8")
-    return html.replace("\u00a0", " ")
+    return read(render(plan, w.make_store(rows), "brief", folder, html_only=True).html)
 
 
 SOURCE = (
@@ -168,7 +179,7 @@ def test_a_window_that_was_sampled_in_part_is_told_first_and_at_its_number(tmp_p
     html = footnoted((POWER, RATE), [*WORLD.rows(), *sampled], WORLD.plan(), tmp_path)
     told_first = (
         "power was sampled for less than 95 % of the measured window in 6 of 9 measurements, for 43 % at the least "
-        "(ramp/disk/rr/threads=2/1)"
+        '(<a class="traced" href="#measurement-1">ramp/disk/rr/threads=2/1</a>)'
     )
     assert html.index("Probes that sampled too little") < html.index(told_first) < html.index("<table")
     assert html.count("power was sampled for 43 % of the measured window.") == 1
@@ -176,4 +187,6 @@ def test_a_window_that_was_sampled_in_part_is_told_first_and_at_its_number(tmp_p
     assert html.count('<a href="#note-') == 2
     none = [row._replace(share=0.0) for row in sampled if isinstance(row, s.CoverageRow)]
     html = footnoted((RATE,), [*WORLD.rows(), *none], WORLD.plan(), tmp_path)
-    assert "power was not sampled at all in 9 of 9 measurements (ramp/disk/rr/threads=1/1)" in html
+    assert re.search(
+        r"power was not sampled at all in 9 of 9 measurements \(<a [^>]+>ramp/disk/rr/threads=1/1</a>\)", html
+    )
