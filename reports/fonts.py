@@ -6,11 +6,20 @@ import re
 import shutil
 import subprocess
 
+from benchbrief.compiler.plan import Report
+from benchbrief.reports.house import family_of
+
 _PACKAGES = {
     "ja": "fonts-noto-cjk (Debian, Ubuntu) or google-noto-sans-cjk-fonts (Fedora)",
     "ko": "fonts-noto-cjk (Debian, Ubuntu) or google-noto-sans-cjk-fonts (Fedora)",
     "zh": "fonts-noto-cjk (Debian, Ubuntu) or google-noto-sans-cjk-fonts (Fedora)",
 }
+
+
+def missing_for(report: Report) -> str:
+    """What is to be said of typefaces of a report that are not on this machine; else nothing."""
+    own = "" if report.theme.font_files else unknown(family_of(report.theme))
+    return "; ".join(filter(None, (own, lacking(report.language))))
 
 
 def unknown(font: str, fc_list: str | None = None) -> str:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from benchbrief.compiler.plan import Plan, Report
 from benchbrief.reports.errors import ReportError
-from benchbrief.reports.fonts import lacking, unknown
-from benchbrief.reports.house import Kept, family_of, house_of
+from benchbrief.reports.fonts import missing_for
+from benchbrief.reports.house import Kept, house_of
 from benchbrief.reports.numbers import ATTACHMENT
 from benchbrief.reports.source import Store
 from benchbrief.reports.view import ReportView, figures_of
@@ -116,13 +116,7 @@ def render(
             beside.append(_write(out_dir / folder / house.logo_file[0], house.logo_file[1]))
     if {"pdf", "markdown"} & set(chosen):
         beside += [_write(out_dir / f"{stem}-figures" / name, content) for name, content in data.items()]
-    return Rendered(html, pdf, numbers_path, (*files, *beside), _typefaces(report) if pdf else "")
-
-
-def _typefaces(report: Report) -> str:
-    """What is to be said of typefaces that are not on this machine."""
-    own = "" if report.theme.font_files else unknown(family_of(report.theme))
-    return "; ".join(filter(None, (own, lacking(report.language))))
+    return Rendered(html, pdf, numbers_path, (*files, *beside), missing_for(report) if pdf else "")
 
 
 def _pdf(page: str, attached: dict[str, bytes], over: Sheet | None, report: Report, notices: Sequence[str]) -> bytes:

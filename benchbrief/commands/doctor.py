@@ -68,6 +68,7 @@ def _all_findings(plan: Plan | None) -> Iterator[Finding]:
     from benchbrief.runners.doctor import examine
 
     yield from _reports()
+    yield from _typefaces(plan) if plan else ()
     yield from examine(plan) if plan else _default_tools()
 
 
@@ -94,6 +95,17 @@ def _reports() -> Iterator[Finding]:
             )
         else:
             yield Finding("controller", what, True, f"{module} {getattr(found, '__version__', '')}".strip())
+
+
+def _typefaces(plan: Plan) -> Iterator[Finding]:
+    """Those that the reports name or need: without them a brief's looks differ, which is seen late."""
+    from benchbrief.reports.fonts import missing_for
+    from benchbrief.runners.doctor import Finding
+
+    for report in plan.reports:
+        lost = missing_for(report)
+        detail, _, hint = lost.partition(": ")
+        yield Finding("controller", f"typefaces of {report.name}", not lost, detail or "as the report asks", hint)
 
 
 def _default_tools() -> Iterator[Finding]:

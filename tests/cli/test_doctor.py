@@ -97,3 +97,13 @@ def test_a_load_that_has_no_room_is_told_before_it_is_begun(bench: Bench) -> Non
     assert done.code == 3
     (line,) = [line for line in done.out.splitlines() if "data/one" in line and line.startswith("missing")]
     assert re.search(r"has [\d.]+ [GT]iB free, and [\d.]+ TiB are loaded$", line)
+
+
+def test_a_typeface_that_a_report_names_and_this_machine_lacks_is_told(bench: Bench) -> None:
+    system_tool("fc-list")
+    bench.spec(SMALL.replace('  callout "Gain"', '  theme { font = "No Such Face" }\n  callout "Gain"'))
+    done = bench("doctor", "brief.bench")
+    assert done.code == 3, done.out
+    assert "typefaces of brief" in done.out
+    assert "no typeface `No Such Face` is installed here, so the PDF is in another" in done.out
+    assert "install it, or give its `font_files`" in done.out
