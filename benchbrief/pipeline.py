@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from benchbrief.reports.render import Format
     from benchbrief.results.coverage import Patchy
     from benchbrief.results.expects import Verdict
+    from benchbrief.results.store import Store
     from benchbrief.runners.journal import CellReused
     from benchbrief.runners.live import Monitor
 
@@ -124,9 +125,11 @@ def _run_plan(run_dir: Path, progress: Progress, monitor: Monitor, *, report: bo
             finished = replace(finished, verdicts=stored.verdicts, sampled=stored.sampled)
         if not report:
             return finished
+        from benchbrief.results.store import open_store
+
         monitor.enter("reports")
-        with progress.doing("rendering the brief"):
-            return replace(finished, reports=render_all(run_dir, plan))
+        with progress.doing("rendering the brief"), open_store(run_dir) as results:
+            return replace(finished, reports=render_all(run_dir, plan, results))
     except (Exception, KeyboardInterrupt):
         warn(f"all that was measured is kept; for the brief, type: bench report {said(run_dir)}")
         raise
@@ -153,37 +156,36 @@ def store(run_dir: Path, plan: Plan) -> Stored:
 def render_all(
     run_dir: Path,
     plan: Plan,
+    results: Store,
     to: Path | None = None,
     *,
     formats: Collection[Format] = (),
     paper: Literal["a4", "letter"] | None = None,
     reports_from: dict[str, str] | None = None,
 ) -> dict[str, list[Path]]:
-    """Render every report of the plan into `to` (the run's own `reports` folder by default).
+    """Render every report of the plan, of the run's `results`, into `to` (its own `reports` folder by default).
 
     Without `formats`, in those of its layout; without `paper`, on what the report says.
 
     `reports_from` names the files, with their SHA-256, that the reports and metrics are from when not the run's own.
     """
     from benchbrief.reports.render import render
-    from benchbrief.results.store import open_store
     from benchbrief.runners.rundir import keep_plan, kept_content
 
     keep_plan(run_dir, plan)
-    with open_store(run_dir) as results:
-        rendered = {
-            report.name: render(
-                plan,
-                results,
-                report.name,
-                to or run_dir / "reports",
-                formats=formats,
-                paper=paper,
-                kept=partial(kept_content, run_dir),
-                reports_from=reports_from,
-            )
-            for report in plan.reports
-        }
+    rendered = {
+        report.name: render(
+            plan,
+            results,
+            report.name,
+            to or run_dir / "reports",
+            formats=formats,
+            paper=paper,
+            kept=partial(kept_content, run_dir),
+            reports_from=reports_from,
+        )
+        for report in plan.reports
+    }
     for text in dict.fromkeys(each.warning for each in rendered.values() if each.warning):
         warn(text)
     return {name: list(each.files) for name, each in rendered.items()}

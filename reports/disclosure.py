@@ -70,6 +70,10 @@ def plan_sha256(plan: p.Plan) -> str:
 
 
 def run_row(results: Results) -> dict[str, object]:
+    return results.once(_run_row)
+
+
+def _run_row(results: Results) -> dict[str, object]:
     names = ("run_id", "started_at", "ended_at", "status", "message", "benchbrief", "simulated")
     rows = results.store.sql(f"SELECT {', '.join(names)} FROM runs").rows  # noqa: S608  # the names just above
     return dict(zip(names, rows[0], strict=True)) if rows else dict.fromkeys(names)

@@ -27,6 +27,10 @@ class Source(NamedTuple):
 
 def sources(results: Results) -> list[Source]:
     """Of an imported run; none of another."""
+    return results.once(_sources)
+
+
+def _sources(results: Results) -> list[Source]:
     rows = results.store.sql(
         "SELECT DISTINCT title, publisher, licence, concat_ws(', ', document, url), coalesce(date, '') "
         "FROM sources ORDER BY ALL"

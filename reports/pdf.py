@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,7 @@ _WATERMARK = b"<</Type/Pagination/Subtype/Watermark>>"
 
 def parsed(html: str) -> Element:
     """The page as browsers and the PDF writer see it: HTML's rules for what is left open are followed."""
-    import weasyprint
-
+    weasyprint = _weasyprint()
     tree: Element = weasyprint.HTML(string=html, url_fetcher=_fetcher()).etree_element
     return tree
 
@@ -39,8 +39,7 @@ def to_pdf(
     reach of the document's style sheets, and no part of what programs read aloud. Raises ReportError when a text of
     `must_say` can't be seen on the laid-out pages.
     """
-    import weasyprint
-
+    weasyprint = _weasyprint()
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on font tables that subsetting drops
     files = [
         weasyprint.Attachment(string=content.decode(), name=name, description=name, relationship="Data")
@@ -58,8 +57,7 @@ def to_pdf(
 def require_on_screen(html: str, texts: Sequence[str]) -> None:
     """Raises ReportError when a text can't be seen on the page that a browser shows of this, in some window at least:
     the rules for all kinds of media are taken to hold."""
-    import weasyprint
-
+    weasyprint = _weasyprint()
     always = re.sub(r"@media[^{};]*\{", "@media all {", html)
     _require(weasyprint.HTML(string=always, url_fetcher=_fetcher(), media_type="screen").render(), texts)
 
@@ -74,8 +72,7 @@ def _require(document: Any, texts: Sequence[str]) -> None:
 
 def _stamp(document: Any, over: Callable[[float, float], str]) -> None:
     """Have each page of a document that is laid out paint, last of all, the page of `over` for its size."""
-    import weasyprint
-
+    weasyprint = _weasyprint()
     typefaces = _Typefaces()
 
     @lru_cache
@@ -124,6 +121,24 @@ class _Typefaces(dict[object, Any]):
 
 
 def _fetcher() -> Any:
-    from weasyprint.urls import URLFetcher
+    return _weasyprint().urls.URLFetcher(allowed_protocols=("data",))
 
-    return URLFetcher(allowed_protocols=("data",))
+
+@lru_cache(maxsize=1)
+def _weasyprint() -> Any:
+    """The library, imported late for a fast start.
+
+    It tries several systems' names of each C library that it loads. On Linux Python has a compiler and a linker look
+    for those that it does not know, which takes longer than all else of the import, and the loader finds the libraries
+    by the names that they have on Linux without them.
+    """
+    import ctypes.util
+
+    search = ctypes.util.find_library
+    if sys.platform == "linux":
+        ctypes.util.find_library = lambda name: None  # noqa: ARG005  # under the name that its own has
+    try:
+        import weasyprint
+    finally:
+        ctypes.util.find_library = search
+    return weasyprint

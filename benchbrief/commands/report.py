@@ -81,14 +81,15 @@ def command(
         plan = plan.model_copy(update={"reports": _in_language(plan.reports, language)})
     with fresh_store(run_dir) as results:
         verdicts = evaluate(plan, results)
-    reports = render_all(
-        run_dir,
-        plan,
-        to,
-        formats=("html",) if html_only else formats,
-        paper=paper,
-        reports_from=newer.spec.files if newer else None,
-    )
+        reports = render_all(
+            run_dir,
+            plan,
+            results,
+            to,
+            formats=("html",) if html_only else formats,
+            paper=paper,
+            reports_from=newer.spec.files if newer else None,
+        )
     if as_json:
         click.echo(json.dumps({name: [str(path) for path in paths] for name, paths in reports.items()}, indent=1))
     else:

@@ -1,0 +1,63 @@
+"""Quantiles of Student's t, for the intervals of means and of differences of means.
+
+SciPy has them too, and the tests hold these against SciPy's. Importing it takes some 0.4 s of processor time, a tenth
+of what a whole brief does, and most briefs and comparisons would need nothing else of it.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from statistics import NormalDist
+
+_MOST_STEPS = 1000
+"""A dozen do."""
+
+
+@lru_cache(maxsize=4096)
+def t_quantile(freedom: float, p: float) -> float:
+    """The t below which the share `p`, from 0.5 to 1, of Student's distribution lies; NaN without a degree of freedom.
+    To ten digits, and to eight with some thousand degrees.
+
+    By Newton's method. Above 0 the distribution's function is concave, so that from the left of the root, where the
+    normal distribution has its quantile, each step comes nearer and none goes beyond.
+    """
+    if not 0.5 <= p < 1:
+        raise ValueError(f"a quantile of {p} is not in the upper half")
+    if not freedom > 0:
+        return math.nan
+    t = NormalDist().inv_cdf(p)
+    if math.isinf(freedom):
+        return t
+    for _ in range(_MOST_STEPS):
+        step = (p - 0.5 - _between(t, freedom)) / _density(t, freedom)
+        t += step
+        if abs(step) <= 1e-13 * t:
+            break
+    return t
+
+
+def _density(t: float, freedom: float) -> float:
+    scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(freedom * math.pi) / 2
+    return math.exp(scale - (freedom + 1) / 2 * math.log1p(t * t / freedom))
+
+
+def _between(t: float, freedom: float) -> float:
+    """The share between 0 and t: half the regularized incomplete beta function of 1/2 and freedom / 2, at y. Its series
+    (NIST Digital Library of Mathematical Functions, 8.17.7 and 8.17.8) is of the density times t, and that of what lies
+    beyond t is the same with 1/2 and freedom / 2, y and x exchanged: the one that converges faster is taken."""
+    x, y = freedom / (freedom + t * t), t * t / (freedom + t * t)
+    front = _density(t, freedom) * t
+    if y < x:
+        return front * _series((freedom + 1) / 2, 1.5, y)
+    return 0.5 - front / freedom * _series((freedom + 1) / 2, freedom / 2 + 1, x)
+
+
+def _series(above: float, below: float, x: float) -> float:
+    """The hypergeometric function F(above, 1; below; x), x up to a half: all terms are positive."""
+    total = term = 1.0
+    while term > 1e-17 * total:
+        term *= above / below * x
+        total += term
+        above, below = above + 1, below + 1
+    return total

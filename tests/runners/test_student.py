@@ -1,0 +1,48 @@
+"""Student's t against SciPy's."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import stdtrit
+from scipy.stats import norm
+
+from benchbrief.runners.student import t_quantile
+
+
+@given(st.floats(0.5, 10_000), st.floats(0.5, 0.9999))
+def test_a_quantile_is_scipys(freedom: float, p: float) -> None:
+    assert t_quantile(freedom, p) == pytest.approx(float(stdtrit(freedom, p)), rel=1e-8, abs=1e-12)
+
+
+@pytest.mark.parametrize("p", [0.5, 0.9, 0.975, 0.9995])
+@pytest.mark.parametrize("freedom", [1, 2, 3, 29, 1e6])
+def test_a_quantile_of_few_or_very_many_degrees_of_freedom_is_scipys(freedom: float, p: float) -> None:
+    assert t_quantile(freedom, p) == pytest.approx(float(stdtrit(freedom, p)), rel=1e-6, abs=1e-12)
+
+
+def test_with_endless_degrees_of_freedom_it_is_the_normal_distributions() -> None:
+    assert t_quantile(math.inf, 0.975) == pytest.approx(float(norm.ppf(0.975)))
+
+
+def test_without_a_degree_of_freedom_it_is_not_known() -> None:
+    assert math.isnan(t_quantile(0, 0.975))
+    with pytest.raises(ValueError, match=r"0\.3"):
+        t_quantile(3, 0.3)
+
+
+def test_intervals_do_not_import_scipy() -> None:
+    code = """
+import sys
+from benchbrief.results.significance import difference_of, ratio_of_means
+from benchbrief.runners.confidence import t_interval
+assert t_interval(3, 10.0, 1.0)[0] and difference_of([1, 2], [3, 4]).low and ratio_of_means([9, 10], [12, 13]).low
+print([name for name in ("scipy", "numpy") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == "[]"
