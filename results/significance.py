@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchbrief.runners.student import t_quantile
+from benchbrief.runners.student import t_quantile, two_tails
 
 LEVEL = 0.95
 FEWEST_RANKED = 8
@@ -45,13 +45,11 @@ def welch(a: Sequence[float], b: Sequence[float]) -> float | None:
     """The two-sided p-value of Welch's t test that both have the same mean; None with fewer than two values."""
     if min(len(a), len(b)) < 2:
         return None
-    from scipy.special import stdtr  # Student's t, without the second that scipy.stats takes to import
-
     difference = statistics.fmean(b) - statistics.fmean(a)
     error = math.sqrt(statistics.variance(a) / len(a) + statistics.variance(b) / len(b))
     if error == 0:
         return 1.0 if difference == 0 else 0.0
-    return float(2 * stdtr(degrees_of_freedom(a, b), -abs(difference) / error))
+    return two_tails(degrees_of_freedom(a, b), difference / error)
 
 
 def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float | None:
