@@ -17,7 +17,6 @@ _MOST_STEPS = 1000
 @lru_cache(maxsize=4096)
 def t_quantile(freedom: float, p: float) -> float:
     """The t below which the share `p`, from 0.5 to 1, of Student's distribution lies; NaN without a degree of freedom.
-    To ten digits, and to eight with some thousand degrees.
 
     By Newton's method. Above 0 the distribution's function is concave, so that from the left of the root, where the
     normal distribution has its quantile, each step comes nearer and none goes beyond.
@@ -44,8 +43,16 @@ def two_tails(freedom: float, t: float) -> float:
 
 
 def _density(t: float, freedom: float) -> float:
-    scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(freedom * math.pi) / 2
+    scale = _log_ratio_of_gammas(freedom / 2) - math.log(freedom * math.pi) / 2
     return math.exp(scale - (freedom + 1) / 2 * math.log1p(t * t / freedom))
+
+
+def _log_ratio_of_gammas(a: float) -> float:
+    """log(gamma(a + 1/2) / gamma(a)); for a large a, whose gammas leave their ratio few digits, by its expansion in 1/a
+    (the logarithm of that of the NIST Digital Library of Mathematical Functions, 5.11.13)."""
+    if a < 20:
+        return math.lgamma(a + 0.5) - math.lgamma(a)
+    return math.log(a) / 2 - 1 / (8 * a) + 1 / (192 * a**3) - 1 / (640 * a**5) + 17 / (14336 * a**7)
 
 
 def _between(t: float, freedom: float) -> float:
@@ -63,7 +70,7 @@ def _beyond(t: float, freedom: float) -> float | None:
     x = freedom / (freedom + t * t)
     return (
         None
-        if x > 0.5 and t < 5
+        if x > 0.5 and t < 4
         else _density(t, freedom) * t / freedom * _series((freedom + 1) / 2, freedom / 2 + 1, x)
     )
 
