@@ -96,7 +96,7 @@ class _Loader:
             tree = self.source.tree(path, name)
         except PartlyRead as error:
             self.broken.extend(error.diagnostics)
-            self.lost.append(error.lost)
+            self.lost.extend(error.lost)
             tree = error.tree
         except SpecError as error:
             self.broken.extend(error.diagnostics)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchbrief.dsl import ast, errors, shape
@@ -54,19 +54,18 @@ class Lost:
         within = [span for span in spans if span is not None]
         if any(not self.words.isdisjoint(_WORD.findall(span.text)) for span in within):
             return True
-        here = [span for span in within if span.source.name == self.source.name]
+        here = [span for span in within if span.source is self.source]
         return any(span.start < end and start < span.end for span in here for start, end in self.places)
 
     def lacks(self, span: Span) -> bool:
         """Whether something is missing at a place because it could not be read."""
-        here = span.source.name == self.source.name
-        return here and any(start <= span.start < end for start, end in self.parts)
+        return span.source is self.source and any(start <= span.start < end for start, end in self.parts)
 
 
 class PartlyRead(SpecError):
     """The syntax errors of a text, with the tree of what could be read nonetheless."""
 
-    def __init__(self, diagnostics: tuple[Diagnostic, ...], tree: ast.File, lost: Lost) -> None:
+    def __init__(self, diagnostics: tuple[Diagnostic, ...], tree: ast.File, lost: tuple[Lost, ...]) -> None:
         super().__init__(diagnostics)
         self.tree = tree
         self.lost = lost
@@ -83,6 +82,21 @@ def parse_on(source: Source) -> ast.File:
         first = error.diagnostics[0].moved(source, 0)
     found = _Recovery(source).run(first, whole)
     raise found or SpecError((first,))
+
+
+def in_the_light_of(first: Diagnostic, found: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """The mistakes of parts, with what all of the text says of the first: what is behind it may tell more of it."""
+    one, other = found[0].span, first.span
+    if one and other and one.source is other.source and one.line == other.line:
+        return [first, *found[1:]]
+    return [*found] if any(each.span == other for each in found) else [first, *found]
+
+
+def unread(source: Source, diagnostics: tuple[Diagnostic, ...] = ()) -> PartlyRead:
+    """All of a text is lost."""
+    whole = (0, len(source.text))
+    lost = Lost(source, [whole], words=set(_WORD.findall(source.text)), whole=False)
+    return PartlyRead(diagnostics, ast.File(Span(source, *whole), ()), (lost,))
 
 
 @dataclass(frozen=True)
@@ -120,16 +134,12 @@ class _Recovery:
             self.lost.whole = False
         if not self.found:  # the cut itself was at fault
             return None
-        # What is behind the place may tell more of the first mistake than its own declaration does.
-        if self.found[0].span and first.span and self.found[0].span.line == first.span.line:
-            self.found[0] = first
-        elif all(found.span != first.span for found in self.found):
-            self.found.insert(0, first)
+        self.found = in_the_light_of(first, self.found)
         if self.full:
             more = Note("more was found than is told: mend this first")
             self.found[-1] = replace(self.found[-1], notes=(*self.found[-1].notes, more))
         tree = ast.File(Span(self.source, 0, len(text)), tuple(declarations))
-        return PartlyRead(tuple(self.found), tree, self.lost)
+        return PartlyRead(tuple(self.found), tree, (self.lost,))
 
     def _part(self, start: int, end: int, mistake: Diagnostic | None = None) -> tuple[ast.Declaration, ...]:
         """The declarations in [start, end) of the text, of which the first mistake may be known."""
@@ -163,6 +173,8 @@ class _Recovery:
             if better.statement:
                 self.lost.parts.append((start, end))
                 self.lost.words.update(_WORD.findall(self.source.text[begin:stop]))
+            elif text.startswith("hardware"):  # a fact is named by its key
+                self.lost.words.update(_WORD.findall(text, 0, better.start)[-1:])
         self._lose(start, end)
         return ()
 

@@ -91,12 +91,14 @@ def check_all(snapshot: Snapshot, before: Checked | None) -> Checked:
 def _analysis(snapshot: Snapshot, files: tuple[Parsed, ...], earlier: Analysis | None) -> Analysis:
     memory = earlier.memory if earlier else Memory()
     examined = examine(Path(os.path.relpath(files[0].path)), files=snapshot, memory=memory)
-    analysis = Analysis(files, examined.model or (earlier.model if earlier else None), {}, memory)
+    partly = examined.loaded is None or bool(examined.loaded.broken)
+    former = earlier.model if earlier and partly else None
+    analysis = Analysis(files, former or examined.model or (earlier.model if earlier else None), {}, memory)
     found: dict[str, list[Finding]] = {}
     for diagnostic in examined.diagnostics:
         uri, told = _told(analysis, diagnostic)
         found.setdefault(uri, []).append(Finding(diagnostic, told))
-    if examined.loaded is None and files[0].uri not in found:
+    if partly and files[0].uri not in found:
         for finding in _uses_of(analysis, found):
             found.setdefault(files[0].uri, []).append(finding)
     in_order = {uri: tuple(sorted(findings, key=_start)) for uri, findings in found.items()}
@@ -170,7 +172,7 @@ def _uses_of(analysis: Analysis, found: Mapping[str, Iterable[Finding]]) -> Iter
             )
             told = types.Diagnostic(
                 range=root.range(use.path.span),
-                message=f"{diagnostic.summary}\nhelp: mend it first; until then this spec is not checked any further",
+                message=f"{diagnostic.summary}\nhelp: mend it first; until then not all of this spec is checked",
                 severity=types.DiagnosticSeverity.Error,
                 code=diagnostic.code,
                 source="bench",

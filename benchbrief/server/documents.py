@@ -19,9 +19,10 @@ from pygls import uris
 
 from benchbrief.compiler.imports import MAX_FILES
 from benchbrief.dsl import ast, file_errors
-from benchbrief.dsl.diagnostics import SpecError
+from benchbrief.dsl.diagnostics import Diagnostic, SpecError
 from benchbrief.dsl.parse import parse
 from benchbrief.dsl.read import MAX_BYTES, read_source
+from benchbrief.dsl.recover import MOST, PartlyRead, in_the_light_of, parse_on, unread
 from benchbrief.dsl.shape import declaration_starts
 from benchbrief.dsl.source import Source, Span
 from benchbrief.server.text import Encoding, Text
@@ -48,16 +49,17 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of a file, with the declarations in it (None: it has a syntax error)."""
+    """A piece of a file, with the declarations in it, as far as they can be read, and why they can't all be."""
 
     source: Source
     start: int
-    declarations: tuple[ast.Declaration, ...] | None
+    declarations: tuple[ast.Declaration, ...]
+    error: PartlyRead | None = None
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """A file at one version. `tree` is None when it can't be used, for the reason in `error`."""
+    """A file at one version. `tree` is None when not all of it can be used, for the reason in `error`."""
 
     path: Path
     uri: str
@@ -87,7 +89,7 @@ class Parsed:
     def declarations(self) -> Iterator[ast.Declaration]:
         """Those that could be read."""
         for part in self.parts:
-            yield from part.declarations or ()
+            yield from part.declarations
 
 
 def path_of(uri: str, root: Path) -> Path:
@@ -241,14 +243,18 @@ class Snapshot:
 def _parsed(buffer: Buffer, name: str, known: Iterable[Part]) -> Parsed:
     whole = Source(name, buffer.text.text)
     parts: list[Part] = []
-    error = _unusable(whole)
+    error: SpecError | None = _unusable(whole)
     if error is None:
         parts, error = _parts(whole, known)
     tree = None
     if error is None:
-        declarations = tuple(declaration for part in parts for declaration in part.declarations or ())
-        tree = ast.File(Span(whole, 0, len(whole.text)), declarations)
+        tree = _tree(whole, parts)
     return Parsed(buffer.path, buffer.uri, buffer.version, buffer.text, whole, tuple(parts), tree, error)
+
+
+def _tree(whole: Source, parts: Iterable[Part]) -> ast.File:
+    declarations = tuple(declaration for part in parts for declaration in part.declarations)
+    return ast.File(Span(whole, 0, len(whole.text)), declarations)
 
 
 def _unusable(source: Source) -> SpecError | None:
@@ -258,38 +264,46 @@ def _unusable(source: Source) -> SpecError | None:
     return file_errors.HoldsNul(Span(source, nul, nul + 1), nul).error() if nul >= 0 else None
 
 
-def _parts(whole: Source, before: Iterable[Part]) -> tuple[list[Part], SpecError | None]:
-    """The parts in order, read or taken from before, and the first syntax error. One that has an error has no tree."""
+def _parts(whole: Source, before: Iterable[Part]) -> tuple[list[Part], PartlyRead | None]:
+    """The parts in order, read or taken from before, and the syntax errors in them."""
     known: dict[tuple[str, str], list[Part]] = {}
     for part in before:
-        if part.declarations is not None:
-            known.setdefault((part.source.name, part.source.text), []).append(part)
+        known.setdefault((part.source.name, part.source.text), []).append(part)
     parts: list[Part] = []
-    error: SpecError | None = None
-    broken = 0
+    first: Diagnostic | None = None
+    begin = 0
     starts = declaration_starts(whole.text)
     for start, end in zip(starts, [*starts[1:], len(whole.text)], strict=True):
         text = whole.text[start:end]
         same = known.get((whole.name, text))
-        if same:
-            part = same.pop()
-            parts.append(Part(part.source, start, part.declarations))
-            continue
-        source = Source(whole.name, text)
-        try:
-            parts.append(Part(source, start, parse(source).declarations))
-        except SpecError:
-            broken += 1
-            if error is not None:
-                parts.append(Part(source, start, None))
-                if broken > _MOST_BROKEN:
-                    break
-                continue
+        part = replace(same.pop(), start=start) if same else _part(Source(whole.name, text), start)
+        if part.error is not None and first is None:
             # What is wrong may only be told from what comes after; and the cut may have been a wrong one.
-            source = Source(whole.name, whole.text[start:])
+            rest = Source(whole.name, whole.text[start:])
             try:
-                return [*parts, Part(source, start, parse(source).declarations)], None
-            except SpecError as first:
-                error = first
-            parts.append(Part(source, start, None))
-    return parts, error
+                return [*parts, Part(rest, start, parse(rest).declarations)], None
+            except SpecError as error:
+                first, begin = error.diagnostics[0], start
+        parts.append(part)
+        if sum(part.error is not None for part in parts) > _MOST_BROKEN:
+            rest = Source(whole.name, whole.text[end:])
+            parts.append(Part(rest, end, (), unread(rest)))
+            break
+    errors = [part.error for part in parts if part.error is not None]
+    if first is None:
+        return parts, None
+    at = begin + (first.span.start if first.span else 0)
+    home = next((part for part in reversed(parts) if part.start <= at), parts[0])
+    first = first.moved(home.source, begin - home.start)
+    found = in_the_light_of(first, [diagnostic for error in errors for diagnostic in error.diagnostics])
+    lost = tuple(lost for error in errors for lost in error.lost)
+    return parts, PartlyRead(tuple(found[:MOST]), _tree(whole, parts), lost)
+
+
+def _part(source: Source, start: int) -> Part:
+    try:
+        return Part(source, start, parse_on(source).declarations)
+    except PartlyRead as error:
+        return Part(source, start, error.tree.declarations, error)
+    except SpecError as error:
+        return Part(source, start, (), unread(source, error.diagnostics))

@@ -49,7 +49,7 @@ class View:
     def occurrence(self, offset: int) -> Occurrence | None:
         """The name of something declared at an offset of the file."""
         for part in reversed(self.file.parts):
-            if part.start <= offset and part.declarations is not None:
+            if part.start <= offset:
                 return self.index.at(part.source, offset - part.start)
         return None
 

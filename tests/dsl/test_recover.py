@@ -67,6 +67,16 @@ def test_what_could_not_be_read_is_no_second_mistake(tmp_path: Path) -> None:
     assert {diagnostic.code for diagnostic in diagnostics} <= {"E0101", "E0106", "E0107"}
 
 
+def test_a_fact_whose_value_could_not_be_read_is_not_unknown(tmp_path: Path) -> None:
+    spec = tmp_path / "s.bench"
+    spec.write_text(
+        'hardware h { hosts = local  price = = 2 USD/h }\ndatabase d { engine = rocksdb  path = "/x" }\n'
+        "workload w from db_bench.readrandom { records = 1k }\nmetric m = price / throughput\n"
+        "experiment e { hardware = h  workloads = w  threads = 1  measure = 1 s }\n"
+    )
+    assert [diagnostic.code for diagnostic in check(spec).diagnostics] == ["E0101"]
+
+
 def test_no_more_are_told_than_can_be_read_and_in_good_time() -> None:
     start = time.process_time()
     with pytest.raises(SpecError) as raised:

@@ -41,12 +41,30 @@ def test_a_misspelt_name_is_underlined_while_typing_and_goes_when_mended(client:
     assert client.diagnostics(uri) == []
 
 
-def test_every_mistake_is_told_at_once_and_a_syntax_error_alone(client: Client) -> None:
+def test_every_mistake_is_told_at_once_also_beside_a_syntax_error(client: Client) -> None:
     uri = client.open("small.bench", SMALL.replace("[rr]", "[r]").replace("2 USD/h", "2 USD/hh"))
     assert codes(client.diagnostics(uri)) == ["E0301", "E0201"]
     client.change(uri, {"text": SMALL.replace("[rr]", "[r]").replace("[1, 2]", "[1, 2")})
-    [found] = client.diagnostics(uri)
-    assert found["code"].startswith("E01")
+    unknown, syntax = client.diagnostics(uri)
+    assert syntax["code"].startswith("E01")
+    assert unknown["code"] == "E0201"
+
+
+def test_all_syntax_errors_are_told_at_once_where_they_are(client: Client) -> None:
+    text = SMALL.replace("2 USD/h", "= 2 USD/h").replace("records = 2k", "records: 2k").replace("[1, 2]", "[1 2]")
+    text = text.replace("in % =", "in %").replace("formula gain for", "formula gain fro")
+    uri = client.open("small.bench", text)
+    found = client.diagnostics(uri)
+    lines = text.splitlines()
+    assert len(found) == 5
+    assert all(each["code"].startswith("E01") for each in found)
+    said = [lines[each["range"]["start"]["line"]].split()[0] for each in found]
+    assert said == ["price", "workload", "threads", "metric", "formula"]
+    mended = text.replace("[1 2]", "[1, 2]").replace("fro threads", "for threads")
+    client.change(uri, {"text": mended})
+    assert [each["code"] for each in client.diagnostics(uri)] == [found[i]["code"] for i in (0, 1, 3)]
+    client.change(uri, {"text": SMALL})
+    assert client.diagnostics(uri) == []
 
 
 def test_a_warning_is_one_and_what_nothing_names_is_faded(client: Client) -> None:

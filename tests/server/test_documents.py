@@ -9,8 +9,8 @@ import pytest
 
 from benchbrief.dsl import ast
 from benchbrief.dsl.diagnostics import Diagnostic, SpecError
-from benchbrief.dsl.parse import parse
 from benchbrief.dsl.read import decode
+from benchbrief.dsl.recover import PartlyRead, parse_on
 from benchbrief.dsl.source import Source
 from benchbrief.server.documents import Documents, Parsed
 from tests.server.specs import SMALL
@@ -36,6 +36,9 @@ def assert_same(parsed: Parsed) -> None:
         assert parsed.error is not None, text
         here = [told(each, parsed) for each in parsed.error.diagnostics]
         assert here == [told(each) for each in whole.diagnostics], text
+        if isinstance(whole, PartlyRead):
+            assert isinstance(parsed.error, PartlyRead)
+            assert ast.same(parsed.error.tree, whole.tree), text
         return
     assert parsed.tree is not None, text
     assert ast.same(parsed.tree, whole), text
@@ -48,7 +51,7 @@ def assert_same(parsed: Parsed) -> None:
 
 def read_whole(source: Source) -> ast.File | SpecError:
     try:
-        return parse(decode(source.text.encode(), source.name))
+        return parse_on(decode(source.text.encode(), source.name))
     except SpecError as error:
         return error
 
