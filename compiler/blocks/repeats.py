@@ -49,7 +49,7 @@ def read_repeats(series: tuple[ast.Expr, ...], reader: Reader) -> Repeats:
     match first:
         case ast.Call(function=ast.Name(text="confident")) as call:
             most, confident = _confident(call, reader)
-        case ast.Name() | ast.Call():
+        case ast.Name() | ast.Call() | ast.Binary(operator="x"):
             reader.findings.add(wrong_value(first, "repeats", EXPERIMENT.keys["repeats"].shape.wanted, ("confident",)))
             most, confident = _UNKNOWN, None
         case _:

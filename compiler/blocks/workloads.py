@@ -164,11 +164,11 @@ def _db_bench(entry: Entry, values: Values, name: str, reader: Reader, language:
     if share is not None:
         said = values.number("read")
         properties["read"] = share if said is None else said
-    elif values.said("read"):
+    elif "read" in entry.attributes:
         reader.findings.add(_not_for(entry, "read", "readrandomwriterandom", name))
     for key, operation in (("write_rate", "write"), ("scan_length", "seek")):
         value = values.number(key)
-        if operation not in benchmark.operations and values.said(key):
+        if operation not in benchmark.operations and key in entry.attributes:
             reader.findings.add(_not_for(entry, key, f"benchmarks that {operation}", name))
         elif value is not None:
             properties[key] = value

@@ -188,3 +188,17 @@ def test_an_error_behind_a_hundred_warnings_is_told(tmp_path: Path) -> None:
     checked = check(path)
     assert checked.plan is None
     assert [diagnostic.code for diagnostic in checked.diagnostics if diagnostic.severity == "error"] == ["E0707"]
+
+
+@pytest.mark.parametrize("key", ["readproportion", "reads", "write_rates", "scan_lengths"])
+def test_a_word_for_an_attribute_that_the_benchmark_lacks_is_a_mistake_of_its_own(key: str, tmp_path: Path) -> None:
+    path = tmp_path / "spec.bench"
+    path.write_text(f"workload w from db_bench.fillseq {{ {key} = 1 }}\n", encoding="utf-8")
+    assert "E0501" in [diagnostic.code for diagnostic in check(path).diagnostics]
+
+
+def test_repeats_written_as_a_product_are_told_what_to_write(tmp_path: Path) -> None:
+    path = tmp_path / "spec.bench"
+    path.write_text(BASE + EXPERIMENT.replace("measure", "repeats = 3x interleaved  measure"), encoding="utf-8")
+    [error] = [diagnostic for diagnostic in check(path).diagnostics if diagnostic.severity == "error"]
+    assert "`3, interleaved`" in error.help
