@@ -41,6 +41,11 @@ _ADVICE = {
     "$": 'a value of the environment is `env("NAME")`',
     "{": "a list is written `[a, b]`; a block inside a block has no `=`",
     "?": "there are no conditions on values: give each case a metric of its own",
+    "..": "a ramp with steps is written `range(1, 16, step: 2)`",
+    "<": 'a text of several lines stands between `"""` and `"""`',
+}
+_WORD_ADVICE = {
+    "mix": "shares are attributes of the workload: `read = 95 %  update = 5 %`",
 }
 
 
@@ -96,6 +101,11 @@ def _advice(stop: Stop) -> str:
         return f"write `{price[1]} USD{price[2]}`"
     if text.startswith(".p99.", max(0, stop.at - 5)) and (nines := _NINES.match(text, stop.at)):
         return f"percentiles are written without a point: `p99{nines[0]}`"
+    if stop.wants_value and stop.sign == "*" and stop.last and stop.last.text == "*":
+        return _ADVICE["^"]
+    words = [piece.text for piece in (stop.found, stop.last) if piece]
+    if advice := next((_WORD_ADVICE[word] for word in words if word in _WORD_ADVICE), ""):
+        return advice
     if stop.wants_value or stop.after_value:
         if stop.sign in _ADVICE:
             return _ADVICE[stop.sign]

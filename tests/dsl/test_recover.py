@@ -120,3 +120,17 @@ def test_a_block_that_fills_the_file_is_read_anew_once(monkeypatch: pytest.Monke
     read = counted(monkeypatch)
     assert [each.code for each in partly(text).diagnostics] == ["E0101"]
     assert sum(read) < 2 * len(text)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "advice"),
+    [
+        ("records = 1k mix { }", "read = 95 %"),
+        ("threads = 1..16..2", "range(1, 16, step: 2)"),
+        ("threads = 2**4", "multiply"),
+        ("text = <<EOF", "a text of several lines"),
+    ],
+)
+def test_what_other_languages_write_is_told_with_what_to_write(wrong: str, advice: str) -> None:
+    [found, *_] = partly(f"workload w {{ {wrong} }}\n").diagnostics
+    assert advice in found.help
