@@ -13,8 +13,6 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchbrief.runners.student import t_quantile
-
 FEWEST_POINTS = 4
 """One more than there are parameters; Gunther asks for half a dozen for a fit to rely on."""
 LEAST_R2 = 0.9
@@ -87,7 +85,9 @@ def fit_usl(loads: Sequence[float], rates: Sequence[float]) -> Usl | NoFit:
 
 
 def _told_from_zero(value: float, error: float, freedom: int) -> bool:
-    return value > t_quantile(freedom, LEVEL) * error
+    from scipy.special import stdtrit
+
+    return value > float(stdtrit(freedom, LEVEL)) * error
 
 
 def _law(load: float, ideal: float, sigma: float, kappa: float) -> float:

@@ -60,7 +60,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "pymongo": "runners/engines/mongo_client.py",
     "pypdf": "reports/shown.py",
     "rich": "benchbrief/",
-    "scipy": ("results/significance.py", "results/scalability.py"),
+    "scipy": ("runners/confidence.py", "results/significance.py", "results/scalability.py"),
     "urllib3": "runners/samplers/redfish.py",
     "vl_convert": "reports/charts.py",
     "weasyprint": "reports/pdf.py",
