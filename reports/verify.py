@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from benchbrief.compiler.plan import Plan, Query
-from benchbrief.reports.complete import identity, key_of, lacking, within
+from benchbrief.compiler.plan import Plan
+from benchbrief.reports.claims import changed, known_queries, raw_problems, unfounded
+from benchbrief.reports.complete import identity, key_of, lacking
 from benchbrief.reports.disclosure import run_row
 from benchbrief.reports.ledger import cell_entries, kind_of
 from benchbrief.reports.locales import Locale, written_as
-from benchbrief.reports.numbers import CellEntry, Key, Number, NumbersFile, QueryEntry
+from benchbrief.reports.numbers import Key, Number, NumbersFile, QueryEntry
 from benchbrief.reports.origin import origin
 from benchbrief.reports.shown import Brief, Edited
 from benchbrief.reports.source import Results, Store
@@ -74,29 +74,29 @@ class Verification:
         return self.whole is not False and not (self.differing or self.drawn or self.edited or self.foreign)
 
 
-def verify(
-    brief: Brief, plan: Plan, store: Store, raw: Mapping[str, str] | None = None, *, known: bool = True
-) -> Verification:
-    """`raw` is what `raw_problems` found. The plan is that of the store's run which the brief was made from, or, where
-    it is not `known`, the run's own. What is computed is what this plan says, whatever SQL the brief tells."""
+def verify(brief: Brief, plan: Plan, store: Store, run_dir: Path | None = None, *, known: bool = True) -> Verification:
+    """With `run_dir`, the raw outputs are hashed, too (`raw_problems`). The plan is that of the store's run which the
+    brief was made from, or, where it is not `known`, the run's own. What is computed is what this plan says, whatever
+    SQL the brief tells."""
     report = next((each for each in plan.reports if each.name == brief.numbers.report), None)
     results = Results(plan, store, words_of(report) if report else CATALOGUES["en"])
-    check = _Check(brief.numbers, results, raw or {})
+    outputs = raw_problems(brief.numbers, results, run_dir) if run_dir else {}
+    raw = {path: problem for path, problem in outputs.items() if problem}
+    check = _Check(brief.numbers, results, raw)
     with written_as(Locale(brief.numbers.locale)):
         differing = tuple(check.numbers())
         foreign = (
             *_foreign(brief.numbers, results, known=known),
-            *(lacking(brief.numbers, report, results) if known else ()),
+            *((*lacking(brief.numbers, report, results), *unfounded(brief.numbers, report, results)) if known else ()),
         )
-    files = {path for cell in brief.numbers.cells.values() for path in cell.files}
     return Verification(
         numbers=len(brief.numbers.numbers),
         differing=differing,
         points=sum(len(series.rows) for figure in brief.numbers.figures for series in figure.series),
         drawn=tuple(check.drawn()),
         edited=brief.edited,
-        raw=raw,
-        raw_files=len(files),
+        raw=raw if run_dir else None,
+        raw_files=len(outputs),
         whole=brief.whole,
         foreign=foreign,
     )
@@ -116,26 +116,6 @@ def _foreign(numbers: NumbersFile, results: Results, *, known: bool) -> Iterator
         yield f"the brief tells another origin than {run} has ({other}): edited, or written by another benchbrief"
 
 
-def raw_problems(numbers: NumbersFile, run_dir: Path) -> dict[str, str]:
-    """The raw outputs whose digests are no longer those that the brief was made from."""
-    wrong = {}
-    for cell in numbers.cells.values():
-        for path, digest in cell.files.items():
-            place = run_dir / path
-            if not place.resolve().is_relative_to(run_dir.resolve()):
-                wrong[path] = "lies outside of the run's folder"
-                continue
-            try:
-                with place.open("rb") as file:
-                    found = hashlib.file_digest(file, "sha256").hexdigest()
-            except OSError as error:
-                wrong[path] = "is missing" if isinstance(error, FileNotFoundError) else f"can't be read: {error}"
-                continue
-            if found != digest:
-                wrong[path] = f"was changed (SHA-256 {found[:12]}, recorded {digest[:12]})"
-    return wrong
-
-
 class _Check:
     def __init__(self, recorded: NumbersFile, results: Results, raw: Mapping[str, str]) -> None:
         self._recorded = recorded
@@ -144,8 +124,7 @@ class _Check:
         self._queries = {query.id: query for query in recorded.queries}
         self._cells = cell_entries(results.store)
         self._rows: dict[str, dict[tuple[Key, ...], float | None] | str] = {}
-        plan = results.plan
-        self._known = {identity(query): query for query in within((plan.metrics, plan.expects, plan.reports), Query)}
+        self._known = known_queries(results.plan)
 
     def numbers(self) -> Iterator[Differs]:
         for number in self._recorded.numbers:
@@ -228,26 +207,14 @@ class _Check:
         return reasons[0] + more
 
     def _changed(self, cell: str) -> str:
-        then, now = self._recorded.cells.get(cell), self._cells.get(cell)
+        then = self._recorded.cells.get(cell)
         if then is None:
             return ""
-        if now is None:
-            return "is not in the store"
-        if now.hash != then.hash:
-            return "is another measurement: the spec was changed"
-        if now.status != then.status:
-            return f"is {now.status} now, and was {then.status}"
-        if (now.run, now.attempt) != (then.run, then.attempt):
-            return f"was measured again (attempt {now.attempt} of run {now.run})"
-        return self._raw_changed(then, now)
-
-    def _raw_changed(self, then: CellEntry, now: CellEntry) -> str:
-        for path, digest in then.files.items():
-            if path in self._raw:
-                return f"has a raw output that {self._raw[path]}: {path}"
-            if now.files.get(path) != digest:
-                return f"has other raw outputs, first {path}"
-        return ""
+        raw = next((path for path in then.files if path in self._raw), None)
+        what = changed(then, self._cells.get(cell))
+        if raw and (not what or what.startswith("has other raw outputs")):
+            return f"has a raw output that {self._raw[raw]}: {raw}"
+        return what
 
 
 def _at(query: QueryEntry, number: Number) -> str:

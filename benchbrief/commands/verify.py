@@ -54,23 +54,23 @@ def command(brief: Path, run: str | None, out: Path, raw: bool, from_raw: bool, 
     was made with, so that an edited number is found. Nothing is fetched, and nothing of the run is changed.
     """
     from benchbrief.reports.shown import read_brief
-    from benchbrief.reports.verify import raw_problems, verify
+    from benchbrief.reports.verify import verify
     from benchbrief.runners.rundir import load_plan, plan_of_digest
 
     made = read_brief(brief)
     run_dir = _run_of(brief, made.numbers, run, out)
-    problems = raw_problems(made.numbers, run_dir) if raw or from_raw else None
     plan = plan_of_digest(run_dir, made.numbers.plan_sha256)
     with _opened(run_dir, from_raw) as results:
-        found = verify(made, plan or load_plan(run_dir), results, problems, known=plan is not None)
+        hashed = run_dir if raw or from_raw else None
+        found = verify(made, plan or load_plan(run_dir), results, hashed, known=plan is not None)
     if as_json:
-        told = {"brief": str(brief), "run": str(run_dir), "holds": found.holds and not problems, **asdict(found)}
+        told = {"brief": str(brief), "run": str(run_dir), "holds": found.holds and not found.raw, **asdict(found)}
         click.echo(json.dumps(told, indent=1, ensure_ascii=False))
     else:
         _tell(brief, made.numbers, found)
     if not found.holds:
         raise Stop(ExitCode.SPEC_WRONG)
-    if problems:
+    if found.raw:
         raise Stop(ExitCode.CELL_FAILED)
 
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,43 @@ def test_a_raw_output_that_was_changed_is_named(copied_run: Bench) -> None:
     parsed = copied_run("verify", str(brief(copied_run, "pdf")), "--from-raw")
     assert parsed.code == 1  # what was read from it counts no more
     assert "is failed now, and was ok" in parsed.err
+
+
+@pytest.mark.parametrize("edit", ["no cells", "its digest"])
+def test_raw_outputs_are_those_that_the_journal_has_whatever_the_side_file_lists(copied_run: Bench, edit: str) -> None:
+    side = brief(copied_run, "json")
+    recorded = json.loads(side.read_text())
+    cell = recorded["numbers"][-1]["cells"][0]
+    path = next(path for path in recorded["cells"][cell]["files"] if "measure" in path and path.endswith("stdout"))
+    whole = json.loads(copied_run("verify", str(side), "--raw", "--json").out)
+    with (copied_run.run_dir / path).open("ab") as file:
+        file.write(b"one more line\n")
+    if edit == "no cells":
+        recorded["cells"] = {}
+        for entry in (*recorded["numbers"], *recorded["queries"]):
+            entry["cells"] = []
+    else:
+        recorded["cells"][cell]["files"][path] = sha256((copied_run.run_dir / path).read_bytes()).hexdigest()
+    side.write_text(json.dumps(recorded))
+    done = copied_run("verify", str(side), "--raw", "--json")
+    found = json.loads(done.out)
+    assert done.code == 1
+    assert found["raw_files"] == whole["raw_files"] > 0
+    assert list(found["raw"]) == [path]
+    assert re.search(f"cells otherwise than the run, first {re.escape(cell) if edit != 'no cells' else ''}",
+                     " ".join(found["foreign"]))  # fmt: skip
+
+
+def test_tables_that_tell_a_raw_output_otherwise_than_the_journal_are_found(copied_run: Bench) -> None:
+    change(copied_run.run_dir / "store" / "files.parquet", "sha256", lambda _: "00" * 32)
+    side = brief(copied_run, "json")
+    recorded = json.loads(side.read_text())
+    for entry in recorded["cells"].values():
+        entry["files"] = dict.fromkeys(entry["files"], "00" * 32)
+    side.write_text(json.dumps(recorded))
+    done = copied_run("verify", str(side), "--raw")
+    assert done.code == 3
+    assert "is told by the run's tables otherwise than by its journal" in done.err
 
 
 def test_a_side_file_whose_values_were_edited_is_found(copied_run: Bench) -> None:

@@ -122,6 +122,20 @@ def without_a_point(file: NumbersFile) -> dict[str, Any]:
         (lambda file: {"figures": file.figures[1:]}, r"lacks \d+ points of the figure “"),
         (without_a_point, "lacks 1 points of the figure “"),
         (lambda _: {"report": "other"}, "no report other"),
+        (lambda _: {"title": "Twice as fast"}, "is called “Twice as fast”, and its report in the plan “"),
+        (lambda _: {"cells": {}}, r"tells \d+ cells otherwise than the run, first .*, which it does not tell of"),
+        (
+            lambda file: {"cells": file.cells | {CELL: file.cells[CELL].model_copy(update={"files": {"raw/x": "00"}})}},
+            f"tells 1 cells otherwise than the run, first {CELL}, which has other raw outputs, first raw/x",
+        ),
+        (
+            lambda file: {"numbers": tuple(n.model_copy(update={"cells": ()}) for n in file.numbers)},
+            r"names other cells behind \d+ of its numbers and expressions than the plan, first behind ",
+        ),
+        (
+            lambda file: {"queries": tuple(q.model_copy(update={"cells": ()}) for q in file.queries)},
+            r"names other cells behind \d+ of its numbers and expressions than the plan, first behind ",
+        ),
     ],
 )
 def test_a_file_that_tells_otherwise_or_less_than_the_run_does_not_hold(
