@@ -80,13 +80,18 @@ def silence_what_is_closed() -> None:
 
 
 def lead_somewhere() -> None:
-    """Let standard output or error that we were started without lead nowhere: what is said there is lost, no error.
+    """Let standard streams that we were started without lead nowhere: what is said there is lost, and no error.
 
     Nor does a file that is opened later take their number.
     """
-    for name in ("stdout", "stderr"):
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            os.set_inheritable(number, True)
+            setattr(sys, name, os.fdopen(number, "r" if name == "stdin" else "w"))
 
 
 def last_words(text: str) -> None:

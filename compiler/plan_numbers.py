@@ -52,7 +52,8 @@ class Query(Node):
 class Metric(Node):
     """`repeats` has the same values for each repeat (a further dim), where there are several: comparisons are made of
     them. None, too, where a value is of all repeats together. `percentile`: whether the values are percentiles, or are
-    computed from some; None in a plan from before it was kept."""
+    computed from some; None in a plan from before it was kept. `params` are the parameters that it names, itself or by
+    one another, each with its value as it was written."""
 
     name: str
     label: str
@@ -60,6 +61,7 @@ class Metric(Node):
     query: Query
     repeats: Query | None = None
     percentile: bool | None = None
+    params: dict[str, str] = Field(default_factory=dict)
     origin: Origin
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from benchbrief.compiler.plan import Read
 from benchbrief.results.comparison import Comparison
 from benchbrief.results.contenders import Contender
 
@@ -54,8 +55,9 @@ class Beyond:
         wanted, found = set(operations), dict[tuple[str, str, int | None], int]()
         for cell in cells:
             for each in self._counted.get(cell, ()):
-                if not wanted or each.operation in wanted:
-                    key = (each.operation, each.kind, each.phase if by_phase else None)
+                # The counts without a phase are those of all phases together.
+                if (not wanted or each.operation in wanted) and (by_phase or each.phase is None):
+                    key = (each.operation, each.kind, each.phase)
                     found[key] = found.get(key, 0) + each.operations
         return any(count * share < FEWEST - 1e-6 for count in found.values())
 
@@ -67,23 +69,38 @@ def _share_beyond(statistic: str) -> float | None:
 
 
 def resting_on_few(side: Contender, rows: Sequence[Comparison]) -> list[Comparison]:
-    """The comparisons of percentiles of which some repeat of this contender has few operations beyond it."""
-    latencies = [(row, found) for row in rows if (found := _LATENCY.fullmatch(row.quantity))]
-    if not latencies:
+    """The comparisons of percentiles, or of what is made of some, with few operations beyond one in some repeat."""
+    metrics = {each.name: each.query.reads or () for each in side.plan.metrics}
+    reading = [(row, reads) for row in rows if (reads := _latencies(row.quantity, metrics))]
+    if not reading:
         return []
     beyond = Beyond(side.store)
     cells = side.store.sql("SELECT cell_id, experiment, hardware, workload, threads, target FROM main.cells").rows
     known = [(str(id_), dict(zip(_DIMS, keys, strict=True))) for id_, *keys in cells]
 
-    def behind(row: Comparison) -> list[str]:
+    def behind(row: Comparison, read: Read) -> list[str]:
         at = {**dict(row.point), **({"hardware": side.hardware} if side.hardware else {})}
-        return [id_ for id_, keys in known if all(keys.get(dim) == key for dim, key in at.items())]
+        here = ((id_, keys) for id_, keys in known if all(keys.get(dim) == key for dim, key in at.items()))
+        return [id_ for id_, keys in here if read.covers(keys)]
 
     return [
         row
-        for row, found in latencies
-        if any(beyond.few(_statistic(found[1]), [cell], operations=[found[2]]) for cell in behind(row))
+        for row, reads in reading
+        if any(
+            beyond.few(read.statistic, [cell], operations=read.keys.get("operation", ()))
+            for read in reads
+            for cell in behind(row, read)
+        )
     ]
+
+
+def _latencies(quantity: str, metrics: Mapping[str, Sequence[Read]]) -> list[Read]:
+    """What a compared quantity reads of latency: a percentile of an operation, or what its metric is made of."""
+    if found := _LATENCY.fullmatch(quantity):
+        return [
+            Read(measure="latency", view="latency", statistic=_statistic(found[1]), keys={"operation": (found[2],)})
+        ]
+    return [read for read in metrics.get(quantity, ()) if read.view == "latency"]
 
 
 _DIMS = ("experiment", "hardware", "workload", "threads", "target")

@@ -22,8 +22,8 @@ class DefinedOtherwise(NamedTuple):
 
 
 def defined_otherwise(first: Plan, second: Plan) -> Iterator[DefinedOtherwise]:
-    """The metrics of one name that are not the same in both plans: by expression, unit, which direction is better and
-    whether they are percentiles; and so those that they are made of."""
+    """The metrics of one name that are not the same in both plans: by expression, values of parameters, unit, which
+    direction is better and whether they are percentiles; and so those that they are made of."""
     ours, theirs = ({each.name: each for each in plan.metrics} for plan in (first, second))
     for name in (name for name in ours if name in theirs):
         made = dict.fromkeys((*_made_of(name, ours), *_made_of(name, theirs)))
@@ -52,4 +52,5 @@ def _definition(metric: Metric | None) -> str:
         return "no metric"
     unit = f" in {metric.query.unit}" if metric.query.unit not in ("", "1") else ""
     better = f", {metric.better} is better" if metric.better else ""
-    return f"{metric.query.text}{unit}{better}"
+    params = "".join(f", {name} = {value}" for name, value in metric.params.items())
+    return f"{metric.query.text}{unit}{better}{params}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -35,6 +35,7 @@ from benchbrief.compiler.metrics.repeated import holds_percentiles
 from benchbrief.compiler.metrics.runs import Runs, planned_runs
 from benchbrief.compiler.metrics.terms import Measure, leaves
 from benchbrief.compiler.metrics.typed import text_of
+from benchbrief.compiler.names import names_in
 from benchbrief.compiler.problems import CompileProblem, Findings
 from benchbrief.compiler.scope import Scope
 from benchbrief.compiler.units import Unit
@@ -144,8 +145,20 @@ def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
         query=query(typer, typed.term, typed.unit, text_of(metric.expr)),
         repeats=query(typer, repeated.term, repeated.unit, text_of(metric.expr)) if repeated else None,
         percentile=holds_percentiles(typed.term),
+        params=_params(metric.expr, typer.scope.params),
         origin=origin(metric.span),
     )
+
+
+def _params(expr: ast.Expr, params: Mapping[str, ast.Expr]) -> dict[str, str]:
+    """The parameters that an expression names, and those that these name, with their values as written."""
+    found: dict[str, str] = {}
+    left = [expr]
+    while left:
+        for name in {used.text for used in names_in(left.pop())} & params.keys() - found.keys():
+            found[name] = text_of(params[name])
+            left.append(params[name])
+    return dict(sorted(found.items()))
 
 
 def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect | None:

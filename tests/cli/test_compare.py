@@ -30,6 +30,7 @@ metric per_core "Per core" in ops/s = throughput / cores, higher is better
 metric gain = throughput[new] / throughput[old] - 1, higher is better
 metric tail in ms = latency.@TAIL@[read], lower is better
 metric tails in ms = 2 * tail, lower is better
+metric far in ms = latency.p9999[read], lower is better
 expect "Fast enough" throughput > 10 ops/s
 """
 
@@ -123,10 +124,11 @@ def test_what_got_better_beyond_noise_is_told_and_what_did_not_is_noise(world: W
 
 def test_percentiles_that_few_operations_decide_are_named(world: World) -> None:
     told = "fewer than 10 operations beyond it"
-    assert told not in world("base", "other").out
+    assert told not in world("base", "other", "--metric", "tail").text
     few = world("base", "other", "--metric", "latency.p9999[read]").out
     assert told in few
     assert "(latency.p9999[read] at " in few
+    assert "(far at " in world("base", "other", "--metric", "far").out, "the same percentile by a name of the spec"
 
 
 def test_each_number_is_that_of_the_repeats(world: World) -> None:

@@ -97,11 +97,14 @@ def test_a_load_is_split_over_two_hosts_and_added_up_unless_one_of_them_fails(
     assert {row["sources"] for row in sources} == {2}
     assert all(totals[row["cell_id"]]["count"] == row["done"] for row in sources)
     offered = totals["offered/box/c/threads=3/target=301/r1"]
-    told = [record["text"] for record in bench.journal("remark") if "ops/s offered" in record["text"]]
-    if not told:  # on a machine so busy that YCSB is behind its schedule, which is said then
-        assert offered["count"] == pytest.approx(301 * 5, rel=0.1)
-        # Windows that lie apart on a busy machine are rated over the time of all: never above what was offered.
-        assert float(offered["ops_per_s"] or 0) <= 301 * 1.1
+    done, rate = (float(offered[name] or 0) for name in ("count", "ops_per_s"))
+    # On a machine so busy that the generators were behind their schedules, they did more, and that is told.
+    late = any("caught up" in record["text"] for record in bench.journal("remark"))
+    assert done >= 301 * 5 * 0.9
+    assert late or done <= 301 * 5 * 1.1
+    # Windows that lie apart on a busy machine are rated over the time of all: never above what was done in one of them.
+    assert late or rate <= 301 * 1.1
+    assert rate * 5 <= done * 1.1
     percentiles = asked(
         "SELECT source, value_s, origin FROM latency WHERE statistic = 'p99' AND experiment = 'ramp' AND threads = 5 "
         "AND repeat = 1 AND kind = 'service'"
@@ -116,14 +119,13 @@ def test_a_load_is_split_over_two_hosts_and_added_up_unless_one_of_them_fails(
     assert totals["loading/box/load(c)/threads=3/r1"]["count"] == 2000
     assert totals["loading/box/load(c)/threads=3/r1"]["errors"] == 0
     loaded = totals["loading/box/load(c)/threads=3/r1"]
-    rate, seconds = loaded["ops_per_s"], loaded["duration_s"]
-    assert isinstance(rate, float)
-    assert isinstance(seconds, float)
-    assert rate * seconds == pytest.approx(2000), "all records over the time from the first start to the last end"
+    assert float(loaded["ops_per_s"] or 0) * float(loaded["duration_s"] or 0) == pytest.approx(2000), (
+        "all records over the time from the first start to the last end"
+    )
     alone = asked(
         "SELECT source, count FROM operations WHERE cell_id = 'loading/box/load(c)/threads=3/r1' AND phase IS NULL "
         "AND kind = 'service'"
     )
     assert {row["source"]: row["count"] for row in alone} == {"load-1": 1333, "load-2": 667}
     (verdict,) = [r for r in bench.journal("cell_ended") if r["cell"] == "loading/box/load(c)/threads=3/r1"]
-    assert verdict["ops_per_s"] == pytest.approx(rate)
+    assert verdict["ops_per_s"] == pytest.approx(loaded["ops_per_s"])

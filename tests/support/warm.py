@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -36,6 +37,8 @@ _ROOMS = (
     "benchbrief.runners.simulated.world",
 )
 _MOST_BYTES = 200_000
+_BROKEN = 70
+"""No exit code of `bench`: something left its `main` that never should."""
 
 
 class Warm:
@@ -124,7 +127,7 @@ def _attend(request: dict[str, object], out: int, err: int, tell: int) -> NoRetu
 
 
 def _become_bench(request: dict[str, object], out: int, err: int) -> NoReturn:
-    code = 1
+    code = _BROKEN
     try:
         os.chdir(str(request["cwd"]))
         os.environ.clear()
@@ -140,10 +143,12 @@ def _become_bench(request: dict[str, object], out: int, err: int) -> NoReturn:
         try:
             main()
         except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else 1
+            code = end.code if isinstance(end.code, int) else _BROKEN
+    except BaseException:
+        traceback.print_exc()
+    finally:
         sys.stdout.flush()
         sys.stderr.flush()
-    finally:
         os._exit(code)
 
 
