@@ -24,7 +24,8 @@ class Verdict:
     def warning(self) -> str:
         """Of one that does not hold, or not for certain, as one line."""
         judged = "does not hold" if self.holds is False else "can't be known"
-        return f"expect {judged}: {self.text} ({self.detail}) at {self.origin}"
+        why = self.detail.removeprefix(judged).lstrip(": ")  # most begin with the verdict
+        return f"expect {judged}: {self.text}{f' ({why})' if why else ''} at {self.origin}"
 
 
 def evaluate(plan: Plan, store: Store) -> list[Verdict]:

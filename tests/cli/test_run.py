@@ -166,7 +166,8 @@ def test_a_closed_output_is_no_error(finished_run: FinishedRun, words: list[str]
 def test_without_standard_streams_files_do_not_take_their_place(finished_run: FinishedRun, closed: str) -> None:
     """What is said would be written into the first file that is opened."""
     bench = finished_run.bench
-    line = f"'{PROGRAM}' status --json {closed}; '{PROGRAM}' query 'SELECT count(*) AS n FROM cells' --csv {closed}"
+    words = ("status --json", "query 'FROM cells' --csv")
+    line = "; ".join(f"'{PROGRAM}' {each} {closed}" for each in words)
     before = {path: path.read_bytes() for path in bench.run_dir.rglob("*") if path.is_file()}
     done = subprocess.run(["sh", "-c", line], cwd=bench.folder, env=bench.env, capture_output=True, check=False)
     assert done.returncode == 0
