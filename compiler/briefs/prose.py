@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from benchbrief.compiler import plan
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.queries import Place, examples, key_label, query, settled, typed_at
+from benchbrief.compiler.briefs.spelled_units import is_scaled, unit_behind
 from benchbrief.compiler.errors import UnknownName
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.compiler.metrics.indexing import scope_key, word_of
@@ -40,10 +41,19 @@ def prose(typer: Typer, string: ast.String, place: Place) -> plan.Prose | None:
     """A text as Markdown with computed numbers; None when a mistake was reported."""
     parts: list[str | plan.Value] = []
     failed = False
-    for part in string.parts:
-        filled = [part] if isinstance(part, str) else _filled(typer, part, place)
+    told = list(string.parts)
+    for at, part in enumerate(told):
+        if isinstance(part, str):
+            parts.append(part)
+            continue
+        follows = told[at + 1] if at + 1 < len(told) else ""
+        filled = _filled(typer, part, place, follows if isinstance(follows, str) else "")
         failed = failed or filled is None
-        parts += filled or []
+        if isinstance(filled, _WithUnit):
+            parts.append(filled.value)
+            told[at + 1] = filled.rest
+        else:
+            parts += filled or []
     return None if failed else plan.Prose(parts=_joined(parts))
 
 
@@ -92,10 +102,18 @@ def _joined(parts: Iterable[str | plan.Value]) -> tuple[str | plan.Value, ...]:
     return tuple(joined)
 
 
-def _filled(typer: Typer, hole: ast.Hole, place: Place) -> list[str | plan.Value] | None:
+@dataclass(frozen=True)
+class _WithUnit:
+    """A number that is printed with its unit, so that the one that its author wrote behind it goes."""
+
+    value: plan.Value
+    rest: str
+
+
+def _filled(typer: Typer, hole: ast.Hole, place: Place, follows: str) -> list[str | plan.Value] | _WithUnit | None:
     subject = _subject(typer, hole.expr)
     if subject is None:
-        return _number(typer, hole, place)
+        return _number(typer, hole, place, follows)
     words = _words(typer, hole, subject, place)
     if words is None:
         return None
@@ -165,7 +183,9 @@ def _is_range(expr: ast.Expr) -> TypeGuard[ast.Call]:
     return isinstance(expr, ast.Call) and expr.function.text == "range"
 
 
-def _number(typer: Typer, hole: ast.Hole, place: Place) -> list[str | plan.Value] | None:
+def _number(typer: Typer, hole: ast.Hole, place: Place, follows: str) -> list[str | plan.Value] | _WithUnit | None:
+    """In the unit that stands behind the hole. Else, with a format, in its metric's own, which is printed when the
+    format asks for it (`u`) or its reader could not know it."""
     expr = hole.expr
     exprs: list[ast.Expr] = [expr]
     if _is_range(expr):
@@ -174,13 +194,23 @@ def _number(typer: Typer, hole: ast.Hole, place: Place) -> list[str | plan.Value
     typed = [end for end in ends if end is not None]
     if len(typed) < len(ends):
         return None
-    with_unit = hole.format.endswith("u")
-    format_ = hole.format.removesuffix("u")
+    asked, format_ = hole.format.endswith("u"), hole.format.removesuffix("u")
     unit = printed_unit(typer, hole.span, format_, typed[0])
     if unit is None:
         return None
+    spelled = unit_behind(follows, typed[0], format_, hole.span)
+    if isinstance(spelled, CompileProblem):
+        if format_ and not asked:
+            typer.findings.add(spelled)
+            return None
+        spelled = None  # the number has its own unit, and what follows is another word: `a 64 GiB node`
+    if spelled:
+        unit = spelled.unit
     queries = [query(typer, end.term, unit, text_of(expr)) for end in typed]
     value = plan.Value(query=queries[0], format=format_, high=queries[1] if len(queries) > 1 else None)
+    if spelled:
+        return [value] if format_ else _WithUnit(value, spelled.rest)
+    with_unit = format_ and (asked or is_scaled(typed[0]))
     return [value, f"\N{NO-BREAK SPACE}{unit.text}"] if with_unit and unit.text else [value]
 
 

@@ -48,6 +48,19 @@ class BadFormat(CompileProblem):
 
 
 @dataclass(frozen=True)
+class UnitBehind(CompileProblem):
+    """A unit behind a hole that its number is not in, and can't be converted to."""
+
+    code = "E0747"
+    stands_alone = True
+    says = "`{text}` can't stand behind this number: {why}"
+    hint = "{instead}"
+    text: str
+    why: str
+    instead: str
+
+
+@dataclass(frozen=True)
 class NumberInTitle(CompileProblem):
     code = "E0732"
     stands_alone = True

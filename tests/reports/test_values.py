@@ -79,6 +79,9 @@ def test_a_rounded_zero_has_no_sign() -> None:
         (0.0008, 0.0121, ".2f", "s", "\u00a0s.", "0.80 to 12.10 ms"),
         (206381056.0, None, ".0f", "B", "\u00a0B。", "206 MB"),
         (36937.2, None, ",.0f", "ops/s", "\u00a0ops/s", "36,937 ops/s"),
+        (1.8, None, ".1f", "ms", " ms.", "1.8"),  # converted by the compiler; the author's own unit follows
+        (1.8, 12.1, ".1f", "ms", " ms.", "1.8 to 12.1"),
+        (1.8, None, "", "ms", ".", "1.80 ms"),
         (8.03, None, ".1f", "us/op", "\u00a0us/op", "8.0 µs/op"),
     ],
 )

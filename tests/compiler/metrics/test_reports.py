@@ -76,6 +76,48 @@ def test_a_share_printed_in_per_cent_is_multiplied_once() -> None:
     assert per_cent == pytest.approx(share * 100)
 
 
+@pytest.mark.parametrize(
+    ("hole", "follows", "unit", "left"),
+    [
+        ("{latency.p99[read, eco, a, threads: 1]:.1f}", " ms", "ms", " ms"),
+        ("**{latency.p99[read, eco, a, threads: 1]:.1f}**", " ms", "ms", "** ms"),
+        ("{latency.p99[read, eco, a, threads: 1]:.1f}", " milliseconds.", "ms", " milliseconds."),
+        ("{latency.p99[read, eco, a, threads: 1]}", " ms", "ms", ""),
+        ("{latency.p99[read, eco, a, threads: 1]:.1fu}", " ms", "ms", " ms"),
+        ("{throughput[eco, a, threads: 1]:.1f}", " kops/s", "kops/s", " kops/s"),
+        ("{throughput[eco, a, threads: 1]:.1f}", " Kops/s", "kops/s", " Kops/s"),
+        ("{throughput[eco, a, threads: 1]:.1f}", " ops/min", "ops/min", " ops/min"),
+        ("{throughput[eco, a, threads: 1]:,.0fu}", " node by node", "ops/s", "\u00a0ops/s node by node"),
+        ("{throughput[eco, a, threads: 1]:,.0f}", ", s and W", "ops/s", ", s and W"),
+        ("{throughput[eco, a, threads: 1]:,.0f}", " operations per second", "ops/s", " operations per second"),
+        ("{latency.p99[read, eco, a, threads: 1]:.1f}", " to", "s", "\u00a0s to"),  # its reader could not know it
+        ("{max(gain over threads, workload):.1f}", "%", "%", "%"),
+        ("{latency.p99[read, eco, a, threads: 1] / 1 ms:.1f}", " ms", "", " ms"),  # a plain number: the author's word
+    ],
+)
+def test_a_number_is_in_the_unit_that_stands_behind_it_which_is_printed_once(
+    hole: str, follows: str, unit: str, left: str
+) -> None:
+    parts = text(hole + follows).parts
+    (found,) = (part for part in parts if isinstance(part, plan.Value))
+    assert found.query.unit == unit
+    assert "".join(part for part in parts[parts.index(found) + 1 :] if isinstance(part, str)) == left
+
+
+def test_a_unit_behind_a_hole_converts_both_ends_of_a_range() -> None:
+    hole = "{range(throughput[eco, a] over threads):.3f} kops/s"
+    (kilo, _), (plain, _) = text(hole).parts, text(hole.replace("kops", "ops")).parts
+    assert isinstance(kilo, plan.Value)
+    assert isinstance(plain, plan.Value)
+    assert kilo.high
+    assert plain.high
+    with generate(scope_of(Path(__file__).parent / "world.bench"), seed=4).connect() as connection:
+        for ours, other in ((kilo.query, plain.query), (kilo.high, plain.high)):
+            thousands, ones = run(connection, ours)[()], run(connection, other)[()]
+            assert thousands
+            assert ones == pytest.approx(1000 * thousands)
+
+
 def test_a_format_that_ends_in_u_appends_the_unit() -> None:
     number, unit = text("{throughput[eco, a, threads: 1]:,.0fu}").parts
     assert isinstance(number, plan.Value)
