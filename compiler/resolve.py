@@ -71,19 +71,23 @@ def resolve(found: Declarations, params: Mapping[str, ast.Expr], profile: str | 
         clients={name: client for name, client in world.clients.items() if client is not None},
         workloads=loads,
         matrices=matrices,
-        scope=replace(_scope(found, params, world.hardware, loads, matrices, language), profile=profile),
+        scope=replace(_scope(found, params, world.hardware, loads, matrices), profile=profile),
         whole=len(matrices) == len(found.blocks["experiment"]),
     )
 
 
 def _language(found: Declarations) -> str:
-    """Of the first report that says one: the language of the built-in descriptions."""
-    for report in found.reports.values():
-        for item in report.body:
-            if isinstance(item, ast.Attribute) and item.key.text == "language":
-                value = item.values[0]
-                if isinstance(value, ast.Name) and value.text in LANGUAGES:
-                    return value.text
+    """The language of the built-in descriptions: that of all reports, or English where they differ."""
+    said = {_language_of(report) for report in found.reports.values()}
+    return said.pop() if len(said) == 1 else LANGUAGES[0]
+
+
+def _language_of(report: ast.Block) -> str:
+    for item in report.body:
+        if isinstance(item, ast.Attribute) and item.key.text == "language":
+            value = item.values[0]
+            if isinstance(value, ast.Name) and value.text in LANGUAGES:
+                return value.text
     return LANGUAGES[0]
 
 
@@ -108,7 +112,6 @@ def _scope(
     hardware: Mapping[str, HardwareUnit],
     loads: Mapping[str, Load],
     matrices: tuple[Matrix, ...],
-    language: str,
 ) -> Scope:
     pairs = [
         (unit.hardware.key, load.workload.name) for matrix in matrices for unit in matrix.units for load in matrix.loads
@@ -130,7 +133,6 @@ def _scope(
         expects=tuple(found.expects),
         reports=tuple(found.reports.values()),
         params=dict(params),
-        language=language,
         experiment_visible=len(set(pairs)) < len(pairs),
     )
 

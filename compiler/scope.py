@@ -78,7 +78,6 @@ class Scope:
     expects: tuple[ast.Expect, ...]
     reports: tuple[ast.Block, ...]
     params: dict[str, ast.Expr]
-    language: str
     experiment_visible: bool
     profile: str | None = None
 

@@ -215,7 +215,7 @@ def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
         title=heading or name,
         subtitle=texts["subtitle"],
         template=_word(typer, head, "template", TEMPLATES) or TEMPLATES[0],
-        language=language or typer.scope.language,
+        language=language or LANGUAGES[0],
         words=words,
         author=texts["author"],
         paper="letter" if _word(typer, head, "paper", PAPERS) == "letter" else "a4",

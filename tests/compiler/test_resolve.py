@@ -108,6 +108,13 @@ def test_a_description_is_in_the_report_s_language(tmp_path: Path, language: str
     assert plan.workloads["a"].description.startswith(words)
 
 
+def test_each_report_has_its_own_language_and_what_they_share_is_english_where_they_differ(tmp_path: Path) -> None:
+    reports = 'report r "R" { template = blog }\nreport ja "J" { template = blog  language = ja }\n'
+    plan = plan_of(tmp_path, BASE + EXPERIMENT.replace("THREADS", "1") + reports)
+    assert [report.language for report in plan.reports] == ["en", "ja"]
+    assert plan.workloads["a"].description.startswith("Half of the operations read")
+
+
 def test_a_description_of_one_s_own_stays(tmp_path: Path) -> None:
     spec = BASE.replace("ycsb.a", 'ycsb.a { description = "Ours." }') + EXPERIMENT.replace("THREADS", "1")
     assert plan_of(tmp_path, spec).workloads["a"].description == "Ours."
