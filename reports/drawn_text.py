@@ -27,8 +27,8 @@ class _Around:
 
 def lacking(pages: Iterable[Any], wanted: Iterable[str]) -> list[str]:
     """Those of the texts that no reader of the pages sees, however they are broken into lines, hyphenated or cased."""
-    shown = _letters("".join(text for page in pages for text in _of_page(page._page_box)))
-    return [text for text in wanted if _letters(text) not in shown]
+    shown = letters("".join(text for page in pages for text in _of_page(page._page_box)))
+    return [text for text in wanted if letters(text) not in shown]
 
 
 def _of_page(page: Any) -> Iterator[str]:
@@ -90,6 +90,6 @@ def _luminance(color: tuple[float, ...]) -> float:
     return sum(weight * share for weight, share in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-def _letters(text: str) -> str:
+def letters(text: str) -> str:
     """Without what line ends, hyphens and a style sheet's `text-transform` change."""
     return "".join(sign for sign in unicodedata.normalize("NFKC", text).casefold() if sign.isalnum())

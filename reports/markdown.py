@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from html import unescape
 from typing import Any
+
+from benchbrief.reports.drawn_text import letters
+from benchbrief.reports.errors import hides
 
 _BLOCKS = re.compile(r"(?m)^(\s*)([#>+-])(?=\s)")
 _STOPS = ("。", "．", "！", "？")
+_NO_TEXT = re.compile(r"!\[(?:\\.|[^\]\\])*\]\([^)]*\)|(?<=[^\\]\])\([^)]*\)|</?[a-z][^>]*>|\[\^\d+\]")
 _ROW = re.compile(r'<tr id="([\w-]+)"([^>]*)>(<th[^>]*>)')
 
 
@@ -72,6 +78,15 @@ def to_markdown(html: str) -> str:
 
     text = Converter(heading_style="ATX", bullets="-", escape_misc=False, table_infer_header=True).convert(body)
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+\n", "\n", text)).strip() + "\n"
+
+
+def require_in_markdown(markdown: str, texts: Iterable[str]) -> None:
+    """Raises ReportError when the text of a page's Markdown lacks one of these: its pictures and where its links lead
+    are no text."""
+    read = letters(unescape(_NO_TEXT.sub("", markdown)))
+    for text in texts:
+        if letters(text) not in read:
+            raise hides(text)
 
 
 def escaped(text: str) -> str:

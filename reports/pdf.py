@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.reports.drawn_text import lacking
-from benchbrief.reports.errors import ReportError
+from benchbrief.reports.errors import ReportError, hides
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -64,10 +64,7 @@ def require_on_screen(html: str, texts: Sequence[str]) -> None:
 
 def _require(document: Any, texts: Sequence[str]) -> None:
     if texts and (hidden := lacking(document.pages, texts)):
-        raise ReportError(
-            f"the house style hides what must be known before any number: {hidden[0]}",
-            "let its style sheet and its parts show all that stands in a box of class `notice`",
-        )
+        raise hides(hidden[0])
 
 
 def _stamp(document: Any, over: Callable[[float, float], str]) -> None:

@@ -104,10 +104,12 @@ def render(
     if "html" in chosen:
         files.append(_write(html, screen.encode()))
     if "markdown" in chosen:
-        from benchbrief.reports.markdown import to_markdown
+        from benchbrief.reports.markdown import require_in_markdown, to_markdown
 
         folder = f"{stem}-figures"
         text = to_markdown(page("markdown", figures=folder, house=house.with_logo_in(folder)))
+        if report.parts:
+            require_in_markdown(text, said(view))
         if view.simulated or view.imported:
             text = marked_markdown(text, catalogue, "notice_simulated" if view.simulated else "imported_mark")
         files.append(_write(out_dir / f"{stem}.md", text.encode()))

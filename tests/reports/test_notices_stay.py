@@ -97,3 +97,32 @@ def test_a_part_that_leaves_it_out_ends_the_rendering(tmp_path: Path) -> None:
     with pytest.raises(ReportError, match="hides what must be known"):
         render(world.plan(report), world.store(), "brief", tmp_path, formats=PDF)
     assert not (tmp_path / "brief.pdf").exists()
+
+
+MARKDOWN: tuple[Format, ...] = ("markdown",)
+
+
+@pytest.mark.parametrize(
+    ("part", "stays"),
+    [
+        ('{% if medium != "markdown" %}{% include "ours/notice.html.j2" %}{% endif %}', False),
+        ('<img src="data:," alt="{{ notice.title }} {{ notice.text }}">', False),
+        ('<a href="https://example.org" title="{{ notice.title }} {{ notice.text }}">More</a>', False),
+        ('<aside>{% include "ours/notice.html.j2" %}</aside>', True),
+        ("<p><em>{{ notice.title }}</em>: {{ notice.text }}</p>", True),
+    ],
+)
+def test_a_part_that_takes_it_from_the_markdown_ends_the_rendering(tmp_path: Path, part: str, stays: bool) -> None:
+    (tmp_path / "notice.html.j2").write_text(part)
+    reason = "it went `away` at <b> & [5](x) of 3*4_5"
+    world = w.World({"disk": "Disk"}, {"a": "A"}, failed={"ramp/disk/a/threads=4/1": reason})
+    report = w.report("A report", p.TextElement(prose=w.text("Words.")))
+    own = p.Asset(file=str(tmp_path / "notice.html.j2"), sha256="0" * 64)
+    report = report.model_copy(update={"parts": (own,)})
+    if stays:
+        render(world.plan(report), world.store(), "brief", tmp_path, formats=MARKDOWN)
+        assert "it went" in (tmp_path / "brief.md").read_text()
+        return
+    with pytest.raises(ReportError, match="hides what must be known"):
+        render(world.plan(report), world.store(), "brief", tmp_path, formats=MARKDOWN)
+    assert not list(tmp_path.glob("*.md"))
