@@ -42,13 +42,14 @@ class Loads:
 
 
 def compare_loads(first: Contender, second: Contender) -> Loads:
-    """By each experiment and workload that both measured. The load's differences stand first."""
-    ours, theirs = _groups(first), _groups(second)
+    """By each experiment and workload that both measured, whatever their experiments are called: a metric that does not
+    tell experiments apart is of all of them. The load's differences stand first."""
     found: dict[bool, dict[Difference, None]] = {True: {}, False: {}}
-    other: dict[Point, tuple[str, ...]] = {}
-    for group, was in ours.items():
-        if (cell := theirs.get(group)) is None:
-            continue
+    ours, theirs = _groups(first), _groups(second)
+    # What one side alone has is part of its points that have fewer dimensions, and of none on the other side.
+    alone = {group[1:] for group in ours} ^ {group[1:] for group in theirs}
+    other = {group: (" on ".join(str(key) for _, key in group) + " in one alone",) for group in sorted(alone, key=str)}
+    for group, was, cell in _both(ours, theirs):
         names = []
         for part in _parts(first, was, second, cell):
             of_load = part.owner.startswith("workload ")
@@ -56,9 +57,21 @@ def compare_loads(first: Contender, second: Contender) -> Loads:
             if of_load:
                 names.append(part.name)
         if names:
-            other[group] = tuple(names)
+            other[group] = tuple(dict.fromkeys((*other.get(group, ()), *names)))
     in_order = (sorted(found[of_load], key=lambda each: each.what) for of_load in (True, False))
     return Loads(tuple(each for told in in_order for each in told), other)
+
+
+def _both(ours: Mapping[Point, Cell], theirs: Mapping[Point, Cell]) -> Iterator[tuple[Point, Cell, Cell]]:
+    """What is compared, by the group that it stands at: each experiment with its namesake; one without a namesake, by
+    its workload and hardware alone, with all that the other side has of these."""
+    for group, was in ours.items():
+        if group in theirs:
+            yield group, was, theirs[group]
+    for group, was in ours.items():
+        for namesake, cell in theirs.items():
+            if group[1:] == namesake[1:] and (group not in theirs or namesake not in ours):
+                yield group[1:], was, cell
 
 
 def _groups(side: Contender) -> dict[Point, Cell]:

@@ -209,14 +209,26 @@ def test_what_differs_is_told_above_the_table_and_what_one_side_lacks_below(worl
     assert "A and B are simulated: nothing was measured" in out
 
 
-def test_points_of_another_load_are_told_by_name_and_not_judged_unless_that_is_said(world: World) -> None:
-    text = SPEC.replace("100k", "200k").replace("10 s", "20 s")
+def simulated(world: World, name: str, text: str) -> None:
     world.bench.spec(text, CORES=7, THREADS="1, 16", TAIL="p99", REPEATS=4)
     before = set(world.bench.run_dirs())
     made = world.bench("run", "brief.bench", "--simulate", "--seed", "2", "--no-report", "--quiet")
     assert made.code == 0, made.text
     (run,) = set(world.bench.run_dirs()) - before
-    world.runs["heavy"] = run.name
+    world.runs[name] = run.name
+
+
+def test_a_metric_of_experiments_of_other_names_is_not_judged_over_another_load(world: World) -> None:
+    simulated(world, "named", SPEC.replace("100k", "200k").replace("experiment ramp", "experiment peak"))
+    done = world("base", "named", "--metric", "per_core")
+    assert done.code == 0, done.text
+    assert "workload a.records: 100,000 | 200,000\n" in done.out
+    assert done.out.count("can't tell: another load: records") == 4
+
+
+def test_points_of_another_load_are_told_by_name_and_not_judged_unless_that_is_said(world: World) -> None:
+    text = SPEC.replace("100k", "200k").replace("10 s", "20 s")
+    simulated(world, "heavy", text)
     asked = ("base", "heavy", "--metric", "per_core")
     done = world(*asked)
     assert done.code == 0, done.text
