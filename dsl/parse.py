@@ -30,7 +30,7 @@ _LOCK = RLock()  # the tree builder holds the source that is being read
 
 
 def parse(source: Source) -> ast.File:
-    """The file's syntax tree. Raises SpecError with the first syntax error."""
+    """The file's syntax tree. Raises SpecError with the first syntax error, and with all of the text that it is in."""
     shape.check_depth(source, 0, len(source.text))
     shape.check_size(source)
     return cast(ast.File, _parse("file", source, 0, len(source.text)))
@@ -39,19 +39,20 @@ def parse(source: Source) -> ast.File:
 def parse_part(source: Source, start: int, text: str, whole: list[ast.Declaration] | None = None) -> ast.File:
     """The tree of a text that stands in place of a source's at `start`, and is as long; its places are the source's.
 
-    Raises SpecError with the first syntax error, whose places are in the text; `whole` then gets the declarations that
-    were read before it.
+    Raises SpecError with the first syntax error, and with all of the string that it is in; their places are in the
+    text. `whole` then gets the declarations that were read before it.
     """
     values: list[Any] = []
+    here = Source(source.name, text)
     try:
         return cast(ast.File, _built("file", source, start, text, values))
     except Stopped as stopped:
-        mistake = _mistake("file", Source(source.name, text), 0, len(text), stopped).diagnostic()
+        mistakes = [_mistake("file", here, 0, len(text), stopped).diagnostic()]
     except SpecError as error:
-        mistake = error.diagnostics[0].moved(Source(source.name, text), -start)
+        mistakes = [mistake.moved(here, -start) for mistake in error.diagnostics]
     if whole is not None and values and isinstance(values[0], Tree):
         whole.extend(cast(list[ast.Declaration], values[0].children))
-    raise SpecError((mistake,))
+    raise SpecError(tuple(mistakes))
 
 
 def reach(text: str) -> int:

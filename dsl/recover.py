@@ -12,6 +12,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import takewhile
 
 from benchbrief.dsl import ast, errors, shape
 from benchbrief.dsl.diagnostics import Diagnostic, Note, SpecError
@@ -79,9 +81,9 @@ def parse_on(source: Source) -> ast.File:
     try:
         return parse_part(source, 0, source.text, whole)
     except SpecError as error:
-        first = error.diagnostics[0].moved(source, 0)
-    found = _Recovery(source).run(first, whole)
-    raise found or SpecError((first,))
+        known = tuple(mistake.moved(source, 0) for mistake in error.diagnostics)
+    found = _Recovery(source).run(known, whole)
+    raise found or SpecError(known)
 
 
 def in_the_light_of(first: Diagnostic, found: Sequence[Diagnostic]) -> list[Diagnostic]:
@@ -118,8 +120,8 @@ class _Recovery:
         self.spent = 0
         self.full = False
 
-    def run(self, first: Diagnostic, whole: list[ast.Declaration]) -> PartlyRead | None:
-        """`first` is the mistake at which the text stops, `whole` the declarations before it."""
+    def run(self, known: tuple[Diagnostic, ...], whole: list[ast.Declaration]) -> PartlyRead | None:
+        """`known` are the mistakes at which the text stops, `whole` the declarations before them."""
         text = self.source.text
         starts = shape.declaration_starts(text)
         # The last of them may only seem to be whole.
@@ -128,38 +130,41 @@ class _Recovery:
         declarations = [each for each in whole if each.span.end <= begin]
         starts = [begin, *starts[bisect_right(starts, begin) :]]
         for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
-            known = first if (start, end) == (0, len(text)) else None
-            declarations += self._part(start, end, known) if not self.full else ()
+            here = known if (start, end) == (0, len(text)) else ()
+            declarations += self._part(start, end, here) if not self.full else ()
         if self.full:
             self.lost.whole = False
         if not self.found:  # the cut itself was at fault
             return None
-        self.found = in_the_light_of(first, self.found)
+        self.found = in_the_light_of(known[0], self.found)
         if self.full:
             more = Note("more was found than is told: mend this first")
             self.found[-1] = replace(self.found[-1], notes=(*self.found[-1].notes, more))
         tree = ast.File(Span(self.source, 0, len(text)), tuple(declarations))
         return PartlyRead(tuple(self.found), tree, (self.lost,))
 
-    def _part(self, start: int, end: int, mistake: Diagnostic | None = None) -> tuple[ast.Declaration, ...]:
-        """The declarations in [start, end) of the text, of which the first mistake may be known."""
+    def _part(self, start: int, end: int, known: tuple[Diagnostic, ...] = ()) -> tuple[ast.Declaration, ...]:
+        """The declarations in [start, end) of the text, of which the first mistakes may be known."""
         text = self.source.text[start:end]
-        known = len(self.found)
+        first = True
         while not self.full:
-            if mistake is None or len(self.found) > known:
+            mistakes = known if first and known else ()
+            if not mistakes:
                 try:
                     shape.check_depth(Source(self.source.name, text), 0, len(text))
                     return parse_part(self.source, start, text).declarations
                 except SpecError as error:
-                    mistake = error.diagnostics[0]
+                    mistakes = error.diagnostics
             paired = _paired(self.source.text[start:end])
-            if paired and len(self.found) > known and mistake.code in _OF_BRACKETS:
-                break  # it was leaving something out that parted a pair
-            self.found.append(mistake.moved(self.source, start))
+            mistake = mistakes[0]
+            if not first and ((paired and mistake.code in _OF_BRACKETS) or self._told(mistake, start)):
+                break  # it was leaving something out that parted a pair; or nothing was got over
+            first = False
+            self.found.extend(each.moved(self.source, start) for each in mistakes[: MOST - len(self.found)])
             self.full = len(self.found) >= MOST or self.spent > _BUDGET
             cut = _misspelt_declaration(mistake)
-            if cut and text == self.source.text[start:end]:
-                before = self._part(start, start + cut)
+            if cut is not None and text == self.source.text[start:end]:
+                before = self._part(start, start + cut) if cut else ()
                 self._lose(start + cut, end)
                 return before
             better = self._over(text, mistake) if paired and mistake.code not in _OPEN else None
@@ -178,6 +183,10 @@ class _Recovery:
         self._lose(start, end)
         return ()
 
+    def _told(self, mistake: Diagnostic, start: int) -> bool:
+        moved = mistake.moved(self.source, start)
+        return any((each.code, each.span) == (moved.code, moved.span) for each in self.found)
+
     def _lose(self, start: int, end: int) -> None:
         """Leave out all that stands in [start, end) of the text."""
         self.lost.places.append((start, end))
@@ -191,7 +200,9 @@ class _Recovery:
         stopped = reach(text)
         self.spent += len(text)
         cause = mistake.span.start if mistake.span else 0
-        builds = stopped > len(text)  # the mistake is within a text or a number
+        if stopped > cause and (without := _without_string(text, cause)):
+            return without
+        builds = stopped > len(text)  # the mistake is within a number
         at = cause if builds else stopped
         for attempt in _attempts(text, at, min(cause, at), mistake):
             if self.spent > _BUDGET:
@@ -202,17 +213,27 @@ class _Recovery:
         return None
 
 
-def _misspelt_declaration(mistake: Diagnostic) -> int:
-    """Where a declaration begins by a word that is none but like one, which no cut was made at; 0 for none."""
-    return mistake.span.start if mistake.code == errors.UnknownDeclaration.code and mistake.span else 0
+def _misspelt_declaration(mistake: Diagnostic) -> int | None:
+    """Where something begins by a word that no declaration begins with."""
+    return mistake.span.start if mistake.code == errors.UnknownDeclaration.code and mistake.span else None
+
+
+def _without_string(text: str, at: int) -> _Attempt | None:
+    """The text with an empty string in place of the one around `at`, all of whose mistakes are known."""
+    pieces = takewhile(lambda piece: piece.start() < at, PIECE.finditer(text))
+    around = next((piece for piece in pieces if at < piece.end()), None)
+    return _put(text, *around.span(), '""') if around and around.lastgroup == "string" else None
+
+
+def _put(text: str, begin: int, end: int, instead: str, *, statement: bool = False) -> _Attempt:
+    blank = _BLANK.sub(" ", text[begin:end])[len(instead) :]
+    return _Attempt(text[:begin] + instead + blank + text[end:], begin, end, statement)
 
 
 def _attempts(text: str, at: int, cause: int, mistake: Diagnostic) -> Iterator[_Attempt]:
     """The ways to get over a mistake at `at`, those that lose least first."""
 
-    def put(begin: int, end: int, instead: str, *, statement: bool = False) -> _Attempt:
-        blank = _BLANK.sub(" ", text[begin:end])[len(instead) :]
-        return _Attempt(text[:begin] + instead + blank + text[end:], begin, end, statement)
+    put = partial(_put, text)
 
     change = mistake.suggestion
     if change is not None and len(change.replacement) <= change.span.end - change.span.start:
@@ -228,6 +249,8 @@ def _attempts(text: str, at: int, cause: int, mistake: Diagnostic) -> Iterator[_
             yield put(head.end(), len(text), " =_")
         if (head := _EXPECT.match(text)) and len(text) - head.end() > 2:
             yield put(head.end(), len(text), " _")
+        return
+    if "{" not in text:  # of what has a block: that is missing, not what stands before it
         return
     begin, end = _statement(text, at, cause)
     dangling = _DANGLING.search(text, 0, begin)

@@ -8,18 +8,20 @@ from collections.abc import Callable
 
 from benchbrief.dsl import errors
 from benchbrief.dsl.ast import Expr, Hole, String
+from benchbrief.dsl.diagnostics import Diagnostic, SpecError
 from benchbrief.dsl.source import Source, Span
 
 ParseHole = Callable[[Source, int, int], Expr]
 """Parses the expression in [start, end) of a source."""
 
+_MOST = 25  # mistakes of one text that are told at once
 _SPECIAL = re.compile(r"\\[\s\S]|\{\{|\}\}|\{|\}")
 _IN_HOLE = re.compile(r'"(?>[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)"|[()\[\]{}:]')
 _PLAIN = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\", "{{": "{", "}}": "}"}
 
 
 def read_string(source: Source, start: int, end: int, parse_hole: ParseHole) -> String:
-    """The string whose token, with its quotes, is [start, end) of the source. Raises SpecError.
+    """The string whose token, with its quotes, is [start, end) of the source. Raises SpecError with all that is wrong.
 
     In a text of many lines the first and the last line are dropped when blank, and so is the indentation that all
     lines after the first share.
@@ -34,6 +36,7 @@ def read_string(source: Source, start: int, end: int, parse_hole: ParseHole) -> 
 
     parts: list[str | Hole] = []
     plain: list[str] = []
+    wrong: list[Diagnostic] = []
 
     def add(piece: str) -> None:
         if piece:
@@ -49,21 +52,28 @@ def read_string(source: Source, start: int, end: int, parse_hole: ParseHole) -> 
             if plain:
                 parts.append("".join(plain))
                 plain.clear()
-            hole = _hole(source, special.start(), stop, parse_hole)
-            parts.append(hole)
-            at = hole.span.end
+            colon, brace = _hole(source, special.start(), stop)
+            at = brace + 1 if brace >= 0 else stop
+            try:
+                parts.append(_filled(source, special.start(), colon, brace, parse_hole))
+            except SpecError as error:
+                wrong.extend(error.diagnostics)
         elif word == "}":
-            raise errors.StrayBrace(Span(source, special.start(), at)).error()
+            wrong.append(errors.StrayBrace(Span(source, special.start(), at)).diagnostic())
         else:
-            raise errors.BadEscape(Span(source, special.start(), at), word).error()
+            wrong.append(errors.BadEscape(Span(source, special.start(), at), word).diagnostic())
+        if len(wrong) >= _MOST:
+            break
+    if wrong:
+        raise SpecError(tuple(wrong))
     add(text[at:stop])
     if plain or not parts:
         parts.append("".join(plain))
     return String(Span(source, start, end), tuple(parts))
 
 
-def _hole(source: Source, start: int, stop: int, parse_hole: ParseHole) -> Hole:
-    """The hole whose `{` is at `start`."""
+def _hole(source: Source, start: int, stop: int) -> tuple[int, int]:
+    """Where the expression of the hole whose `{` is at `start` ends, and where its `}` is; -1 for none."""
     depth = 0
     colon = -1
     at = start + 1
@@ -79,11 +89,13 @@ def _hole(source: Source, start: int, stop: int, parse_hole: ParseHole) -> Hole:
             case "{":
                 break
             case "}":
-                return _filled(source, start, colon if colon >= 0 else piece.start(), piece.start(), parse_hole)
-    raise errors.UnclosedHole(Span(source, start, start + 1)).error()
+                return colon if colon >= 0 else piece.start(), piece.start()
+    return -1, -1
 
 
 def _filled(source: Source, start: int, expr_end: int, end: int, parse_hole: ParseHole) -> Hole:
+    if end < 0:
+        raise errors.UnclosedHole(Span(source, start, start + 1)).error()
     span = Span(source, start, end + 1)
     if not source.text[start + 1 : expr_end].strip():
         raise errors.EmptyHole(span).error()

@@ -54,6 +54,54 @@ def test_a_block_that_is_never_closed_hides_none_of_the_others() -> None:
     assert [diagnostic.code for diagnostic in found.diagnostics] == ["E0102", "E0101", "E0101"]
 
 
+@pytest.mark.parametrize(
+    "hole",
+    [
+        "1,000 * throughput",
+        "throughput[threads: 1,,]",
+        "max(throughput; over threads)",
+        "100K records",
+        "latency.p99[.., threads = 1]",
+        "a + ",
+        "",
+    ],
+)
+@pytest.mark.parametrize(
+    "text", ['report r {{ text = "{hole}" }}\n', 'report r "{hole}" {{ logo = 1 }}\nparam p = 1\n']
+)
+def test_a_slip_in_a_hole_is_told_once(hole: str, text: str) -> None:
+    (found,) = partly(text.format(hole=f"a {{{hole}}} b")).diagnostics
+    assert found.span
+    assert "{" in text.format(hole=f"a {{{hole}}} b")[: found.span.end]
+
+
+def test_all_slips_in_the_holes_of_all_texts_are_told() -> None:
+    texts = 'text = """\n  {1,000} and {ok}, {a +}\n  \\q } {\n  """\n  items = ["{100K records}", "{x}", "{b +}"]'
+    found = partly(f"report r {{\n  {texts}\n  logo = = 1\n}}\nmetric m = \n")
+    told = [(each.code, each.span.line) for each in found.diagnostics if each.span]
+    assert told == [
+        ("E0118", 3), ("E0101", 3), ("E0113", 4), ("E0114", 4), ("E0114", 4), ("E0107", 6), ("E0101", 6), ("E0101", 7),
+        ("E0101", 9),
+    ]  # fmt: skip
+
+
+def test_of_a_text_no_more_is_told_than_of_a_spec() -> None:
+    assert len(partly('report r { text = "' + "{a +}" * 500 + '" }\n').diagnostics) == MOST
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hosts(a, b)\n",
+        "hard@ware:\n  hosts: local\n",
+        'hardware("box", hosts="local")\n',
+        "param p = 1\nhosts(a, b)\n  nodes = 3\n",
+    ],
+)
+def test_a_first_word_that_begins_nothing_is_told_once(text: str) -> None:
+    assert len(partly(text).diagnostics) == 1
+
+
 def test_what_could_not_be_read_is_no_second_mistake(tmp_path: Path) -> None:
     """The attribute is there, though its value is not known; the name of a declaration is, too."""
     spec = tmp_path / "s.bench"
