@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -96,7 +96,7 @@ def examine(
     try:
         loaded = load(Path(path), files)
         if loaded.broken and loaded.words > _MOST_WORDS:
-            return Examined(in_reading_order(loaded.broken, loaded), loaded)
+            return Examined(told_once(in_reading_order(loaded.broken, loaded)), loaded)
         findings.failed = bool(loaded.broken)
         declarations = collect(loaded, findings)
         values = parameters(declarations, params or {}, findings)
@@ -111,12 +111,12 @@ def examine(
             lowered = lower(model.scope, whole=model.whole, planning=planning)
         metrics, expects, reports, more = lowered
     except SpecError as error:
-        return Examined(error.diagnostics)
+        return Examined(told_once(error.diagnostics))
     # A value that can't be computed (E03xx) was told of where it is declared; a metric that has it says it once more.
     told = (*findings.diagnostics(), *(each for each in more if not (each.span and findings.at(each.span))))
     if loaded.broken:
         told = _causes(told, loaded)
-    diagnostics = in_reading_order((*loaded.broken, *told), loaded)
+    diagnostics = told_once(in_reading_order((*loaded.broken, *told), loaded))
     return Examined(diagnostics, loaded, model, metrics, expects, reports)
 
 
@@ -179,6 +179,15 @@ def _causes(diagnostics: tuple[Diagnostic, ...], loaded: Loaded) -> tuple[Diagno
         and not any(lost.concerns(diagnostic) for lost in loaded.lost)
         and not (diagnostic.code in _WANTING and any(lost.lacks(diagnostic.span) for lost in loaded.lost))
     )
+
+
+def told_once(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Without errors that say of a place what an earlier one said; what else they add is seen once that is mended."""
+    kept: dict[object, Diagnostic] = {}
+    for diagnostic in diagnostics:
+        placed = diagnostic.severity == "error" and diagnostic.span is not None
+        kept.setdefault((diagnostic.code, diagnostic.span, diagnostic.summary) if placed else diagnostic, diagnostic)
+    return tuple(kept.values())
 
 
 def in_reading_order(diagnostics: tuple[Diagnostic, ...], loaded: Loaded) -> tuple[Diagnostic, ...]:
