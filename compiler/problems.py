@@ -43,6 +43,11 @@ class Findings:
         if problem.span is not None:
             self._places.add(_place(problem.span))
 
+    @property
+    def more(self) -> bool:
+        """Whether more was found than is told."""
+        return self._more
+
     def include(self, other: Findings) -> None:
         """Add all that others found."""
         self._problems.update(other._problems)

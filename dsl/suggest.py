@@ -52,7 +52,15 @@ def _same(word: str, known: tuple[str, ...], nearest: str | None) -> str | None:
 
 def _nearest(word: str, candidates: tuple[str, ...]) -> str | None:
     best: tuple[tuple[float, int], str] | None = None
-    for candidate in candidates:
+    begin, length, letters = _outline(word)
+    for candidate, other_begin, other_length, other_letters in _outlines(candidates):
+        lacking, added = letters & ~other_letters, other_letters & ~letters
+        if begin != other_begin or (lacking and added):  # neither begins with the other, nor are they all but the same
+            # Each slip accounts for one letter that the other lacks, and for one more, at most.
+            short = min(length, other_length)
+            slips = max(lacking.bit_count(), added.bit_count(), abs(length - other_length))
+            if slips > max(1, short // 3):
+                continue
         if candidate == word or not candidate or len(candidate) > _LONGEST:
             continue
         cost = _cost(word, candidate)
@@ -124,6 +132,21 @@ def _forms(word: str) -> tuple[str, str, str]:
     """A word without what counts for nothing, the same without a plural s, and with no letter twice in a row."""
     plain = _plain(word)
     return plain, plain.rstrip("s"), _DOUBLED.sub(r"\1", plain)
+
+
+@lru_cache(64)
+def _outlines(words: tuple[str, ...]) -> tuple[tuple[str, str, int, int], ...]:
+    """Words with what tells quickly that another one is not like them."""
+    return tuple((word, *_outline(word)) for word in words)
+
+
+def _outline(word: str) -> tuple[str, int, int]:
+    """The first letter of a word without what counts for nothing, its length, and its letters as bits."""
+    plain = _plain(word[: _LONGEST + 1])
+    letters = 0
+    for char in plain:
+        letters |= 1 << (ord(char) & 63)  # some share one
+    return plain[:1], len(plain), letters
 
 
 def _plain(word: str) -> str:

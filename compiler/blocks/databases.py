@@ -183,6 +183,8 @@ def _options(entry: Entry | None, engine: str, reader: Reader) -> dict[str, plan
         if name not in ROCKSDB_OPTIONS and name not in RESERVED and did_you_mean(name, ROCKSDB_OPTIONS):
             known = tuple(ROCKSDB_OPTIONS)
             reader.findings.add(structure_errors.UnknownAttribute(attribute.key.span, "options", name, known))
+        if reader.findings.more:
+            break
     found = reader.block(entry, _OPTIONS).found
     return {key: option for key, value in found.items() if (option := _option(value)) is not None}
 

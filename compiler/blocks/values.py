@@ -402,8 +402,12 @@ class Reader:
 
 def _misspelt(attribute: ast.Attribute, entry: Entry, schema: BlockSchema) -> bool:
     """Whether a fact is a key with a slip in it: one that must be said and is not, or whose value no fact can have."""
-    guess = did_you_mean(attribute.key.text, [key for key in schema.keys if key not in entry.attributes])
-    return guess is not None and (schema.keys[guess].required or isinstance(attribute.values[0], ast.Call | ast.List))
+    unsaid = [key for key in schema.keys if key not in entry.attributes]
+    no_fact = isinstance(attribute.values[0], ast.Call | ast.List)
+    if not no_fact and not any(schema.keys[key].required for key in unsaid):
+        return False
+    guess = did_you_mean(attribute.key.text, unsaid)
+    return guess is not None and (no_fact or schema.keys[guess].required)
 
 
 def reference(expr: ast.Expr) -> plan.Reference | None:

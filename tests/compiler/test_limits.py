@@ -71,6 +71,12 @@ def test_a_fact_is_compared_with_no_more_others_than_can_be_usual(tmp_path: Path
     assert errors(f"hardware z {{\n  hosts = local\n{facts}}}\n", tmp_path) == []
 
 
+def test_an_option_is_compared_with_no_more_of_the_known_ones_than_can_be_meant(tmp_path: Path) -> None:
+    options = "".join(f"  opt_{i} = {i}\n" for i in range(30_000))
+    database = f'database many {{\n  engine = rocksdb\n  path = "/x"\n  options {{\n{options}}}\n}}\n'
+    assert errors(database, tmp_path) == []
+
+
 def test_many_misspelt_names_are_told_in_good_time(tmp_path: Path) -> None:
     many = "".join(f"metric m{i} = throughputt[w{i}]\n" for i in range(6000))
     assert 1 < len(errors(EXPERIMENT + many, tmp_path)) <= 101

@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from benchbrief.dsl.suggest import did_you_mean
+from benchbrief.dsl.suggest import _SYNONYMS, _cost, _plain, did_you_mean
 
 KEYWORDS = (
     "hardware", "client", "database", "workload", "probe", "experiment", "metric", "expect", "report", "profile",
@@ -83,6 +85,21 @@ def test_the_nearest_wins_and_the_first_of_two_equals() -> None:
     assert did_you_mean("threds", ["thread", "threads"]) == "threads"
     assert did_you_mean("p95", ["p50", "p90", "p99"]) == "p90"
     assert did_you_mean("workload_c", ["workload_a", "workload_b"]) == "workload_a"
+
+
+@given(st.sampled_from(KEYWORDS), st.data())
+def test_no_word_is_passed_over_that_is_like(known: str, data: st.DataObject) -> None:
+    """The quick look at lengths and letters says no only where the whole comparison does."""
+    at = data.draw(st.integers(0, len(known)))
+    gone = data.draw(st.integers(0, 3))
+    word = known[:at] + data.draw(st.text("abeprs_-X", max_size=3)) + known[at + gone :]
+    costs = {other: _cost(word, other) for other in KEYWORDS if word and other != word}
+    found = did_you_mean(word, KEYWORDS)
+    like = [cost for cost in costs.values() if cost is not None]
+    if found is None or not like:
+        assert (found is None or word in _SYNONYMS) == (not like)
+    elif _plain(word) not in _SYNONYMS:
+        assert costs[found] == min(like)
 
 
 def test_endless_words_and_long_lists_take_no_time() -> None:
