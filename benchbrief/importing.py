@@ -90,6 +90,8 @@ def import_and_tell(choices: Choices, prepare: Callable[[Plan], Prepared]) -> No
         raise fail(before, "nothing was imported; for another run of the same, say --again")
     for problem in what.problems:
         warn(f"left out: {problem}")
+    for text in what.remarks:
+        warn(text)
     for text in _too_many_failed(what, plan):
         warn(text)
     if choices.dry_run:
@@ -128,6 +130,7 @@ def _tell(choices: Choices, what: Prepared, plan: Plan, run_dir: Path | None) ->
             "published": len(what.published),
             "too_many_failed": list(_too_many_failed(what, plan)),
             "left_out": [str(problem) for problem in what.problems],
+            "remarks": list(what.remarks),
         }
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
         return

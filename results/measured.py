@@ -96,6 +96,8 @@ def _imported(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Meas
         measurement = read_output(manifest.kind, files, benchmark, manifest.unit_s)
     except OutputProblem as error:
         raise ResultsError(f"{error.name}: {error}", error.hint) from error
+    if manifest.remark:
+        measurement = replace(measurement, warnings=(*measurement.warnings, manifest.remark))
     total, allowed = measurement.total, evidence.plan.experiments[verdict.cell.experiment].max_error_share
     share = total.errors / (total.errors + total.count)
     if share <= allowed:

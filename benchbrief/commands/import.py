@@ -66,6 +66,12 @@ A table is CSV; its columns are coordinates, and measures with their unit:
     help="The unit of the values in HDR logs.",
 )
 @click.option(
+    "--logs",
+    default="",
+    metavar="PATTERN",
+    help="YCSB's histogram logs, where they are not beside its outputs: logs/{hardware}/t{threads}-{operation}.hdr",
+)
+@click.option(
     "--samples",
     multiple=True,
     type=(click.Choice(LOGS), str),
@@ -80,14 +86,15 @@ def command(
     pattern: str,
     cell: str,
     unit: str,
+    logs: str,
     samples: tuple[tuple[str, str], ...],
 ) -> None:
     """Bring in results that were measured elsewhere, with their source, as a run of their own.
 
     KIND is what FILES are: `table`, a table of published figures (CSV), or finished outputs of a tool: `ycsb` (its
-    output with its HDR logs, or raw latencies), `go-ycsb`, `db_bench`, or HDR logs by themselves. They go to the cells
-    of a spec, so that its metrics and briefs work on them as they are. The run is marked as imported wherever it is
-    shown, and `bench run` takes nothing from it. What the files do not tell stays missing.
+    output, with the HDR logs beside it; or raw latencies), `go-ycsb`, `db_bench`, or HDR logs by themselves. They go to
+    the cells of a spec, so that its metrics and briefs work on them as they are. The run is marked as imported wherever
+    it is shown, and `bench run` takes nothing from it. What the files do not tell stays missing.
     """
     from benchbrief.results.imports.prepare import prepare_table
     from benchbrief.results.imports.prepare_outputs import Where, prepare_outputs
@@ -96,14 +103,16 @@ def command(
     if kind == TABLE:
         if len(files) > 1:
             raise fail("a table is one file", "import each by itself: each has a source of its own")
-        if pattern or cell or samples:
-            raise fail("a table says its cells itself", "leave out --as, --cell and --samples")
+        if pattern or cell or logs or samples:
+            raise fail("a table says its cells itself", "leave out --as, --cell, --logs and --samples")
         import_and_tell(
             choices,
             lambda plan: prepare_table(files[0], plan, choices.told, choices.experiment, skip_bad=choices.skip_bad),
         )
         return
-    where = Where(pattern, cell, choices.experiment, UNITS[unit], samples)
+    if logs and kind != "ycsb":
+        raise fail("--logs is for the outputs of ycsb", "HDR logs by themselves are FILES of `bench import hdr`")
+    where = Where(pattern, cell, choices.experiment, UNITS[unit], logs, samples)
 
     def prepare(plan: Plan) -> Prepared:
         with progress.doing(f"reading {len(files)} file{'s' if len(files) != 1 else ''}"):

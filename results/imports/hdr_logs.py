@@ -17,6 +17,8 @@ from benchbrief.runners.drivers.ycsb_output import OPERATIONS, Slice, line_of_lo
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.histogram import scaled
 
+OTHERS = ("CLEANUP", "Intended-CLEANUP")
+"""Rows of YCSB, with a log of their own, that are no operations."""
 _ROWS = {ours: row for row, ours in OPERATIONS.items()}
 
 
@@ -58,7 +60,7 @@ def read(path: Path, name: str, unit_s: float = 1e-6) -> dict[str, tuple[Slice, 
 def _row(name: str, line: int) -> str:
     """YCSB's name of an operation, from its own or from ours."""
     row = _ROWS.get(name.lower().replace("-", "_"), name)
-    if operation_of(row) is None and row not in ("CLEANUP", "Intended-CLEANUP"):
+    if operation_of(row) is None and row not in OTHERS:
         known = ", ".join(_ROWS)
         raise BadLine(line, f"`{name}` is no operation; these are {known}")
     return row

@@ -76,7 +76,7 @@ def imported_before(out: Path, files: Iterable[j.ImportedFile]) -> str:
 class Prepared:
     """What an import would keep. `shared`: all cells' numbers are from `files`, else each cell has its own.
 
-    `problems` are those of what is left out.
+    `problems` are those of what is left out, `remarks` tell what is less than it could be.
     """
 
     kind: str
@@ -86,6 +86,7 @@ class Prepared:
     published: tuple[j.PublishedValue, ...] = ()
     shared: bool = False
     problems: tuple[Problem, ...] = ()
+    remarks: tuple[str, ...] = ()
     not_published: tuple[Cell, ...] = ()
     """Cells of which the source says that it does not tell them."""
 

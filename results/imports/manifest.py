@@ -37,6 +37,8 @@ class Manifest(BaseModel):
     names: dict[str, str] = {}
     unit_s: float = 1e-6
     """The unit of the values in HDR logs."""
+    remark: str = ""
+    """Why something that could be known of it is not."""
 
 
 def read_manifest(directory: Path, made_by: str) -> Manifest:

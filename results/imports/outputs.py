@@ -113,13 +113,12 @@ def _ycsb(files: Mapping[str, Path]) -> Measurement:
     if not texts:
         return _hdr(logs, 1e-6)
     ((name, path),) = texts.items()
-    text, ends_whole = _ycsb_lines(name, path)
-    found = _ycsb_text(name, text, ends_whole=ends_whole)
+    text, found = _ycsb_rows(name, path)
     seconds = found.runtime_s
     rows = row_operations(found)
     kept = _logs(logs, 1e-6)
     if kept:
-        _same_counts(name, found, kept)
+        _same_counts(logs, found, kept)
         operations: tuple[Operation, ...] = tuple(logged_operations(kept, None, float("-inf"), float("inf")))
         start = min(pieces[0].start for pieces in kept.values() if pieces)
     else:
@@ -145,6 +144,16 @@ def _ycsb(files: Mapping[str, Path]) -> Measurement:
         tool_version=f"YCSB {version}".strip(),
         properties=(("latency", "service"), ("percentiles", how), _WHOLE),
     )
+
+
+def read_rows(name: str, path: Path) -> ycsb_output.Text:
+    """What YCSB printed of each operation. Raises OutputProblem."""
+    return _ycsb_rows(name, path)[1]
+
+
+def _ycsb_rows(name: str, path: Path) -> tuple[list[str], ycsb_output.Text]:
+    text, ends_whole = _ycsb_lines(name, path)
+    return text, _ycsb_text(name, text, ends_whole=ends_whole)
 
 
 def _ycsb_lines(name: str, path: Path) -> tuple[list[str], bool]:
@@ -189,12 +198,20 @@ def _ycsb_text(name: str, text: Sequence[str], *, ends_whole: bool) -> ycsb_outp
     return found
 
 
-def _same_counts(name: str, found: ycsb_output.Text, logs: Mapping[str, Sequence[ycsb_output.Slice]]) -> None:
+def _same_counts(
+    files: Mapping[str, Path], found: ycsb_output.Text, logs: Mapping[str, Sequence[ycsb_output.Slice]]
+) -> None:
+    """`files` by the names that they are kept under. Raises OutputProblem where a row has other logs, or none."""
     for row in found.rows.values():
         logged = sum(piece.histogram.count for piece in logs.get(row.name, ()))
-        if row.name in logs and logged != row.count:
+        if logged == row.count:
+            continue
+        name = next((each for each in files if Path(each).stem == row.name), min(files))
+        if row.name in logs:
             told = f"{row.count} operations in [{row.name}], and {logged} in its histogram log: not of one run, or cut"
-            raise OutputProblem(f"{row.name}{HDR}" if f"{row.name}{HDR}" in logs else name, None, told)
+            raise OutputProblem(name, None, told)
+        told = f"of the output's {row.count} operations in [{row.name}] there is no histogram log beside this one"
+        raise OutputProblem(name, None, told, "give all logs that YCSB wrote, or none")
 
 
 def _ends_whole(path: Path) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from benchbrief.results.imports.contradictions import contradictions
 from benchbrief.results.imports.keep import CellImport, KeptJob, Prepared, described, sha256_of
 from benchbrief.results.imports.manifest import Manifest
 from benchbrief.results.imports.outputs import HDR, OutputProblem, read_output
+from benchbrief.results.imports.own_logs import logs_of, row_of, split
 from benchbrief.results.imports.patterns import as_glob, compiled, coordinates, given_cell, told_by
 from benchbrief.results.imports.places import NoPlace, Places
 from benchbrief.results.imports.problems import ImportRefused, Problem
@@ -34,6 +35,8 @@ class _OfCell:
     cell: Cell
     files: dict[str, dict[str, Path]] = field(default_factory=dict)
     told_repeat: bool = False
+    remarks: dict[str, str] = field(default_factory=dict)
+    """By load generator: what is less than it could be."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Where:
     cell: str = ""
     experiment: str = ""
     unit_s: float = 1e-6
+    logs: str = ""
+    """What the paths of YCSB's histogram logs look like, where they are not beside its outputs."""
     samples: tuple[tuple[str, str], ...] = ()
     """Logs beside the measurements: what they are (`iostat`, `ipmitool`), and what their paths look like."""
 
@@ -64,6 +69,10 @@ def prepare_outputs(
     source = Source().given(told)
     require(source, "the command line")
     cells = _by_cell(kind, paths, places, where, problems)
+    if kind == "ycsb" and where.logs:
+        _with_named_logs(cells, places, where, problems)
+    elif kind == "ycsb":
+        _with_own_logs(cells.values(), paths)
     again = _the_same(kind, cells.values())
     problems += again.values()
     kept: list[CellImport] = []
@@ -95,7 +104,8 @@ def prepare_outputs(
         raise ImportRefused(problems)
     used = dict.fromkeys(path for each in kept for job in each.jobs for path in job.files.values())
     described_files = tuple((path, described(path)) for path in used)
-    return Prepared(kind, source, described_files, tuple(kept), problems=tuple(problems))
+    remarks = tuple(_remarks(kept))
+    return Prepared(kind, source, described_files, tuple(kept), problems=tuple(problems), remarks=remarks)
 
 
 def _by_cell(
@@ -136,6 +146,57 @@ def _by_cell(
     return cells
 
 
+def _with_own_logs(cells: Iterable[_OfCell], paths: Sequence[Path]) -> None:
+    """With the histogram logs that stand beside the outputs and are of them, where none was given."""
+    outputs = [
+        (of, host, files[STDOUT])
+        for of in cells
+        for host, files in of.files.items()
+        if STDOUT in files and not any(name.endswith(HDR) for name in files)
+    ]
+    found = logs_of([path for _, _, path in outputs], set(paths))
+    for of, host, path in outputs:
+        if own := found.get(path):
+            of.files[host] |= {f"{row}{HDR}": log for row, log in own.files.items()}
+            of.remarks[host] = own.remark
+
+
+def _with_named_logs(cells: Mapping[str, _OfCell], places: Places, where: Where, problems: list[Problem]) -> None:
+    """With the histogram logs whose paths are said."""
+    form = compiled(where.logs)
+    paths = sorted(Path(name) for name in glob.glob(as_glob(where.logs)) if name.endswith(HDR))  # noqa: PTH207
+    if not paths:
+        problems.append(Problem(where.logs, None, f"no log ({HDR}) has such a path"))
+    given = given_cell(where.cell)
+    for path in paths:
+        own = told_by(path, form, {}) or {}
+        if any(own.get(name, value) != value for name, value in given.items()):
+            continue  # a log of another cell than the one that is given
+        said = {**own, **given}
+        try:
+            cell = places.cell(coordinates(said, places, where.experiment))
+        except NoPlace as error:
+            problems.append(Problem(str(path), None, str(error), error.hint))
+            continue
+        files = cells[cell.id].files.get(said.get("host") or cell.load_hosts[0]) if cell.id in cells else None
+        if files is None:
+            continue  # a log of a cell that is not imported
+        name = _name("ycsb", path, said)
+        if name in files:
+            text = f"of the same cell and operation as {files[name]}: {cell.id}"
+            problems.append(Problem(str(path), None, text, "tell load generators apart by {host} in --logs"))
+        files.setdefault(name, path)
+
+
+def _remarks(kept: Iterable[CellImport]) -> Iterator[str]:
+    """Each once, with the first of the files that it is of."""
+    of: dict[str, list[str]] = {}
+    for job in (job for each in kept for job in each.jobs if job.manifest.remark):
+        of.setdefault(job.manifest.remark, []).append(job.manifest.names[STDOUT])
+    for text, names in of.items():
+        yield f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {text}"
+
+
 def _the_same(kind: str, cells: Iterable[_OfCell]) -> dict[Path, Problem]:
     """Files with the same bytes as one before them: two measurements never print the same.
 
@@ -158,13 +219,15 @@ def _beside(
 ) -> dict[str, str] | None:
     """What is said of the output that stands in the same folder as a log."""
     near = [other for other in paths if other.parent == path.parent and other.suffix != HDR]
+    before = split(path.stem)[0].rstrip("-_.")
+    near = [other for other in near if other.stem == before] or near
     fitting = [said for other in near if (said := told_by(other, pattern, given))]
     return fitting[0] if len(fitting) == 1 else None
 
 
 def _name(kind: str, path: Path, said: Mapping[str, str]) -> str:
     if kind == "hdr" or (kind == "ycsb" and path.suffix == HDR):
-        return f"{said.get('operation') or path.stem}{HDR}"
+        return f"{said.get('operation') or row_of(path)}{HDR}"
     if kind == "ycsb":
         return "raw" if is_raw(path) else STDOUT
     return STDOUT
@@ -175,7 +238,7 @@ def _kept(kind: str, of: _OfCell, measured: Mapping[str, Measurement], places: P
     for host, files in of.files.items():
         names = {name: str(path) for name, path in files.items()}
         window = measured[host].window
-        manifest = Manifest(kind=kind, names=names, unit_s=unit_s)
+        manifest = Manifest(kind=kind, names=names, unit_s=unit_s, remark=of.remarks.get(host, ""))
         jobs.append(KeptJob(MEASURE, host, manifest, files, window if window[0] else None))
     together = Together(tuple(measured.values()), load=False).throughput(None)
     others = () if of.told_repeat else tuple(places.repeats(of.cell))

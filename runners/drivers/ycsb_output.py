@@ -54,7 +54,7 @@ class Row:
 
     `ok` and `failed` are its return codes' counts: both None where it has none (READ-MODIFY-WRITE, Intended-X).
     `batched` of those that went well were put into a batch, to be done later. `by_ms`: its percentiles are the lower
-    ends of buckets of a millisecond.
+    ends of buckets of a millisecond. `zeros`: it has percentiles that were printed as 0, which says nothing.
     """
 
     name: str
@@ -68,6 +68,7 @@ class Row:
     histogram: Histogram | None
     batched: int = 0
     by_ms: bool = False
+    zeros: bool = False
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,7 @@ def _row(name: str, values: Mapping[str, str]) -> Row:
     printed: list[tuple[float, float]] = []
     ok, failed = None, None
     count = batched = 0
+    zeros = False
     buckets: list[tuple[str, int, int]] = []
     for key, value in values.items():
         number = _number(value)
@@ -187,6 +189,7 @@ def _row(name: str, values: Mapping[str, str]) -> Row:
             # 0 is what lies below the first bucket's end, of a millisecond or a microsecond: how much is not told.
             if number > 0:
                 printed.append((float(match[1]), number * _SCALE[match[2]]))
+            zeros |= number == 0
         elif key.startswith("Return="):
             if key.removeprefix("Return=") in _GOOD:
                 ok = (ok or 0) + int(number)
@@ -209,6 +212,7 @@ def _row(name: str, values: Mapping[str, str]) -> Row:
         _buckets(buckets, count, found.get("Max")),
         batched,
         any(key == "LatencyVariance(us)" or key.endswith("PercentileLatency(ms)") or key[0] == ">" for key in values),
+        zeros,
     )
 
 

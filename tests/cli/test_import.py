@@ -180,3 +180,21 @@ def test_more_failed_operations_than_are_accepted_are_warned_of(bench: Bench) ->
     assert f"warning: {told}" in done.err
     spec.write_text(spec.read_text().replace("measure = 10 min", "measure = 10 min  max_errors = 1 %"))
     assert bench(*asked, *said, "--json").json["too_many_failed"] == []
+
+
+def test_the_logs_beside_an_output_are_imported_with_it_and_those_of_another_run_are_told(bench: Bench) -> None:
+    spec = bench.spec(SPEC.partition("metric ")[0].replace("ycsb.a", "ycsb.f").replace("[48, 96]", "4"))
+    recorded = Path(__file__).resolve().parents[1] / "runners" / "drivers" / "outputs" / "ycsb"
+    shutil.copytree(recorded / "read-modify-write", bench.folder / "run")
+    said = ("--title", "Lab runs", "--publisher", "Example Ltd", "--document", "1", "--licence", "internal")
+    asked = ("import", "ycsb", "run/stdout", "--spec", spec.name, "--cell", "hardware=eco", "--dry-run", *said)
+    told = bench(*asked, "--json").json
+    assert [Path(each["name"]).name for each in told["files"]] == [
+        *("stdout", "READ-MODIFY-WRITE.hdr", "READ.hdr", "UPDATE.hdr")
+    ]
+    assert told["remarks"] == []
+    shutil.copy(recorded / "offered-load" / "READ.hdr", bench.folder / "run")
+    assert "warning: run/stdout: the histogram logs beside it are not of it: it has 29385 " in bench(*asked).err
+    assert len(bench(*asked, "--json").json["remarks"]) == 1
+    wrong = bench("import", "hdr", "run/READ.hdr", "--spec", spec.name, *said, "--logs", "x.hdr")
+    assert (wrong.code, "--logs is for the outputs of ycsb" in wrong.err) == (2, True)

@@ -1,0 +1,169 @@
+"""The histogram logs of a YCSB output: which of those beside it are taken for its own, and what is told of the others.
+
+The outputs and the logs are what YCSB 0.17 wrote.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.compile import check
+from benchbrief.compiler.plan import Plan
+from benchbrief.results.imports.keep import Prepared, keep_run
+from benchbrief.results.imports.own_logs import split
+from benchbrief.results.imports.prepare_outputs import Where, prepare_outputs
+from benchbrief.results.imports.problems import ImportRefused
+from benchbrief.results.store import open_store
+from tests.support.tools import REPOSITORY
+
+OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs" / "ycsb"
+TOLD = {"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"}
+SPEC = """
+hardware eco { hosts = "eco.lab" }
+client load { hosts = "load.lab"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload f from ycsb.f
+experiment closed  { hardware = eco  workloads = f  threads = 4  measure = 1 min }
+experiment offered { hardware = eco  workloads = f  threads = 4  target = 500 ops/s  measure = 1 min }
+"""
+CLOSED, OFFERED = OUTPUTS / "read-modify-write", OUTPUTS / "offered-load"
+FILE = Where("{experiment}.txt")
+ROWS = ("READ", "READ-MODIFY-WRITE", "UPDATE")
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    path = tmp_path_factory.mktemp("spec") / "brief.bench"
+    path.write_text(SPEC)
+    found = check(path).plan
+    assert found is not None
+    return found
+
+
+def copied(folder: Path, name: str, *, output: Path = CLOSED, logs: Path | None = CLOSED, before: str = "") -> Path:
+    """An output in a folder, and logs beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(output / "stdout", folder / name)
+    for log in logs.glob("*.hdr") if logs else ():
+        shutil.copyfile(log, folder / f"{before}{log.name}")
+    return folder / name
+
+
+def prepared(plan: Plan, *paths: Path, where: Where | None = None) -> Prepared:
+    return prepare_outputs("ycsb", paths, plan, TOLD, where or Where(cell="experiment=closed"))
+
+
+def logs(what: Prepared) -> dict[str, str]:
+    """The logs that are kept of the first cell, by the names that they are kept under."""
+    (job,) = what.cells[0].jobs
+    return {name: path.name for name, path in job.files.items() if name != "stdout"}
+
+
+def test_the_logs_beside_an_output_give_it_every_percentile_with_the_intended_ones(tmp_path: Path, plan: Plan) -> None:
+    what = prepared(plan, copied(tmp_path, "offered.txt", output=OFFERED, logs=OFFERED), where=FILE)
+    assert set(logs(what)) == {f"{kind}{row}.hdr" for row in ROWS for kind in ("", "Intended-")}
+    assert what.remarks == ()
+    with open_store(keep_run(tmp_path / "out", plan, {}, what)) as store:
+        rows = store.sql(
+            "SELECT kind, count(value_s) FROM latency WHERE operation = 'read' AND repeat = 1 "
+            "AND statistic IN ('p50', 'p99', 'p99.9') GROUP BY ALL ORDER BY 1"
+        ).rows
+        assert rows == (("intended", 3), ("service", 3))
+        assert store.sql("SELECT value FROM properties WHERE name = 'percentiles'").rows == (
+            ("from merged HDR histograms",),
+        )
+        assert store.sql("SELECT text FROM notes WHERE text LIKE '%log%'").rows == ()
+
+
+def test_of_several_outputs_in_one_folder_each_has_the_logs_whose_numbers_are_its_own(
+    tmp_path: Path, plan: Plan
+) -> None:
+    """Whatever their names say: those of one begin with the other's name."""
+    closed = copied(tmp_path, "closed.txt", before="offered-")
+    offered = copied(tmp_path, "offered.txt", output=OFFERED, logs=OFFERED, before="t4")
+    what = prepared(plan, closed, offered, where=FILE)
+    taken = {each.cell.experiment: set(each.jobs[0].manifest.names.values()) for each in what.cells}
+    assert taken["closed"] == {str(closed), *(str(tmp_path / f"offered-{row}.hdr") for row in ROWS)}
+    assert len(taken["offered"]) == 7
+    assert what.remarks == ()
+
+
+def test_logs_of_another_run_are_left_and_that_is_told_and_kept_in_the_run(tmp_path: Path, plan: Plan) -> None:
+    path = copied(tmp_path, "closed.txt", logs=OFFERED)
+    what = prepared(plan, path)
+    told = (
+        "the histogram logs beside it are not of it: it has 29385 operations in [READ], and READ.hdr has 1741; "
+        "only the percentiles that YCSB printed are known"
+    )
+    assert logs(what) == {}
+    assert what.remarks == (f"{path}: {told}",)
+    with open_store(keep_run(tmp_path / "out", plan, {}, what)) as store:
+        assert ("warning", told) in store.sql("SELECT severity, text FROM notes").rows
+
+
+def test_an_output_without_logs_tells_which_percentiles_were_printed_as_nothing(tmp_path: Path, plan: Plan) -> None:
+    path = copied(tmp_path, "closed.txt", logs=None)
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line if "[READ], 99th" not in line else "[READ], 99thPercentile" for line in lines))
+    path.write_text(path.read_text().replace("[READ], 99thPercentile", "[READ], 99thPercentileLatency(us), 0\n"))
+    told = "no histogram logs are beside it; only the percentiles that YCSB printed are known, and not those of [READ] "
+    assert prepared(plan, path).remarks == (f"{path}: {told}that it printed as 0",)
+
+
+def test_a_set_that_lacks_the_log_of_a_row_or_is_cut_is_not_taken(tmp_path: Path, plan: Plan) -> None:
+    path = copied(tmp_path, "closed.txt")
+    update = tmp_path / "UPDATE.hdr"
+    update.write_bytes(update.read_bytes()[:-200])
+    (remark,) = prepared(plan, path).remarks
+    assert "are not of it: UPDATE.hdr:" in remark
+    update.unlink()
+    (remark,) = prepared(plan, path).remarks
+    assert "there is READ-MODIFY-WRITE.hdr, and none of [UPDATE]" in remark
+
+
+def test_logs_that_fit_in_number_and_not_in_their_latencies_are_not_taken(tmp_path: Path, plan: Plan) -> None:
+    path = copied(tmp_path, "closed.txt")
+    shutil.copyfile(tmp_path / "UPDATE.hdr", tmp_path / "READ-MODIFY-WRITE.hdr")  # as many operations
+    (remark,) = prepared(plan, path).remarks
+    assert "[READ-MODIFY-WRITE] has a mean of " in remark
+
+
+def test_logs_elsewhere_are_named_by_what_their_paths_look_like(tmp_path: Path, plan: Plan) -> None:
+    path = copied(tmp_path / "out", "closed.txt", logs=OFFERED)
+    copied(tmp_path / "logs", "stdout", before="closed-")
+    copied(tmp_path / "logs", "stdout", logs=OFFERED, before="offered-")
+    where = Where(cell="experiment=closed", logs=str(tmp_path / "logs" / "{experiment}-{operation}.hdr"))
+    what = prepared(plan, path, where=where)
+    assert logs(what) == {f"{row}.hdr": f"closed-{row}.hdr" for row in (*ROWS, "CLEANUP")}
+    other = Where(cell="experiment=closed", logs=str(tmp_path / "logs" / "offered-{operation}.hdr"))
+    with pytest.raises(ImportRefused, match=r"offered-READ\.hdr: 29385 operations in \[READ\], and 1741 in its histo"):
+        prepared(plan, path, where=other)
+    none = Where(cell="experiment=closed", logs=str(tmp_path / "log" / "{operation}.hdr"))
+    with pytest.raises(ImportRefused, match=r"no log \(\.hdr\) has such a path"):
+        prepared(plan, path, where=none)
+
+
+def test_of_logs_that_are_given_none_may_be_lacking(tmp_path: Path, plan: Plan) -> None:
+    path = copied(tmp_path, "closed.txt", before="closed-")
+    given = sorted(tmp_path.glob("*.hdr"))
+    assert set(logs(prepared(plan, path, *given))) == {f"{row}.hdr" for row in (*ROWS, "CLEANUP")}
+    with pytest.raises(ImportRefused, match=r"14649 operations in \[UPDATE\] there is no histogram log beside this"):
+        prepared(plan, path, *(log for log in given if "UPDATE" not in log.name))
+
+
+@pytest.mark.parametrize(
+    ("stem", "parts"),
+    [
+        ("READ", ("", "READ")),
+        ("t8-READ-MODIFY-WRITE", ("t8-", "READ-MODIFY-WRITE")),
+        ("t8Intended-UPDATE", ("t8", "Intended-UPDATE")),
+        ("a.READ-NOT_FOUND", ("a.", "READ-NOT_FOUND")),
+        ("t8-Intended-CLEANUP", ("t8-", "Intended-CLEANUP")),
+        ("all", ("all", "")),
+    ],
+)
+def test_a_log_says_its_row_at_the_end_of_its_name(stem: str, parts: tuple[str, str]) -> None:
+    assert split(stem) == parts
