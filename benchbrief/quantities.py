@@ -22,11 +22,12 @@ def rate(ops_per_s: float) -> str:
 
 def latency(seconds: float) -> str:
     """`812 us`, `1.23 ms`, `2.5 s`: three digits, and letters that every terminal has."""
-    if seconds < 0.001:
-        return f"{seconds * 1e6:.0f} us"
-    if seconds < 1:
-        return f"{seconds * 1e3:.3g} ms"
-    return f"{seconds:.3g} s"
+    size, unit = next((step for step in _STEPS if seconds < step[0] * 999.5), _STEPS[-1])
+    value = seconds / size
+    return f"{value:.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
+
+
+_STEPS = ((1e-6, "us"), (1e-3, "ms"), (1.0, "s"))
 
 
 def power(watts: float) -> str:

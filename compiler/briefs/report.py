@@ -175,11 +175,16 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
     condition = expect.condition
     compared = (condition.left, condition.right) if isinstance(condition, ast.Binary) else ()
     sides = [(side, found) for side in compared if (found := typer.typed(side)) and found.term.unit is not None]
+    # A share is told in the unit that it is compared with: `12.8 %` beside `< 5 %`.
+    shown = next((found.unit for _, found in sides if found.unit.text), None)
     return plan.Expect(
         text=text,
         label=_label(typer, expect.label) or text,
         query=query(typer, typed.term, _TRUTH, text),
-        sides=tuple(query(typer, found.term, found.unit, text_of(side)) for side, found in sides),
+        sides=tuple(
+            query(typer, found.term, found.unit if found.unit.text else shown or found.unit, text_of(side))
+            for side, found in sides
+        ),
         origin=origin(expect.span),
     )
 

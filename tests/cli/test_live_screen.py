@@ -94,7 +94,8 @@ def test_names_are_cut_in_their_middle() -> None:
 
 def test_quantities_have_three_digits_and_their_unit() -> None:
     assert [duration(s) for s in (45, 200, 7500, 273_600)] == ["45 s", "3 min 20 s", "2 h 05 min", "3 d 04 h"]
-    assert [latency(s) for s in (0.000812, 0.00123, 2.5)] == ["812 us", "1.23 ms", "2.5 s"]
+    times = (6.6e-06, 0.000812, 0.0009996, 0.00123, 2.5)
+    assert [latency(s) for s in times] == ["6.6 us", "812 us", "1 ms", "1.23 ms", "2.5 s"]
     assert [rate(r) for r in (15_203.4, 4.21, 0)] == ["15,203 ops/s", "4.2 ops/s", "0 ops/s"]
 
 

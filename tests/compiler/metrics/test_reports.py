@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler import plan
+from benchbrief.compiler.compile import check
 from tests.compiler.metrics.lowering import element, lowered, report
 from tests.compiler.metrics.measured import generate, run, scope_of
 
@@ -384,3 +385,17 @@ def test_the_head_of_a_report() -> None:
     assert (found.title, found.subtitle, found.template, found.language) == ("It", "Sub Eco", "white_paper", "ja")
     assert (found.author, found.legal) == ("A", plan.Prose(parts=("L",)))
     assert found.elements == (plan.DisclosureElement(),)
+
+
+def test_a_share_in_an_expectation_is_told_in_the_unit_that_it_is_compared_with(tmp_path: Path) -> None:
+    (tmp_path / "s.bench").write_text(
+        'hardware box { hosts = "box.lab" }\n'
+        'database rocks { engine = rocksdb  path = "/data" }\n'
+        "workload r from db_bench.readrandom { records = 1k }\n"
+        "experiment e { hardware = box  workloads = r  threads = 1  measure = 10 s  repeats = 3 }\n"
+        "expect cv(throughput over repeat) < 5 %\n"
+        "expect 10k ops/s < throughput\n"
+    )
+    checked = check(tmp_path / "s.bench")
+    assert checked.plan, checked.diagnostics
+    assert [[side.unit for side in expect.sides] for expect in checked.plan.expects] == [["%", "%"], ["ops/s", "ops/s"]]
