@@ -20,8 +20,8 @@ _SYNONYMS = {
     "concurrency": "threads", "clients": "threads", "workers": "threads", "servers": "hosts", "nodes": "hosts",
     "recordcount": "records", "docs": "records", "documents": "records", "operationcount": "operations",
     "url": "uri", "address": "uri", "directory": "path", "folder": "path", "datadir": "path", "tps": "throughput",
-    "qps": "throughput", "thruput": "throughput", "iops": "throughput", "requestdistribution": "distribution", "fieldcount": "fields",
-    "fieldlength": "field_length",
+    "qps": "throughput", "thruput": "throughput", "iops": "throughput", "requestdistribution": "distribution",
+    "fieldcount": "fields", "fieldlength": "field_length",
 }  # fmt: skip
 """What other tools call it, without `_`. A synonym is only suggested where its word is among the candidates."""
 
