@@ -9,10 +9,13 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from math import degrees
 from typing import Any
 
 _LEAST_SIZE = 4.0
 """CSS pixels: smaller letters can't be read."""
+_MOST_MOVED = 10.0
+"""CSS pixels, or degrees."""
 _LEAST_CONTRAST = 1.8
 """By WCAG 2.2; far below what is asked for, and above what is there by mistake only."""
 
@@ -40,7 +43,7 @@ def _of_page(page: Any) -> Iterator[str]:
 
 def _of_box(box: Any, around: _Around) -> Iterator[str]:
     style = box.style
-    if style["opacity"] < 0.5 or style["transform"] or style["clip"]:
+    if style["opacity"] < 0.5 or _is_moved(style["transform"]) or style["clip"]:
         return
     alpha = style["background_color"].alpha
     mixed = zip(_rgb(style["background_color"]), around.ground, strict=True)
@@ -58,6 +61,17 @@ def _of_box(box: Any, around: _Around) -> Iterator[str]:
         around = replace(around, area=area)
     for child in getattr(box, "children", ()):
         yield from _of_box(child, around)
+
+
+def _is_moved(transform: Iterable[tuple[str, Any]]) -> bool:
+    """Whether by more than a style sheet may move or turn something (`compiler/briefs/confined_styles.py`)."""
+    for name, by in transform:
+        if name == "translate":
+            if any(length.unit != "px" or abs(length.value) > _MOST_MOVED for length in by):
+                return True
+        elif name != "rotate" or abs(degrees(by)) > _MOST_MOVED:
+            return True
+    return False
 
 
 def _seen(box: Any, around: _Around) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from benchbrief.compiler.briefs.confined_styles import refused
 from benchbrief.compiler.plan import Asset, Report, Theme
 from benchbrief.reports.errors import ReportError
 
@@ -59,7 +60,7 @@ def house_of(report: Report, kept: Kept | None, paper: str | None = None) -> Hou
         rules.append(f':root {{ --house: "{name}"; }} html {{ font-family: "{name}", var(--sans); }}')
         rules.append(f'@page {{ font-family: "{name}", "Inter", "Noto Sans CJK JP", sans-serif; }}')
     if theme.css:
-        rules.append(_content(theme.css, kept).decode("utf-8").replace("</", "<\\/"))
+        rules.append(_sheet(theme.css, kept).replace("</", "<\\/"))
     parts = tuple((Path(part.file).name, part.file, _text(part, kept)) for part in report.parts)
     logo, logo_file = "", None
     if theme.logo:
@@ -93,6 +94,17 @@ def _text(asset: Asset, kept: Kept | None) -> str:
         return _content(asset, kept).decode("utf-8")
     except UnicodeDecodeError as error:
         raise ReportError(f"{asset.file} is no text in UTF-8", "save it as UTF-8") from error
+
+
+def _sheet(asset: Asset, kept: Kept | None) -> str:
+    """Raises ReportError for a style sheet of an earlier version's run that says what none may say now."""
+    css = _text(asset, kept)
+    if found := refused(css):
+        raise ReportError(
+            f"{asset.file}:{found.line}: `{found.what}` can't stand in a house style: {found.why}",
+            "take it out, and render the report of the spec: bench report --spec FILE",
+        )
+    return css
 
 
 def _content(asset: Asset, kept: Kept | None) -> bytes:

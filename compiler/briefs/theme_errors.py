@@ -1,4 +1,4 @@
-"""Mistakes in the house style of a report (E0760 to E0766, W0730), each with its stable code and all of its prose."""
+"""Mistakes in the house style of a report (E0760 to E0767, W0730), each with its stable code and all of its prose."""
 
 from __future__ import annotations
 
@@ -61,6 +61,20 @@ class LoadingStyle(CompileProblem):
     file: str
     line: int
     what: str
+
+
+@dataclass(frozen=True)
+class ReachingStyle(CompileProblem):
+    """What could hide or cover what must be known before any number."""
+
+    code = "E0767"
+    stands_alone = True
+    says = "line {line} of `{file}`: `{what}` can't stand in a house style: {why}"
+    hint = "take it out; a style sheet may change colours, typefaces, sizes, spacing, borders and columns"
+    file: str
+    line: int
+    what: str
+    why: str
 
 
 @dataclass(frozen=True)

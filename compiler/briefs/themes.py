@@ -14,6 +14,7 @@ from benchbrief.compiler import plan
 from benchbrief.compiler.briefs import part_templates
 from benchbrief.compiler.briefs import theme_errors as wrong
 from benchbrief.compiler.briefs.bodies import Body, read_body
+from benchbrief.compiler.briefs.confined_styles import refused
 from benchbrief.compiler.briefs.part_templates import PARTS
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.dsl import ast
@@ -99,9 +100,13 @@ def _css(typer: Typer, body: Body) -> plan.Asset | None:
     asset = _file(typer, string, "css", "a style sheet in UTF-8")
     if asset is None or string is None:
         return None
-    if loads := what_loads(Path(asset.file).read_text("utf-8")):
+    text = Path(asset.file).read_text("utf-8")
+    if loads := what_loads(text):
         line, what = loads
         typer.findings.add(wrong.LoadingStyle(string.span, string.plain or "", line, what))
+        return None
+    if found := refused(text):
+        typer.findings.add(wrong.ReachingStyle(string.span, string.plain or "", found.line, found.what, found.why))
         return None
     return asset
 

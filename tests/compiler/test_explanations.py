@@ -21,6 +21,7 @@ NOT_OF_A_TEXT = {
     "E0764": "takes a style sheet",
     "E0765": "takes a folder of templates",
     "E0766": "takes a folder of templates",
+    "E0767": "takes a style sheet",
     "E0781": "takes a catalogue beside the spec",
     "E0782": "takes a catalogue beside the spec",
     "W0750": "takes a catalogue beside the spec",

@@ -31,7 +31,11 @@ ONLY = {
         "benchbrief.compiler.metrics.measures",  # the columns of an imported table are the language's measures
         "benchbrief.compiler.units",
     },
-    ("reports", "compiler"): {"benchbrief.compiler.plan", "benchbrief.compiler.offered"},
+    ("reports", "compiler"): {
+        "benchbrief.compiler.plan",
+        "benchbrief.compiler.offered",
+        "benchbrief.compiler.briefs.confined_styles",  # a style sheet that an earlier version let pass is kept by a run
+    },
     ("reports", "dsl"): {"benchbrief.dsl.suggest"},
     ("reports", "runners"): set[str](),
 }
@@ -61,6 +65,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
     "pypdf": "reports/shown.py",
     "rich": "benchbrief/",
     "scipy": ("runners/confidence.py", "results/significance.py", "results/scalability.py"),
+    "tinycss2": "compiler/briefs/confined_styles.py",
     "urllib3": "runners/samplers/redfish.py",
     "vl_convert": "reports/charts.py",
     "weasyprint": "reports/pdf.py",
@@ -74,6 +79,7 @@ DISTRIBUTIONS = {  # where the distribution is not named as the module is
     "lsprotocol": "pygls",
     "markdown_it": "markdown-it-py",
     "markupsafe": "jinja2",
+    "tinycss2": "weasyprint",
     "vl_convert": "vl-convert-python",
 }
 

@@ -126,7 +126,7 @@ def test_a_template_can_not_get_out(page: Made, attack: str) -> None:
 
 def test_a_theme_gives_colours_typeface_logo_and_a_style_sheet_that_comes_last(page: Made, tmp_path: Path) -> None:
     (tmp_path / "logo.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
-    (tmp_path / "house.css").write_text(".callout { border: 0 }</style><b>")
+    (tmp_path / "house.css").write_text(".callout { border: 0 } /* </style><b> */")
     asset = {name: {"file": str(tmp_path / name), "sha256": "0" * 64} for name in ("logo.svg", "house.css")}
     html = page(brand="#123456", font='Hou"se; }', logo=asset["logo.svg"], css=asset["house.css"])
     style = html.split("<style>")[1].split("</style>")[0]

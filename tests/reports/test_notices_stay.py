@@ -9,11 +9,12 @@ import pytest
 from markupsafe import Markup
 
 from benchbrief.compiler import plan as p
+from benchbrief.compiler.briefs.confined_styles import PROTECTED, refused
 from benchbrief.reports.build import build
 from benchbrief.reports.errors import ReportError
 from benchbrief.reports.house import House
-from benchbrief.reports.page import Medium, require_notices, said, to_html
-from benchbrief.reports.pdf import to_pdf
+from benchbrief.reports.page import TEMPLATES, Medium, require_notices, said, to_html
+from benchbrief.reports.pdf import parsed, to_pdf
 from benchbrief.reports.render import Format, render
 from benchbrief.reports.view import ReportView
 from benchbrief.reports.words import CATALOGUES
@@ -35,6 +36,8 @@ HARMLESS = """
     .notice p, .notice.error strong, .notice.warning strong { color: #fff; font-size: 12pt }
     .notice { overflow: hidden; width: 60mm }
     @media (prefers-color-scheme: dark) { .notice { border-color: white } }
+    .notice { transform: translateY(-2px); box-shadow: 0 2px 6px #888; border-radius: 4px }
+    main { transform: rotate(0deg) }
 """
 
 
@@ -86,6 +89,36 @@ def test_one_that_hides_it_in_some_windows_only_does_too(media: str) -> None:
 def test_one_that_changes_its_looks_does_not() -> None:
     show_on_screen(HARMLESS)
     assert to_pdf(page(HARMLESS, "paper"), must_say=said(view())).startswith(b"%PDF")
+
+
+def test_what_changes_its_looks_may_stand_in_a_style_sheet() -> None:
+    assert refused(HARMLESS) is None
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_pictures_are_for_no_class_of_a_notice_or_of_what_is_around_it(template: str) -> None:
+    html = to_html(view(), template, CATALOGUES["en"], "screen")
+    tree = parsed(html)
+    around = {child: parent for parent in tree.iter() for child in parent}
+    notices = [element for element in tree.iter() if "notice" in (element.get("class") or "").split()]
+    assert notices
+    for notice in notices:
+        chain, inside = [notice], list(notice.iter())
+        while chain[-1] is not tree:
+            chain.append(around[chain[-1]])
+        classes = {name for element in (*chain, *inside) for name in (element.get("class") or "").split()}
+        assert classes <= PROTECTED
+
+
+def test_a_report_over_a_kept_style_sheet_that_could_cover_it_is_not_written(tmp_path: Path) -> None:
+    sheet = tmp_path / "house.css"
+    sheet.write_text("\nbody::after { content: ''; position: fixed; inset: 0; background: white }")
+    world = w.World({"disk": "Disk"}, {"a": "A"})
+    theme = p.Theme(css=p.Asset(file=str(sheet), sha256="0" * 64))
+    report = w.report("A report", p.TextElement(prose=w.text("Words."))).model_copy(update={"theme": theme})
+    with pytest.raises(ReportError, match=r"house\.css:2: `position` can't stand in a house style"):
+        render(world.plan(report), world.store(), "brief", tmp_path, html_only=True)
+    assert not (tmp_path / "brief.html").exists()
 
 
 def test_a_part_that_leaves_it_out_ends_the_rendering(tmp_path: Path) -> None:

@@ -202,12 +202,12 @@ def test_a_sheet_of_any_size_is_marked_all_over(view: ReportView) -> None:
     assert [over(*size).count('class="tile"') for size in ((794, 1123), (1280, 720), (794, 20_000))] == [1, 1, 14]
 
 
-def test_a_style_sheet_that_the_pdf_writer_fails_over_is_named(tmp_path: Path) -> None:
-    (tmp_path / "house.css").write_text(".callout p { transform: scale(0) }")
+def test_a_part_that_the_pdf_writer_fails_over_is_named(tmp_path: Path) -> None:
+    part = tmp_path / "callout.html.j2"
+    part.write_text('<p style="transform: scale(0)">Nothing.</p>')
     world, report = w.World({"disk": "Disk"}, {"a": "Sessions"}), w.report("A report", *LEAD)
-    theme = p.Theme(css=p.Asset(file=str(tmp_path / "house.css"), sha256="0" * 64))
-    report = report.model_copy(update={"theme": theme})
-    with pytest.raises(ReportError, match=r"fails over the house style: .*/house\.css") as told:
+    report = report.model_copy(update={"parts": (p.Asset(file=str(part), sha256="0" * 64),)})
+    with pytest.raises(ReportError, match=r"fails over the house style: .*/callout\.html\.j2") as told:
         render(world.plan(report), world.store(), report.name, tmp_path, formats=PDF)
     assert "--format html" in told.value.hint
 
