@@ -17,7 +17,7 @@ from tests.support.sshd import Sshd
 from tests.support.waiting import until
 
 HELLO = Command(("echo", "hello"))
-ENDLESS = 1 << 40
+ENDLESS = (1 << 40) + os.getpid()  # the number of no other run of these tests on this machine
 
 
 @pytest.fixture
