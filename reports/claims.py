@@ -68,23 +68,27 @@ def raw_problems(numbers: NumbersFile, results: Results, run_dir: Path) -> dict[
     """For each raw output behind the numbers, what is wrong with it: its digest is not the one that the journal has.
 
     They are those that the journal has of the cells that the plan's report and the file's numbers are computed from,
-    and those that the file itself names, by its digests where the journal knows of none.
+    the table that numbers were imported from, and those that the file itself names, by its digests where the journal
+    knows of none.
     """
     from benchbrief.results.evidence import read_evidence
+    from benchbrief.results.imports.keep import SHARED, shared_name
 
     known = known_queries(results.plan)
     report = next((each for each in results.plan.reports if each.name == numbers.report), None)
     of_file = (found for query in numbers.queries if (found := known.get(identity(query.query))))
     cells = set().union(*(_ids(query, results) for query in (*within(report, p.Query), *of_file)))
+    evidence = read_evidence(run_dir)
     recorded = {
         f"{job.directory}/{name}": (digest, verdict.cell.id)
-        for verdict in read_evidence(run_dir).verdicts
+        for verdict in evidence.verdicts
         for job in verdict.jobs
         for name, digest in job.files.items()
     }
     named = _files(numbers.cells.values())
     stored = _files(cell_entries(results.store).values())
-    problems: dict[str, str | None] = {}
+    tables = evidence.imported.files if evidence.imported and evidence.imported.kind == "table" else ()
+    problems = {(path := f"{SHARED}/{shared_name(file)}"): _problem(run_dir, path, file.sha256) for file in tables}
     for path in sorted({*named, *(path for path, (_, cell) in recorded.items() if cell in cells)}):
         digest = recorded[path][0] if path in recorded else named[path]
         problems[path] = _problem(run_dir, path, digest)

@@ -112,12 +112,17 @@ def keep_run(out: Path, plan: Plan, spec_files: Mapping[str, bytes], what: Prepa
         common: dict[str, str] = {}
         if what.shared:
             for path, file in what.files:
-                name = f"{file.sha256[:12]}-{path.name}"
+                name = shared_name(file)
                 _copy(path, run_dir / SHARED / name)
                 common[name] = file.sha256
         _write_journal(run_dir, plan, digest, imported, what, common)
 
     return create_run(out, plan, spec_files, begin, imported=True)
+
+
+def shared_name(file: j.ImportedFile) -> str:
+    """What it is called in SHARED."""
+    return f"{file.sha256[:12]}-{Path(file.name).name}"
 
 
 def _write_journal(

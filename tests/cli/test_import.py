@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from dataclasses import dataclass
@@ -123,6 +124,23 @@ def test_its_tables_can_be_built_again_from_what_was_kept(imported: Done) -> Non
     assert imported.bench("rebuild", imported.run).code == 0
     assert imported.bench(*asked).out == before
     (imported.bench.folder / "published.csv").write_text(TABLE)
+
+
+def test_verifying_raw_outputs_looks_at_the_kept_table_whatever_cells_have_numbers(imported: Done) -> None:
+    done = imported.bench("report", imported.run, "--html-only")
+    (page,) = (line for line in done.out.split() if line.endswith(".html"))
+    side = imported.bench.folder / page.replace(".html", ".json")
+    side.write_text(json.dumps(json.loads(side.read_text()) | {"cells": {}}))
+    (kept,) = (side.parents[1] / "raw" / "imported").iterdir()
+    try:
+        kept.write_text(TABLE + "\n")
+        found = imported.bench("verify", str(side), "--raw", "--json").json
+    finally:
+        kept.write_text(TABLE)
+    assert list(found["raw"]) == [f"raw/imported/{kept.name}"]
+    assert "was changed" in found["raw"][f"raw/imported/{kept.name}"]
+    assert imported.bench("report", imported.run, "--html-only").code == 0
+    assert imported.bench("verify", str(side), "--raw", "--json").json["raw"] == {}
 
 
 def test_the_same_file_is_told_and_a_dry_run_keeps_nothing(imported: Done) -> None:
