@@ -13,6 +13,7 @@ from benchbrief.compiler.blocks.params import parameters
 from benchbrief.compiler.blocks.profiles import apply_profile
 from benchbrief.compiler.blocks.structure_errors import MissingAttribute, WorkloadWithoutBase
 from benchbrief.compiler.briefs.report import Lowered, Memory, lower, mistakes
+from benchbrief.compiler.briefs.report_errors import EmptyElement
 from benchbrief.compiler.contexts import in_context
 from benchbrief.compiler.declarations import collect
 from benchbrief.compiler.estimate import estimate
@@ -23,7 +24,7 @@ from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.resolve import Model, resolve
 from benchbrief.dsl.diagnostics import Diagnostic, SpecError
 
-_WANTING = frozenset({MissingAttribute.code, NoMeasuredTime.code, WorkloadWithoutBase.code})
+_WANTING = frozenset({MissingAttribute.code, NoMeasuredTime.code, WorkloadWithoutBase.code, EmptyElement.code})
 """Codes of what is said of a block for the want of an attribute, or of what its head says."""
 _MOST_WORDS = 50_000
 """Words and signs of a spec up to which the rest of it is checked when it has syntax errors: reading on takes time."""

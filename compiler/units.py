@@ -190,6 +190,7 @@ _MEANT = {
     "bytes": "B",
     "bits": "bit",
     "percent": "%",
+    "pct": "%",
     "RPM": "rpm",
     "iops": "IOPS",
     "docs": "documents",

@@ -12,7 +12,7 @@ import unicodedata
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from benchbrief.dsl import errors, habits, shape, sign_errors
+from benchbrief.dsl import borrowed, errors, habits, shape, sign_errors
 from benchbrief.dsl.problem import Problem
 from benchbrief.dsl.source import Source, Span
 from benchbrief.dsl.stop import DECLARATIONS, INNER_BLOCKS, Stop
@@ -346,6 +346,7 @@ _SLIPS: tuple[Slip, ...] = (
     _quotes,
     _comment,
     _logic,
+    *borrowed.BORROWED,
     _comparison,
     *habits.HABITS,
     _argument_sign,

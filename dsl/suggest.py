@@ -21,7 +21,7 @@ _SYNONYMS = {
     "recordcount": "records", "docs": "records", "documents": "records", "operationcount": "operations",
     "url": "uri", "address": "uri", "directory": "path", "folder": "path", "datadir": "path", "tps": "throughput",
     "qps": "throughput", "thruput": "throughput", "iops": "throughput", "requestdistribution": "distribution",
-    "fieldcount": "fields", "fieldlength": "field_length",
+    "fieldcount": "fields", "fieldlength": "field_length", "count": "repeats",
 }  # fmt: skip
 """What other tools call it, without `_`. A synonym is only suggested where its word is among the candidates."""
 

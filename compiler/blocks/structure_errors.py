@@ -13,6 +13,16 @@ from benchbrief.dsl.suggest import did_you_mean
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
+_A_VALUE = "a value with a name is written `param some_name = value`, outside of any block"
+_ELSEWHERE = {
+    **dict.fromkeys(("variable", "variables", "locals", "var", "let", "const", "params"), _A_VALUE),
+    "module": 'another file is used by `use "lab.bench"`',
+    "resource": "machines are said by `hardware some_name { hosts = ... }`",
+    "output": "what is computed of the results is `metric some_name = expression`",
+}
+"""What blocks of infrastructure languages are called here."""
+
+
 @dataclass(frozen=True)
 class UnknownAttribute(Misspelt):
     code = "E0501"
@@ -25,6 +35,8 @@ class UnknownAttribute(Misspelt):
     def help(self) -> str:
         if self.word in INNER_BLOCKS and not self.replacement:
             return f'`{self.word}` is a block: `{self.word} "..." {{ ... }}`'
+        if (self.kind, self.word) == ("experiment", "depends_on"):
+            return "an experiment comes after another one by what it takes from it: `threads = find.knee`"
         return super().help
 
 
@@ -118,6 +130,8 @@ class MisplacedBlock(Misspelt):
 
     @property
     def help(self) -> str:
+        if not self.kind and self.word in _ELSEWHERE:
+            return _ELSEWHERE[self.word]
         return f"write `override {self.word} ...`" if self.overrides else super().help
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from benchbrief.compiler.problems import CompileProblem
 from benchbrief.compiler.units import nearest_unit
 
+_NO_UNITS = frozenset({"times", "ratio", "factor", "fraction", "fold", "none", "count"})
 _MULTIPLIERS = {
     "thousand": "k", "million": "M", "millions": "M", "mio": "M", "billion": "G", "billions": "G", "bn": "G",
 }  # fmt: skip
@@ -31,7 +32,7 @@ class UnknownUnit(CompileProblem):
 
     @property
     def replacement(self) -> str | None:
-        return self.meant or nearest_unit(self.unit)
+        return None if self.unit in _NO_UNITS else self.meant or nearest_unit(self.unit)
 
     @property
     def number(self) -> str:
@@ -42,6 +43,8 @@ class UnknownUnit(CompileProblem):
 
     @property
     def help(self) -> str:
+        if self.unit in _NO_UNITS:
+            return "a plain number, such as a factor, has no unit; `%` is a hundredth"
         if self.replacement:
             return f"did you mean `{self.replacement}`?"
         if multiplier := _MULTIPLIERS.get(self.unit.lower()):

@@ -75,6 +75,9 @@ def look_up_dotted(typer: Typer, expr: ast.Attr, demanded: Demanded) -> Typed | 
     if expr.field.text == "knee" and any(family == experiment.key for experiment in typer.scope.experiments):
         what, instead = "a point that is found while the spec runs", f"write `knee(throughput[{family}] over threads)`"
         typer.findings.add(wrong.NotANumber(expr.span, word, what, instead))
+    elif expr.field.text in FUNCTIONS and expr.field.text not in {kind.rpartition(".")[2] for kind in known}:
+        what, instead = "a function behind its value", f"write `{expr.field.text}({family} over threads)`"
+        typer.findings.add(wrong.NotANumber(expr.span, word, what, instead))
     elif known and _PERCENTILE.fullmatch(expr.field.text):
         percentiles = tuple(kind for kind in known if _PERCENTILE.fullmatch(kind.removeprefix(f"{family}.")))
         typer.findings.add(wrong.UnknownPercentile(expr.span, "measure", word, percentiles or known))

@@ -5,6 +5,7 @@ What is wrong in a report is in `compiler/briefs/report_errors.py`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,6 +13,8 @@ from benchbrief.compiler.problems import CompileProblem, Misspelt, ticked
 from benchbrief.compiler.units import DIMENSIONLESS, Dimension, Unit, base_unit
 from benchbrief.dsl.diagnostics import Note, Severity
 from benchbrief.dsl.source import Span
+
+_OF_PERCENTILES = re.compile(r"p[0-9]{2,}|percentiles?|quantiles?")
 
 
 def unit_words(unit: Unit | Dimension | None) -> str:
@@ -314,6 +317,12 @@ class UnknownFunction(Misspelt):
     stands_alone = True
     says = "unknown function `{word}`"
     otherwise = "functions are {all_known}"
+
+    @property
+    def help(self) -> str:
+        if _OF_PERCENTILES.fullmatch(self.word):
+            return "a percentile is a measure, without brackets: `latency.p99[read]`"
+        return super().help
 
 
 @dataclass(frozen=True)
