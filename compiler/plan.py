@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from benchbrief.compiler.blocks.workload_tables import DB_BENCH, PROPORTIONS
 from benchbrief.compiler.plan_base import SHARED, Fact, Node, Origin, Quantity, Reference, Template
 from benchbrief.compiler.plan_numbers import (
     Dimension,
@@ -120,6 +121,16 @@ class Workload(Node):
     writes: bool
     phase: Literal["load", "run"] = "run"
     origin: Origin
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """What it does, in our words. YCSB counts the halves of a read-modify-write as a read and an update too."""
+        if self.family == "db_bench":
+            return DB_BENCH[self.benchmark].operations
+        done = {name for name in PROPORTIONS if self.properties.get(name)}
+        if "read_modify_write" in done:
+            done |= {"read", "update"}
+        return tuple(name for name in PROPORTIONS if name in done)
 
 
 class Probe(Node):

@@ -130,22 +130,19 @@ def _ycsb(entry: Entry, values: Values, benchmark: str, reader: Reader, language
     operations = values.number("operations")
     if operations is not None:
         properties["operations"] = operations
-    done = {name for name in PROPORTIONS if mix[name]}
-    if "read_modify_write" in done:
-        # YCSB counts the halves of a read-modify-write as a read and an update too.
-        done |= {"read", "update"}
+    workload = plan.Workload(
+        name=entry.name,
+        label=_label(entry, f"YCSB {benchmark.upper()}"),
+        description=values.text("description") or core.description.get(language, core.description["en"]),
+        family="ycsb",
+        benchmark=benchmark,
+        properties=properties,
+        writes=any(mix[name] for name in ("update", "insert", "read_modify_write")),
+        origin=origin(entry.head),
+    )
     return Load(
-        workload=plan.Workload(
-            name=entry.name,
-            label=_label(entry, f"YCSB {benchmark.upper()}"),
-            description=values.text("description") or core.description.get(language, core.description["en"]),
-            family="ycsb",
-            benchmark=benchmark,
-            properties=properties,
-            writes=any(mix[name] for name in ("update", "insert", "read_modify_write")),
-            origin=origin(entry.head),
-        ),
-        operations=tuple(name for name in PROPORTIONS if name in done),
+        workload=workload,
+        operations=workload.operations,
         existing=True,
         timed=True,
         counted=True,

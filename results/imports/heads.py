@@ -6,13 +6,21 @@ hardware, workload, threads, throughput (ops/s), latency.p99[read] (ms), power (
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from benchbrief.compiler.metrics.measures import KINDS, MeasureKind
 from benchbrief.compiler.plan import Metric, Plan
-from benchbrief.compiler.units import Unit, UnknownUnitError, base_unit, dimension_name, parse_unit
+from benchbrief.compiler.units import (
+    DIMENSIONLESS,
+    Dimension,
+    Unit,
+    UnknownUnitError,
+    base_unit,
+    dimension_name,
+    parse_unit,
+)
 from benchbrief.dsl.suggest import did_you_mean
 from benchbrief.results.imports.problems import Problem
 
@@ -31,6 +39,8 @@ COORDINATES: tuple[Coordinate, ...] = (
 NOTE = "note"
 _HEAD = re.compile(r"([\w.]+)\s*(?:\[\s*([\w-]+)\s*\])?\s*(?:\(([^()]*)\))?")
 _BOUNDS = (".low", ".high")
+_PLAIN = ("x", "X")
+"""What is written for the unit of a number that has none: of a share, 1 is the whole."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +73,10 @@ class MetricColumn:
 Column = CoordinateColumn | NoteColumn | MeasureColumn | MetricColumn
 
 
+class _Wrong(Protocol):
+    def __call__(self, what: str, hint: str = "") -> Problem: ...
+
+
 def read_head(text: str, plan: Plan, file: str, line: int) -> Column | Problem:
     """What a column holds, or what is wrong with its head."""
 
@@ -74,30 +88,63 @@ def read_head(text: str, plan: Plan, file: str, line: int) -> Column | Problem:
         return wrong(
             f"`{text}` is not the head of a column", "write a coordinate, or a measure with its unit: power (W)"
         )
-    name, operation, unit_text = match[1], match[2] or "", (match[3] or "").strip()
+    name, key, unit_text = match[1], match[2] or "", (match[3] or "").strip()
     try:
-        unit = parse_unit("" if unit_text in ("x", "X") else unit_text)
+        unit = parse_unit("" if unit_text in _PLAIN else unit_text)
     except UnknownUnitError as error:
         return wrong(f"`{text}`: {error}", f"did you mean `{error.hint}`?" if error.hint else "")
-    if name == NOTE:
-        return NoteColumn()
-    for coordinate in COORDINATES:
-        if name == coordinate:
-            return CoordinateColumn(coordinate, unit if unit_text or name != "target" else parse_unit("ops/s"))
+    if name == NOTE or name in COORDINATES:
+        return _coordinate(name, key, unit if unit_text else None, text, wrong)
     kind = KINDS.get(name)
     if kind is None:
-        return _metric(name, unit, text, plan, wrong)
-    if unit.dimension != kind.unit:
-        meant = f"{name} ({base_unit(kind.unit) or '%'})"
-        return wrong(f"`{text}`: {name} is {dimension_name(kind.unit)}", f"name its unit, as in {meant}")
-    if operation and kind.view not in ("throughput", "latency"):
-        return wrong(f"`{text}`: {name} has no operations", "leave out what is in [ ]")
+        return _metric(name, key, unit if unit_text else None, text, plan, wrong)
     if kind.view == "errors":
         return wrong(f"`{text}`: a share of errors without the number of operations can't be kept")
+    if not unit_text or unit.dimension != kind.unit:
+        return _unit(text, name, kind.unit, base_unit(kind.unit), wrong)
+    if key and kind.view not in ("throughput", "latency"):
+        return wrong(f"`{text}`: {name} has no operations", "leave out what is in [ ]")
+    operation = as_operation(key)
+    known = tuple(dict.fromkeys(each for workload in plan.workloads.values() for each in workload.operations))
+    if operation and operation not in known:
+        return wrong(f"`{text}`: no workload has an operation `{key}`", nearest(operation, known))
     return MeasureColumn(kind, operation, unit)
 
 
-def _metric(name: str, unit: Unit, text: str, plan: Plan, wrong: Callable[[str, str], Problem]) -> Column | Problem:
+def as_operation(text: str) -> str:
+    """`READ-MODIFY-WRITE` as it is called here."""
+    return text.lower().replace("-", "_")
+
+
+def nearest(text: str, known: Sequence[str]) -> str:
+    """What to write for a name that is none of those that there are."""
+    guess = did_you_mean(text, known)
+    return f"did you mean `{guess}`?" if guess else f"there is {', '.join(known)}"
+
+
+def _unit(text: str, name: str, dimension: Dimension, shown: str, wrong: _Wrong) -> Problem:
+    """Of a column without its unit, or with that of something else: a share, too, can be meant in two ways."""
+    if dimension != DIMENSIONLESS:
+        return wrong(f"`{text}`: {name} is {dimension_name(dimension)}", f"name its unit, as in {name} ({shown})")
+    hint = f"name its unit: {name} (%), or {name} (x) for a number that is not in %"
+    return wrong(f"`{text}`: whether {name} is in % can't be told, or it is in another unit", hint)
+
+
+def _coordinate(name: str, key: str, unit: Unit | None, text: str, wrong: _Wrong) -> Column | Problem:
+    """A coordinate, or a note. `target` is in ops/s where its unit is not said, as it is in a path."""
+    standard = parse_unit("ops/s" if name == "target" else "")
+    if key:
+        return wrong(f"`{text}`: a column `{name}` has no operations", "leave out what is in [ ]")
+    if unit is not None and (name != "target" or unit.dimension != standard.dimension):
+        hint = "write target (ops/s)" if name == "target" else f"write {name}"
+        return wrong(f"`{text}`: {name} has {'another' if name == 'target' else 'no'} unit", hint)
+    for coordinate in COORDINATES:
+        if name == coordinate:
+            return CoordinateColumn(coordinate, unit or standard)
+    return NoteColumn()
+
+
+def _metric(name: str, key: str, unit: Unit | None, text: str, plan: Plan, wrong: _Wrong) -> Column | Problem:
     bound: Literal["value", "low", "high"] = "value"
     base = name
     if name.endswith(_BOUNDS):
@@ -105,11 +152,13 @@ def _metric(name: str, unit: Unit, text: str, plan: Plan, wrong: Callable[[str, 
         bound = "low" if last == "low" else "high"
     metric = next((each for each in plan.metrics if each.name == base), None)
     if metric is None:
-        guess = did_you_mean(base, (*COORDINATES, *KINDS, *(each.name for each in plan.metrics)))
+        guess = did_you_mean(base, (*COORDINATES, NOTE, *KINDS, *(each.name for each in plan.metrics)))
         hint = f"did you mean `{guess}`?" if guess else f"coordinates are {', '.join(COORDINATES)}"
         return wrong(f"`{base}` is neither a coordinate, nor a measure, nor a metric of the spec", hint)
+    if key:
+        hint = "say by the columns hardware, workload, threads and so on what a metric is of"
+        return wrong(f"`{text}`: {base} is a metric, which takes nothing in [ ]", hint)
     expected = parse_unit(metric.query.unit).dimension
-    if unit.dimension != expected:
-        hint = f"name its unit, as in {name} ({metric.query.unit})"
-        return wrong(f"`{text}`: {base} is {dimension_name(expected)}", hint)
+    if unit is None or unit.dimension != expected:
+        return _unit(text, name, expected, metric.query.unit, wrong)
     return MetricColumn(metric, bound, unit)

@@ -86,6 +86,15 @@ class Places:
             raise NoPlace(f"{len(cells)} cells of the plan fit {str(at) or 'no coordinates'}", _lacking(cells, at))
         return found(cells[0], threads=at.threads, target=at.target)
 
+    def reach(self, at: Coordinates) -> list[Cell]:
+        """The cells that all these are coordinates of, one or more. Raises NoPlace."""
+        cells = [cell for of in self._cells.values() for cell in of if _fits(cell, at)]
+        if not cells:
+            raise NoPlace(f"no experiment has a cell with {at}", "see `bench plan`")
+        if at.threads is not None:
+            cells = _at_threads(cells, at)
+        return _at_target(cells, at)
+
     def repeats(self, cell: Cell) -> list[Cell]:
         """The other repeats of a cell's point."""
         return [
@@ -97,6 +106,11 @@ class Places:
             and (each.threads is None or each.threads == cell.threads)
             and (each.target is None or each.target == cell.target)
         ]
+
+
+def _fits(cell: Cell, at: Coordinates) -> bool:
+    said = {"experiment": at.experiment, "hardware": at.hardware, "workload": at.workload}
+    return all(not name or getattr(cell, dim) == name for dim, name in said.items())
 
 
 def _at_threads(cells: list[Cell], at: Coordinates) -> list[Cell]:

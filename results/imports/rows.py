@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from benchbrief.compiler.metrics.measures import KINDS
 from benchbrief.compiler.units import base_unit
 from benchbrief.results.cell_rows import cell_row, cell_rows, file_rows
+from benchbrief.results.errors import ResultsError
 from benchbrief.results.evidence import Evidence, Problem, check_files, first_problem
 from benchbrief.results.imports.manifest import SOURCE, CellValue, read_manifest
+from benchbrief.results.imports.problems import Problem as TableProblem
 from benchbrief.results.imports.table import OfCell, Table, read_table
 from benchbrief.results.latency import UNMERGEABLE
 from benchbrief.results.measured import MEASURE, Measured
@@ -102,8 +104,12 @@ def _table(evidence: Evidence, verdict: Verdict, read: dict[tuple[str, str], Tab
     experiment = read_manifest(evidence.run_dir / directory, evidence.made_by).experiment
     ((folder, name),) = ((job.directory, name) for job in verdict.jobs if job.job == SOURCE for name in job.files)
     if (name, experiment) not in read:
+        problems: list[TableProblem] = []
+        table = read_table(evidence.run_dir / folder / name, evidence.plan, experiment, problems)
         # What is wrong with a row was told when it was imported, and the row left out.
-        read[name, experiment] = read_table(evidence.run_dir / folder / name, evidence.plan, experiment, [])
+        if whole := [problem for problem in problems if problem.line not in table.bad_lines]:
+            raise ResultsError(f"an imported table can't be read any more: {whole[0]}", "import it again")
+        read[name, experiment] = table
     return read[name, experiment]
 
 

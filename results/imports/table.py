@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchbrief.compiler.metrics.measures import KINDS
 from benchbrief.compiler.plan import Cell, Plan
 from benchbrief.compiler.units import Unit
 from benchbrief.results.imports import heads
 from benchbrief.results.imports.manifest import CellValue
+from benchbrief.results.imports.order import out_of_order
 from benchbrief.results.imports.places import Coordinates, NoPlace, Places
 from benchbrief.results.imports.problems import Problem
 from benchbrief.results.imports.source import Source, read_source
@@ -84,6 +86,7 @@ def read_table(path: Path, plan: Plan, experiment: str, problems: list[Problem])
         texts.pop()
     columns = [heads.read_head(text, plan, file, head_line) for text in texts]
     wrong = [column for column in columns if isinstance(column, Problem)]
+    wrong += _bounds_apart(columns, file, head_line)
     repeated = [text for place, text in enumerate(texts) if text in texts[:place]]
     wrong += [Problem(file, head_line, f"two columns are `{text}`") for text in repeated]
     if wrong:
@@ -147,8 +150,15 @@ class _Rows:
     def _metric(
         self, column: heads.MetricColumn, value: float, told: dict[heads.Coordinate, str | float], line: int
     ) -> PublishedMetric:
+        for dim in ("operation", "node", "repeat"):
+            if dim in told:
+                hint = f"give it a row without {dim}; what is of one alone can be a metric of its own in the spec"
+                raise _Wrong(f"{column.metric.name} can't be kept of one {dim}", hint)
+        cells = self._places.reach(_coordinates(told, ""))
+        if "phase" in told:
+            _require_phase(int(told["phase"]), cells)
         keys: dict[str, str | float] = {str(dim): key for dim, key in told.items()}
-        unit = column.unit.text or column.metric.query.unit
+        unit = column.unit.text
         self._once(("metric", column.metric.name, column.bound, *sorted(keys.items())), line, column.metric.name)
         return PublishedMetric(column.metric.name, column.bound, keys, value, unit, line)
 
@@ -161,12 +171,16 @@ class _Rows:
     ) -> None:
         cell = self._places.cell(_coordinates(told, self._experiment))
         phase = int(told["phase"]) if "phase" in told else None
-        if phase is not None and phase > cell.phases:
-            raise _Wrong(f"no phase {phase}: a cell of {cell.experiment} has {cell.phases}")
+        if phase is not None:
+            _require_phase(phase, [cell])
         values = [each for column, number in numbers for each in self._values(cell, told, column, number, phase, line)]
         of = self._table.cells.setdefault(cell.id, OfCell(cell, "repeat" not in told))
         if of.cell != cell:
             raise _Wrong(f"another row has {of.cell.threads} threads for the same cell")
+        if (pair := out_of_order([*of.values, *values])) is not None:
+            lower, higher = (KINDS[each.measure] for each in pair)
+            text = f"{higher.name}[{pair[1].operation}] is below {lower.name} (line {pair[0].line})"
+            raise _Wrong(text, f"no latencies have such a {higher.statistic}: is a column in another unit?")
         of.values += values
         of.notes += notes
 
@@ -179,8 +193,8 @@ class _Rows:
         phase: int | None,
         line: int,
     ) -> Iterator[CellValue]:
-        kind, operation = column.kind, column.operation or str(told.get("operation", ""))
-        operation = operation.lower().replace("-", "_")
+        kind = column.kind
+        operation = "" if kind.view == "sample" else self._operation(cell, told, column)
         if kind.needs_operation and not operation:
             hint = f"name it in the head, as {kind.name}[read], or in a column `operation`"
             raise _Wrong(f"{kind.name} of which operation?", hint)
@@ -193,12 +207,27 @@ class _Rows:
             self._once((cell.id, kind.name, operation, phase, node), line, column.kind.name)
             yield CellValue(
                 measure=kind.name,
-                operation="" if kind.view == "sample" else operation,
+                operation=operation,
                 phase=phase,
                 node=node,
                 value=number,
                 line=line,
             )
+
+    def _operation(self, cell: Cell, told: dict[heads.Coordinate, str | float], column: heads.MeasureColumn) -> str:
+        """That of the head or of the row, "" where neither says one. Raises _Wrong."""
+        said = str(told.get("operation", ""))
+        operation = heads.as_operation(said)
+        if column.operation and operation not in ("", column.operation):
+            hint = "leave the field empty, or give the number a column without [ ]"
+            raise _Wrong(f"{column.kind.name} is of {column.operation} by its head, and of {said} by its row", hint)
+        operation = column.operation or operation
+        known = self._plan.workloads[cell.workload].operations
+        if operation and operation not in known:
+            elsewhere = any(operation in each.operations for each in self._plan.workloads.values())
+            hint = f"it has {', '.join(known)}" if elsewhere else heads.nearest(operation, known)
+            raise _Wrong(f"workload {cell.workload} has no operation `{said or operation}`", hint)
+        return operation
 
     def _nodes(self, cell: Cell, measure: str, told: str) -> list[str]:
         hosts = {host: self._plan.hosts[host].name for host in self._plan.hardware[cell.hardware].hosts}
@@ -209,7 +238,9 @@ class _Rows:
             raise _Wrong(f"{measure} is of one node: which of {len(hosts)}?", hint)
         named = [host for host, name in hosts.items() if told in (host, name)]
         if not named:
-            raise _Wrong(f"no host `{told}` in {cell.hardware}", f"it has {', '.join(hosts)}")
+            raise _Wrong(
+                f"no host `{told}` in {cell.hardware}", heads.nearest(told, (*hosts, *hosts.values(), EACH_NODE))
+            )
         return named
 
     def _number(self, text: str, unit: Unit | None) -> float:
@@ -243,3 +274,21 @@ def _coordinates(told: dict[heads.Coordinate, str | float], experiment: str) -> 
         target=None if target is None else float(target),
         repeat=None if repeat is None else int(repeat),
     )
+
+
+def _require_phase(phase: int, cells: Sequence[Cell]) -> None:
+    """Raises _Wrong where none of them has it."""
+    most = max(cells, key=lambda cell: cell.phases)
+    if phase > most.phases:
+        raise _Wrong(f"no phase {phase}: a cell of {most.experiment} has {most.phases}")
+
+
+def _bounds_apart(columns: Sequence[heads.Column | Problem], file: str, line: int) -> Iterator[Problem]:
+    """Metrics that are told in several units: what is printed of them has one."""
+    units: dict[str, str] = {}
+    for column in columns:
+        if isinstance(column, heads.MetricColumn):
+            name, unit = column.metric.name, column.unit.text
+            if units.setdefault(name, unit) != unit:
+                text = f"{name} is told in {units[name] or 'x'} and in {unit or 'x'}"
+                yield Problem(file, line, text, "give its values in one unit")

@@ -30,6 +30,7 @@ workload f from ycsb.f
 experiment ramp { hardware = [eco, legacy]  workloads = [a, f]  threads = [48, 96]  measure = 1 min  repeats = 3 }
 metric multiplier = throughput[eco] / throughput[legacy]
 metric best = max(throughput over threads)
+metric gain in % = throughput[eco] / throughput[legacy] - 1
 """
 SOURCE = """# title: A brief
 # publisher: Example Ltd
@@ -259,6 +260,56 @@ def test_a_table_without_its_source_is_refused(tmp_path: Path, plan: Plan) -> No
         ("hardware, workload, threads, power (W)", "eco, a, 96, 1", "power is of one node: which of 2?"),
         ("hardware, workload, threads, repeat, throughput (ops/s)", "eco, a, 96, 4, 1", "the plan has no repeat 4"),
         ("hardware, workload, threads, errors (%)", "eco, a, 96, 1", "without the number of operations"),
+        ("workload, threads, gain", "a, 96, 0.5", "5: `gain`: whether gain is in % can't be told"),
+        ("workload, threads, gain", "a, 96, 0.5", "gain (%), or gain (x) for a number that is not in %"),
+        ("workload, threads, gain (ms)", "a, 96, 0.5", "whether gain is in % can't be told, or it is in another unit"),
+        ("workload, threads, multiplier", "a, 96, 8", "multiplier (%), or multiplier (x)"),
+        ("workload, threads, best", "a, 96, 8", "name its unit, as in best (ops/s)"),
+        ("workload, threads, cpu.utilisation", "a, 96, 0.5", "cpu.utilisation (%), or cpu.utilisation (x)"),
+        ("workload, threads, gain.low (%), gain.high (x)", "a, 96, 40, 0.5", "gain is told in % and in x"),
+        ("threads (ms), workload, best (ops/s)", "96, a, 8", "threads has no unit"),
+        ("threads, workload, target (ms), best (ops/s)", "96, a, 1, 8", "write target (ops/s)"),
+        ("hardware, workload, threads, latency.p99[raed] (ms)", "eco, a, 96, 1", "did you mean `read`?"),
+        ("hardware, workload, threads, latency.p98[read] (ms)", "eco, a, 96, 1", "did you mean `latency.p90`?"),
+        ("hardware, workload, threads, latency.p99[read_modify_write] (ms)", "eco, a, 96, 1", "it has read, update"),
+        (
+            "hardware, workload, threads, operation, latency.p99 (ms)",
+            "eco, a, 96, updaet, 1",
+            "6: workload a has no op",
+        ),
+        ("hardware, workload, threads, operation, latency.p99 (ms)", "eco, a, 96, updaet, 1", "mean `update`?"),
+        ("hardware, workload, threads, operation, throughput (ops/s)", "eco, a, 96, all, 1", "no operation `all`"),
+        (
+            "hardware, workload, threads, operation, latency.p99[read] (ms)",
+            "eco, a, 96, update, 1",
+            "latency.p99 is of read by its head, and of update by its row",
+        ),
+        ("hardware, workload, threads, node, power (W)", "eco, a, 96, ecko-1.lab, 1", "did you mean `eco-1.lab`?"),
+        ("hardware, workload, experiment, best (ops/s)", "eco, a, rampe, 1", "did you mean `ramp`?"),
+        ("hardware, workload, threads, phase, throughput (ops/s)", "eco, a, 96, 2, 1", "no phase 2"),
+        ("hardware, workload, threads, phas, throughput (ops/s)", "eco, a, 96, 2, 1", "did you mean `phase`?"),
+        ("workload, phase, gain (%)", "a, 2, 1", "no phase 2"),
+        ("workload, threads, gain (%)", "a, 64, 1", "no cell at 64 threads"),
+        ("workload, target, gain (%)", "a, 64, 1", "no cell at an offered load of 64 ops/s"),
+        ("workload, threads, gain[eco] (%)", "a, 96, 1", "gain is a metric, which takes nothing in [ ]"),
+        ("workload[a], threads, gain (%)", "a, 96, 1", "a column `workload` has no operations"),
+        ("workload, threads, operation, gain (%)", "a, 96, read, 1", "gain can't be kept of one operation"),
+        ("workload, threads, repeat, gain (%)", "a, 96, 2, 1", "gain can't be kept of one repeat"),
+        (
+            "hardware, workload, threads, operation, node, power (W)",
+            "eco, a, 96, read, each, 1\neco, a, 96, update, each, 2",
+            "line 6 has this power already",
+        ),
+        (
+            "hardware, workload, threads, latency.p99[read] (ms), latency.p50[read] (ms)",
+            "eco, a, 96, 3, 9",
+            "6: latency.p99[read] is below latency.p50 (line 6)",
+        ),
+        (
+            "hardware, workload, threads, operation, latency.mean (ms), latency.max (us)",
+            "eco, a, 96, read, 3, 9",
+            "latency.max[read] is below latency.mean",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, plan: Plan, head: str, row: str, told: str) -> None:
@@ -266,6 +317,25 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, plan: Plan, head: s
     assert told in said
     assert said.startswith("published.csv:")
     assert "nothing was imported" in said
+
+
+def test_each_number_of_a_table_is_in_the_store_in_the_unit_that_its_column_says(tmp_path: Path, plan: Plan) -> None:
+    head = (
+        "hardware, workload, threads, repeat, operation, throughput[read] (ops/s), throughput (kops/s), "
+        "latency.p50[read] (us), latency.p99 (ms), latency.mean (ms), latency.max[update] (s)\n"
+    )
+    rows = "eco, a, 48, 1, read, 101, , 102, 103, 104,\neco, a, 48, 2, update, , 0.105, , 106, 107, 108\n"
+    with stored(tmp_path, plan, prepared(tmp_path, plan, SOURCE + head + rows)) as store:
+        rates = store.sql("SELECT value FROM measure.throughput WHERE value IS NOT NULL").rows
+        latencies = store.sql("SELECT value_s FROM latency WHERE repeat IS NOT NULL AND value_s IS NOT NULL").rows
+    assert sorted(value for (value,) in rates) == [101, 105]
+    assert sorted(value for (value,) in latencies) == pytest.approx([102e-6, 0.103, 0.104, 0.106, 0.107, 108])
+
+
+@pytest.mark.parametrize(("head", "unit"), [("gain (%)", "%"), ("gain (x)", "")])
+def test_a_published_share_is_kept_in_the_unit_of_its_column(tmp_path: Path, plan: Plan, head: str, unit: str) -> None:
+    with stored(tmp_path, plan, prepared(tmp_path, plan, f"{SOURCE}workload, threads, {head}\na, 96, 0.5\n")) as store:
+        assert store.sql("SELECT value, unit FROM published").rows == ((0.5, unit),)
 
 
 def test_all_that_is_wrong_is_told_at_once_and_the_rest_is_kept_when_asked(tmp_path: Path, plan: Plan) -> None:
