@@ -94,9 +94,7 @@ def sampled(
                 )
                 units["energy"] = "J"
                 if joules is None:
-                    count = f"{len(samples)} reading{'s' if len(samples) != 1 else ''}"
-                    known = f"its power was sampled for {covered.share:.0%} of the window, by {count}"
-                    text = f"the energy of {host} is not known: {known}"
+                    text = why_no_energy(host, [sample.time for sample in samples], every_s, seconds)
                     _tell(found.gaps, f"{PROBE}energy:{host}", text)
         found.samples += [
             SampleRow(run_id, cell_id, measure, host, "", 0.0, None, unit)
@@ -147,6 +145,17 @@ def energy(watts: Sequence[tuple[float, float]], every_s: float, seconds: float)
     steps = [(b[0] - a[0], (a[1] + b[1]) / 2) for a, b in pairwise(ends) if b[0] - a[0] <= longest_step(every_s)]
     covered = sum(length for length, _ in steps)
     return sum(length * mean for length, mean in steps) * (seconds / covered) if covered > 0 else None
+
+
+def why_no_energy(host: str, times: Sequence[float], every_s: float, seconds: float) -> str:
+    """Of readings, one at least, that `energy` gives no joules for."""
+    if len(times) < _FEWEST:
+        return (
+            f"the energy of {host} is not known: that takes {_FEWEST} readings of power inside the measured window, "
+            f"and there were {len(times)}"
+        )
+    share = _spanned(times, every_s, seconds)
+    return f"the energy of {host} is not known: its power was sampled for {share:.0%} of the measured window"
 
 
 def _samples(

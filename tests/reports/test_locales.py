@@ -9,6 +9,7 @@ from string import Formatter
 
 import pytest
 
+import benchbrief.results
 import benchbrief.runners
 from benchbrief.reports.axes import tick_labels
 from benchbrief.reports.locales import Locale, written_as
@@ -82,6 +83,12 @@ def test_what_a_run_recorded_is_told_in_the_language_of_the_report() -> None:
         "the controller was away in the measure step, from 2026-03-14 09:00:00 to 2026-03-14 09:01:02": (
             "コントローラーが measure の段階で 2026-03-14 09:00:00 から 2026-03-14 09:01:02 まで停止していました"
         ),
+        "nvme-1 was busy when the cell began: cc1plus (process 812 of dev) takes 1.9 cores": (
+            "測定の開始時、nvme-1 では他の処理が動いていました（dev の cc1plus、プロセス番号 812、1.9 コアを使用）"
+        ),
+        "the energy of db is not known: that takes 3 readings of power inside the measured window, and there were 2": (
+            "db の消費電力量は不明です（測定区間内に電力の読み取りが 3 回以上必要なところ、2 回でした）"
+        ),
     }
     assert {text: recorded(text, japanese) for text in told} == told
     assert all(recorded(text, words("en")) == text for text in told)
@@ -93,8 +100,8 @@ def test_what_is_not_known_stays_as_it_was_recorded(text: str) -> None:
 
 
 def test_what_runs_record_is_in_the_catalogue_as_the_runners_write_it() -> None:
-    room = Path(next(iter(benchbrief.runners.__path__)))
-    sources = re.sub(r'"\s*\n\s*f?"', "", "".join(path.read_text() for path in room.rglob("*.py")))
+    rooms = [Path(next(iter(room.__path__))) for room in (benchbrief.runners, benchbrief.results)]
+    sources = re.sub(r'"\s*\n\s*f?"', "", "".join(path.read_text() for room in rooms for path in room.rglob("*.py")))
     warm_ups = {"r_warm_up_db_bench", "r_warm_up_db_bench_direct"}
     made_of_parts = {
         "r_cells",

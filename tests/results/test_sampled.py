@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchbrief.compiler.plan import Probe
-from benchbrief.results.sampled import Coverage, coverage, energy
+from benchbrief.results.sampled import Coverage, coverage, energy, why_no_energy
 from benchbrief.results.store import open_store
 from benchbrief.runners.measurement import Operation, Sample
 from tests.results.making import HERE, RunMaker, a_cell, a_plan, measurement
@@ -95,3 +95,15 @@ def test_a_patchy_probe_keeps_what_it_has_and_is_told_of(tmp_path: Path) -> None
         "the gauge probe on nvme-2 gave no sample inside the measured window",
     ]
     assert values == [("nvme-1", 2.0, 6), ("nvme-2", None, 1)]
+
+
+@pytest.mark.parametrize(
+    ("times", "every_s", "why"),
+    [
+        ([2.5, 7.5], 5.0, "that takes 3 readings of power inside the measured window, and there were 2"),
+        ([0.5, 1.5, 2.5, 7.5, 8.5, 9.5], 1.0, "its power was sampled for 50% of the measured window"),
+    ],
+)
+def test_an_energy_that_is_not_known_has_the_reason_that_holds(times: list[float], every_s: float, why: str) -> None:
+    assert energy([(time, 40.0) for time in times], every_s, 10.0) is None
+    assert why_no_energy("nvme-1", times, every_s, 10.0) == f"the energy of nvme-1 is not known: {why}"
