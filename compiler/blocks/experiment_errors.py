@@ -240,3 +240,30 @@ class NotForThisProbe(CompileProblem):
             return f"did you mean `{known[self.kind]}`?"
         owner = next(kind for kind, key in self.known if key == self.key)
         return f"take `{self.key}` away: it is for the probe `{owner}`, and `{self.kind}` looks at the whole"
+
+
+@dataclass(frozen=True)
+class ShortForProbe(CompileProblem):
+    """A measured time that ends before a probe has anything to tell of it; both times in seconds."""
+
+    code = "W0506"
+    severity = "warning"
+    says = "experiment `{experiment}` measures for {measured}, too short for `{kind} every {every}` to sample anything"
+    mark = "two readings have to be inside the measured time"
+    hint = "measure for {enough} or longer, or let it sample more often"
+    experiment: str
+    kind: str
+    every_s: float
+    measure_s: float
+
+    @property
+    def measured(self) -> str:
+        return f"{self.measure_s:g} s"
+
+    @property
+    def every(self) -> str:
+        return f"{self.every_s:g} s"
+
+    @property
+    def enough(self) -> str:
+        return f"{3 * self.every_s:g} s"

@@ -12,7 +12,7 @@ from benchbrief.compiler import errors, plan
 from benchbrief.compiler.blocks import database_errors, experiment_errors, structure_errors, value_errors
 from benchbrief.compiler.blocks.databases import DatabaseSpec, fill
 from benchbrief.compiler.blocks.hardware import HardwareUnit, origin
-from benchbrief.compiler.blocks.probes import ProbeSpec, read_probes
+from benchbrief.compiler.blocks.probes import ProbeSpec, read_probes, warn_of_short_window
 from benchbrief.compiler.blocks.ramps import KneeOf, Ramp, read_ramp
 from benchbrief.compiler.blocks.repeats import read_repeats
 from benchbrief.compiler.blocks.schema import EXPERIMENT
@@ -168,6 +168,7 @@ class _Experiment:
         self._load_limits(loads, phases)
         if ramps is None or measure_s is None:
             return None
+        warn_of_short_window(self.entry.name, placed, measure_s, self.reader)
         if ramps.ramp.search and repeats.order == "random":
             self.reader.findings.add(experiment_errors.SearchInRandomOrder(self.values.span("repeats")))
         name, awaits = self.entry.name, ramps.awaits
@@ -203,7 +204,7 @@ class _Experiment:
             database=database,
             databases=databases,
             probes=placed.probes,
-            asked=placed.asked,
+            asked=tuple(placed.asked),
             service_only=self._service_only(tool, ramps),
             client=client,
             tool=tool,

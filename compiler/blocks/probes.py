@@ -34,11 +34,12 @@ _KNOWN = tuple(ON.items())
 class Placed:
     """The probes of an experiment by hardware key.
 
-    `asked` are those that it names: power is not among the probes of hardware whose meter a profile took away.
+    `asked` are those that it names, each with its place: power is not among the probes of hardware whose meter a
+    profile took away.
     """
 
     probes: Mapping[str, tuple[plan.Probe, ...]]
-    asked: tuple[str, ...]
+    asked: Mapping[str, Span]
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,17 @@ def read_probes(
         )
         for unit in units
     }
-    return Placed(placed, tuple(specs))
+    return Placed(placed, {spec.kind: spec.span for spec in specs.values()})
+
+
+def warn_of_short_window(experiment: str, placed: Placed, measure_s: float, reader: Reader) -> None:
+    """Of probes that a measurement is over before they have sampled it once: what most of them sample is the change
+    between two readings, and both have to be inside the measured time."""
+    slowest = {probe.name: probe.every_s for probes in placed.probes.values() for probe in probes}
+    for kind, every_s in slowest.items():
+        if every_s >= measure_s and not reader.findings.at(placed.asked[kind]):
+            found = experiment_errors.ShortForProbe(placed.asked[kind], experiment, kind, every_s, measure_s)
+            reader.findings.add(found)
 
 
 def _check_meters(spec: ProbeSpec, units: tuple[HardwareUnit, ...], reader: Reader) -> None:
