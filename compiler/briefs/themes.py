@@ -16,6 +16,7 @@ from benchbrief.compiler.briefs import theme_errors as wrong
 from benchbrief.compiler.briefs.bodies import Body, read_body
 from benchbrief.compiler.briefs.confined_styles import refused
 from benchbrief.compiler.briefs.part_templates import PARTS
+from benchbrief.compiler.briefs.pictures import why_not_whole
 from benchbrief.compiler.metrics.expressions import Typer
 from benchbrief.dsl import ast
 
@@ -32,6 +33,7 @@ _LOADS = re.compile(
 )
 _STRING_OR_COMMENT = re.compile(r"(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t]?|([^0-9a-fA-F\n\"'\\]))")
+_PNG = b"\x89PNG\r\n"
 _FONTS = (b"\x00\x01\x00\x00", b"OTTO", b"true", b"wOF2", b"wOFF")
 
 
@@ -61,7 +63,11 @@ def parts(typer: Typer, body: Body) -> tuple[plan.Asset, ...]:
     for path in sorted(folder.glob("*.j2")):
         if path.name not in known:
             typer.findings.add(wrong.UnknownPart(string.span, "part", path.name, known))
-        elif asset := _asset(path):
+            continue
+        asset = _asset(path)
+        if isinstance(asset, str):
+            typer.findings.add(wrong.WrongFile(string.span, f"{name}/{path.name}", "a part", asset, "a template"))
+        else:
             found.append(asset)
             _look_into(typer, string, f"{name}/{path.name}", path)
     return tuple(found)
@@ -137,12 +143,13 @@ def _file(typer: Typer, string: ast.String | None, key: str, wanted: str) -> pla
     if not path.is_file():
         typer.findings.add(wrong.NoSuchFile(string.span, "file", string.plain, _beside(path, string.plain)))
         return None
-    asset, why = _asset(path), ""
-    content = path.read_bytes() if asset else b""
-    if asset is None:
-        why = f"it can't be read, or has more than {MOST_BYTES // 1_000_000} MB"
-    elif key == "logo" and not (content.startswith(b"\x89PNG\r\n") or b"<svg" in content[:4096]):
-        why = "it is neither"
+    asset = _asset(path)
+    if isinstance(asset, str):
+        typer.findings.add(wrong.WrongFile(string.span, string.plain, _NAMES[key], asset, wanted))
+        return None
+    content, why = path.read_bytes(), ""
+    if key == "logo":
+        why = _why_no_logo(content)
     elif key == "font_files" and not content.startswith(_FONTS):
         why = "it is no font"
     elif key == "css" and not _is_text(content):
@@ -153,13 +160,20 @@ def _file(typer: Typer, string: ast.String | None, key: str, wanted: str) -> pla
     return asset
 
 
-def _asset(path: Path) -> plan.Asset | None:
+def _why_no_logo(content: bytes) -> str:
+    if content.startswith(_PNG):
+        return why_not_whole(content)
+    return "" if b"<svg" in content[:4096] else "it is neither"
+
+
+def _asset(path: Path) -> plan.Asset | str:
+    """Or why it is none."""
     try:
         content = path.read_bytes()
-    except OSError:
-        return None
+    except OSError as error:
+        return f"it can't be read: {error.strerror}"
     if len(content) > MOST_BYTES:
-        return None
+        return f"it has more than {MOST_BYTES // 1_000_000} MB"
     return plan.Asset(file=str(path), sha256=hashlib.sha256(content).hexdigest())
 
 

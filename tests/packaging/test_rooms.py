@@ -43,6 +43,7 @@ ONLY = {
 # The one place of each third-party library: a module, a folder that is all about it, or what the names of its modules
 # begin with.
 HOMES: dict[str, str | tuple[str, ...]] = {
+    "PIL": "compiler/briefs/pictures.py",
     "altair": "reports/charts.py",
     "babel": "reports/locales.py",
     "bson": "runners/engines/mongo_client.py",
@@ -73,6 +74,7 @@ HOMES: dict[str, str | tuple[str, ...]] = {
 EVERYWHERE = {"pydantic"}  # process boundaries are in several rooms
 
 DISTRIBUTIONS = {  # where the distribution is not named as the module is
+    "PIL": "pillow",
     "bson": "pymongo",
     "hdrh": "hdrhistogram",
     "invoke": "fabric",
