@@ -47,6 +47,10 @@ def key_text(label: str, value: object) -> str:
     return locale().numerals(label) if isinstance(value, float) else label
 
 
+_ONE = {"nodes": "node", "threads": "thread", "cores": "core", "records": "record", "ops": "op"}
+"""What is counted, of one."""
+
+
 def unit_text(unit: str) -> str:
     """A unit as it is printed: `us/op` as µs/op; dimensionless ones print nothing."""
     return "" if unit in ("", "1") else _MICRO.sub("µs", unit)
@@ -123,7 +127,8 @@ def quantity(value: float, unit: str, *, significant: int = 0) -> str:
     decimals = decimals_for([shown])
     if significant and shown and shown != int(shown):
         decimals = max(decimals, significant - 1 - math.floor(math.log10(abs(shown))))
-    return with_unit(fixed(shown, decimals), scale.unit)
+    text = fixed(shown, decimals)
+    return with_unit(text, _ONE.get(scale.unit, scale.unit) if text == "1" else scale.unit)
 
 
 def spelled_unit(unit: str, follows: str) -> str:

@@ -80,7 +80,7 @@ def _why_lost(left: Left, its: StepJob, step: str, hosts: Hosts) -> str:
     except RunnerError as error:
         return f"what became of {_named(its)} is not known: {error}"
     return {"running": "", "ended": "", "killed": f"{_named(its)} had been killed"}.get(
-        state or "", f"{_named(its)} had not been started"
+        state or "", f"nothing is left of {_named(its)}"
     )
 
 

@@ -119,6 +119,12 @@ def test_a_run_whose_controller_is_gone_is_found_by_doctor_and_ended_by_stop(ben
         until(lambda: tools(far) == [])
     assert bench.journal("run_ended")[-1]["status"] == "interrupted"
     assert "stray" not in bench("doctor", "brief.bench").out
+    with bench.started("resume") as again:
+        until(lambda: tools(far), 60)
+        again.signal(signal.SIGINT)
+        assert again.wait(30).code == 130
+    told = [each["text"] for each in bench.journal("remark")]
+    assert any(text.endswith("from its first step: nothing is left of the measure job on box") for text in told), told
 
 
 def test_strays_of_any_run_are_ended_by_their_hosts(bench: Bench, far: Sshd) -> None:

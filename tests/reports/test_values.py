@@ -32,6 +32,9 @@ from benchbrief.reports.values import (
         (-3.0, "W", "−3 W"),
         (0.0, "s", "0 s"),
         (8.7, "1", "8.70"),
+        (1.0, "nodes", "1 node"),
+        (1.03, "nodes", "1.03 nodes"),
+        (1000.0, "ops", "1,000 ops"),
     ],
 )
 def test_a_quantity_is_scaled_and_keeps_its_unit(value: float, unit: str, printed: str) -> None:
