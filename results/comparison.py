@@ -62,7 +62,8 @@ class Values:
 class Quantity:
     """What is compared: a measure or a metric. `points` has what each contender measured, the first one first.
 
-    `unlike` says, of points that are not to be judged, why the two did not measure the same there.
+    `unlike` says, of points that are not to be judged, why the two did not measure the same there. `signed`: whether
+    its true value could be below 0.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Quantity:
     better: Better
     points: Mapping[Point, tuple[Values | None, Values | None]]
     unlike: Mapping[Point, str] = field(default_factory=dict)
+    signed: bool = True
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,8 @@ def _compared(quantity: Quantity, point: Point, first: Values | None, second: Va
             apart = difference_of(first.repeats, second.repeats, percentile=first.percentile)
         if first.value > 0 and min((second.value, *first.repeats, *second.repeats)) >= 0:
             ratio, interval = _ratio(first, second)
+            if interval and not quantity.signed:  # what is impossible takes nothing from the confidence in the rest
+                interval = (max(interval[0], 0.0), interval[1])
         alike = point not in quantity.unlike and not _same_measurement(first, second)
         if len({*first.repeats, *second.repeats}) > 1 and alike:
             p = p_value(first.repeats, second.repeats, percentile=first.percentile)

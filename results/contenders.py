@@ -7,9 +7,10 @@ its repeats is another sample than the one that was planned.
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Protocol
 
@@ -19,6 +20,8 @@ from benchbrief.results.definitions import defined_otherwise
 from benchbrief.results.latency import UNMERGEABLE
 from benchbrief.results.store import Key
 
+_MINUS = re.compile(r"-|\b(?:ln|log\w*|regr_\w+|corr|covar\w*)\(")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _POINT = ("experiment", "hardware", "workload", "threads", "target")
 
 
@@ -134,8 +137,10 @@ def _side(side: Contender, metrics: bool) -> _Side:
 
 
 def _in_common(*sides: _Side) -> Iterator[Quantity]:
-    def quantity(name: str, unit: str, better: Better, found: Sequence[_Gathered], percentile: bool) -> Quantity:
-        return _quantity(name, unit, better, sides, found, percentile=percentile)
+    def quantity(
+        name: str, unit: str, better: Better, found: Sequence[_Gathered], percentile: bool, signed: bool = False
+    ) -> Quantity:
+        return replace(_quantity(name, unit, better, sides, found, percentile=percentile), signed=signed)
 
     for name in dict.fromkeys(name for side in sides for name in side.found):
         found = [side.found.get(name, _Gathered()) for side in sides]
@@ -151,7 +156,14 @@ def _in_common(*sides: _Side) -> Iterator[Quantity]:
         if name not in second.metrics or name in others:
             continue
         found = [_metric(side.of, side.metrics[name].query, side.metrics[name].repeats) for side in sides]
-        yield quantity(name, metric.query.unit, metric.better, found, bool(metric.percentile))
+        yield quantity(
+            name, metric.query.unit, metric.better, found, bool(metric.percentile), signed=_may_be_below_0(metric.query)
+        )
+
+
+def _may_be_below_0(query: Query) -> bool:
+    """Whether something is subtracted, or a temperature or a logarithm is read: all else is of measures from 0 on."""
+    return bool(_MINUS.search(_QUOTED.sub("", query.sql))) or "degC" in query.unit
 
 
 def _quantity(

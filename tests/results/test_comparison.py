@@ -177,3 +177,15 @@ def test_percentiles_without_repeats_of_their_own_have_a_ratio_and_no_verdict() 
     row = judged(values(merged=0.001), values(merged=0.002))
     assert row.ratio == pytest.approx(2.0)
     assert row.p is None
+
+
+def test_what_can_not_be_below_0_falls_by_100_percent_at_most() -> None:
+    point = (("threads", 1),)
+    sides = values(1000.0, 1150.0, 1100.0), values(200.0, 900.0, 1500.0)
+    found = [Quantity(name, "ops/s", "higher", {point: sides}, signed=name == "change") for name in ("change", "rate")]
+    change, rate = compare(found).comparisons
+    assert change.interval is not None
+    assert change.interval[0] < 0
+    assert change.interval[1] > 2
+    assert rate.interval == (0.0, change.interval[1])
+    assert (rate.verdict, rate.ratio) == ("within noise", change.ratio)
