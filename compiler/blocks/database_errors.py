@@ -208,8 +208,12 @@ class NoSnapshot(CompileProblem):
 class OnlyStarted(CompileProblem):
     code = "E0572"
     says = "`{key}` is for a server that is started, and this one is not"
-    hint = "say `server = start`, or take `{key}` away"
     key: str
+
+    @property
+    def help(self) -> str:
+        free = ": the stand-in of `server = embedded` takes a port that is free" if self.key == "port" else ""
+        return f"say `server = start`, or take `{self.key}` away{free}"
 
 
 @dataclass(frozen=True)
