@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from benchbrief.reports.chart import SOFT, Chart
+from benchbrief.reports.axes import text_width, tick_labels
+from benchbrief.reports.chart import SOFT, TEXT, Chart
 from benchbrief.reports.chart_texts import Text, axis_titles, legend_texts
 from benchbrief.reports.layout import Frame, LegendItem, Plot, legend, needs_legend, rows_of
 
@@ -46,7 +47,8 @@ def arrange(charts: Sequence[Chart], width: float, height: float) -> tuple[Panel
     left = math.ceil(9 + alone.widest(alone.y))
     right = math.ceil(9 + alone.widest(alone.y_right)) if alone.y_right else 12.0
     columns, rows = columns_for(len(charts)), rows_for(len(charts))
-    inner = round((width - left - right - _GAP * (columns - 1)) / columns, 1)
+    gap = max(_GAP, _labels_between(alone))
+    inner = round((width - left - right - gap * (columns - 1)) / columns, 1)
     first = shared[0]
     items = legend(first, width, -left, 0.0) if needs_legend(first) else ()
     head, foot = 22.0 + _ROW * rows_of(items), 16.0 if first.x.title else 0.0
@@ -62,7 +64,7 @@ def arrange(charts: Sequence[Chart], width: float, height: float) -> tuple[Panel
             frozenset((*sides, *(("right",) if ends_row else ()))),
         )
         plot = Plot(chart, frame.left + inner + frame.right, each, frame)
-        x = 0.0 if column == 0 else left + column * (inner + _GAP)
+        x = 0.0 if column == 0 else left + column * (inner + gap)
         panels.append(Panel(plot, round(x, 1), round(head + row * each, 1)))
     top = panels[0].plot.top
     moved = tuple(replace(item, y=item.y - top - 16) for item in items)
@@ -74,3 +76,11 @@ def arrange(charts: Sequence[Chart], width: float, height: float) -> tuple[Panel
         written.append(Text(first.x.title, (width - left - right) / 2, height - head - top - 7, "center", SOFT))
     panels[0] = replace(panels[0], texts=tuple(written), legend=moved)
     return tuple(panels)
+
+
+def _labels_between(plot: Plot) -> float:
+    """The pixels that the halves of tick labels beyond a plot area's ends take, with a blank between them."""
+    if plot.chart.x.kind == "category":
+        return 0.0
+    labels = tick_labels(plot.x_ticks)
+    return math.ceil((text_width(labels[0], TEXT) + text_width(labels[-1], TEXT)) / 2 + 8)

@@ -10,8 +10,8 @@ import pytest
 import vl_convert
 from PIL import Image, ImageChops, ImageFilter
 
-from benchbrief.reports.axes import Box, text_width
-from benchbrief.reports.chart import DASHES, INK, PALETTE, SHAPES
+from benchbrief.reports.axes import Box, text_width, tick_labels
+from benchbrief.reports.chart import DASHES, INK, PALETTE, SHAPES, TEXT, Chart, Point, Trace, XAxis
 from benchbrief.reports.chart_texts import Text, texts
 from benchbrief.reports.charts import draw
 from benchbrief.reports.layout import shortened
@@ -131,3 +131,16 @@ def test_colour_blind_readers_tell_all_colours_apart(kind: str) -> None:
 
 def test_shapes_and_dashes_tell_as_many_series_apart_as_there_are_colours() -> None:
     assert len(set(SHAPES)) == len(set(DASHES)) == len(PALETTE)
+
+
+def test_labels_of_neighbouring_panels_do_not_run_into_each_other() -> None:
+    """The last tick of the one and the first of the next stand half beyond their plot areas."""
+    rates = XAxis("Throughput (ops/s)", "linear")
+    points = tuple(Point(x, 1.0) for x in (0.0, 90_000.0, 150_000.0))
+    charts = [Chart((Trace("A", "line", points, 0),), rates, "ms", heading=f"Workload {i}") for i in range(3)]
+    panels = arrange(charts, 657, 250)
+    for one, other in itertools.pairwise(panels):
+        last, first = tick_labels(one.plot.x_ticks)[-1], tick_labels(other.plot.x_ticks)[0]
+        ends = one.x + one.plot.left + one.plot.width + text_width(last, TEXT) / 2
+        assert (last, first) == ("150k", "0")
+        assert ends + 6 < other.x + other.plot.left - text_width(first, TEXT) / 2
