@@ -308,7 +308,8 @@ def _method(results: Results) -> Iterable[Item]:
     if found.get("printed"):
         yield Item("", counted(words, "d_printed", found["printed"]))
     if not found:
-        yield Item("", words["d_no_latency"])
+        others = results.store.sql("SELECT count(*) FROM latency WHERE value_s IS NOT NULL").rows[0][0]
+        yield Item("", words["d_no_percentile" if others else "d_no_latency"])
     yield Item("", words["d_repeat_mean" if any(e.repeats > 1 for e in experiments) else "d_single"])
 
 

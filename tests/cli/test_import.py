@@ -216,3 +216,17 @@ def test_the_logs_beside_an_output_are_imported_with_it_and_those_of_another_run
     assert len(bench(*asked, "--json").json["remarks"]) == 1
     wrong = bench("import", "hdr", "run/READ.hdr", "--spec", spec.name, *said, "--logs", "x.hdr")
     assert (wrong.code, "--logs is for the outputs of ycsb" in wrong.err) == (2, True)
+
+
+def test_a_brief_over_percentiles_that_were_printed_as_nothing_says_that_means_alone_are_known(bench: Bench) -> None:
+    spec = bench.spec(SPEC)
+    text = (OUTPUTS / "ycsb-0.12-some-failed.txt").read_text()
+    (bench.folder / "out.txt").write_text(re.sub(r"(PercentileLatency\(us\)), \d+", r"\1, 0", text))
+    said = ("--title", "Lab runs", "--publisher", "Example Ltd", "--document", "1", "--licence", "internal")
+    done = bench("import", "ycsb", "out.txt", "--spec", spec.name, "--cell", "hardware=eco,threads=96", *said, "--json")
+    assert "not those of [READ], [UPDATE] that it printed as 0" in done.json["remarks"][0]
+    rendered = bench("report", str(done.json["run"]), "--html-only")
+    (path,) = (Path(line) for line in rendered.out.split() if line.endswith(".html"))
+    html = (bench.folder / path).read_text()
+    assert "Of the latencies no percentile is known" in html
+    assert "No latency was recorded" not in html
