@@ -63,6 +63,7 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
             raise fail("--openmetrics is of one run, and a format of its own", "leave out --all and --json")
         click.echo(_openmetrics(chosen_run(out, run)), nl=False)
         return
+    every = every or (run is None and not as_json and _none_measured(out))
     runs = list(_all(out)) if every else [summarise(chosen_run(out, run))]
     if as_json:
         documents = [asdict(each) for each in runs]
@@ -75,6 +76,13 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
             _tell_hosts(each)
             if each.status in ("interrupted", "failed"):
                 click.echo(f"go on with: bench resume {said(Path(each.directory))}")
+
+
+def _none_measured(out: Path) -> bool:
+    """Whether there are runs, and none of them is meant where no run is named."""
+    from benchbrief.results.runs import list_real_runs, list_runs
+
+    return bool(list_runs(out)) and not list_real_runs(out)
 
 
 def _headline(run: RunStatus) -> str:

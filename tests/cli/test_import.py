@@ -109,6 +109,7 @@ def test_no_command_takes_it_for_a_measured_run(imported: Done) -> None:
     assert last.code == 2
     assert "all runs in bench-out are imported" in last.err
     assert f"say `imported` for the last one, {imported.run}" in last.err
+    assert imported.run in imported.bench("status").out
     assert imported.run in imported.bench("status", "imported").out
     assert "has no run imported~1: 1 were imported" in imported.bench("status", "imported~1").err
     assert "has no run simulated: 0 were simulated" in imported.bench("status", "simulated").err

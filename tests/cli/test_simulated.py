@@ -132,7 +132,11 @@ def test_the_first_page_and_the_disclosure_tell_it_before_all_else(run: Simulate
 
 
 def test_what_is_last_is_what_was_last_measured(run: Simulated) -> None:
-    for words in (("status",), ("report",), ("query", "FROM runs"), ("rebuild",)):
+    listed = run.bench("status")
+    assert listed.code == 0
+    assert listed.out == run.bench("status", "--all").out, "it only shows, and there is none to show before others"
+    assert run.name in listed.out
+    for words in (("status", "--json"), ("report",), ("query", "FROM runs"), ("rebuild",)):
         ended = run.bench(*words)
         assert ended.code == 2, words
         assert "all runs in bench-out are simulated" in ended.err
