@@ -10,7 +10,7 @@ from benchbrief.compiler import plan
 from benchbrief.compiler.blocks import structure_errors, value_errors
 from benchbrief.compiler.blocks.facts import warn_of_odd_facts
 from benchbrief.compiler.blocks.host_schema import CLIENT, HARDWARE, HOSTS, SSH, VARIANT
-from benchbrief.compiler.blocks.hosts import HostPatternError, expand_hosts, parse_destination
+from benchbrief.compiler.blocks.hosts import MAX_NAMED, HostPatternError, expand_hosts, parse_destination
 from benchbrief.compiler.blocks.meters import Group, read_power
 from benchbrief.compiler.blocks.shapes import Text
 from benchbrief.compiler.blocks.tools import read_tool
@@ -37,6 +37,8 @@ class HostTable:
     hosts: dict[str, plan.Host] = field(default_factory=dict)
     spans: dict[str, Span] = field(default_factory=dict)
     machines: dict[tuple[str, int], str] = field(default_factory=dict)
+    named: int = 0
+    """How many hosts the groups name so far, each as often as it is named."""
 
     def read(self, exprs: tuple[ast.Expr, ...], ssh: Entry | None) -> tuple[str, ...]:
         """The ids of the hosts that `hosts = ...` names. Wrong ones are reported and left out."""
@@ -66,9 +68,20 @@ class HostTable:
         return tuple(ids)
 
     def _expand(self, item: ast.String, pattern: str, settings: Values | None) -> list[str]:
-        ids = []
+        ids: list[str] = []
+        if self.named > MAX_NAMED:  # which has been told
+            return ids
         try:
-            for text in expand_hosts(pattern):
+            texts = expand_hosts(pattern)
+            self.named += len(texts)
+            if self.named > MAX_NAMED:
+                raise HostPatternError(
+                    f"more than {MAX_NAMED:,} hosts are named in all",
+                    0,
+                    len(pattern),
+                    "leave out hosts, or split the spec",
+                )
+            for text in texts:
                 there = parse_destination(text)
                 port = settings.number("port") if settings else None
                 host = plan.Host(

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 MAX_HOSTS = 1000
 """Of one group. A longer range is a slip of the keyboard."""
+MAX_NAMED = 20_000
+"""Of all groups together, each as often as it is named: so many are read within the time that a check may take."""
 
 _BRACKETS = re.compile(r"\[([^\]]*)\]")
 _RANGE = re.compile(r"(\d{1,12})(?:-(\d{1,12}))?")

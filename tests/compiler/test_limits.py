@@ -95,3 +95,9 @@ def test_a_long_spec_with_a_syntax_error_is_only_read(tmp_path: Path) -> None:
     many = "".join(f"metric m{i} = throughputt\n" for i in range(14_000))
     found = errors(EXPERIMENT + many + "metric last = 1 +\n", tmp_path)
     assert [each.code for each in found] == ["E0101"]
+
+
+def test_the_hosts_of_all_groups_are_counted_as_often_as_they_are_named(tmp_path: Path) -> None:
+    many = "".join(f'hardware h{i} {{ hosts = "n-[1-1000]" }}\n' for i in range(2000))
+    (error,) = errors(EXPERIMENT + many, tmp_path)
+    assert (error.code, error.summary) == ("E0406", "more than 20,000 hosts are named in all")
