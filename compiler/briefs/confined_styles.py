@@ -44,8 +44,8 @@ _KEYWORDS = frozenset(
 """What browsers know as colours of the system, or as ways not to draw a box, and the PDF writer does not."""
 _PSEUDO = frozenset(
     """
-    root first-child last-child only-child first-of-type last-of-type only-of-type nth-child nth-last-child nth-of-
-    type nth-last-of-type not is where empty link before after first-line first-letter marker
+    root first-child last-child only-child first-of-type last-of-type only-of-type nth-child nth-last-child
+    nth-of-type nth-last-of-type not is where empty link before after first-line first-letter marker
     """.split()  # noqa: SIM905  # quoted and in a line each, they would hide the rest
 )
 _POINTED_AT = re.compile(r"(?:^|[\s>+~])a:(?:hover|focus|focus-visible|active)$")

@@ -68,6 +68,7 @@ def test_what_hides_covers_or_is_understood_in_two_ways_is_refused_with_its_line
         "h1, h2 { letter-spacing: -0.02em; text-transform: uppercase; font: 600 20pt -apple-system, sans-serif }",
         ":root { --brand: #123456 } .band { background: linear-gradient(90deg, var(--brand), rgb(0, 0, 0)) }",
         ".callout::before { content: url(data:image/png;base64,AA) }",
+        "tr:nth-of-type(2n) > td:last-of-type:not(.n) { background: #eee }",
         "a { color: var(--accent) } .lead a:hover, a:focus { text-decoration: underline 2px }",
         "tr:nth-child(2n + 1) td:not(:first-child) { background: #eee; text-indent: -1em }",
         "main { transform: rotate(0deg) } .notice { transform: translateY(-2px); box-shadow: 0 2px 6px #888 }",
