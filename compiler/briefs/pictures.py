@@ -8,8 +8,10 @@ import warnings
 
 def why_not_whole(png: bytes) -> str:
     """What is wrong with a PNG, read to its last pixel; "" when nothing is."""
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image, ImageFile, UnidentifiedImageError
 
+    # WeasyPrint has Pillow take what is broken off for whole, in all of the process.
+    lenient, ImageFile.LOAD_TRUNCATED_IMAGES = ImageFile.LOAD_TRUNCATED_IMAGES, False
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
@@ -19,4 +21,6 @@ def why_not_whole(png: bytes) -> str:
         return "it has too many pixels"
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError):  # Pillow says it in words of its own inside
         return "it is damaged, or only a part of a PNG"
+    finally:
+        ImageFile.LOAD_TRUNCATED_IMAGES = lenient
     return ""

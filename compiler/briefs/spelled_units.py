@@ -15,6 +15,7 @@ from benchbrief.dsl.source import Span
 _BEHIND = re.compile(
     r"(?P<blanks>[\s\u00a0]*)(?P<marks>[*_`]*)(?P<more>[\s\u00a0]*)(?P<unit>%|[A-Za-zµ]+(?:[/*][A-Za-zµ]+)*)"
 )
+_PER = re.compile(r"[\s\u00a0]+(?:per|an?|in[\s\u00a0]+an?|each|every)[\s\u00a0]+(?P<below>[A-Za-z]+)\b")
 _GOES_ON = re.compile(r"[A-Za-z0-9µ]")
 _SCALES = re.compile(r"[*_`]*[kKMGT](?![A-Za-z0-9µ])|[\s\u00a0*_`]*(?:thousand|million|billion|trillion)s?\b")
 _SCALED = ("s", "B", "B/s")
@@ -42,6 +43,10 @@ def unit_behind(follows: str, typed: Typed, format_: str, span: Span) -> Spelled
     if not found or _GOES_ON.match(follows, found.end()):
         return None
     text = found["unit"]
+    if per := _PER.match(follows, found.end()):  # `kops per second`, `ops a minute`
+        rate, _ = _meant(f"{text}/{per['below']}")
+        if rate is not None and rate.dimension == dimension:
+            return Spelled(rate, found["marks"] + follows[per.end() :])
     unit, surely = _meant(text)
     if unit is None:
         return None

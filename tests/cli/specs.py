@@ -25,7 +25,7 @@ experiment ramp {
   workloads = [rr]
   threads   = [1, 2]
   measure   = 1 s
-  probes    = [cpu every 1 s]
+  probes    = [cpu every 200 ms]
 }
 """
 

@@ -107,7 +107,7 @@ def test_a_resumption_whose_meter_is_missing_goes_on_with_what_runs_and_fails_wh
     text = (bench.folder / "brief.bench").read_text(encoding="utf-8")
     meter = bench.folder / "meter"
     metered = text.replace("hosts = local", f'hosts = local  power = command("cat {meter}")')
-    bench.spec(metered.replace("cpu every 1 s", "power every 1 s"))
+    bench.spec(metered.replace("cpu every 200 ms", "power every 1 s"))
     meter.write_text("40\n")
     with bench.started("run", "brief.bench") as run:
         wait_for_the_second_cell(bench, run)

@@ -40,7 +40,8 @@ report brief "Brief" {
     knee {knee(throughput[ramp, old] over threads):.0f};
     saturation {saturation(throughput[offer] over target):.0f}
     from {saturation(throughput[offer] over target).target:.0f};
-    steady {mean(throughput[soak] over phase, when steady):.3f} after {time_to_steady(throughput[soak] over phase):.0f};
+    steady {mean(throughput[soak] over phase, when steady):.3f}
+    after {time_to_steady(throughput[soak] over phase):.0f} s;
     spread {cv(throughput[ramp, old, threads: 8] over repeat):.6f},
     half {ci(throughput[ramp, old, threads: 8] over repeat):.4f};
     tail {cv(latency.p99[ramp, old, threads: 8, operation: read] over repeat):.6f};

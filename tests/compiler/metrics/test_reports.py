@@ -88,6 +88,8 @@ def test_a_share_printed_in_per_cent_is_multiplied_once() -> None:
         ("{throughput[eco, a, threads: 1]:.1f}", " kops/s", "kops/s", " kops/s"),
         ("{throughput[eco, a, threads: 1]:.1f}", " Kops/s", "kops/s", " Kops/s"),
         ("{throughput[eco, a, threads: 1]:.1f}", " ops/min", "ops/min", " ops/min"),
+        ("{throughput[eco, a, threads: 1]:.1f}", " kops per second.", "kops/s", " kops per second."),
+        ("{throughput[eco, a, threads: 1]:.1f}", " ops in a minute", "ops/min", " ops in a minute"),
         ("{throughput[eco, a, threads: 1]:,.0fu}", " node by node", "ops/s", "\u00a0ops/s node by node"),
         ("{throughput[eco, a, threads: 1]:,.0f}", ", s and W", "ops/s", ", s and W"),
         ("{throughput[eco, a, threads: 1]:,.0f}", " operations per second", "ops/s", " operations per second"),
