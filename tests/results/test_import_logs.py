@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.compile import check
 from benchbrief.compiler.plan import Plan
 from benchbrief.results.imports.keep import Prepared, keep_run
 from benchbrief.results.imports.own_logs import split
 from benchbrief.results.imports.prepare_outputs import Where, prepare_outputs
 from benchbrief.results.imports.problems import ImportRefused
 from benchbrief.results.store import open_store
+from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY
 
 OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs" / "ycsb"
@@ -36,11 +36,7 @@ ROWS = ("READ", "READ-MODIFY-WRITE", "UPDATE")
 
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
-    path = tmp_path_factory.mktemp("spec") / "brief.bench"
-    path.write_text(SPEC)
-    found = check(path).plan
-    assert found is not None
-    return found
+    return compile_text(SPEC, tmp_path_factory.mktemp("spec"))
 
 
 def copied(folder: Path, name: str, *, output: Path = CLOSED, logs: Path | None = CLOSED, before: str = "") -> Path:

@@ -20,6 +20,7 @@ from benchbrief.results.imports.problems import ImportRefused
 from benchbrief.results.store import open_store
 from benchbrief.runners import histogram as h
 from benchbrief.runners.measurement import Measurement, Operation
+from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY
 
 OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs"
@@ -38,11 +39,7 @@ metric ratio = throughput[eco, workload: f] / throughput[legacy, workload: b]
 
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
-    path = tmp_path_factory.mktemp("spec") / "brief.bench"
-    path.write_text(SPEC)
-    found = check(path).plan
-    assert found is not None
-    return found
+    return compile_text(SPEC, tmp_path_factory.mktemp("spec"))
 
 
 def ycsb(name: str) -> dict[str, Path]:

@@ -18,6 +18,7 @@ from benchbrief.results.imports.table import read_table
 from benchbrief.results.reuse import find_reusable
 from benchbrief.results.runs import list_real_runs
 from benchbrief.results.store import Row, Store, open_store
+from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY
 
 SPEC = """
@@ -41,11 +42,7 @@ SOURCE = """# title: A brief
 
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
-    path = tmp_path_factory.mktemp("spec") / "brief.bench"
-    path.write_text(SPEC)
-    found = check(path).plan
-    assert found is not None
-    return found
+    return compile_text(SPEC, tmp_path_factory.mktemp("spec"))
 
 
 def example(name: str) -> Plan:

@@ -16,3 +16,10 @@ def compile_spec(path: Path, *, profile: str | None = None, params: Mapping[str,
     if checked.plan is None:
         raise SpecError(checked.diagnostics)
     return checked.plan
+
+
+def compile_text(text: str, folder: Path) -> Plan:
+    """The same of a text, which becomes `brief.bench` in a folder."""
+    path = folder / "brief.bench"
+    path.write_text(text, encoding="utf-8")
+    return compile_spec(path)
