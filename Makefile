@@ -12,13 +12,17 @@ demo:  ## set up what is needed, run examples/quickstart.bench, and write its br
 	@tools/setup.sh demo
 	.venv/bin/bench run examples/quickstart.bench
 
-# Tests wait more than they compute: for servers to start, measurements to end. Two processes a core keep it busy.
-test: setup lint  ## set up, lint, and run the whole test suite (PYTEST="-k name" for a part)
-	.venv/bin/pytest -n 4 --dist worksteal $(PYTEST)
+# Each process would compile all libraries' and tests' sources by itself.
+unexport PYTHONDONTWRITEBYTECODE
 
-lint:  ## ruff and mypy
+test: setup  ## set up, lint, and run the whole test suite (PYTEST="-k name" for a part)
+	@tools/check $(PYTEST)
+
+lint:  ## ruff (rules and format), shellcheck and mypy
 	@tools/setup.sh python
 	.venv/bin/ruff check .
+	.venv/bin/ruff format --check --quiet .
+	tools/check-shell
 	.venv/bin/mypy
 
 docs:  ## write docs/reference anew, from the checker's tables

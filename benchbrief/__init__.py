@@ -1,9 +1,9 @@
 """A declarative language for database and storage benchmarks, from a checked spec to a finished brief.
 
 >>> from benchbrief.compiler.compile import check      # spec -> plan and diagnostics
->>> from benchbrief.runners.executor import execute    # plan -> journal and raw outputs
->>> from benchbrief.results.store import open_store    # journal and raw outputs -> tables
->>> from benchbrief.reports.render import render       # tables -> PDF and HTML
+>>> from benchbrief.runners.execution.executor import execute    # plan -> journal and raw outputs
+>>> from benchbrief.results.store.store import open_store    # journal and raw outputs -> tables
+>>> from benchbrief.reports.render.render_report import render       # tables -> PDF and HTML
 """
 
 from __future__ import annotations

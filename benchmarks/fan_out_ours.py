@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from benchbrief.compiler.plan import Host
+from benchbrief.compiler.planning.plan import Host
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.fan_out import fan_out
-from benchbrief.runners.tasks import Command
-from benchbrief.runners.transports import open_transport
+from benchbrief.runners.hosts.fan_out import fan_out
+from benchbrief.runners.jobs.tasks import Command
+from benchbrief.runners.transports.transport_factory import open_transport
 
 COMMAND = ("uname", "-n")
 

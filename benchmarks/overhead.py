@@ -20,9 +20,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchbrief.compiler.plan import Origin, Probe
+from benchbrief.compiler.planning.plan import Origin, Probe
 from benchbrief.runners import plugins
-from benchbrief.runners.probes import ReadsFiles, reading_job
+from benchbrief.runners.probes.probe_base import ReadsFiles, reading_job
 from benchmarks.timing import BENCH, spread, verdict
 from tests.support.sshd import sshd
 

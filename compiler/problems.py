@@ -1,4 +1,4 @@
-"""What the compiler's mistakes have in common, and what was found so far."""
+"""The base of the compiler's mistakes, and the collection of findings."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
-from benchbrief.dsl.diagnostics import Diagnostic, Note
-from benchbrief.dsl.problem import Problem
-from benchbrief.dsl.source import Span
-from benchbrief.dsl.suggest import did_you_mean
+from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note
+from benchbrief.dsl.diagnostics.problem import Problem
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.syntax.source import Span
 
 
 @dataclass(frozen=True)
@@ -17,16 +17,16 @@ class CompileProblem(Problem):
     """A mistake in what a spec means."""
 
     stands_alone: ClassVar[bool] = False
-    """In a metric or a report: whether it is wrong whatever the experiments measure, and so is reported also while one
-    of them has a mistake of its own. What is said of dimensions, keys and points may only follow from that one."""
+    """Whether a mistake in a metric or report holds whatever the experiments measure. It is then reported also while an
+    experiment has a mistake. Mistakes in dimensions, keys and points may follow from that one."""
 
 
 _P = TypeVar("_P", bound=CompileProblem)
-_MOST_FINDINGS = 100  # that are told at once; a text with more has one cause for most of them
+_MOST_FINDINGS = 100  # the most that are shown; a text with more has one cause for most of them
 
 
 class Findings:
-    """What was found so far, each once, in the order found; beyond the most that are told, only that there is more."""
+    """The findings so far, each once and in order. Beyond the most that are shown, it only counts."""
 
     def __init__(self) -> None:
         self._problems: dict[CompileProblem, None] = {}
@@ -45,18 +45,17 @@ class Findings:
 
     @property
     def more(self) -> bool:
-        """Whether more was found than is told."""
+        """Whether there are more findings than are shown."""
         return self._more
 
     def include(self, other: Findings) -> None:
-        """Add all that others found."""
         self._problems.update(other._problems)
 
     def __len__(self) -> int:
         return len(self._problems)
 
     def gather(self, kind: type[_P], since: int, together: Callable[[Sequence[_P]], CompileProblem]) -> None:
-        """Put one problem in the place of all of a kind that were found after the first `since`."""
+        """Replace all problems of a kind after the first `since` by one."""
         late = list(self._problems)[since:]
         found = [problem for problem in late if isinstance(problem, kind)]
         if found:
@@ -66,18 +65,18 @@ class Findings:
             self._problems = dict.fromkeys((*list(self._problems)[:since], *kept))
 
     def at(self, span: Span) -> bool:
-        """Whether something was found at just this place."""
+        """Return whether there is a finding at just this place."""
         return _place(span) in self._places
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         found = [problem.diagnostic() for problem in self._problems]
         if self._more:
-            more = Note("more was found than is told: mend this first")
+            more = Note("there are more findings than these: correct these first")
             found[-1] = replace(found[-1], notes=(*found[-1].notes, more))
         return tuple(found)
 
     def standing_alone(self) -> tuple[Diagnostic, ...]:
-        """Those that hold whatever the experiments turn out to measure."""
+        """Return the findings that hold whatever the experiments measure."""
         return tuple(problem.diagnostic() for problem in self._problems if problem.stands_alone and not _vague(problem))
 
 
@@ -86,7 +85,7 @@ def _place(span: Span) -> tuple[int, int, int]:
 
 
 def _vague(problem: CompileProblem) -> bool:
-    """An unknown word like no other: it may be declared in what could not be read."""
+    """Return whether a word is unknown and like no other: an unreadable part may declare it."""
     return isinstance(problem, Misspelt) and problem.declared and problem.replacement is None
 
 
@@ -110,7 +109,7 @@ class Misspelt(CompileProblem):
     known: tuple[str, ...]
     otherwise: ClassVar[str] = "{there_are} {all_known}"
     declared: ClassVar[bool] = False
-    """Whether a spec may declare such words: else `known` are all that there can be."""
+    """Whether a spec may declare such words; otherwise `known` is complete."""
     when_none: ClassVar[str] = ""
 
     @property
@@ -138,7 +137,7 @@ class Misspelt(CompileProblem):
 
 @dataclass(frozen=True)
 class Again(CompileProblem):
-    """Something said before at `earlier`."""
+    """A repetition of something at `earlier`."""
 
     earlier: Span
 

@@ -1,8 +1,8 @@
 """Units and their dimensions: what a number measures, and how it converts.
 
-A dimension is a product of powers of base dimensions. Each kind of countable thing (operations, records,
-nodes, threads, cores) and each currency is a base dimension of its own, so that two of them never add. Bytes
-and bits share `information`; watts are energy by time, so `ops/s/W` and `op/J` are one dimension.
+A dimension is a product of powers of base dimensions. Each kind of countable thing (operations, records, nodes,
+threads, cores) and each currency is a base dimension of its own, so that two of them never add. Bytes and bits share
+`information`; watts are energy by time, so `ops/s/W` and `op/J` are one dimension.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from benchbrief.dsl.suggest import did_you_mean
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
 
 Dimension = tuple[tuple[str, int], ...]
-"""Base dimensions with their exponents, sorted by name; `()` is a plain number."""
+"""Base dimensions with their exponents, sorted by name; `()` for a plain number."""
 
 DIMENSIONLESS: Dimension = ()
 
 
 class UnknownUnitError(ValueError):
-    """A unit that is in no table. `part` is the factor that is unknown, `start` its offset in the text."""
+    """An unknown unit. `part` is the unknown factor, `start` its offset in the text."""
 
     def __init__(self, text: str, part: str, start: int) -> None:
         super().__init__(f"unknown unit `{part}`")
@@ -29,13 +29,13 @@ class UnknownUnitError(ValueError):
 
     @property
     def hint(self) -> str | None:
-        """The unit that was most likely meant, for the mistakes that spelling alone does not explain."""
+        """The unit that was most likely meant, for mistakes that are more than spelling."""
         return _MEANT.get(self.part) or _BY_LOWER_CASE.get(self.part.lower())
 
 
 @dataclass(frozen=True)
 class Unit:
-    """`factor` times a value in this unit is the value in base units (`base_unit(dimension)`)."""
+    """A value in this unit times `factor` is the value in base units (`base_unit(dimension)`)."""
 
     dimension: Dimension
     factor: float
@@ -98,7 +98,10 @@ def _table() -> dict[str, Unit]:
             add(dimension, **{prefix + symbol: factor * _PREFIXES[prefix]})
 
     add((), **{"%": 0.01})
-    add(_TIME, ns=1e-9, us=1e-6, µs=1e-6, ms=1e-3, s=1.0, min=60.0, h=3600.0, d=86400.0)
+    add(_TIME, ns=1e-9, us=1e-6, ms=1e-3, s=1.0, min=60.0, h=3600.0, d=86400.0)
+    units["µs"] = Unit(
+        _TIME, 1e-6, "µs"
+    )  # a keyword argument would have the Greek letter: Python normalises names to NFKC
     add(_TIME, day=86400.0, days=86400.0, week=604800.0, weeks=604800.0)
     # A month is a twelfth of 365 days, 730 h, as clouds bill it.
     add(_TIME, month=2628000.0, months=2628000.0, year=31536000.0, years=31536000.0)
@@ -202,12 +205,12 @@ _BY_LOWER_CASE = {text.lower(): text for text in reversed(_UNITS)}
 
 
 def known_units() -> tuple[str, ...]:
-    """Every simple unit, currencies last: for suggestions and for the reference."""
+    """Return every simple unit, currencies last, for suggestions and the reference."""
     return tuple(sorted(_UNITS, key=lambda text: (text in CURRENCIES, text.lower(), text)))
 
 
 def nearest_unit(text: str) -> str | None:
-    """The unit that an unknown one is most likely a slip for; a currency only when nothing else is near."""
+    """Return the unit that an unknown one most likely means; a currency only when no other is near."""
     if len(text) < 2:
         return None
     words = {unit: unit for unit in known_units() if unit not in CURRENCIES}
@@ -218,7 +221,7 @@ def nearest_unit(text: str) -> str | None:
 
 @lru_cache(1 << 10)
 def parse_unit(text: str) -> Unit:
-    """`ops/s/W`, `USD/Mop`, `1/s`, `MB/s`, `%`; "" is a plain number. Division is from the left.
+    """Parse `ops/s/W`, `USD/Mop`, `1/s`, `MB/s`, `%`; "" is a plain number. Division is from the left.
 
     Raises UnknownUnitError.
     """
@@ -230,7 +233,7 @@ def parse_unit(text: str) -> Unit:
         product = Unit(DIMENSIONLESS, 1.0, "")
         for part in factor.split("*"):
             if part != "1" or position > 0:
-                unit = _UNITS.get(part)
+                unit = _UNITS.get(part.replace("\N{GREEK SMALL LETTER MU}", "\N{MICRO SIGN}"))
                 if unit is None:
                     raise UnknownUnitError(text, part, start)
                 product = product * unit
@@ -239,9 +242,30 @@ def parse_unit(text: str) -> Unit:
     return Unit(result.dimension, result.factor, text)
 
 
+_LARGER = {
+    "op": ((1e-9, "Gop"), (1e-6, "Mop"), (1.0, "op")),
+    "B": ((1e-12, "TB"), (1e-9, "GB")),
+    "s": ((1 / 2628000.0, "month"), (1 / 3600.0, "h")),
+}
+
+
+@lru_cache(1 << 10)
+def larger_units(text: str) -> tuple[tuple[float, str], ...]:
+    """Return larger units for a price or an energy of a small thing: each factor with its unit, smallest first.
+
+    A value in `text` divided by the factor is in that unit. A price of an operation is shown for a million of them or
+    more, a price of a second for an hour or a month. Other units have none.
+    """
+    paid, _, of = text.partition("/")
+    of = {"ops": "op"}.get(of, of)
+    if paid not in CURRENCIES and (paid, of) != ("J", "op"):
+        return ()
+    return tuple((factor, f"{paid}/{unit}") for factor, unit in _LARGER.get(of, ()))
+
+
 @lru_cache(1 << 10)
 def base_unit(dimension: Dimension) -> str:
-    """The unit that values of this dimension are kept in: "ops/s", "W", "B/s"; "" for a plain number.
+    """Return the unit of stored values of this dimension: "ops/s", "W", "B/s"; "" for a plain number.
 
     Its factor is 1: `parse_unit(base_unit(d)) == Unit(d, 1.0, base_unit(d))`.
     """
@@ -251,7 +275,7 @@ def base_unit(dimension: Dimension) -> str:
     over: list[str] = []
     under: list[str] = []
     if powers.get("energy") and powers.get("time") and powers["energy"] == -powers["time"]:
-        # Joules by seconds read as watts, wherever they stand.
+        # joules by seconds read as watts, wherever they stand
         (over if powers["energy"] > 0 else under).extend(["W"] * abs(powers["energy"]))
         del powers["energy"], powers["time"]
     for name, power in sorted(powers.items(), key=_reading_order):
@@ -289,7 +313,7 @@ _NAMES: dict[Dimension, str] = {
 
 
 def dimension_name(dimension: Dimension) -> str:
-    """For messages: "a time", "a power", "an amount of USD"; what has no name goes by its base unit."""
+    """Return the name for messages: "a time", "a power", "an amount of USD"; a nameless dimension has its base unit."""
     if dimension in _NAMES:
         return _NAMES[dimension]
     if len(dimension) == 1 and dimension[0][0] in CURRENCIES and dimension[0][1] == 1:

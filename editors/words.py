@@ -4,25 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler.blocks import database_schema, meter_schema, schema, shapes
-from benchbrief.compiler.blocks.workload_tables import DB_BENCH, YCSB
-from benchbrief.compiler.briefs import figures, report, tables, themes
-from benchbrief.compiler.metrics import glossary, lookups
-from benchbrief.compiler.metrics.measures import FAMILIES, KINDS
+from benchbrief.compiler.blocks.databases import database_schema
+from benchbrief.compiler.blocks.power import meter_schema
+from benchbrief.compiler.blocks.values import block_schema, shapes
+from benchbrief.compiler.briefs import lower_report
+from benchbrief.compiler.briefs.elements import plan_figures, plan_tables
+from benchbrief.compiler.briefs.style import themes
+from benchbrief.compiler.extensions.extension_spec import LANGUAGES
+from benchbrief.compiler.extensions.own_tools import own_families, own_tools
+from benchbrief.compiler.metrics import word_meanings
+from benchbrief.compiler.metrics.measure_catalogue import FAMILIES, KINDS
+from benchbrief.compiler.metrics.typing import lookups
 from benchbrief.compiler.units import known_units
 
 STATEMENTS = ("param", "use", "expect", "metric")
 """Declarations without a body, by the grammar's keywords."""
 
-NAMED_BLOCKS = (*schema.BLOCKS, "report")
+NAMED_BLOCKS = (*block_schema.BLOCKS, "report")
 """Blocks that have a name of their own: `hardware eco "5100 ECO" { ... }`."""
 
 INNER_BLOCKS = tuple(
     dict.fromkeys(
         word
-        for words in (*(block.blocks for block in schema.BLOCKS.values()), report._BLOCKS, ("theme",))
+        for words in (*(block.blocks for block in block_schema.BLOCKS.values()), lower_report._BLOCKS, ("theme",))
         for word in words
-        if word not in schema.BLOCKS and word not in ("override", "each", "formula")
+        if word not in block_schema.BLOCKS and word not in ("override", "each", "formula")
     )
 )
 """Blocks without a name: `options { ... }`, `figure "Title" { ... }`. The other three have rules of their own."""
@@ -34,7 +40,7 @@ LOGIC = ("and", "or", "not")
 
 DIRECTIONS = ("higher", "lower")
 
-OPTIONS = tuple(dict.fromkeys((*figures._OPTIONS, "label", "format")))
+OPTIONS = tuple(dict.fromkeys((*plan_figures._OPTIONS, "label", "format")))
 """Words that say more about an attribute's value: `, color hardware`, `, format ".1f"`."""
 
 REFERENCES = ("env", "secret")
@@ -42,23 +48,27 @@ REFERENCES = ("env", "secret")
 
 FUNCTIONS = (*lookups.FUNCTIONS, "range")
 
-TOOLS = ("ycsb", "go_ycsb", "db_bench", "random", "replica_set", *meter_schema.METERS)
+TOOLS = (*own_tools(), "random", "replica_set", *meter_schema.METERS)
 """Calls that are settings, not numbers."""
 
 MEASURES = tuple(dict.fromkeys((*KINDS, *FAMILIES, "nodes")))
 
-WORKLOADS = {"ycsb": tuple(YCSB), "db_bench": tuple(DB_BENCH)}
+WORKLOADS = {name: tuple(family.workloads) for name, family in own_families().items()}
 
 UNITS = known_units()
 
 
 def attributes() -> set[str]:
     """Every attribute of every block."""
-    keys = {key for block in schema.BLOCKS.values() for key in block.keys} | {
-        *database_schema.ROCKSDB_OPTIONS,
-        *database_schema.MONGODB_OPTIONS,
-    }
-    shown = (*report._HEAD, *report._FLOW, *tables._ATTRIBUTES, *figures._MARKS, "claim", *themes.KEYS)
+    keys = {key for block in block_schema.BLOCKS.values() for key in block.keys}
+    shown = (
+        *lower_report._HEAD,
+        *lower_report._FLOW,
+        *plan_tables._ATTRIBUTES,
+        *plan_figures._MARKS,
+        "claim",
+        *themes.KEYS,
+    )
     return keys | set(database_schema.DATABASE_OPTIONS) | set(shown)
 
 
@@ -66,7 +76,7 @@ def constants() -> tuple[str, ...]:
     """Words that are values: `true`, `local`, `zipfian`, `technical_brief`."""
 
     def choices() -> Iterator[str]:
-        for block in schema.BLOCKS.values():
+        for block in block_schema.BLOCKS.values():
             for key in block.keys.values():
                 if isinstance(key.shape, shapes.Word) and not key.shape.quoted:
                     yield from key.shape.choices
@@ -75,11 +85,11 @@ def constants() -> tuple[str, ...]:
     words = (
         *free,
         *choices(),
-        *glossary.RESETS,
-        *report.TEMPLATES,
-        *report.PAPERS,
-        *report.PROVENANCE,
-        *report.LANGUAGES,
+        *word_meanings.RESETS,
+        *word_meanings.TEMPLATES,
+        *lower_report.PAPERS,
+        *lower_report.PROVENANCE,
+        *LANGUAGES,
     )
     # `disk`, `cpu` and `power` are probes where they are sampled and measures where they are read.
-    return tuple(dict.fromkeys(word for word in words if word not in (*schema.PROBES, *MEASURES)))
+    return tuple(dict.fromkeys(word for word in words if word not in (*block_schema.PROBES, *MEASURES)))

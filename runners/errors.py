@@ -2,62 +2,140 @@
 
 from __future__ import annotations
 
+from benchbrief.dsl.bench_error import BenchError, ExitCode
+from benchbrief.runners.journal.secret_masking import hide
+
 # --- errors ------------------------------------------------------------------------------------------------------
 
 
-class RunnerError(Exception):
-    """Something went wrong that a user can act on: one line, and what to do next in `hint`."""
+class RunnerError(BenchError):
+    """An error of a run."""
+
+    code = "run"
+    by_plan = False
+    """Whether the plan itself is the cause, so that another attempt at the same plan fails in the same way."""
+    is_server_lost = False
+    """Whether the lane's server, or the way to it, is not to be relied on any more."""
+    is_worth_another_attempt = False
+    """Whether another attempt at the cell may succeed, when the plan is not the cause."""
 
     def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
+        # The message may quote part of a secret that a library, a tool or a server printed.
+        super().__init__(hide(message), hide(hint))
 
 
 class HostError(RunnerError):
-    """A host can't be reached, refuses, has another key than known, or a command on it can't be run."""
+    """A host can't be reached, refuses us, has an unknown key, or can't run a command."""
 
-    lasting = False  # whether it stays until somebody mends it: the host refuses us, or has no address
+    code = "host"
+    is_server_lost = True
+    is_worth_another_attempt = True
+    lasting = False  # True when waiting does not help: the host refuses us, or has no address
 
 
 class HostBusy(HostError):
     """Another run holds the host."""
 
+    code = "host_busy"
+    is_worth_another_attempt = False
+
+
+class NoHost(HostError):
+    """Every host of a run refuses us or is unfit, so nothing can be measured until somebody fixes that."""
+
+    code = "no_host"
+
 
 class OneMachine(HostError):
-    """Two names of a plan lead to one machine, on which two cells would be measured at the same time."""
+    """Two host names of a plan lead to one machine, so two cells would be measured on it at the same time."""
+
+    code = "one_machine"
 
 
 class ConnectionLost(HostError):
-    """The connection to a host broke. What was running there as a job still runs."""
+    """The connection to a host broke. A job that ran there still runs."""
+
+    code = "connection_lost"
+
+
+class Damaged(RunnerError):
+    """A file of a run was changed or cut off after it was written."""
+
+    code = "damaged"
 
 
 class ToolMissing(RunnerError):
     """A tool is not on the host, or does not run there."""
 
+    code = "tool_missing"
+
 
 class BadOutput(RunnerError):
-    """A tool's output does not prove that it did what was asked: the cell has failed, whatever its exit code."""
+    """A tool's output does not prove that it did its work. The cell has failed, whatever the exit code."""
+
+    code = "bad_output"
+    is_worth_another_attempt = True
+
+
+class OptionRefused(BadOutput):
+    """A tool does not know an option that the spec sets."""
+
+    code = "option_refused"
+    by_plan = True
+
+
+class NoKnee(RunnerError):
+    """A search that others wait for has measured all its points, and found no knee; or one that can't be taken."""
+
+    code = "no_knee"
+    by_plan = True
 
 
 class LoadShort(RunnerError):
-    """After a load, the database holds fewer records than asked."""
+    """After a load, the database holds fewer records than the spec asks for."""
+
+    code = "load_short"
+    is_worth_another_attempt = True
 
 
 class ServerFailed(RunnerError):
     """The system under test can't be reached, or went away."""
 
+    code = "server_failed"
+    is_server_lost = True
+    is_worth_another_attempt = True
+
 
 class TeardownFailed(RunnerError):
-    """What a database declares for its end went wrong: its cells are none the worse, and it is told."""
+    """A teardown command that a database declares failed. Its cells keep their results, and the run reports the
+    failure."""
+
+    code = "teardown_failed"
 
 
-class DiskFull(RunnerError):
-    """The controller could not write a file for want of space. Nothing more can be kept: the run stops."""
+class NotKept(RunnerError):
+    """Nothing more of a run can be kept, so it stops."""
+
+    ends_with = ExitCode.INTERRUPTED
+
+
+class DiskFull(NotKept):
+    """The controller's disk is full."""
+
+    code = "disk_full"
+
+
+class FolderMoved(NotKept):
+    """A run's folder was moved or removed while its controller ran: outputs would land in another one."""
+
+    code = "folder_moved"
 
 
 class HostFull(RunnerError):
-    """There was no space on a host: the cell has failed, and the run goes on."""
+    """A host's disk is full. The cell has failed, and the run continues."""
+
+    code = "host_full"
 
 
 class Interrupted(Exception):
-    """The run was asked to stop while something was waited for: no failure, and no verdict."""
+    """The run was asked to stop during a wait. This is neither a failure nor a verdict."""

@@ -1,61 +1,114 @@
-"""Drivers, engines and probes by name: our own and third parties', all found through entry points."""
+"""Loads the code of tools, engines, probes and meters by name: benchbrief's own and that of other packages."""
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
-from typing import Literal, cast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import EntryPoint
+from typing import TYPE_CHECKING, TypeVar, cast
 
+from benchbrief.compiler.extensions.extension_spec import ExtensionSpec
+from benchbrief.compiler.extensions.registry import (
+    ENGINE_SPECS,
+    METER_SPECS,
+    PROBE_SPECS,
+    TOOL_SPECS,
+    Refused,
+    Registry,
+)
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.seams import Driver, Engine, ProbeKind
 
-Kind = Literal["drivers", "engines", "probes"]
+if TYPE_CHECKING:
+    from benchbrief.runners.meters.meter_base import PowerMeter
+
+Spec = TypeVar("Spec", bound=ExtensionSpec)
 
 
 def driver(name: str) -> Driver:
-    """The load generator of that name. Raises RunnerError when there is none, or it can't be loaded."""
-    return cast(type[Driver], _load("drivers", name))()
+    """Return the driver of that name. Raises RunnerError when there is none, or when it can't be loaded."""
+    return cast(Driver, create(TOOL_SPECS, name, Driver))
 
 
 def engine_class(name: str) -> type[Engine]:
-    """The engine of that name; see `driver` for what is raised."""
-    return cast(type[Engine], _load("engines", name))
+    """Return the engine of that name. Raises RunnerError as `driver` does."""
+    return cast(type[Engine], implementation(ENGINE_SPECS, name, Engine))
 
 
 def probe_kind(name: str) -> ProbeKind:
-    """The probe of that name; see `driver` for what is raised."""
-    return cast(type[ProbeKind], _load("probes", name))()
+    """Return the probe of that name. Raises RunnerError as `driver` does."""
+    return cast(ProbeKind, create(PROBE_SPECS, name, ProbeKind))
 
 
-def names(kind: Kind) -> tuple[str, ...]:
-    """All that are installed."""
-    return tuple(sorted({point.name for point in entry_points(group=_group(kind))}))
+def meter_kind(name: str) -> PowerMeter:
+    """Return the power meter of that name. Raises RunnerError as `driver` does."""
+    from benchbrief.runners.meters.meter_base import PowerMeter  # imports this module
+
+    return cast(PowerMeter, create(METER_SPECS, name, PowerMeter))
 
 
-def _group(kind: Kind) -> str:
-    return f"benchbrief.{kind}"
+def create(registry: Registry[ExtensionSpec], name: str, seam: type, *arguments: object) -> object:
+    """Return a new object of the class that the extension's spec names. Raises RunnerError as `driver` does."""
+    made = cast(Callable[..., object], implementation(registry, name, seam))
+    with _guarded(registry.kind, name, spec_of(registry, name).implementation):
+        return made(*arguments)
 
 
-def _load(kind: Kind, name: str) -> object:
-    found = _points(kind, name)
-    if not found:
+def implementation(registry: Registry[ExtensionSpec], name: str, seam: type = object) -> object:
+    """Return the class that the extension's spec names. Raises RunnerError when it can't stand behind the seam."""
+    spec = spec_of(registry, name)
+    with _guarded(registry.kind, name, spec.implementation):
+        made: object = EntryPoint(name, spec.implementation, "").load()
+    if wrong := misfit(made, seam):
+        source = registry.source(name) or "benchbrief"
         raise RunnerError(
-            f"there is no {kind.removesuffix('s')} named `{name}`",
-            f"there are: {', '.join(names(kind)) or 'none'}; packages add more by an entry point in {_group(kind)}",
+            f"the {registry.kind} `{name}` of {source} can't be used: its class {spec.implementation} {wrong}",
+            "install a version that fits, or ask its authors",
         )
-    if len(found) > 1:
+    return made
+
+
+def misfit(made: object, seam: type) -> str:
+    """Say why a class can't stand behind a seam: a protocol, or an abstract class that it has to be below.
+
+    Returns "" when it can.
+    """
+    if not isinstance(made, type):
+        return "is no class"
+    if getattr(seam, "_is_protocol", False):
+        needed = {name: method for name, method in vars(seam).items() if callable(method) and name[0] != "_"}
+        lacking = [name for name, method in needed.items() if getattr(made, name, method) is method]
+    elif issubclass(made, seam):
+        lacking = sorted(getattr(made, "__abstractmethods__", ()))
+    else:
+        return f"is not below {seam.__name__}"
+    methods = ", ".join(f"`{name}`" for name in lacking)
+    return f"lacks the method{'s' * (len(lacking) > 1)} {methods}" if lacking else ""
+
+
+def spec_of(registry: Registry[Spec], name: str) -> Spec:
+    """Return the spec of the extension of that name. Raises RunnerError when it can't be used."""
+    found = registry.find(name)
+    if isinstance(found, Refused):
+        raise RunnerError(f"the {found.kind} `{name}` of {found.source} can't be used: {found.why}", found.hint)
+    if found is None:
         raise RunnerError(
-            f"`{name}` is the name of {len(found)} {kind}: {', '.join(point.value for point in found)}",
-            "uninstall all but one of the packages that provide them",
+            f"there is no {registry.kind} named `{name}`",
+            f"there are: {', '.join(registry.names)}; "
+            "install the package that has it, on the machine that runs `bench`",
         )
+    return found
+
+
+@contextmanager
+def _guarded(kind: str, name: str, target: str) -> Iterator[None]:
+    """Turn what the code of an extension raises while it is loaded into a RunnerError. It may raise anything."""
     try:
-        return found[0].load()
-    except Exception as error:  # a third party's module may raise anything when it is imported
+        yield
+    except RunnerError:
+        raise
+    except (Exception, SystemExit) as error:
         raise RunnerError(
-            f"the {kind.removesuffix('s')} `{name}` ({found[0].value}) can't be loaded: {error!r}",
+            f"the {kind} `{name}` ({target}) can't be loaded: {error!r}",
             "install the package that provides it again",
         ) from error
-
-
-def _points(kind: Kind, name: str) -> list[EntryPoint]:
-    """One for each distinct target: an editable install beside a build can list the same one twice."""
-    return list({point.value: point for point in entry_points(group=_group(kind), name=name)}.values())

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
-from benchbrief.compiler.plan import Cell, Database, Hardware, Host, Plan, Probe
-from benchbrief.runners.contexts import CellContext, Endpoint
-from benchbrief.runners.measurement import Measurement, Sample
-from benchbrief.runners.tasks import Command, Completed, Job, JobOutput
+from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Host, Plan, Probe
+from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
+from benchbrief.runners.jobs.tasks import Command, Completed, Job, JobOutput
+from benchbrief.runners.measurement.measurement import Measurement, Sample
 
 
 class Stopping(Protocol):
-    """Whether the run was asked to stop, as by Ctrl-C."""
+    """A flag that says whether the run was asked to stop, as by Ctrl-C."""
 
     def is_set(self) -> bool: ...
 
@@ -31,7 +31,8 @@ class GoesOn:
 
 @dataclass(frozen=True)
 class Requirement:
-    """Something a tool needs on a host: `check` exits 0 and prints a version; `hint` says how to get it."""
+    """Something that a tool needs on a host: `check` exits 0 and prints a version, and `hint` says how to install
+    it."""
 
     name: str
     check: Command
@@ -44,33 +45,34 @@ class Driver(Protocol):
     name: ClassVar[str]
 
     def candidates(self, configured: str | None, tool_dirs: Sequence[str]) -> tuple[str, ...]:
-        """Paths to look for the tool at, best first: the configured one alone when the spec names one."""
+        """Return the paths at which to look for the tool, best first: only the configured one, if there is one."""
         ...
 
     def requirements(self, path: str) -> tuple[Requirement, ...]: ...
 
     def load(self, context: CellContext) -> Job | None:
-        """The job that fills the database; None when the benchmark makes its own data."""
+        """Return the job that fills the database, or None when the benchmark makes its own data."""
         ...
 
     def check_load(self, context: CellContext, output: JobOutput) -> int:
-        """Records the tool proved to have loaded. Raises BadOutput."""
+        """Return how many records the output proves as loaded. Raises BadOutput."""
         ...
 
     def warm_up(self, context: CellContext) -> Job | None:
-        """A separate warm-up job, or None when the warm-up is part of `measure` (cut off when parsed) or not wanted."""
+        """Return a separate warm-up job. None when there is no warm-up, or `measure` includes it and `parse` cuts
+        it off."""
         ...
 
     def measure(self, context: CellContext) -> Job: ...
 
     def parse(self, context: CellContext, output: JobOutput) -> Measurement:
-        """What was measured. Raises BadOutput when the output does not prove a good measurement."""
+        """Return what was measured. Raises BadOutput when the output does not prove a good measurement."""
         ...
 
 
 @dataclass(frozen=True)
 class Interim:
-    """What a load generator says of the present: throughput, and a latency with its name, such as `p99 read`."""
+    """The current throughput of a load generator, and a latency with its name, such as `p99 read`."""
 
     ops_per_s: float
     latency_s: float | None = None
@@ -79,26 +81,27 @@ class Interim:
 
 @runtime_checkable
 class TellsInterim(Protocol):
-    """A driver whose tool says how it goes while it runs."""
+    """A driver whose tool prints its progress while it runs."""
 
     def interim(self, context: CellContext, text: str) -> Interim | None:
-        """Read from the end of what the tool has printed, which may begin and end anywhere. None: not known yet.
+        """Read the current numbers from the end of the tool's output, which may be cut anywhere. None: not known
+        yet.
 
-        Where the load is and how the server is reached is not in the context. Never raises for odd text.
+        The context has neither the load's host nor its endpoint. Never raises for odd text.
         """
         ...
 
 
 @runtime_checkable
 class TellsDatabase(Protocol):
-    """A driver whose tool has the database in its own process, and tells what that counts: nobody else could."""
+    """A driver whose tool has the database in its own process. Only this tool can report the database's counters."""
 
     def database_samples(
         self, context: CellContext, output: JobOutput, window: tuple[float, float]
     ) -> tuple[Sample, ...]:
-        """Samples of the probe `database` inside the measured window (epoch seconds by the host's clock).
+        """Return samples of the probe `database` inside the window (epoch seconds, by the host's clock).
 
-        Raises BadOutput when the measured job's output has none at all.
+        Raises BadOutput when the output of the measured job has no samples.
         """
         ...
 
@@ -117,14 +120,15 @@ class ProbeKind(Protocol):
     name: ClassVar[str]
 
     def job(self, probe: Probe, node: Node) -> Job:
-        """A background job that samples the node every `probe.every_s` until it is stopped.
+        """Return a background job that samples the node every `probe.every_s` until it is stopped.
 
-        It is run on the node, or on the controller, as the probe says. Raises RunnerError when it can't be made.
+        The probe says whether the job runs on the node or on the controller. Raises RunnerError when no job can be
+        made.
         """
         ...
 
     def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
-        """Samples inside the measured window (epoch seconds by the host's clock). Raises BadOutput."""
+        """Return the samples inside the window (epoch seconds, by the host's clock). Raises BadOutput."""
         ...
 
 
@@ -133,28 +137,29 @@ class TellsNow(Protocol):
     """A probe kind that can be read while it samples."""
 
     def now(self, probe: Probe, text: str) -> Mapping[str, float]:
-        """The latest values by measure (`power` in watts, `cpu.utilisation` as a share), from the end of its output.
+        """Return the latest values by measure (`power` in watts, `cpu.utilisation` as a share) from the end of the
+        output.
 
-        Empty when there are none; never raises for odd text.
+        Returns an empty mapping when there are none. Never raises for odd text.
         """
         ...
 
 
 @runtime_checkable
 class ReadsAfter(Protocol):
-    """A probe kind that finds what it samples recorded elsewhere, for probes that are read `after`."""
+    """A probe kind that fetches samples which another system recorded, after the measurement (`read = after`)."""
 
     def job_after(self, probe: Probe, node: Node, window: tuple[float, float]) -> Job:
-        """A job that ends by itself, with what was recorded in the window (epoch seconds by the controller's clock)."""
+        """Return a job that fetches what was recorded in the window (epoch seconds of the controller), then ends."""
         ...
 
 
 @runtime_checkable
 class TellsGaps(Protocol):
-    """A probe kind some of whose readings may fail while the others are good."""
+    """A probe kind that may fail at some readings while the others are good."""
 
     def gaps(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> str:
-        """Which readings inside the window failed, and why, in a sentence; "" when none did."""
+        """Say in a sentence which readings inside the window failed, and why. Returns "" when none failed."""
         ...
 
 
@@ -162,35 +167,73 @@ JobState = Literal["running", "ended", "killed"]
 
 
 @runtime_checkable
+class ChecksPlace(Protocol):
+    """An engine that knows where its data may go, such as to a device that may be destroyed."""
+
+    def check_place(self) -> str:
+        """Return what is at the path, or "" for a directory. Changes nothing. Raises RunnerError."""
+        ...
+
+
+@runtime_checkable
 class Restores(Protocol):
-    """An engine that brings a data set back in another way than by a load, where the database says so."""
+    """An engine that can restore a data set without a load, where the database declares how."""
 
     def restore(self, cell: Cell) -> str:
-        """Bring the cell's data set back; how, in a few words. Called where `holds` says that it can be.
+        """Restore the cell's data set, and return how in a few words. Raises RunnerError.
 
-        Raises RunnerError.
+        Called when `holds` says that this is possible.
         """
         ...
 
 
 @runtime_checkable
+class ShapesData(Protocol):
+    """An engine that knows what shapes the bytes of a data set beside the plan and the load generator."""
+
+    def shaping(self) -> dict[str, str]:
+        """Return contents of files, the server's build and the like, by name. Called after `start`. Raises
+        RunnerError."""
+        ...
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of a database: the bytes of its files, and its records. A size is None when unknown."""
+
+    on_disk: float | None
+    logical: float | None
+    why_no_disk: str = ""
+    why_no_logical: str = ""
+
+
+@runtime_checkable
+class TellsSize(Protocol):
+    """An engine that can measure the database's size while no load runs."""
+
+    def size(self, cell: Cell) -> Size:
+        """Return the database's current size, with the data of this cell. Raises RunnerError."""
+        ...
+
+
+@runtime_checkable
 class Settles(Protocol):
-    """An engine that has something to do or to wait for between the load and the measurement."""
+    """An engine that has work to do, or to wait for, between the load and the measurement."""
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
-        """Wait until the system under test is ready for this cell, and note what the cell will do to its data.
+        """Wait until the system under test is ready for this cell, and remember how the cell will change the data.
 
-        Returns what is to be told of it in the run and in the brief. Raises RunnerError.
+        Returns remarks for the run and the brief. Raises RunnerError.
         """
         ...
 
 
 @runtime_checkable
 class KnowsWhy(Protocol):
-    """An engine that may know why a load generator has failed though the system under test seems well."""
+    """An engine that may know why a load generator failed although the system under test seems healthy."""
 
     def why_failed(self) -> str:
-        """In a few words; "" when it does not know. Raises RunnerError."""
+        """Return the reason in a few words, or "" when it is unknown. Raises RunnerError."""
         ...
 
 
@@ -198,28 +241,28 @@ class RunningJob(Protocol):
     """A job started on a host."""
 
     def wait(self, timeout_s: float) -> bool:
-        """True when it has ended."""
+        """Wait for the job. Returns True when it has ended."""
         ...
 
     @property
     def out_of_touch(self) -> bool:
-        """Whether its host, which is being waited on, can't be reached at the moment."""
+        """Return whether the job's host can't be reached at the moment."""
         ...
 
     def stop(self) -> None:
-        """End its whole process group; no error when it has ended already."""
+        """End the job's whole process group. No error when it has ended already."""
         ...
 
     def collect(self, into: Path) -> JobOutput:
-        """Fetch its outputs, secrets masked. All of it stays on the host too, until `discard`."""
+        """Fetch the job's outputs, with secrets masked. The originals stay on the host until `discard`."""
         ...
 
     def discard(self) -> None:
-        """Remove what an ended job left on its host; no error when that has gone already."""
+        """Remove an ended job's files from its host. No error when they are gone."""
         ...
 
     def tail(self, limit: int = 2000) -> str:
-        """The last characters of its stderr and stdout, for a message."""
+        """Return the last characters of the job's stderr and stdout, for a message."""
         ...
 
 
@@ -233,63 +276,63 @@ class Transport(Protocol):
         ...
 
     def start(self, job: Job) -> RunningJob:
-        """Start a job; one with a key that was started before, running or ended, is attached to instead."""
+        """Start a job. Attaches instead to a job, running or ended, that was started before with the same key."""
         ...
 
     def find(self, key: str) -> JobState | None:
-        """What became of the job with this key; None when it was never started, or was discarded.
+        """Return the state of the job with this key. None when it was never started, or was discarded.
 
-        A job was `killed` when it neither runs nor left an exit code: its host was restarted, it was killed with its
+        A job is `killed` when it neither runs nor left an exit code: the host restarted, the job was killed with its
         keeper, or it ended itself without a controller.
         """
         ...
 
     def end_leftovers(self, kept: Collection[str] = ()) -> int:
-        """Stop and remove the jobs that an earlier controller of the same run left here; how many still ran.
+        """Stop and remove the jobs that an earlier controller of the same run left here. Returns how many ran.
 
-        Those with the keys of `kept` are left alone.
+        Jobs whose keys are in `kept` stay.
         """
         ...
 
     def claim(self) -> str:
-        """Hold the host for the run; nothing new when the run holds it. Raises HostBusy when another one does.
+        """Claim the host for the run. Does nothing when the run holds it. Raises HostBusy when another one does.
 
-        A claim whose run has given no sign of life for long is taken over, and its jobs are ended: the sentence that
-        says so, else "".
+        Takes over a claim whose run has shown no sign of life for long, and ends its jobs. Returns a sentence about
+        that, else "".
         """
         ...
 
     def claimed_as(self) -> str:
-        """By which host's id the run last claimed what this name leads to; "" when the run does not hold it."""
+        """Return the id of the host under which the run last claimed this machine, or "" when it holds none."""
         ...
 
     def release(self, *, keep_jobs: bool = False) -> int:
-        """Let the host go, and leave nothing of the run on it, but for its jobs when they are kept.
+        """Release the host and remove the run's files from it. Jobs stay when `keep_jobs` is set.
 
-        How many of them still ran and were ended.
+        Returns how many jobs still ran and were ended.
         """
         ...
 
     def get(self, path: str, to: Path) -> None: ...
 
     def forward(self, host: str, port: int) -> AbstractContextManager[tuple[str, int]]:
-        """An address on the controller that reaches host:port as seen from this host."""
+        """Yield an address on the controller that reaches host:port as seen from this host."""
         ...
 
     def close(self) -> None: ...
 
 
 class Hosts(Protocol):
-    """The transports of a run, opened on first use and kept warm."""
+    """The transports of a run. Each is opened on first use and stays open."""
 
     def __getitem__(self, host_id: str) -> Transport: ...
 
 
 class Engine(Protocol):
-    """Looks after one database on one hardware group for the length of its cells.
+    """Looks after one database on one hardware group while its cells run.
 
-    `keep` is a folder for the output of a server that it starts; None: what the server printed is not kept. Once
-    `stopping` is set, what takes long is given up with Interrupted; but for `stop`, which leaves nothing behind.
+    `keep` is the folder for the output of a server that the engine starts; with None the output is not kept. Once
+    `stopping` is set, long calls raise Interrupted. Only `stop` completes, so that nothing is left behind.
     """
 
     name: ClassVar[str]
@@ -299,26 +342,29 @@ class Engine(Protocol):
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None: ...
 
     def start(self) -> Endpoint:
-        """Reach the server, or start the embedded one; idempotent. Raises ServerFailed."""
+        """Reach the server, or start the embedded one. Idempotent. Raises ServerFailed."""
         ...
 
     def look(self) -> None:
-        """Reach a server that runs already, to be described, and change nothing: no declared command is run.
+        """Reach a server that already runs, in order to describe it. Changes nothing and runs no declared command.
 
-        What has to be started is not reached. Raises ServerFailed. `stop` lets it go again, without a command too.
+        Does not reach a server that would have to be started. Raises ServerFailed. `stop` disconnects, also without a
+        command.
         """
         ...
 
     def describe(self) -> dict[str, str]:
-        """Facts for the disclosure: `server`, `version`, `topology`, `stand_in` (a sentence, when it is one), ..."""
+        """Return facts for the disclosure: `server`, `version`, `topology`, `stand_in` (a sentence, if it is one),
+        ..."""
         ...
 
     def build(self) -> str:
-        """The SHA-256 of the program of the embedded server, started or not; "" where there is none, or unknown."""
+        """Return the SHA-256 of the embedded server's program, started or not; "" when there is none, or it is
+        unknown."""
         ...
 
     def holds(self, cell: Cell) -> bool:
-        """Whether the cell's data set is there already and may be reused."""
+        """Return whether the cell's data set is there already and may be reused."""
         ...
 
     def reset(self, cell: Cell) -> None:
@@ -326,37 +372,37 @@ class Engine(Protocol):
         ...
 
     def loaded(self, cell: Cell, records: int) -> None:
-        """Check the record count after a load and remember the data set. Raises LoadShort."""
+        """Check the record count after a load, and remember the data set. Raises LoadShort."""
         ...
 
     def counters(self) -> dict[str, float]:
-        """Monotonic counters of the server (e.g. opcounters.query); empty where there are none."""
+        """Return the server's monotonic counters (such as opcounters.query). Empty when there are none."""
         ...
 
     def healthy(self) -> None:
-        """Raises ServerFailed when the server has gone away."""
+        """Check that the server still answers. Raises ServerFailed when it does not."""
         ...
 
     def stop(self) -> None:
-        """Stop what `start` started; leave an attached server alone."""
+        """Stop what `start` started. Leaves an attached server alone."""
         ...
 
 
 @runtime_checkable
 class OutlivesController(Protocol):
-    """An engine whose server goes on when its controller is killed, and can be attached to by the next one.
+    """An engine whose server outlives a killed controller, so that the next controller can attach to it.
 
-    What it starts are jobs with the keys of `job_keys`, to which `start` attaches when they run. Their data are kept.
+    The server's jobs have the keys of `job_keys`. `start` attaches to those that run, and keeps their data.
     """
 
     def take_over(self) -> None:
-        """An earlier controller has done what comes before the first `start`, such as hooks: it is not done again."""
+        """Skip what comes before the first `start`, such as hooks: an earlier controller did it."""
         ...
 
     def job_keys(self) -> Mapping[str, str]:
-        """The keys of the jobs that `start` may start, each with the id of its host. Empty: it starts none."""
+        """Return the keys of the jobs that `start` may start, each with its host's id. Empty when it starts none."""
         ...
 
     def require_running_since(self, at: float) -> None:
-        """Raises ServerFailed when the server was started after that time (by the controller's clock)."""
+        """Raises ServerFailed when the server started after that time (by the controller's clock)."""
         ...

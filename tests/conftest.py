@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from benchbrief.runners.journal.secret_masking import KNOWN
 
 # An example that takes long on a busy machine is no counterexample: pytest's own time-out ends what hangs.
 settings.register_profile("benchbrief", deadline=None)
@@ -19,6 +21,13 @@ os.environ.setdefault("JAVA_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="write golden files anew; read the difference")
+
+
+@pytest.fixture(autouse=True)
+def _no_secrets_of_other_tests() -> Iterator[None]:
+    """What one test makes known as a secret is not hidden in another's messages."""
+    with KNOWN.apart():
+        yield
 
 
 @pytest.fixture

@@ -32,6 +32,7 @@ run_packages='
 module ensurepip          | python3-venv            | the Python environment
 file /etc/ssl/certs/ca-certificates.crt | ca-certificates | downloads from the package registries
 command db_bench          | rocksdb-tools           | the load generator for RocksDB
+command fio               | fio                     | the load generator for files and block devices
 command javac             | default-jdk-headless    | YCSB and the MongoDB stand-in run on Java 17
 command mvn               | maven                   | fetches and builds those two
 command fc-list           | fontconfig              | finds the fonts of a brief
@@ -52,10 +53,14 @@ command ipmitool          | ipmitool                | the tests read power from 
 command ipmi_sim          | openipmi                | the tests start it: a BMC with sensors
 command snmpd             | snmpd                   | the tests start it: a PDU
 command snmpget           | snmp                    | the tests read power from that PDU
+file /usr/lib/postgresql/15/bin/pgbench | postgresql-15 | the tests start their own servers, and load them
+command cc                | gcc                     | builds a clock that the tests set
+file /usr/include/dlfcn.h | libc6-dev              | the same
 command node              | nodejs                  | builds and tests the VS Code extension
 command npm               | npm                     | the same
 command chromium          | chromium                | the tests open HTML briefs in it
 command nvim              | neovim                  | the tests open specs in it
+command shellcheck        | shellcheck              | the lint of shell scripts
 '
 
 # Services that come with packages.
@@ -77,6 +82,13 @@ has() {
         module) "$python" -c "import $2" 2>/dev/null ;;
         file) [ -e "$2" ] ;;
     esac
+}
+
+# PostgreSQL's package makes and starts a cluster of databases where nothing forbids it. Uses `apt` and `as_root`.
+no_main_cluster() {
+    local settings=/etc/postgresql-common/createcluster.conf
+    "${apt[@]}" install --no-install-recommends postgresql-common >>"$logs/system.log" 2>&1 &&
+        "${as_root[@]}" sed -i 's/^#\?create_main_cluster = true/create_main_cluster = false/' "$settings"
 }
 
 missing_packages() {
@@ -117,6 +129,9 @@ system() {
         done
     fi
     [ ${#keep_off[@]} = 0 ] || "${as_root[@]}" systemctl --quiet mask "${keep_off[@]}"
+    if grep -q -w postgresql-15 <<<"$packages"; then
+        no_main_cluster || fail_with_log system "PostgreSQL can't be kept from making a cluster of its own"
+    fi
     # shellcheck disable=SC2086  # a list of words
     "${apt[@]}" install --no-install-recommends $packages >>"$logs/system.log" 2>&1 ||
         fail_with_log system "apt-get install failed"
@@ -282,6 +297,26 @@ make_parts() {
     [ -z "${left/ vscode/}" ] || fail "once that is mended: tools/setup.sh$failed"
 }
 
+# The classes that Java has loaded when a server and a client of it end, as it can map them at the next start. A start
+# takes a third of the processor time then; without these files all works as well.
+archive_classes() {
+    local server=.tools/mongo-stand-in client=.tools/ycsb address='' part
+    for part in stand-in ycsb; do fresh "$part" || return 0; done
+    [ ! -e $server/classes.jsa ] || [ ! -e $client/classes.jsa ] || return 0
+    rm -f $server/classes.jsa $client/classes.jsa
+    (
+        exec {heard}< <(JAVA_OPTS="-XX:ArchiveClassesAtExit=$server/classes.jsa" exec $server/bin/mongo-stand-in --port 0)
+        server_pid=$!
+        trap 'kill $server_pid' EXIT
+        read -r -t 60 -u "$heard" _ address
+        JAVA_OPTS="-XX:ArchiveClassesAtExit=$client/classes.jsa" $client/bin/ycsb.sh load mongodb \
+            -P $client/workloads/workloada -p "mongodb.url=mongodb://$address/ycsb"
+        kill "$server_pid"
+        trap - EXIT
+        wait "$server_pid"
+    ) >"$logs/classes.log" 2>&1 9>&- || say "Java's classes could not be kept, so its programs start slower (see $logs/classes.log)"
+}
+
 main() {
     local packages='' parts=() word
     [ $# -gt 0 ] || set -- all
@@ -312,7 +347,7 @@ main() {
     flock 9  # a second set-up waits for the first, then finds its work done
     [ -z "$packages" ] || system "$packages"
     make_parts "${parts[@]}"
-    tools/dev-links
+    archive_classes
 }
 
 python=${PYTHON:-python3}

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchbrief.spec_options import show_diagnostics, spec_options
-from benchbrief.terminal import ExitCode, Stop
+from benchbrief.cli.spec_options import show_diagnostics, spec_options
+from benchbrief.cli.terminal import Stop, show, show_json
+from benchbrief.dsl.bench_error import ExitCode
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.compile import Examined
-    from benchbrief.dsl.diagnostics import Diagnostic
+    from benchbrief.compiler.examined import Examined
+    from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 
 FORMATS = ["text", "json", "sarif", "github"]
 
@@ -60,17 +60,17 @@ def _text(checked: list[tuple[Path, Examined]]) -> None:
     for spec, each in checked:
         show_diagnostics(each.in_context())
         if not each.failed:
-            click.echo(f"{spec}: ok, {each.cells} cells")
+            show(f"{spec}: ok, {each.cells} cells")
         else:
             errors = sum(diagnostic.severity == "error" for diagnostic in each.diagnostics)
-            click.echo(f"{spec}: {errors} error{'s' if errors != 1 else ''}", err=True)
+            show(f"{spec}: {errors} error{'s' if errors != 1 else ''}", err=True)
     found = sorted((diagnostic for _, diagnostic in _findings(checked)), key=lambda each: each.severity != "error")
     if found:
-        click.echo(f"for more: bench explain {found[0].code}", err=True)
+        show(f"for more: bench explain {found[0].code}", err=True)
 
 
 def _json(checked: list[tuple[Path, Examined]]) -> None:
-    from benchbrief.dsl.render import as_json
+    from benchbrief.dsl.diagnostics.render import as_json
 
     found: list[dict[str, Any]] = [
         {
@@ -81,21 +81,21 @@ def _json(checked: list[tuple[Path, Examined]]) -> None:
         }
         for spec, each in checked
     ]
-    click.echo(json.dumps(found, indent=1, ensure_ascii=False))
+    show_json(found)
 
 
 def _sarif(checked: list[tuple[Path, Examined]]) -> None:
     from benchbrief import __version__
-    from benchbrief.sarif import sarif
+    from benchbrief.ci.sarif import sarif
 
-    click.echo(json.dumps(sarif(_findings(checked), __version__), indent=1, ensure_ascii=False))
+    show_json(sarif(_findings(checked), __version__))
 
 
 def _github(checked: list[tuple[Path, Examined]]) -> None:
-    from benchbrief.annotations import annotation
+    from benchbrief.ci.workflow_annotations import annotation
 
     for spec, diagnostic in _findings(checked):
-        click.echo(annotation(spec, diagnostic))
+        show(annotation(spec, diagnostic))
 
 
 def _findings(checked: list[tuple[Path, Examined]]) -> list[tuple[Path, Diagnostic]]:

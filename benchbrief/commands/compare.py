@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
@@ -11,16 +10,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchbrief.run_options import complete_run, out_option
-from benchbrief.simulation import Share
-from benchbrief.terminal import ExitCode, Stop, exit_codes, fail, printable, use_colour
-from benchbrief.verdict_files import verdict_options, write_markdown, write_verdicts
+from benchbrief.ci.verdict_files import verdict_options, write_markdown, write_verdicts
+from benchbrief.cli.run_options import complete_run, out_option
+from benchbrief.cli.simulation_options import Share
+from benchbrief.cli.terminal import Stop, columns_of, exit_codes, fail, one_line, show, show_json, show_wrapped
+from benchbrief.dsl.bench_error import ExitCode
 
 if TYPE_CHECKING:
-    from benchbrief.compared_loads import Loads
-    from benchbrief.contenders import Reference
-    from benchbrief.results.comparison import Comparison, Outcome, Quantity
-    from benchbrief.results.contenders import Contender
+    from benchbrief.comparing.load_differences import Loads
+    from benchbrief.comparing.named_contenders import Reference
+    from benchbrief.results.compare.compared_quantities import Contender
+    from benchbrief.results.compare.comparison import Outcome, Quantity
 
 
 @click.command(
@@ -54,7 +54,7 @@ the last run whose spec was that of the git revision; each with `:hardware` behi
     "--threshold", type=Share(), default=0.0, metavar="SHARE", help="Changes smaller than this count for nothing: 5%."
 )
 @click.option(
-    "--strict", is_flag=True, help="Exit with 4 also where a difference can't be told, or B lacks a point of A."
+    "--strict", is_flag=True, help="Exit with 4 also where a difference can't be judged, or B lacks a point of A."
 )
 @click.option("--mixed", is_flag=True, help="Compare what was measured with what was simulated or imported.")
 @click.option("--other-load", is_flag=True, help="Judge also points where the load of the two is not the same.")
@@ -77,11 +77,11 @@ def command(
 
     A is what is compared with, B what is judged.
     """
-    from benchbrief import compare_output as output
-    from benchbrief.compared_loads import compare_loads
-    from benchbrief.contenders import contender, resolve
-    from benchbrief.results.comparison import compare
-    from benchbrief.results.differences import differences
+    from benchbrief.comparing import compare_output as output
+    from benchbrief.comparing.load_differences import compare_loads
+    from benchbrief.comparing.named_contenders import contender, resolve
+    from benchbrief.results.compare.comparison import compare
+    from benchbrief.results.compare.contender_differences import differences
 
     references = resolve(a, out), resolve(b, out)
     _refuse_same(*references)
@@ -104,8 +104,8 @@ def command(
     write_verdicts(title, list(output.cases(outcome, strict=strict)), junit)
     write_markdown(output.markdown(title, outcome, found, notes), markdown)
     if as_json:
-        told = output.as_dict(*references, outcome, found, threshold, origins)
-        click.echo(json.dumps(told, indent=1, ensure_ascii=False))
+        document = output.as_dict(*references, outcome, found, threshold, origins)
+        show_json(document)
     else:
         _tell(references, outcome, list(output.told_differences(found)), notes)
     if outcome.worse or (strict and outcome.untold):
@@ -113,8 +113,8 @@ def command(
 
 
 def _with_unlike(quantity: Quantity, loads: Loads) -> Quantity:
-    told = {point: loads.why_other(point) for point in quantity.points}
-    return replace(quantity, unlike={point: why for point, why in told.items() if why})
+    reasons = {point: loads.why_other(point) for point in quantity.points}
+    return replace(quantity, unlike={point: why for point, why in reasons.items() if why})
 
 
 def _named(reference: Reference) -> str:
@@ -143,9 +143,9 @@ def _refuse_mixture(first: Contender, second: Contender, mixed: bool) -> None:
 
 
 def _chosen(first: Contender, second: Contender, metrics: tuple[str, ...]) -> list[Quantity]:
-    from benchbrief.compare_output import told_definitions
-    from benchbrief.dsl.suggest import did_you_mean
-    from benchbrief.results.contenders import by_default, quantities
+    from benchbrief.comparing.compare_output import told_definitions
+    from benchbrief.dsl.diagnostics.suggest import did_you_mean
+    from benchbrief.results.compare.compared_quantities import by_default, quantities
 
     known = {each.name: each for each in quantities(first, second)}
     if not metrics:
@@ -166,32 +166,23 @@ def _chosen(first: Contender, second: Contender, metrics: tuple[str, ...]) -> li
 
 
 def _tell(references: tuple[Reference, Reference], outcome: Outcome, different: list[str], notes: list[str]) -> None:
-    from benchbrief import compare_output as output
-    from benchbrief.results.export import display_width
-
-    paint = use_colour(sys.stdout)
-
-    def say(text: str, colour: str | None = None) -> None:
-        click.echo(click.style(text, fg=colour) if paint and colour else text, color=paint)
+    from benchbrief.comparing import compare_output as output
+    from benchbrief.comparing.compare_table import table_of
 
     for letter, reference in zip("AB", references, strict=True):
-        say(f"{letter}  {printable(_named(reference))}")
+        show(f"{letter}  {_named(reference)}")
     if different:
-        say("\nwhat else differs, A | B:")
+        show()
+        show("what else differs, A | B:")
         for line in different:
-            say(f"  {printable(line)}")
-    rows: list[Comparison] = list(outcome.comparisons)
-    told = output.told_rows(rows)
-    widths = [max(map(display_width, texts)) for texts in zip(output.HEAD, *told, strict=True)]
-
-    def aligned(cells: tuple[str, ...]) -> str:
-        padded = (text + " " * (width - display_width(text)) for text, width in zip(cells, widths, strict=True))
-        return "  ".join(padded).rstrip()
-
-    say(f"\n{aligned(output.HEAD)}")
-    say("  ".join("─" * width for width in widths))
-    for row, cells in zip(rows, told, strict=True):
-        say(aligned(cells), output.COLOURS.get(row.verdict))
-    say(f"\n{output.counted(outcome)}", "red" if outcome.worse else None)
+            show_wrapped(f"  {one_line(line)}", indent=4)
+    table = table_of(outcome.comparisons, columns_of(sys.stdout))
+    show()
+    for line, row in table.lines:
+        show(line, colour=output.COLOURS.get(row.verdict) if row else None)
+    show()
+    show(output.counted(outcome), colour="red" if outcome.worse else None)
+    for text in table.notes:
+        show_wrapped(text, indent=2)
     for note in notes:
-        say(f"note: {printable(note)}")
+        show_wrapped(f"note: {note}", indent=6)

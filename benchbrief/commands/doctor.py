@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import importlib
-import json
-import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from benchbrief.spec_options import compile_or_stop, spec_options
-from benchbrief.terminal import ExitCode, Stop, printable, use_colour
+from benchbrief.cli.spec_options import compile_or_stop, spec_options
+from benchbrief.cli.terminal import Stop, one_line, show, show_json, show_painted
+from benchbrief.dsl.bench_error import ExitCode
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.plan import Plan
-    from benchbrief.runners.doctor import Finding
+    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.runners.hosts.host_checks import Finding
 
 
 @click.command(
@@ -29,8 +28,9 @@ Examples:
   bench doctor brief.bench --json
   bench doctor brief.bench --strict && bench run brief.bench
 
-Ends with code 3 when something is missing, or a run of this controller has left something on a host. What another
-controller has left, or keeps a host busy, is said; with --strict, it ends with code 3 for that, too.
+Ends with code 3 when something is missing (without SPEC, every load generator), or a
+run of this controller has left something on a host. What another controller has left,
+or keeps a host busy, is said; with --strict, it ends with code 3 for that, too.
 """
 )
 @click.argument("spec", required=False, type=click.Path(path_type=Path))
@@ -40,41 +40,41 @@ controller has left, or keeps a host busy, is said; with --strict, it ends with 
 def command(spec: Path | None, profile: str | None, params: dict[str, str], as_json: bool, strict: bool) -> None:
     """Say what is missing on this machine and on the hosts of SPEC, and how to get it. Starts and changes nothing."""
     plan = compile_or_stop(spec, profile, params).plan if spec else None
-    paint = use_colour(sys.stdout)
     findings = []
     for finding in _all_findings(plan):
         findings.append(finding)
         if not as_json:
-            word = finding.what if finding.what in ("stray", "busy") else "missing"
+            word = finding.what if finding.what in ("stray", "busy") else "missing" if finding.needed else "absent"
             mark = (
                 click.style("ok", fg="green")
                 if finding.ok
-                else click.style(word, fg="red" if finding.ours else "yellow")
+                else click.style(word, fg="red" if finding.ours and finding.needed else "yellow")
             )
             pad = " " * (7 - len(click.unstyle(mark)))
-            line = f"{mark}{pad}  {finding.host:<16} {finding.what:<28} {printable(finding.detail)}"
-            click.echo(line if paint else click.unstyle(line), color=paint)
+            line = f"{mark}{pad}  {one_line(finding.host):<16} {one_line(finding.what):<28} {one_line(finding.detail)}"
+            show_painted(line)
             if finding.hint and not finding.ok:
-                click.echo(f"         {printable(finding.hint)}")
+                show(f"         {finding.hint}")
     if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in findings], indent=1, ensure_ascii=False))
-    if any(not finding.ok and (finding.ours or strict) for finding in findings):
+        show_json([asdict(finding) for finding in findings])
+    if any(not finding.ok and finding.needed and (finding.ours or strict) for finding in findings):
         raise Stop(ExitCode.CELL_FAILED)
     if not as_json:
-        click.echo("nothing is missing")
+        absent = any(not finding.needed and not finding.ok for finding in findings)
+        show("nothing is missing" + (", unless a spec needs what is absent" if absent else ""))
 
 
 def _all_findings(plan: Plan | None) -> Iterator[Finding]:
-    from benchbrief.runners.doctor import examine
+    from benchbrief.runners.hosts.host_checks import check_hosts
 
     yield from _reports()
     yield from _typefaces(plan) if plan else ()
-    yield from examine(plan) if plan else _default_tools()
+    yield from check_hosts(plan) if plan else _default_tools()
 
 
 def _reports() -> Iterator[Finding]:
     """The libraries that render a brief: WeasyPrint needs Pango, which pip can't bring."""
-    from benchbrief.runners.doctor import Finding
+    from benchbrief.runners.hosts.host_checks import Finding
 
     for module, what in (
         ("weasyprint", "PDF writer"),
@@ -99,8 +99,8 @@ def _reports() -> Iterator[Finding]:
 
 def _typefaces(plan: Plan) -> Iterator[Finding]:
     """Those that the reports name or need: without them a brief's looks differ, which is seen late."""
-    from benchbrief.reports.fonts import missing_for
-    from benchbrief.runners.doctor import Finding
+    from benchbrief.reports.render.fonts import missing_for
+    from benchbrief.runners.hosts.host_checks import Finding
 
     for report in plan.reports:
         lost = missing_for(report)
@@ -109,22 +109,30 @@ def _typefaces(plan: Plan) -> Iterator[Finding]:
 
 
 def _default_tools() -> Iterator[Finding]:
-    from benchbrief.compiler.plan import Host
-    from benchbrief.runners import tools
-    from benchbrief.runners.doctor import Finding
+    """Look for the load generators on this machine. A spec needs some of them, so one that is there is enough."""
+    from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
+    from benchbrief.compiler.planning.plan import Host
     from benchbrief.runners.errors import RunnerError
-    from benchbrief.runners.plugins import driver, names
-    from benchbrief.runners.transports import open_transport
+    from benchbrief.runners.hosts import tool_discovery
+    from benchbrief.runners.hosts.host_checks import Finding
+    from benchbrief.runners.plugins import driver
+    from benchbrief.runners.transports.transport_factory import open_transport
 
     local = open_transport(Host(id="local", transport="local", name="127.0.0.1"))
-    for name in names("drivers"):
+    tools = []
+    for name in TOOL_SPECS.names:
         try:
-            found = tools.find(local, driver(name), None)
+            found = tool_discovery.find(local, driver(name), None)
         except RunnerError as error:
-            yield Finding("local", name, False, str(error), error.hint)
+            tools.append(Finding("local", name, False, str(error), error.hint))
         else:
-            yield Finding("local", name, True, f"{found.version or 'no version told'} at {found.path}")
-    try:
-        yield Finding("local", "MongoDB stand-in", True, tools.find_stand_in(local))
-    except RunnerError as error:
-        yield Finding("local", "MongoDB stand-in", False, str(error), error.hint)
+            tools.append(Finding("local", name, True, f"{found.version or 'no version told'} at {found.path}"))
+    needed = not any(each.ok for each in tools)
+    yield from (replace(each, needed=needed) for each in tools)
+    for engine in ENGINE_SPECS.own.values():
+        if not engine.has_stand_in:
+            continue
+        try:
+            yield Finding("local", f"{engine.label} stand-in", True, tool_discovery.find_stand_in(local))
+        except RunnerError as error:
+            yield Finding("local", f"{engine.label} stand-in", False, str(error), error.hint, needed=False)

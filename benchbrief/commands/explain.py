@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 
 import click
 from click.shell_completion import CompletionItem
 
-from benchbrief.terminal import fail, use_colour
+from benchbrief.cli.terminal import fail, show, show_json, show_lines, use_colour
 
 
 def _completed(_ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
-    from benchbrief.compiler.codes import all_codes
+    from benchbrief.compiler.diagnostic_codes import all_codes
 
     return [CompletionItem(info.code, help=info.title) for info in all_codes() if info.code.startswith(typed.upper())]
 
@@ -31,15 +30,15 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print what is known of the code, or of all, as JSON.")
 def command(code: str | None, as_json: bool) -> None:
     """Explain the CODE of an error or a warning; without one, list all codes."""
-    from benchbrief.compiler.codes import all_codes, code_info
-    from benchbrief.dsl.suggest import did_you_mean
+    from benchbrief.compiler.diagnostic_codes import all_codes, code_info
+    from benchbrief.dsl.diagnostics.suggest import did_you_mean
 
     if code is None:
         if as_json:
-            click.echo(json.dumps([asdict(info) for info in all_codes()], indent=1, ensure_ascii=False))
+            show_json([asdict(info) for info in all_codes()])
             return
         for each in all_codes():
-            click.echo(f"{each.code}  {each.title}")
+            show(f"{each.code}  {each.title}")
         return
     info = code_info(code.strip())
     if info is None:
@@ -50,7 +49,7 @@ def command(code: str | None, as_json: bool) -> None:
             f"did you mean `{guess}`?" if guess else "`bench explain` lists the codes",
         )
     if as_json:
-        click.echo(json.dumps(asdict(info), indent=1, ensure_ascii=False))
+        show_json(asdict(info))
         return
     _print(f"{info.severity}[{info.code}]: {info.title}", info.explanation_markdown)
 
@@ -66,6 +65,6 @@ def _print(head: str, markdown: str) -> None:
     console.width = min(console.width, 100)
     console.print(Text(head, style="bold"))
     if not colour:  # plain text is Markdown as it is: it can be searched, piped and pasted
-        click.echo(f"\n{markdown}", nl=False)
+        show_lines(f"\n{markdown}")
         return
     console.print(Padding(Markdown(markdown, code_theme="ansi_dark"), (1, 0, 0, 0)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,9 +9,10 @@ from typing import Any
 
 import click
 
-from benchbrief.layout import SUFFIX, Outcome, laid_out, lay_out_file, specs_in
-from benchbrief.spec_options import show_diagnostics
-from benchbrief.terminal import ExitCode, Stop, fail, printable, use_colour, warn
+from benchbrief.cli.format_files import SUFFIX, Outcome, laid_out, lay_out_file, specs_in
+from benchbrief.cli.spec_options import show_diagnostics
+from benchbrief.cli.terminal import Stop, fail, one_line, show, show_data, show_json, use_colour, warn
+from benchbrief.dsl.bench_error import ExitCode
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -52,12 +52,12 @@ def command(paths: tuple[Path, ...], check: bool, diff: bool, as_json: bool) -> 
     for outcome in outcomes:
         _complain(outcome)
     if as_json:
-        click.echo(json.dumps([_as_dict(each, diff, piped) for each in outcomes], indent=1, ensure_ascii=False))
+        show_json([_as_dict(each, diff, piped) for each in outcomes])
     elif diff:
         for outcome in outcomes:
             _show_diff(outcome.diff())
     elif piped and not check:
-        sys.stdout.buffer.write(outcomes[0].after)
+        show_data(outcomes[0].after)
     elif outcomes:
         _tell(outcomes, "would change" if check else "formatted")
     if any(outcome.not_there for outcome in outcomes):
@@ -67,8 +67,8 @@ def command(paths: tuple[Path, ...], check: bool, diff: bool, as_json: bool) -> 
 
 
 def _of_stdin() -> Outcome:
-    from benchbrief.dsl.diagnostics import SpecError
-    from benchbrief.dsl.read import read_stream
+    from benchbrief.dsl.diagnostics.diagnostic import SpecError
+    from benchbrief.dsl.read_files import read_stream
 
     name = "<stdin>"
     try:
@@ -86,22 +86,22 @@ def _complain(outcome: Outcome) -> None:
 def _show_diff(text: str) -> None:
     paint = use_colour(sys.stdout)
     for line in text.splitlines(keepends=True) if paint else ():
-        click.echo(click.style(printable(line), fg=_COLOURS.get(line[:1])), nl=False, color=True)
+        show(line.rstrip("\n"), colour=_COLOURS.get(line[:1]))
     if not paint:
-        sys.stdout.buffer.write(text.encode())
+        show_data(text.encode())
 
 
 def _tell(outcomes: Sequence[Outcome], verb: str) -> None:
     for outcome in outcomes:
         if outcome.changed:
-            click.echo(f"{verb}: {printable(outcome.name)}")
+            show(f"{verb}: {one_line(outcome.name)}")
     changed, failed = (sum(getattr(each, what) for each in outcomes) for what in ("changed", "failed"))
     counts = {verb: changed, "unchanged": len(outcomes) - changed - failed, "not formatted": failed}
-    click.echo(", ".join(f"{count} {what}" for what, count in counts.items() if count), err=True)
+    show(", ".join(f"{count} {what}" for what, count in counts.items() if count), err=True)
 
 
 def _as_dict(outcome: Outcome, diff: bool, piped: bool) -> dict[str, Any]:
-    from benchbrief.dsl.render import as_json
+    from benchbrief.dsl.diagnostics.render import as_json
 
     found: dict[str, Any] = {
         "file": outcome.name,

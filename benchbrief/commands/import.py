@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from benchbrief.importing import Choices, import_and_tell, import_options
-from benchbrief.progress import Progress
-from benchbrief.terminal import ExitCode, exit_codes, fail
+from benchbrief.cli.import_command import Choices, import_and_tell, import_options
+from benchbrief.cli.importer_options import ImportCommand, complete_kind
+from benchbrief.cli.terminal import exit_codes, fail
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.progress.run_progress import Progress
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.plan import Plan
-    from benchbrief.results.imports.keep import Prepared
-
-TABLE = "table"
-TOOLS = ("ycsb", "go-ycsb", "db_bench", "hdr")
-LOGS = ("iostat", "ipmitool")
-UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}
+    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.results.imports.keep_import import Prepared
 
 
 @click.command(
+    cls=ImportCommand,
     epilog="""
 \b
 Examples:
@@ -44,9 +43,9 @@ A table is CSV; its columns are coordinates, and measures with their unit:
   eco,      a,        96,      7120.1,             4.2
 
 """  # noqa: E501  # an example is one line, which is pasted
-    + exit_codes(ExitCode.DONE, ExitCode.SPEC_WRONG, ExitCode.USAGE, ExitCode.EXPECT_FAILED)
+    + exit_codes(ExitCode.DONE, ExitCode.SPEC_WRONG, ExitCode.USAGE, ExitCode.EXPECT_FAILED),
 )
-@click.argument("kind", type=click.Choice((TABLE, *TOOLS)))
+@click.argument("kind", shell_complete=complete_kind)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
 @click.option(
     "--as",
@@ -59,24 +58,11 @@ A table is CSV; its columns are coordinates, and measures with their unit:
     "--cell", default="", metavar="NAME=VALUE,...", help="What is the same of all outputs: hardware=nvme,threads=8"
 )
 @click.option(
-    "--unit",
-    type=click.Choice(tuple(UNITS)),
-    default="us",
-    show_default=True,
-    help="The unit of the values in HDR logs.",
-)
-@click.option(
-    "--logs",
-    default="",
-    metavar="PATTERN",
-    help="YCSB's histogram logs, where they are not beside its outputs: logs/{hardware}/t{threads}-{operation}.hdr",
-)
-@click.option(
     "--samples",
     multiple=True,
-    type=(click.Choice(LOGS), str),
+    type=(str, str),
     metavar="KIND PATTERN",
-    help="Logs beside outputs, iostat's or ipmitool's: --samples iostat 'out/{hardware}/t{threads}-{node}.log'",
+    help="Logs of samples beside outputs: --samples iostat 'out/{hardware}/t{threads}-{node}.log'",
 )
 @import_options
 def command(
@@ -85,37 +71,38 @@ def command(
     files: tuple[Path, ...],
     pattern: str,
     cell: str,
-    unit: str,
-    logs: str,
     samples: tuple[tuple[str, str], ...],
+    options: Mapping[str, str | float | bool],
 ) -> None:
     """Bring in results that were measured elsewhere, with their source, as a run of their own.
 
-    KIND is what FILES are: `table`, a table of published figures (CSV), or finished outputs of a tool: `ycsb` (its
-    output, with the HDR logs beside it; or raw latencies), `go-ycsb`, `db_bench`, or HDR logs by themselves. They go to
-    the cells of a spec, so that its metrics and briefs work on them as they are. The run is marked as imported wherever
-    it is shown, and `bench run` takes nothing from it. What the files do not tell stays missing.
+    KIND is what FILES are, by the importer that reads them. They go to the cells of a spec, so that its metrics and
+    briefs work on them as they are. The run is marked as imported wherever it is shown, and `bench run` takes nothing
+    from it. What the files do not tell stays missing.
     """
-    from benchbrief.results.imports.prepare import prepare_table
-    from benchbrief.results.imports.prepare_outputs import Where, prepare_outputs
+    from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
+    from benchbrief.results.imports.cell_files import Where
+    from benchbrief.results.imports.prepare_outputs import prepare_outputs
+    from benchbrief.results.imports.read_imported import table_importer
+    from benchbrief.runners.plugins import spec_of
 
     progress = Progress(quiet=choices.as_json)
-    if kind == TABLE:
+    if spec_of(IMPORTER_SPECS, kind).reads == "tables":
         if len(files) > 1:
             raise fail("a table is one file", "import each by itself: each has a source of its own")
-        if pattern or cell or logs or samples:
-            raise fail("a table says its cells itself", "leave out --as, --cell, --logs and --samples")
+        if pattern or cell or samples:
+            raise fail("a table says its cells itself", "leave out --as, --cell and --samples")
         import_and_tell(
             choices,
-            lambda plan: prepare_table(files[0], plan, choices.told, choices.experiment, skip_bad=choices.skip_bad),
+            lambda plan: table_importer(kind).prepare(
+                files[0], plan, choices.source(plan), choices.experiment, skip_bad=choices.skip_bad
+            ),
         )
         return
-    if logs and kind != "ycsb":
-        raise fail("--logs is for the outputs of ycsb", "HDR logs by themselves are FILES of `bench import hdr`")
-    where = Where(pattern, cell, choices.experiment, UNITS[unit], logs, samples)
+    where = Where(pattern, cell, choices.experiment, options, samples)
 
     def prepare(plan: Plan) -> Prepared:
         with progress.doing(f"reading {len(files)} file{'s' if len(files) != 1 else ''}"):
-            return prepare_outputs(kind, files, plan, choices.told, where, skip_bad=choices.skip_bad)
+            return prepare_outputs(kind, files, plan, choices.source(plan), where, skip_bad=choices.skip_bad)
 
     import_and_tell(choices, prepare)

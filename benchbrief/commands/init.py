@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from benchbrief.terminal import fail
+from benchbrief.cli.terminal import fail, show
 
 
 @click.command(
@@ -32,4 +32,4 @@ def command(spec: Path, force: bool) -> None:
     except OSError as error:
         raise fail(f"{spec} can't be written: {error.strerror}") from None
     word = shlex.quote(str(spec))
-    click.echo(f"wrote {spec}; next: bench plan {word}, then bench run {word}")
+    show(f"wrote {spec}; next: bench plan {word}, then bench run {word}")

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchbrief.compared import LAST, NextRun, older_plan
-from benchbrief.run_options import out_option
-from benchbrief.spec_options import compile_or_stop, spec_options
-from benchbrief.terminal import ExitCode, Stop, use_colour
+from benchbrief.cli.run_options import out_option
+from benchbrief.cli.spec_options import compile_or_stop, spec_options
+from benchbrief.cli.terminal import Stop, show_json, show_json_text, show_painted, use_colour
+from benchbrief.comparing.plan_comparison import LAST, NextRun, older_plan
+from benchbrief.dsl.bench_error import ExitCode
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.plan import Plan
+    from benchbrief.compiler.planning.plan import Plan
 
 
 @click.command(
@@ -34,7 +35,8 @@ With --diff, --json prints {spec, against, differs, cells, searches, besides, ru
   cells    [{cell, change: new|changed|same|gone, was, parts: [{part, before, after, before_text, after_text}]}]
   searches [{experiment, parts}]            whose criterion changed: the knee is decided again, be its cells the same
   besides  [{what, name, change, fields}]   what differs and changes no result: labels, metrics, reports
-  run      {measured, seconds, taken: [{run, date, cells}]}   what `bench run` would do
+  run      {measured, seconds, taken: [{run, date, cells}], again: [{cells, why}]}   what `bench run` would do;
+           `again`: why cells that have not changed are measured
 """
 )
 @click.argument("spec", type=click.Path(path_type=Path), required=False, metavar="SPEC")
@@ -71,28 +73,27 @@ def command(
         _compare(spec, plan, against, out, as_json=as_json, by_code=by_code)
         return
     if as_json:
-        click.echo(plan.model_dump_json(indent=1))
+        show_json_text(plan.model_dump_json(indent=1))
         return
 
-    from benchbrief.compiler.explain import explain
+    from benchbrief.compiler.explain.explain_plan import explain
 
-    click.echo(explain(plan, width=_width(), color=use_colour(sys.stdout)))
+    show_painted(explain(plan, width=_width(), color=use_colour(sys.stdout)))
 
 
 def _compare(spec: Path, plan: Plan, against: str, out: Path, *, as_json: bool, by_code: bool) -> None:
-    import json
-
-    from benchbrief.compiler.explain_diff import as_dict, explain_diff
-    from benchbrief.compiler.plan_diff import diff
+    from benchbrief.compiler.explain.explain_diff import as_dict, explain_diff
+    from benchbrief.compiler.planning.plan_diff import diff
 
     older = older_plan(spec, against, plan, out)
-    found, run = diff(older.plan, plan), NextRun.of(plan, out)
+    found = diff(older.plan, plan)
+    run = NextRun.of(found, out)
     if as_json:
-        document = {"spec": plan.spec.name, "against": older.told, **as_dict(found), "run": run.as_dict()}
-        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+        document = {"spec": plan.spec.name, "against": older.document, **as_dict(found), "run": run.as_dict()}
+        show_json(document)
     else:
         colour = use_colour(sys.stdout)
-        click.echo(explain_diff(found, older.text, [run.sentence], width=_width(), color=colour))
+        show_painted(explain_diff(found, older.text, [run.sentence, *run.reasons], width=_width(), color=colour))
     if by_code and found.differs:
         raise Stop(ExitCode.SPEC_WRONG)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
-from benchbrief.run_options import chosen_run, out_option, run_argument
-from benchbrief.terminal import ExitCode, Stop, warn
+from benchbrief.cli.run_options import chosen_run, out_option, run_argument
+from benchbrief.cli.terminal import Stop, show, show_json, warn
+from benchbrief.dsl.bench_error import ExitCode
 
 
 @click.command(
@@ -28,17 +28,17 @@ def command(run: str | None, out: Path, as_json: bool) -> None:
 
     Ends with code 3 when a raw output is gone or was changed: what was read from it is missing in the tables.
     """
-    from benchbrief.results.store import open_store, rebuild
+    from benchbrief.results.store.store import open_store, rebuild
 
     run_dir = chosen_run(out, run)
     rebuild(run_dir)
     with open_store(run_dir) as results:
         lost = [str(text) for (text,) in results.sql("SELECT DISTINCT text FROM notes WHERE severity = 'error'").rows]
     if as_json:
-        told = {"run": run_dir.name, "store": str(run_dir / "store"), "problems": lost}
-        click.echo(json.dumps(told, indent=1, ensure_ascii=False))
+        document = {"run": run_dir.name, "store": str(run_dir / "store"), "problems": lost}
+        show_json(document)
     else:
-        click.echo(run_dir / "store")
+        show(run_dir / "store")
         for text in lost:
             warn(text)
     if lost:

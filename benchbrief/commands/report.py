@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
-from benchbrief.dsl.suggest import did_you_mean
-from benchbrief.run_options import chosen_run, out_option, run_argument
-from benchbrief.terminal import ExitCode, Stop, fail, warn
+from benchbrief.cli.run_options import chosen_run, open_results, out_option, run_argument
+from benchbrief.cli.terminal import Stop, fail, show, show_json, warn
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from benchbrief.compiler.plan import Plan, Report
-    from benchbrief.reports.render import Format
+    from benchbrief.compiler.planning.plan import Plan, Report
+    from benchbrief.reports.render.render_report import Format
 
 
 def _formats(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -35,14 +35,15 @@ def _formats(_context: click.Context, _option: click.Parameter, value: str | Non
 Examples:
   bench report                                  the last run's brief
   bench report 20260301 --to /tmp/brief
-  bench report --language ja                    in another language, but for your own texts
+  bench report --language ja                    brief.ja.pdf: in Japanese, but for your own texts
   bench report --spec brief.bench               with the prose, tables and metrics as they are in the spec now
   bench report --format pdf --paper letter      the PDF alone, on US paper
   bench report --format html,markdown           for a web site
 
 \b
 Exit codes:
-  0 done   1 the spec is wrong   2 usage, or no such run   4 an `expect` fails, or can't be known
+  0 done   1 the spec is wrong   2 usage, or no such run   3 a figure could not be drawn
+  4 an `expect` fails, or can't be known   5 the disk is too full for the brief
 """
 )
 @run_argument
@@ -53,7 +54,7 @@ Exit codes:
 @click.option("--format", "formats", callback=_formats, help="What to make, of pdf, html and markdown.")
 @click.option("--paper", type=click.Choice(("a4", "letter"), case_sensitive=False), help="The size of PDF pages.")
 @click.option("--html-only", is_flag=True, help="The same as --format html.")
-@click.option("--json", "as_json", is_flag=True, help="Print the files' paths as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the files' paths as JSON; missing figures as `undrawn`.")
 def command(
     run: str | None,
     out: Path,
@@ -66,26 +67,26 @@ def command(
     as_json: bool,
 ) -> None:
     """Render the brief of RUN (the last one by default) as PDF and HTML from its stored results."""
-    from benchbrief.pipeline import render_all
-    from benchbrief.results.expects import evaluate
-    from benchbrief.results.store import fresh_store
-    from benchbrief.runners.rundir import keep_spec, load_plan
+    from benchbrief.results.analysis.expectation_verdicts import evaluate
+    from benchbrief.runners.journal.run_folder import keep_spec, load_plan
+    from benchbrief.running.render_briefs import making_brief, render_briefs
 
     run_dir = chosen_run(out, run)
     plan = load_plan(run_dir)
     newer = None
     if spec is not None:
         newer = _reports_of(spec, plan)
-        keep_spec(run_dir, {**newer.spec.files, **newer.assets})
+        with making_brief():
+            keep_spec(run_dir, {**newer.spec.files, **newer.assets})
         changes = {"metrics": newer.metrics, "expects": newer.expects, "reports": newer.reports}
         plan = plan.model_copy(update=changes)
     if not plan.reports:
         raise fail(f"the spec of {run_dir.name} has no `report` block", "add one, then: bench report --spec FILE")
     if language is not None:
         plan = plan.model_copy(update={"reports": _in_language(plan.reports, language)})
-    with fresh_store(run_dir) as results:
+    with open_results(run_dir) as results:
         verdicts, simulated = evaluate(plan, results), results.simulated
-        reports = render_all(
+        briefs = render_briefs(
             run_dir,
             plan,
             results,
@@ -95,25 +96,30 @@ def command(
             reports_from=newer.spec.files if newer else None,
         )
     if as_json:
-        click.echo(json.dumps({name: [str(path) for path in paths] for name, paths in reports.items()}, indent=1))
+        files = {name: [str(path) for path in paths] for name, paths in briefs.files.items()}
+        show_json({**files, "undrawn": briefs.undrawn} if briefs.undrawn else files)
     else:
-        for paths in reports.values():
+        for paths in briefs.files.values():
             for path in paths:
-                click.echo(path)
+                show(path)
     broken = [verdict for verdict in verdicts if verdict.holds is not True]
     for verdict in broken:
-        warn(verdict.warning)
-    if broken and not simulated:  # of numbers that nobody measured it is told, and counts for nothing
+        warn(verdict.of_simulated if simulated else verdict.warning)
+    for text in briefs.undrawn:
+        warn(f"missing from the brief: {text}")
+    if briefs.undrawn:
+        raise Stop(ExitCode.CELL_FAILED)
+    if broken and not simulated:  # simulated numbers are shown, and decide nothing
         raise Stop(ExitCode.EXPECT_FAILED)
 
 
 def _in_language(reports: tuple[Report, ...], language: str) -> tuple[Report, ...]:
     """The reports in a shipped language, or with the words of a catalogue; their own texts stay as they are."""
-    from benchbrief.compiler.briefs.catalogues import read_catalogue
-    from benchbrief.compiler.briefs.report import LANGUAGES
+    from benchbrief.cli.spec_options import show_diagnostics
+    from benchbrief.compiler.briefs.style.word_catalogues import read_catalogue
+    from benchbrief.compiler.extensions.extension_spec import LANGUAGES
     from benchbrief.compiler.problems import Findings
-    from benchbrief.dsl.suggest import did_you_mean
-    from benchbrief.spec_options import show_diagnostics
+    from benchbrief.dsl.diagnostics.suggest import did_you_mean
 
     words = {}
     if language not in LANGUAGES:
@@ -137,7 +143,7 @@ def _in_language(reports: tuple[Report, ...], language: str) -> tuple[Report, ..
 
 def _reports_of(spec: Path, plan: Plan) -> Plan:
     """The plan of a spec whose cells are those that the run's plan measured."""
-    from benchbrief.spec_options import compile_or_stop
+    from benchbrief.cli.spec_options import compile_or_stop
 
     newer: Plan = compile_or_stop(spec, plan.spec.profile, plan.spec.params).plan
     measured = {cell.id: cell.hash for cell in plan.cells}

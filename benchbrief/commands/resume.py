@@ -10,10 +10,11 @@ from typing import Unpack
 
 import click
 
-from benchbrief.progress import Progress
-from benchbrief.run_options import out_option
-from benchbrief.run_output import Ending, ending_options, run_and_tell
-from benchbrief.terminal import ENDS, exit_codes, fail
+from benchbrief.ci.verdict_files import require_writable
+from benchbrief.cli.run_options import out_option
+from benchbrief.cli.terminal import ENDS, exit_codes, fail
+from benchbrief.progress.run_output import Ending, ending_options, run_and_tell
+from benchbrief.progress.run_progress import Progress
 
 
 @click.command(
@@ -39,11 +40,12 @@ def command(
     What still runs on the hosts, or has ended there meanwhile, is attached to; other interrupted cells are run again.
     Without RUN, the last interrupted run of the folder.
     """
-    from benchbrief.results.runs import find_run, imported_from, last_interrupted
+    from benchbrief.results.runs.find_runs import find_run, imported_from, last_interrupted
 
     run_dir = find_run(out, run) if run else last_interrupted(out)
     if imported_from(run_dir):
         raise fail(f"{run_dir.name} was imported: there is nothing to go on with", "measure with `bench run SPEC`")
+    require_writable(asked["junit"], asked["markdown"])
     progress = Progress(quiet=asked["quiet"])
     for text in _changed_files(run_dir):
         progress.warn(text)
@@ -52,7 +54,7 @@ def command(
 
 def _changed_files(run_dir: Path) -> Iterator[str]:
     """What is to be said of files of the spec that are other ones now than when the run was planned."""
-    from benchbrief.runners.rundir import load_plan
+    from benchbrief.runners.journal.run_folder import load_plan
 
     spec = load_plan(run_dir).spec
     changed = []

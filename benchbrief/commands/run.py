@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from benchbrief.earlier import look_for_earlier
-from benchbrief.progress import Progress
-from benchbrief.run_options import out_option
-from benchbrief.run_output import Ending, ending_options, run_and_tell
-from benchbrief.simulation import simulate_options, simulation
-from benchbrief.spec_options import compile_or_stop, spec_options
-from benchbrief.terminal import ENDS, ExitCode, exit_codes, fail
+from benchbrief.ci.verdict_files import require_writable
+from benchbrief.cli.run_options import out_option
+from benchbrief.cli.simulation_options import simulate_options, simulation
+from benchbrief.cli.spec_options import compile_or_stop, spec_options
+from benchbrief.cli.terminal import ENDS, exit_codes, fail
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.progress.earlier_results import look_for_earlier
+from benchbrief.progress.run_output import Ending, ending_options, run_and_tell
+from benchbrief.progress.run_progress import Progress
 
 if TYPE_CHECKING:
-    from benchbrief.runners.journal import Simulated
+    from benchbrief.runners.journal.events import Simulated
 
 
 @click.command(
@@ -63,13 +65,14 @@ def command(
     **asked: Unpack[Ending],
 ) -> None:
     """Run SPEC on its hosts, keep every result, and render its brief as PDF and HTML."""
-    from benchbrief.runners.errors import HostBusy, OneMachine
+    from benchbrief.runners.errors import HostBusy, NoHost, OneMachine
 
+    require_writable(asked["junit"], asked["markdown"])
     progress = Progress(quiet=asked["quiet"])
     run_dir = _made(spec, profile, params, out, simulation(simulate, seed, errors, failing), fresh, progress)
     try:
         run_and_tell(run_dir, progress, asked)
-    except (HostBusy, OneMachine):  # nothing was begun
+    except (HostBusy, NoHost, OneMachine):  # nothing was begun
         shutil.rmtree(run_dir, ignore_errors=True)
         raise
 
@@ -84,9 +87,9 @@ def _made(
     progress: Progress,
 ) -> Path:
     """The directory of a new run. What was read of the spec ends here: of a fleet's it is more than the run takes."""
-    from benchbrief.git_files import revision_of
-    from benchbrief.runners.rundir import create_run
-    from benchbrief.runners.worlds import world_for
+    from benchbrief.comparing.git_files import revision_of
+    from benchbrief.runners.journal.run_folder import create_run
+    from benchbrief.runners.worlds.world_choice import world_for
 
     checked = compile_or_stop(spec, profile, params)
     if not checked.plan.cells:

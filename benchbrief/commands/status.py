@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -13,16 +11,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from benchbrief.importing import SHORT as IMPORTED
-from benchbrief.marks import marks, shortened
-from benchbrief.pipeline import said
-from benchbrief.quantities import duration, latency, power, rate
-from benchbrief.run_options import chosen_run, out_option, run_argument
-from benchbrief.simulation import SHORT
-from benchbrief.terminal import fail, printable, use_colour, warn
+from benchbrief.cli.import_command import SHORT as IMPORTED
+from benchbrief.cli.readable_quantities import duration, latency, power, rate
+from benchbrief.cli.run_names import run_name
+from benchbrief.cli.run_options import chosen_run, out_option, run_argument
+from benchbrief.cli.simulation_options import SHORT
+from benchbrief.cli.terminal import fail, one_line, show, show_data, show_json, show_painted, use_colour, warn
+from benchbrief.cli.terminal_marks import marks, shortened
+from benchbrief.compiler.rounding import share_text
+from benchbrief.dsl.diagnostics.source_line import display_width
 
 if TYPE_CHECKING:
-    from benchbrief.results.summary import CellStatus, RunStatus
+    from benchbrief.results.runs.run_summary import CellStatus, RunStatus
 
 _COLOURS = {
     "done": "green",
@@ -56,31 +56,33 @@ Examples:
 @click.option("--openmetrics", is_flag=True, help="Print as OpenMetrics text.")
 def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics: bool) -> None:
     """Show how far RUN (the last one by default) has come: each cell's state, what failed and why, the time left."""
-    from benchbrief.results.summary import summarise
+    from benchbrief.results.runs.run_summary import summarise
 
     if openmetrics:
         if every or as_json:
             raise fail("--openmetrics is of one run, and a format of its own", "leave out --all and --json")
-        click.echo(_openmetrics(chosen_run(out, run)), nl=False)
+        show_data(_openmetrics(chosen_run(out, run)).encode())
         return
     every = every or (run is None and not as_json and _none_measured(out))
     runs = list(_all(out)) if every else [summarise(chosen_run(out, run))]
     if as_json:
         documents = [asdict(each) for each in runs]
-        click.echo(json.dumps(documents if every else documents[0], indent=1, default=str, ensure_ascii=False))
+        show_json(documents if every else documents[0])
         return
     for each in runs:
-        click.echo(_headline(each))
+        show_painted(_headline(each))
+        for what in each.waits:
+            show(f"  waits: {what}")
         if not every:
             _tell_cells(each)
             _tell_hosts(each)
             if each.status in ("interrupted", "failed"):
-                click.echo(f"go on with: bench resume {said(Path(each.directory))}")
+                show(f"go on with: bench resume {run_name(Path(each.directory))}")
 
 
 def _none_measured(out: Path) -> bool:
     """Whether there are runs, and none of them is meant where no run is named."""
-    from benchbrief.results.runs import list_real_runs, list_runs
+    from benchbrief.results.runs.find_runs import list_real_runs, list_runs
 
     return bool(list_runs(out)) and not list_real_runs(out)
 
@@ -88,7 +90,7 @@ def _none_measured(out: Path) -> bool:
 def _headline(run: RunStatus) -> str:
     taken = f" ({run.reused} of them by earlier runs)" if run.reused else ""
     left = f", about {duration(run.remaining_s)} left" if run.remaining_s else ""
-    mark = f" ({SHORT})" if run.simulated else f" ({IMPORTED}: {printable(run.source)})" if run.source else ""
+    mark = f" ({SHORT})" if run.simulated else f" ({IMPORTED}: {one_line(run.source)})" if run.source else ""
     if run.source:  # nothing ran, so no time was taken
         return f"{run.run_id}  {_state(run.status)} {run.done}/{run.total} cells imported{mark}"
     skipped = f"{run.skipped} not needed, " if run.skipped else ""
@@ -110,16 +112,18 @@ def _tell_cells(run: RunStatus) -> None:
     kind = marks(sys.stdout.encoding)
     for cell in run.cells:
         number = rate(cell.ops_per_s) if cell.ops_per_s is not None else ""
-        name = printable(cell.cell_id)
+        name = one_line(cell.cell_id)
         more = _more(cell)
         if at_terminal:
             name = shortened(name, max(20, columns - 2 - _STATE - _NUMBER - 4), kind)
         line = f"  {_state(cell.status)} {number:>{_NUMBER}}  {name}"
-        if more and (not at_terminal or 2 + _STATE + 1 + _NUMBER + 2 + len(name) + 2 + len(more) <= columns):
+        if more and (
+            not at_terminal or 2 + _STATE + 1 + _NUMBER + 2 + display_width(name) + 2 + display_width(more) <= columns
+        ):
             line += f"  {more}"
-        click.echo(line)
+        show_painted(line)
         if more and not line.endswith(more):
-            click.echo(f"  {'':<{_STATE}} {more}")
+            show(f"  {'':<{_STATE}} {more}")
 
 
 def _more(cell: CellStatus) -> str:
@@ -131,11 +135,11 @@ def _more(cell: CellStatus) -> str:
         if cell.now.latency_s is not None:
             parts.append(f"{cell.now.latency_of} {latency(cell.now.latency_s)}")
     if cell.reason:
-        parts.append(printable(cell.reason))
+        parts.append(one_line(cell.reason))
     if cell.attempt is not None and cell.attempt > 1:
         parts.append(f"(attempt {cell.attempt})")
     if cell.reused_from:
-        parts.append(f"from run {printable(cell.reused_from)}")
+        parts.append(f"from run {one_line(cell.reused_from)}")
     return "  ".join(parts)
 
 
@@ -143,19 +147,19 @@ def _tell_hosts(run: RunStatus) -> None:
     for host, said_now in run.hosts.items():
         parts = []
         if (cpu := said_now.get("cpu.utilisation")) is not None:
-            parts.append(f"cpu {cpu:.0%}")
+            parts.append(f"cpu {share_text(cpu)}")
         if (watts := said_now.get("power")) is not None:
             parts.append(power(watts))
         if parts:
-            click.echo(f"  host {printable(host)}: {', '.join(parts)} now")
+            show(f"  host {one_line(host)}: {', '.join(parts)} now")
 
 
 def _openmetrics(run_dir: Path) -> str:
-    from benchbrief.openmetrics import text
-    from benchbrief.results.evidence import read_evidence
-    from benchbrief.results.runs import run_state
-    from benchbrief.run_view import RunView
-    from benchbrief.runners.live import present_readings
+    from benchbrief.ci.openmetrics import text
+    from benchbrief.progress.run_view import RunView
+    from benchbrief.results.ingest.run_evidence import read_evidence
+    from benchbrief.results.runs.find_runs import run_state
+    from benchbrief.runners.execution.live_numbers import present_readings
 
     state = run_state(run_dir)
     evidence = read_evidence(run_dir)
@@ -163,14 +167,14 @@ def _openmetrics(run_dir: Path) -> str:
     view.run_id = evidence.run_id
     for record in evidence.records:
         view.apply(record)
-    now = time.time() if state == "running" or view.last_at is None else view.last_at
-    return text(view, present_readings(run_dir) if state == "running" else (), state, now)
+    now = view.now() if state == "running" or view.last_at is None else view.last_at
+    return text(view, present_readings(run_dir, now) if state == "running" else (), state, now)
 
 
 def _all(out: Path) -> Iterator[RunStatus]:
     """A run that can't be read, such as one of another version, does not hide the others."""
-    from benchbrief.results.runs import list_runs
-    from benchbrief.results.summary import summarise
+    from benchbrief.results.runs.find_runs import list_runs
+    from benchbrief.results.runs.run_summary import summarise
     from benchbrief.runners.errors import RunnerError
 
     for path in list_runs(out):

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from benchbrief.pipeline import said
-from benchbrief.progress import Progress
-from benchbrief.run_options import out_option, run_argument
-from benchbrief.spec_options import compile_or_stop, spec_options
-from benchbrief.terminal import ExitCode, Stop, exit_codes, printable
+from benchbrief.cli.run_names import run_name
+from benchbrief.cli.run_options import out_option, run_argument
+from benchbrief.cli.spec_options import compile_or_stop, spec_options
+from benchbrief.cli.terminal import Stop, exit_codes, one_line, show, show_json
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.progress.run_progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from benchbrief.runners.takeover.stop_run import Stopped
+
 _WORDS = {
-    "stopped": "its controller has stopped it",
-    "cleaned": "its controller was gone; ended here",
+    "stopped": "stopped by its own controller, which leaves nothing on its hosts",
+    "cleaned": "its controller had gone, so it was stopped from here",
     "ended": "it had ended before",
 }
 
@@ -62,7 +65,8 @@ def command(
     """End RUN and leave nothing of it on its hosts; `bench resume` can go on with it.
 
     A run that goes on is asked to stop, as by Ctrl-C, and waited for. One whose controller is gone is ended from here:
-    its jobs are ended with all that they started, and what lies on its hosts is removed. Without RUN, where another
+    its jobs are ended with all that they started, and what lies on its hosts is removed; what was there is listed. The
+    run may have been moved; a copy of a run owns nothing that the original has started. Without RUN, where another
     than the one that goes on could be meant, nothing is ended, and they are listed.
     """
     if spec is not None:
@@ -70,34 +74,62 @@ def command(
             raise click.UsageError("--strays is for the hosts of a spec, whichever run: leave RUN out")
         _end_strays(spec, profile, params, as_json=as_json)
         return
-    from benchbrief.results.runs import find_run, last_unended
-    from benchbrief.runners.stopping import stop_run
+    from benchbrief.results.runs.find_runs import find_run, last_unended
+    from benchbrief.runners.takeover.stop_run import stop_run
 
     run_dir = find_run(out, run) if run else last_unended(out)
     done = stop_run(run_dir, Progress(quiet=quiet).note)
     if as_json:
-        told = {"run": run_dir.name, "directory": str(run_dir), "how": done.how, "jobs_ended": done.jobs}
-        click.echo(json.dumps({**told, "not_cleaned": _reasons(done.unclean)}, indent=1, ensure_ascii=False))
+        document = {
+            "run": run_dir.name,
+            "directory": str(run_dir),
+            "how": done.how,
+            "jobs_ended": done.jobs,
+            "ended": [{"host": host, "what": left.what} for host, left in done.found],
+            "copied_from": done.copied_from,
+            "not_cleaned": _reasons(done.unclean),
+        }
+        show_json(document)
     else:
-        jobs = f"; {done.jobs} of its jobs still ran" if done.jobs else ""
-        click.echo(f"{run_dir.name}: {_WORDS[done.how]}{jobs}")
-        _tell_unclean(done.unclean, f"bench stop {said(run_dir)}")
+        show(f"{run_dir.name}: {_WORDS[done.how]}{_what_was_left(done)}")
+        for host, left in done.found:
+            show(f"  {host}: {left.ended}")
+        if done.copied_from:
+            original = one_line(shlex.quote(done.copied_from))
+            show(f"  it is a copy, and its original's jobs are not its own; to stop those: bench stop {original}")
+        _tell_unclean(done.unclean, f"bench stop {run_name(run_dir)}")
     if done.unclean:
         raise Stop(ExitCode.CELL_FAILED)
 
 
+def _what_was_left(done: Stopped) -> str:
+    """What was seen on the hosts, so that who looks for a job knows whether it was there."""
+    if done.how == "stopped":
+        return ""
+    if not done.found:
+        return "" if done.unclean else "; nothing of it was found on its hosts"
+    claims = sum(left.is_claim for _, left in done.found)
+    removed = len(done.found) - done.jobs - claims
+    parts = (
+        f"ended {plural(done.jobs, 'job')}" if done.jobs else "",
+        f"removed what {plural(removed, 'job')} had left" if removed else "",
+        f"released {plural(claims, 'claim')}" if claims else "",
+    )
+    return f"; {', '.join(part for part in parts if part)}"
+
+
 def _end_strays(spec: Path, profile: str | None, params: dict[str, str], *, as_json: bool) -> None:
-    from benchbrief.runners.strays import end_strays
+    from benchbrief.runners.hosts.orphans import end_strays
 
     ended, unclean = end_strays(compile_or_stop(spec, profile, params).plan)
     if as_json:
         strays = [{"host": each.host, "what": each.what} for each in ended]
-        click.echo(json.dumps({"ended": strays, "not_cleaned": _reasons(unclean)}, indent=1, ensure_ascii=False))
+        show_json({"ended": strays, "not_cleaned": _reasons(unclean)})
     else:
         for each in ended:
-            click.echo(printable(f"{each.host}: ended {each.what}"))
+            show(f"{each.host}: {each.ended}")
         if not ended and not unclean:
-            click.echo("no strays")
+            show("no dead controller left a job or a claim on the hosts of the spec")
         _tell_unclean(unclean, f"bench stop --strays {shlex.quote(str(spec))}")
     if unclean:
         raise Stop(ExitCode.CELL_FAILED)
@@ -109,6 +141,6 @@ def _reasons(unclean: Mapping[str, Exception]) -> list[dict[str, str]]:
 
 def _tell_unclean(unclean: Mapping[str, Exception], again: str) -> None:
     for error in unclean.values():
-        click.echo(printable(f"  not cleaned up: {error}"), err=True)
+        show(one_line(f"  not cleaned up: {error}"), err=True)
     if unclean:
-        click.echo(f"once they can be reached, type: {again}", err=True)
+        show(f"once the hosts can be reached, type: {again}", err=True)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import re
-from contextlib import AbstractContextManager
-from dataclasses import asdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchbrief.run_options import out_option
-from benchbrief.terminal import ExitCode, Stop, fail, printable, warn
+from benchbrief.cli.run_options import out_option
+from benchbrief.cli.terminal import Stop, fail, one_line, show, show_error, show_json, warn
+from benchbrief.dsl.bench_error import BenchError, ExitCode
+from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.runners.errors import RunnerError
 
 if TYPE_CHECKING:
-    from benchbrief.reports.numbers import NumbersFile
-    from benchbrief.reports.verify import Verification
-    from benchbrief.results.store import Store
+    from benchbrief.reports.provenance.numbers_file import NumbersFile
+    from benchbrief.reports.provenance.verify_numbers import Verification
 
 _TOLD = 20
-"""More than these are told by their number; `--json` has them all."""
+"""More than these are counted only; `--json` has them all."""
 
 
 @click.command(
@@ -28,55 +30,116 @@ _TOLD = 20
 \b
 Examples:
   bench verify bench-out/20260301-101500-brief/reports/brief.pdf
+  bench verify briefs/*.pdf                            several, each held against its own run
   bench verify brief.html --store 20260301             a brief that was copied elsewhere, and its run
   bench verify brief.pdf --raw                         are the raw outputs those that it was made from?
   bench verify brief.pdf --from-raw                    parse them again, instead of trusting the tables
   bench verify brief.json --json | jq '.differing[].why'
 
 \b
-Exit codes:
+Exit codes, of several briefs the first of 1, 2, 3 that one of them ends with:
   0  every number holds, and the document shows it as it was made
-  1  a number does not hold, or the document was edited
+  1  a number does not hold, or the document, or a file that was made with it, was edited
   2  usage, or the brief, its numbers or its run is not there
-  3  a raw output is missing or was changed (--raw, --from-raw)
+  3  a raw output (--raw, --from-raw), or what else the run keeps (its journal, plan,
+     spec and tables), is missing or was changed
 """
 )
-@click.argument("brief", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("briefs", metavar="BRIEF...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--store", "run", help="The run: its name, the start of it, or its folder. By default, where BRIEF lies.")
 @out_option
 @click.option("--raw", is_flag=True, help="Compute the SHA-256 of each raw output behind the numbers.")
 @click.option("--from-raw", is_flag=True, help="Compute the numbers from the raw outputs, parsed again; implies --raw.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
-def command(brief: Path, run: str | None, out: Path, raw: bool, from_raw: bool, as_json: bool) -> None:
-    """Compute every number of BRIEF (its PDF, HTML or JSON) again from the stored results, and say whether it holds.
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON; of several briefs, as an array.")
+def command(briefs: tuple[Path, ...], run: str | None, out: Path, raw: bool, from_raw: bool, as_json: bool) -> None:
+    """Compute every number of each BRIEF (its PDF, HTML or JSON) again from the stored results, and say whether it
+    holds.
 
     A number holds when its value is the same to nine digits. What the PDF or the page shows is compared with what it
-    was made with, so that an edited number is found. Nothing is fetched, and nothing of the run is changed.
+    was made with, so that an edited number is found, and each file with its SHA-256 in the run's journal. Nothing is
+    fetched, and nothing of the run is changed.
     """
-    from benchbrief.reports.shown import read_brief
-    from benchbrief.reports.verify import verify
-    from benchbrief.runners.rundir import load_plan, plan_of_digest
+    codes, documents = set[ExitCode](), list[dict[str, Any]]()
+    for brief in briefs:
+        try:
+            numbers, run_dir, found = _verified(brief, run, out, raw=raw, from_raw=from_raw)
+        except BenchError as error:
+            if len(briefs) == 1:
+                raise
+            codes.add(show_error(error))
+            documents.append({"brief": str(brief), "holds": None})
+            continue
+        sound = not found.raw and not found.kept
+        codes.add(ExitCode.SPEC_WRONG if not found.holds else ExitCode.DONE if sound else ExitCode.CELL_FAILED)
+        documents.append({"brief": str(brief), "run": str(run_dir), "holds": found.holds and sound, **asdict(found)})
+        if not as_json:
+            _tell(brief, numbers, found)
+    if as_json:
+        show_json(documents if len(briefs) > 1 else documents[0])
+    if worst := min(codes - {ExitCode.DONE}, default=None):
+        raise Stop(worst)
 
+
+def _verified(
+    brief: Path, run: str | None, out: Path, *, raw: bool, from_raw: bool
+) -> tuple[NumbersFile, Path, Verification]:
+    """Raises Stop, RunnerError, ReportError."""
+    from benchbrief.reports.provenance.finished_brief import read_brief
+    from benchbrief.reports.provenance.verify_numbers import against_journal, verify
+    from benchbrief.results.runs.made_reports import made_of
+    from benchbrief.results.store.store import rebuilt_store, store_problem, unchanged_store
+    from benchbrief.runners.journal.run_folder import load_plan, plan_of_digest
+
+    if brief.is_dir():
+        raise _no_brief(brief)
     made = read_brief(brief)
     run_dir = _run_of(brief, made.numbers, run, out)
-    plan = plan_of_digest(run_dir, made.numbers.plan_sha256)
-    with _opened(run_dir, from_raw) as results:
-        hashed = run_dir if raw or from_raw else None
-        found = verify(made, plan or load_plan(run_dir), results, hashed, known=plan is not None)
-    if as_json:
-        told = {"brief": str(brief), "run": str(run_dir), "holds": found.holds and not found.raw, **asdict(found)}
-        click.echo(json.dumps(told, indent=1, ensure_ascii=False))
-    else:
-        _tell(brief, made.numbers, found)
-    if not found.holds:
-        raise Stop(ExitCode.SPEC_WRONG)
-    if found.raw:
-        raise Stop(ExitCode.CELL_FAILED)
+    with _reading_run():
+        own, plan = load_plan(run_dir), plan_of_digest(run_dir, made.numbers.plan_sha256)
+        known, damaged = made_of(run_dir, made.numbers.report), store_problem(run_dir)
+        elsewhere = from_raw or damaged
+        # The tables as they are, where the journal can't be read to see whether it has grown.
+        store = rebuilt_store(run_dir) if elsewhere else unchanged_store(run_dir, grown_too=bool(known.problem))
+        with store as results:
+            hashed = run_dir if raw or from_raw else None
+            found = verify(made, plan or own, results, hashed, known=plan is not None)
+        if damaged:
+            found = replace(found, kept=(f"{run_dir / 'store'}: {damaged}; for tables that are: bench rebuild",))
+        return made.numbers, run_dir, against_journal(found, brief, made, own, run_dir, known)
+
+
+def _no_brief(folder: Path) -> Stop:
+    """Return the end of a command that was given a folder, with the first of the briefs in it as what to give."""
+    kinds = ("*.pdf", "*.html", "reports/*.pdf", "reports/*.html", "*/reports/*.pdf", "*/reports/*.html")
+    made = next((brief for kind in kinds for brief in sorted(folder.glob(kind))), None)
+    hint = f"give a brief: bench verify {made}" if made else "give the PDF, HTML or JSON of a brief"
+    return fail(f"{folder} is a folder, and not a brief", hint)
+
+
+@contextmanager
+def _reading_run() -> Iterator[None]:
+    """Within this, what can't be read is a file that the run keeps. Raises Stop, and DiskFull as it is."""
+    from benchbrief.dsl.bench_error import FULL
+    from benchbrief.runners.errors import DiskFull
+
+    try:
+        yield
+    except DiskFull:
+        raise
+    except RunnerError as error:
+        raise fail(str(error), error.hint, ExitCode.CELL_FAILED) from error
+    except OSError as error:
+        if error.errno in FULL or not error.filename:
+            raise
+        hint = "put the file back from a copy"
+        raise fail(f"{error.filename} can't be read: {error.strerror}", hint, ExitCode.CELL_FAILED) from error
 
 
 def _run_of(brief: Path, numbers: NumbersFile, run: str | None, out: Path) -> Path:
-    from benchbrief.results.errors import ResultsError
-    from benchbrief.results.runs import find_run, list_runs
+    from benchbrief.results.runs.find_runs import find_run, list_runs
+    from benchbrief.results.store_errors import ResultsError
+    from benchbrief.runners.journal.journal_file import JOURNAL
+    from benchbrief.runners.journal.run_folder import PLAN
 
     if run is not None:
         try:
@@ -88,7 +151,7 @@ def _run_of(brief: Path, numbers: NumbersFile, run: str | None, out: Path) -> Pa
             hint = f"--store wants the run of the brief: {numbers.run}, or the folder of that name, wherever it lies"
             raise fail(what, hint) from error
     beside = brief.resolve().parent.parent
-    if (beside / "plan.json").is_file():
+    if any((beside / name).is_file() for name in (PLAN, JOURNAL)):  # one of them may have been lost
         return beside
     try:
         return find_run(out, numbers.run)
@@ -96,27 +159,27 @@ def _run_of(brief: Path, numbers: NumbersFile, run: str | None, out: Path) -> Pa
         raise fail(f"the run of {brief}, {numbers.run}, is not in {out}", "name it: --store RUN") from error
 
 
-def _opened(run_dir: Path, from_raw: bool) -> AbstractContextManager[Store]:
-    from benchbrief.results.build import STORE
-    from benchbrief.results.store import fresh_store, rebuilt_store
-
-    missing = not (run_dir / STORE).is_dir()  # nothing of the run is changed: they are built elsewhere
-    return rebuilt_store(run_dir) if from_raw or missing else fresh_store(run_dir)
-
-
 def _tell(brief: Path, numbers: NumbersFile, found: Verification) -> None:
-    click.echo(printable(f"{brief}: {numbers.title} (run {numbers.run}, {numbers.kind})"))
-    click.echo(f"{_counted(found.numbers, 'number')}: {_held(found.numbers, len(found.differing))}")
-    click.echo(f"{_counted(found.points, 'value')} in {_counted(len(numbers.figures), 'figure')}: "
+    show(one_line(f"{brief}: {numbers.title} (run {numbers.run}, {numbers.kind})"))
+    show(f"{plural(found.numbers, 'number')}: {_held(found.numbers, len(found.differing))}")
+    show(f"{plural(found.points, 'value')} in {plural(len(numbers.figures), 'figure')}: "
                f"{_held(found.points, len(found.drawn))}")  # fmt: skip
+    kind = {".html": "page", ".pdf": "PDF"}.get(brief.suffix.lower(), "file of numbers")
     if found.edited is not None:
-        click.echo(f"shown: {_shown(numbers, found)}")
+        show(f"the {kind} itself: {_shown(numbers, found)}")
+    if found.beside_files:
+        state = "as they were made" if not found.beside else f"{len(found.beside):,} missing or changed"
+        show(f"made with it: {plural(found.beside_files, 'file')}, {state}")
     if found.raw is not None:
         state = "as recorded" if not found.raw else f"{len(found.raw):,} missing or changed"
-        click.echo(f"raw outputs: {_counted(found.raw_files, 'file')}, {state}")
+        show(f"raw outputs: {plural(found.raw_files, 'file')}, {state}")
+    if found.kept:
+        show(f"kept by the run: {plural(len(found.kept), 'file')} missing or changed")
     lines = [
         *found.foreign,
-        *([f"{brief.name} is not, to the byte, the page that was made"] if found.whole is False else ()),
+        *([f"{brief.name} is not, to the byte, the {kind} that was made"] if found.whole is False else ()),
+        *found.beside,
+        *found.kept,
         *(f"{e.place}: shows {e.found or 'nothing'}, was made as {e.recorded}" if e.recorded else
           f"it shows {e.found} as a number, which the file of its numbers lacks" for e in found.edited or ()),
         *(f"{d.place}: {d.expression}: shown {d.shown}, now {_now(d.shown, d.now, d.value, d.value_now)}: {d.why}"
@@ -126,24 +189,20 @@ def _tell(brief: Path, numbers: NumbersFile, found: Verification) -> None:
         *(f"{path} {problem}" for path, problem in (found.raw or {}).items()),
     ]  # fmt: skip
     for line in lines[:_TOLD]:
-        warn(printable(re.sub("[\u00a0\u202f]", " ", line)))
+        warn(one_line(re.sub("[\u00a0\u202f]", " ", line)))
     if len(lines) > _TOLD:
         warn(f"and {len(lines) - _TOLD:,} more; --json has them all")
 
 
 def _shown(numbers: NumbersFile, found: Verification) -> str:
     if found.edited:
-        return f"{_counted(len(found.edited), 'number')} edited"
-    if found.whole is None:
+        return f"{plural(len(found.edited), 'number')} edited"
+    if found.whole is None:  # an earlier benchbrief's PDF
         linked = sum(number.linked for number in numbers.numbers)
         if not linked:
             return "no number is marked; words and drawings are not looked at"
-        return f"its {_counted(linked, 'marked number')} as made; words and drawings are not looked at"
-    return "as it was made" if found.whole else "numbers as made, but the page was edited elsewhere"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+        return f"its {plural(linked, 'marked number')} as made; words and drawings are not looked at"
+    return "as it was made" if found.whole else "numbers as made, but the document was edited elsewhere"
 
 
 def _held(count: int, differing: int) -> str:
@@ -153,7 +212,7 @@ def _held(count: int, differing: int) -> str:
 
 
 def _now(shown: str, now: str, value: float | None, value_now: float | None) -> str:
-    """What differs only in digits that are not shown is told with them."""
+    """Two values that look alike are shown with the digits in which they differ."""
     return now if now != shown else f"{now} ({_exact(value_now)} for {_exact(value)})"
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 
 import click
 
-from benchbrief.following import Followed, Follower
-from benchbrief.pipeline import said
-from benchbrief.progress import Progress
-from benchbrief.run_options import chosen_run, out_option, run_argument
-from benchbrief.terminal import ENDS, ExitCode, Stop, exit_codes, fail
+from benchbrief.cli.run_names import run_name
+from benchbrief.cli.run_options import chosen_run, out_option, run_argument
+from benchbrief.cli.terminal import ENDS, Stop, exit_codes, fail, show, show_json
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.progress.follow_run import Followed, Follower
+from benchbrief.progress.run_progress import Progress
 
 _PHASES = {"tables": "building the tables", "reports": "rendering the brief"}
 
@@ -25,7 +25,7 @@ Examples:
   bench watch 20260301 --json       one JSON object a line: what happens, and every 5 s what goes on
   bench watch && bench report       it ends with the exit code of the run
 
-Ctrl-C ends the watching alone: the run goes on. A run whose controller was killed is told of within seconds.
+Ctrl-C ends the watching alone: the run goes on. That a controller was killed is shown within seconds.
 
 """
     + exit_codes(*ENDS)
@@ -47,12 +47,12 @@ def command(run: str | None, out: Path, every: float, as_json: bool) -> None:
     try:
         last = _as_json(run_dir, every) if as_json else _shown(run_dir)
     except KeyboardInterrupt:
-        click.echo(f"{run_dir.name} goes on; look again with: bench watch {said(run_dir)}", err=True)
+        show(f"{run_dir.name} goes on; look again with: bench watch {run_name(run_dir)}", err=True)
         raise Stop(ExitCode.INTERRUPTED) from None
     if last.phase == "gone":
         raise fail(
             f"{run_dir.name} is not finished, and its controller is gone",
-            f"go on with: bench resume {said(run_dir)}",
+            f"go on with: bench resume {run_name(run_dir)}",
             ExitCode.INTERRUPTED,
         )
     if last.code is not None and last.code is not ExitCode.DONE:
@@ -60,8 +60,8 @@ def command(run: str | None, out: Path, every: float, as_json: bool) -> None:
 
 
 def _shown(run_dir: Path) -> Followed:
-    from benchbrief.runners.live import Reading
-    from benchbrief.runners.rundir import load_plan
+    from benchbrief.runners.execution.live_numbers import Reading
+    from benchbrief.runners.journal.run_folder import load_plan
 
     progress = Progress()
     readings: tuple[Reading, ...] = ()
@@ -79,15 +79,15 @@ def _shown(run_dir: Path) -> Followed:
                     progress.record(record)
     view = progress.view
     if last.phase == "ended" and view is not None and view.end is not None:
-        click.echo(f"run {run_dir.name}: {view.end.status}, {view.end.message}")
-        click.echo(f"more with: bench status {said(run_dir)}")
+        show(f"run {run_dir.name}: {view.end.status}, {view.end.message}")
+        show(f"more with: bench status {run_name(run_dir)}")
     return last
 
 
 def _as_json(run_dir: Path, every: float) -> Followed:
-    from benchbrief.run_view import RunView
-    from benchbrief.runners.rundir import load_plan
-    from benchbrief.watched import event, present
+    from benchbrief.progress.run_view import RunView
+    from benchbrief.progress.watch_events import event, present
+    from benchbrief.runners.journal.run_folder import load_plan
 
     view = RunView(load_plan(run_dir))
     told_at, first = float("-inf"), True
@@ -100,10 +100,10 @@ def _as_json(run_dir: Path, every: float) -> Followed:
         first = False
         if time.monotonic() - told_at >= every or last.code is not None:
             told_at = time.monotonic()
-            _print(present(view, last, time.time()))
+            _print(present(view, last, view.now()))
     _print({"event": "end", "run": run_dir.name, "phase": last.phase, "exit_code": int(last.code or 0)})
     return last
 
 
 def _print(document: dict[str, object]) -> None:
-    click.echo(json.dumps(document, ensure_ascii=False))
+    show_json(document, indent=None)

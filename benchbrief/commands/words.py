@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 
 import click
 
-from benchbrief.terminal import fail
+from benchbrief.cli.terminal import fail, show_data, show_json
 
 
 @click.command(
@@ -23,13 +22,16 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(language: str, as_json: bool) -> None:
     """Print the fixed words of a brief in LANGUAGE (`en` by default), as a catalogue to make another language of."""
-    from benchbrief.compiler.briefs.catalogues import shipped
-    from benchbrief.compiler.briefs.report import LANGUAGES
-    from benchbrief.dsl.suggest import did_you_mean
+    from benchbrief.compiler.briefs.style.word_catalogues import shipped
+    from benchbrief.compiler.extensions.extension_spec import LANGUAGES
+    from benchbrief.dsl.diagnostics.suggest import did_you_mean
 
     if language not in LANGUAGES:
         guess = did_you_mean(language, LANGUAGES)
         hint = f"did you mean `{guess}`?" if guess else f"there are {', '.join(f'`{each}`' for each in LANGUAGES)}"
         raise fail(f"no words are shipped for `{language}`", hint)
     text = shipped(language)
-    click.echo(json.dumps(tomllib.loads(text), indent=1, ensure_ascii=False) + "\n" if as_json else text, nl=False)
+    if as_json:
+        show_json(tomllib.loads(text))
+    else:
+        show_data(text.encode())

@@ -17,15 +17,16 @@ from urllib.parse import quote
 from lsprotocol import types
 from pygls import uris
 
-from benchbrief.compiler.imports import MAX_FILES
-from benchbrief.dsl import ast, file_errors
-from benchbrief.dsl.diagnostics import Diagnostic, SpecError
-from benchbrief.dsl.parse import parse
-from benchbrief.dsl.read import MAX_BYTES, read_source
-from benchbrief.dsl.recover import MOST, PartlyRead, in_the_light_of, parse_on, unread
-from benchbrief.dsl.shape import declaration_starts
-from benchbrief.dsl.source import Source, Span
-from benchbrief.server.text import Encoding, Text
+from benchbrief.compiler.frontend.imports import MAX_FILES
+from benchbrief.dsl.diagnostics import file_errors
+from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
+from benchbrief.dsl.read_files import MAX_BYTES, read_source
+from benchbrief.dsl.recovery.brackets import declaration_starts
+from benchbrief.dsl.recovery.recover import MOST, PartlyRead, in_the_light_of, parse_on, unread
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.parse import parse
+from benchbrief.dsl.syntax.source import Source, Span
+from benchbrief.server.document_text import Encoding, Text
 
 _MOST_BROKEN = 20
 """Parts with syntax errors, after which the rest of a file is left alone: it is no spec that someone types at."""
@@ -278,7 +279,7 @@ def _parts(whole: Source, before: Iterable[Part]) -> tuple[list[Part], PartlyRea
         same = known.get((whole.name, text))
         part = replace(same.pop(), start=start) if same else _part(Source(whole.name, text), start)
         if part.error is not None and first is None:
-            # What is wrong may only be told from what comes after; and the cut may have been a wrong one.
+            # What is wrong may show only in what comes after; and the cut may have been a wrong one.
             rest = Source(whole.name, whole.text[start:])
             try:
                 return [*parts, Part(rest, start, parse(rest).declarations)], None

@@ -6,10 +6,10 @@ import difflib
 
 from lsprotocol import types
 
-from benchbrief.dsl.format import format_source
-from benchbrief.server.checking import Analysis, Finding
+from benchbrief.dsl.formatter.format import format_source
+from benchbrief.server.check_open_files import Analysis, Finding
+from benchbrief.server.document_text import Text
 from benchbrief.server.documents import Parsed
-from benchbrief.server.text import Text
 
 
 def formatted(file: Parsed) -> list[types.TextEdit]:
@@ -35,14 +35,14 @@ def fixes(analysis: Analysis, findings: list[Finding], where: types.Range) -> li
     for finding in findings:
         suggestion = finding.diagnostic.suggestion
         place = analysis.place(suggestion.span) if suggestion else None
-        told = finding.told.range
-        if suggestion is None or place is None or told.end < where.start or where.end < told.start:
+        marked = finding.shown.range
+        if suggestion is None or place is None or marked.end < where.start or where.end < marked.start:
             continue
         actions.append(
             types.CodeAction(
                 title=f"Change to `{suggestion.replacement}`" if suggestion.replacement else "Take it away",
                 kind=types.CodeActionKind.QuickFix,
-                diagnostics=[finding.told],
+                diagnostics=[finding.shown],
                 is_preferred=True,
                 edit=types.WorkspaceEdit(changes={place.uri: [types.TextEdit(place.range, suggestion.replacement)]}),
             )

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from lsprotocol import types
 from pygls import uris
 
-from benchbrief.dsl.diagnostics import SpecError
-from benchbrief.server import completion, edits, hover, navigation, symbols
-from benchbrief.server.used_files import used_files
-from benchbrief.server.view import View
+from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.server import edits, hover, navigation, symbols
+from benchbrief.server.completing import complete_word
+from benchbrief.server.spec_view import View
+from benchbrief.server.used_file_completion import used_files
 
 if TYPE_CHECKING:
-    from benchbrief.server.app import BenchServer
+    from benchbrief.server.lsp_server import BenchServer
 
 
 class _Positioned(Protocol):
@@ -56,7 +57,7 @@ def _add_session(server: BenchServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def _opened(params: types.DidOpenTextDocumentParams) -> None:
-        server.told.pop(params.text_document.uri, None)  # whatever was told of it, its editor is a new one
+        server.published.pop(params.text_document.uri, None)  # its editor is a new one, which was sent nothing
         server.check_soon()
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
@@ -120,7 +121,7 @@ def _add_writing(server: BenchServer) -> None:
     views = server.views
 
     @server.feature(
-        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=list(completion.TRIGGERS))
+        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=list(complete_word.TRIGGERS))
     )
     def _complete(params: types.CompletionParams) -> types.CompletionList:
         view = views.of(params.text_document.uri)
@@ -129,7 +130,7 @@ def _add_writing(server: BenchServer) -> None:
         if files is not None:
             return types.CompletionList(is_incomplete=False, items=files)
         items = (
-            completion.complete(
+            complete_word.complete(
                 view.file.text, params.position, view.index, snippets=server.takes_snippets, after=after
             )
             if view

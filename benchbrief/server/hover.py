@@ -7,29 +7,34 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from benchbrief.compiler import plan, units
-from benchbrief.compiler.blocks import workload_tables
-from benchbrief.compiler.blocks.database_schema import DATABASE_OPTIONS
-from benchbrief.compiler.blocks.meter_schema import METERS
-from benchbrief.compiler.blocks.schema import BLOCKS
-from benchbrief.compiler.blocks.shapes import BlockSchema
+from benchbrief.compiler import units
+from benchbrief.compiler.blocks.values.block_schema import BLOCKS
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
-from benchbrief.compiler.codes import code_info
-from benchbrief.compiler.index import Symbol
-from benchbrief.compiler.metrics import glossary
-from benchbrief.compiler.metrics.expressions import Typer
-from benchbrief.compiler.metrics.measures import FAMILIES, KINDS
+from benchbrief.compiler.diagnostic_codes import code_info
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, METER_SPECS, PROBE_SPECS, TEMPLATE_SPECS, TOOL_SPECS
+from benchbrief.compiler.frontend.name_index import Index, Symbol
+from benchbrief.compiler.frontend.resolve import Model
+from benchbrief.compiler.metrics import word_meanings
+from benchbrief.compiler.metrics.measure_catalogue import FAMILIES, KINDS, family_of, find_measure
+from benchbrief.compiler.metrics.typing.expressions import Typer
+from benchbrief.compiler.planning import plan
 from benchbrief.compiler.problems import Findings
-from benchbrief.compiler.resolve import Model
-from benchbrief.dsl import ast
-from benchbrief.server.checking import Finding
-from benchbrief.server.cursor import Cursor, Token, cursor_at, tokens
-from benchbrief.server.snippets import DECLARATIONS
-from benchbrief.server.view import View
-from benchbrief.server.words import attribute_doc, declared, markdown
+from benchbrief.compiler.rounding import share_text
+from benchbrief.dsl.syntax import ast
+from benchbrief.server.check_open_files import Finding
+from benchbrief.server.completing.cursor_context import Cursor, Token, cursor_at, tokens
+from benchbrief.server.completing.snippets import DECLARATIONS
+from benchbrief.server.spec_view import View
+from benchbrief.server.word_docs import attribute_doc, declared, family_at, markdown, schema_of
 
 _MOST_HOSTS = 8
-_TOLD = {**glossary.ENGINES, **glossary.TOOLS, **glossary.PROBES, **glossary.ORDERS, **glossary.RESETS}
+_TOLD = {
+    **word_meanings.ENGINES,
+    **word_meanings.TOOLS,
+    **word_meanings.PROBES,
+    **word_meanings.ORDERS,
+    **word_meanings.RESETS,
+}
 _FENCE = re.compile(r"```bench .*")
 
 
@@ -51,11 +56,11 @@ def hover(view: View, model: Model | None, findings: list[Finding], position: ty
         token = _token_at(view, offset)
         if token is not None:
             where = text.range(token.start, token.end)
-            parts = list(_of_word(text.text, token))
+            parts = list(_of_word(text.text, token, view.index))
     for finding in findings:
-        if _holds(finding.told.range, position):
+        if _holds(finding.shown.range, position):
             parts += _of_code(finding.diagnostic.code)
-            where = where or finding.told.range
+            where = where or finding.shown.range
     content = markdown("\n\n".join(parts))
     return types.Hover(content, where) if content else None
 
@@ -92,7 +97,7 @@ def _token_at(view: View, offset: int) -> Token | None:
 # --- words of the language ---
 
 
-def _of_word(text: str, token: Token) -> Iterator[str]:
+def _of_word(text: str, token: Token, index: Index) -> Iterator[str]:
     cursor = cursor_at(text, token.end)
     if token.kind == "number":
         yield from _of_quantity(text, token)
@@ -108,14 +113,14 @@ def _of_word(text: str, token: Token) -> Iterator[str]:
         return
     follows = text[token.end :].lstrip()
     if follows.startswith("=") and not follows.startswith("=="):
-        yield from _of_attribute(cursor, word)
+        yield from _of_attribute(cursor, word, index)
         return
-    if follows.startswith(".") and word in FAMILIES:
+    if follows.startswith(".") and (word in FAMILIES or (word not in KINDS and family_of(word))):
         member = next(tokens(text, token.end + 1, len(text)), None)
         yield from _of_member(word, member.text if member else "")
         return
-    if follows.startswith("(") and word in glossary.FUNCTIONS:
-        yield f"`{word}({'...' if word == 'p_value' else '... over ...'})`: {glossary.FUNCTIONS[word][1]}"
+    if follows.startswith("(") and word in word_meanings.FUNCTIONS:
+        yield f"`{word}({'...' if word == 'p_value' else '... over ...'})`: {word_meanings.FUNCTIONS[word][1]}"
         return
     yield from _of_plain(cursor, word, follows)
 
@@ -129,24 +134,28 @@ def _of_plain(cursor: Cursor, word: str, follows: str) -> Iterator[str]:
         yield _measure(word)
     elif word == "nodes":
         yield "`nodes`, by `hardware`: the number of hosts."
-    elif word in glossary.DIMENSIONS:
-        yield f"the dimension `{word}`: {glossary.DIMENSIONS[word]}"  # type: ignore[index]  # it is one of them
-    elif word in METERS and cursor.block.key == "power":
-        yield f"the meter `{word}`: {METERS[word].doc}\n\nas in {METERS[word].usage}"
+    elif word in word_meanings.DIMENSIONS:
+        yield f"the dimension `{word}`: {word_meanings.DIMENSIONS[word]}"  # type: ignore[index]  # it is one of them
+    elif cursor.block.key == "power" and (meter := METER_SPECS.usable(word)):
+        yield f"the meter `{word}`: {meter.doc}\n\nas in {meter.usage}"
     elif word in _TOLD and not in_report:
         yield f"`{word}`: {_TOLD[word]}"
+    elif cursor.block.key in ("engine", "tool") and (used := ENGINE_SPECS.usable(word) or TOOL_SPECS.usable(word)):
+        yield f"`{word}`: {used.doc}"
+    elif cursor.block.key in ("probes", "kind") and (probe := PROBE_SPECS.usable(word)):
+        yield f"`{word}`: {probe.doc}\n\nmeasures: {', '.join(f'`{name}`' for name in probe.measures)}"
+    elif cursor.block.key == "template" and (template := TEMPLATE_SPECS.usable(word)):
+        yield f"`{word}`: {template.doc}"
     elif in_report and word in OPTIONS:
         yield f"`{word}`: {OPTIONS[word]}"
-    elif word in glossary.LINKS:
-        yield f"`{word}`: {glossary.LINKS[word]}"
+    elif word in word_meanings.LINKS:
+        yield f"`{word}`: {word_meanings.LINKS[word]}"
 
 
-def _of_attribute(cursor: Cursor, word: str) -> Iterator[str]:
+def _of_attribute(cursor: Cursor, word: str, index: Index) -> Iterator[str]:
     head = cursor.block.head
     keyword = head.name if head.keyword == "override" else head.keyword
-    schema = ELEMENTS.get(keyword) or BLOCKS.get(keyword)
-    if keyword == "options":
-        schema = BlockSchema("", DATABASE_OPTIONS)
+    schema = schema_of(keyword, family_at(cursor, index))
     key = schema.keys.get(word) if schema else None
     if key is not None:
         yield f"**`{word}`** of `{keyword}`\n\n{attribute_doc(key)}"
@@ -156,23 +165,26 @@ def _of_attribute(cursor: Cursor, word: str) -> Iterator[str]:
 
 def _of_member(family: str, word: str) -> Iterator[str]:
     name = f"{family}.{word}"
-    if name in KINDS:
+    if find_measure(name):
         yield _measure(name)
-    elif family == "ycsb" and word in workload_tables.YCSB:
-        core = workload_tables.YCSB[word]
-        mix = ", ".join(f"{share:.0%} {operation}" for operation, share in core.mix.items())
-        yield f"**`{name}`**: {core.description['en']}\n\n{mix}; distribution `{core.distribution}`"
-    elif family == "db_bench" and word in workload_tables.DB_BENCH:
-        benchmark = workload_tables.DB_BENCH[word]
-        yield f"**`{name}`**: {benchmark.description['en']}\n\noperations: {', '.join(benchmark.operations)}"
+    elif (spec := TOOL_SPECS.usable(family)) and word in spec.workloads:
+        workload = spec.workloads[word]
+        shares = {key: value for key, value in workload.settings.items() if key in spec.shares}
+        mix = ", ".join(f"{share_text(value)} {key}" for key, value in shares.items() if isinstance(value, float))
+        settings = [f"{key} `{_plain(value)}`" for key, value in workload.settings.items() if key not in shares]
+        told = "; ".join((mix or f"operations: {', '.join(workload.operations)}", *settings))
+        yield f"**`{name}`**: {workload.description['en']}\n\n{told}"
 
 
 def _measure(name: str) -> str:
-    kind = KINDS[name]
+    kind = find_measure(name)
+    if kind is None:
+        return ""
     unit = units.base_unit(kind.unit) or "a plain number"
     probe = f"needs the `{kind.probe}` probe  \n" if kind.probe else ""
+    probe = f"told by the load generator {kind.tool}  \n" if kind.tool else probe
     dims = ", ".join(f"`{dim}`" for dim in sorted(kind.on_demand))
-    return f"**`{name}`** in {unit}\n\n{glossary.measure_doc(name)}\n\n{probe}on demand by {dims}"
+    return f"**`{name}`** in {unit}\n\n{word_meanings.measure_doc(name)}\n\n{probe}on demand by {dims}"
 
 
 def _of_quantity(text: str, number: Token) -> Iterator[str]:

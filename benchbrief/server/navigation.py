@@ -7,10 +7,10 @@ import re
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from benchbrief.compiler.index import BUILT_IN_FACTS, Index, Occurrence, Symbol
-from benchbrief.compiler.metrics.lookups import taken
+from benchbrief.compiler.frontend.name_index import BUILT_IN_FACTS, Index, Occurrence, Symbol
+from benchbrief.compiler.metrics.typing.lookups import taken
 from benchbrief.server.documents import MOST_ENTRIES, MOST_SPECS
-from benchbrief.server.view import View, Views
+from benchbrief.server.spec_view import View, Views
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 

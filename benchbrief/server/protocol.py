@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 if TYPE_CHECKING:
-    from benchbrief.server.app import BenchServer
+    from benchbrief.server.lsp_server import BenchServer
 
 
 class Protocol(LanguageServerProtocol):

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from lsprotocol import types
 
-from benchbrief.dsl import ast
-from benchbrief.dsl.source import Span
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Span
 from benchbrief.server.documents import Parsed
-from benchbrief.server.view import View
+from benchbrief.server.spec_view import View
 
 _Kind = types.SymbolKind
 _KINDS = {
@@ -27,7 +27,7 @@ _KINDS = {
 
 
 def outline(view: View) -> list[types.DocumentSymbol]:
-    """Of the file as it is; what can't be read for a syntax error is told as it last was."""
+    """Of the file as it is; what a syntax error hides is listed as it last was."""
     known = [symbol for file in (view.file, *view.former) if file.uri == view.file.uri for symbol in _of_file(file)]
     first = {(symbol.detail, symbol.name): symbol for symbol in reversed(known)}
     return sorted(first.values(), key=lambda symbol: symbol.range.start)

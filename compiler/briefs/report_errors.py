@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from benchbrief.compiler.problems import CompileProblem, Misspelt, ticked
-from benchbrief.dsl.diagnostics import Note, Severity
-from benchbrief.dsl.source import Span
+from benchbrief.dsl.diagnostics.diagnostic import Note, Severity
+from benchbrief.dsl.syntax.source import Span
 
 _LISTED = 4
 
 
 @dataclass(frozen=True)
 class DimensionsLeft(CompileProblem):
-    """A number for a text or a cell that is still a table. `keys` are examples for the dimensions left."""
+    """A table in the place of a single number. `keys` are sample keys for the dimensions left."""
 
     code = "E0730"
     says = "this is not one number: it still has {left}"
@@ -49,15 +49,17 @@ class BadFormat(CompileProblem):
 
 @dataclass(frozen=True)
 class UnitBehind(CompileProblem):
-    """A unit behind a hole that its number is not in, and can't be converted to."""
+    """A unit behind a hole that its number can't be converted to."""
 
     code = "E0747"
     stands_alone = True
-    says = "`{text}` can't stand behind this number: {why}"
+    says = "`{text}` can't follow this number: {why}"
     hint = "{instead}"
     text: str
     why: str
     instead: str
+    surely: bool = False
+    """Whether it is wrong also behind a number that prints its own unit."""
 
 
 @dataclass(frozen=True)
@@ -66,19 +68,19 @@ class NumberInTitle(CompileProblem):
     stands_alone = True
     says = "a {what} can't hold a computed number"
     mark = "only names and labels"
-    hint = "write it into a `text`; here stand names, such as `{{workload.label}}`"
+    hint = "write it in a `text`; a {what} can hold names, such as `{{workload.label}}`"
     what: str
 
 
 @dataclass(frozen=True)
 class DimensionFree(CompileProblem):
-    """A figure or a table that has more dimensions than it shows. `example` is a key of the first of them.
+    """A figure or table with more dimensions than it shows. `example` is a key of the first one.
 
-    `panels`: the figure has no small multiples yet.
+    `panels`: small multiples could show it.
     """
 
     code = "E0733"
-    says = "{left} is left free: the {kind} does not say where it goes"
+    says = "the {kind} does not show {left}, which this value has"
     kind: str
     dims: tuple[str, ...]
     example: str
@@ -104,19 +106,19 @@ class AxisUnits(CompileProblem):
     code = "E0734"
     says = "one axis can't show {first_unit} and {unit}"
     mark = "in {unit}"
-    hint = "put one of them on the other axis with `axis right`, or into a figure of its own"
+    hint = "put one of them on the other axis with `axis right`, or into another figure"
     unit: str
     first_unit: str
     first_span: Span
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        return (Note(f"the axis is in {self.first_unit} since here", self.first_span),)
+        return (Note(f"the axis is in {self.first_unit} because of this", self.first_span),)
 
 
 @dataclass(frozen=True)
 class TwoAxes(CompileProblem):
-    """Series of one figure along different dimensions, or a curve beside lines: `axis` is "" for a curve."""
+    """Series of one figure along different dimensions, or a curve beside lines (`axis` is "" for a curve)."""
 
     code = "E0735"
     stands_alone = True
@@ -138,12 +140,24 @@ class TwoAxes(CompileProblem):
 
 @dataclass(frozen=True)
 class NoAxis(CompileProblem):
+    """A series without an axis, or a curve without two values. `values` is how many it has."""
+
     code = "E0736"
     stands_alone = True
-    says = "`{mark_word}` does not say along which dimension"
-    hint = "write {usage}"
     mark_word: str
     usage: str
+    values: int | None = None
+
+    @property
+    def summary(self) -> str:
+        if self.values is None:
+            return f"`{self.mark_word}` needs a dimension"
+        return f"`{self.mark_word}` needs two values, and has {self.values if self.values != 1 else 'one'}"
+
+    @property
+    def help(self) -> str:
+        beside = "; one value along a dimension is a line: `line = throughput by threads`" if self.values == 1 else ""
+        return f"write {self.usage}{beside}"
 
 
 @dataclass(frozen=True)
@@ -196,11 +210,11 @@ class EmptyElement(CompileProblem):
 
 @dataclass(frozen=True)
 class NotFixedHere(CompileProblem):
-    """`{workload.label}` where no one workload is meant."""
+    """`{workload.label}` where several workloads could be meant."""
 
     code = "E0741"
-    says = "no single {dim} is meant here"
-    hint = "put this inside `each {dim} {{ }}`, or name it"
+    says = "`{dim}` stands for many here, not for one"
+    hint = "put this inside `each {dim} {{ }}`, or write the name of one"
     dim: str
 
 
@@ -216,17 +230,17 @@ class EachTwice(CompileProblem):
     code = "E0743"
     stands_alone = True
     says = "`each {dim}` inside `each {dim}`"
-    hint = "take one of them away"
+    hint = "remove one of them"
     dim: str
 
 
 @dataclass(frozen=True)
 class TwiceShown(CompileProblem):
-    """Small multiples by a dimension that each of the panels shows. `shown_at` is where."""
+    """Small multiples by a dimension that each panel shows. `shown_at` is its place."""
 
     code = "E0770"
-    says = "each panel would be of one key of `{dim}`, and shows `{dim}` inside"
-    hint = "take another dimension for the panels, or leave `{dim}` out of them"
+    says = "the panels are by `{dim}`, and each panel shows `{dim}` too"
+    hint = "use another dimension for the panels, or remove `{dim}` from the series"
     dim: str
     shown_at: Span
 
@@ -240,7 +254,7 @@ class NotAMetric(Misspelt):
     """A formula of something that is not a metric."""
 
     code = "E0744"
-    says = "a formula works through a metric, and `{word}` is none"
+    says = "`formula` needs a metric, and `{word}` is not one"
     otherwise = "metrics are {all_known}"
     when_none = "declare one: `metric gain = throughput[b] / throughput[a]`"
 
@@ -248,15 +262,15 @@ class NotAMetric(Misspelt):
 @dataclass(frozen=True)
 class PlainFormula(CompileProblem):
     code = "E0745"
-    says = "metric `{name}` has no arithmetic to work through"
-    hint = "a formula is for a metric such as `nodes[legacy] * multiplier`"
+    says = "metric `{name}` has no arithmetic that a `formula` can show"
+    hint = "show it in a table, or use a metric with arithmetic, such as `nodes[legacy] * multiplier`"
     name: str
 
 
 @dataclass(frozen=True)
 class TooManyElements(CompileProblem):
     code = "E0746"
-    says = "this `each` brings the reports to {count:,} elements, and {limit:,} are the most"
+    says = "this `each` brings the reports to {count:,} elements; the limit is {limit:,}"
     mark = "{product}"
     hint = "show fewer of them, or reduce over `{dim}` in one table or figure"
     dim: str
@@ -277,12 +291,12 @@ class SinglePoint(CompileProblem):
 
 @dataclass(frozen=True)
 class LeftOut(CompileProblem):
-    """A part of an unrolled `each` for which nothing is measured, told once for a report; `others` are further ones."""
+    """A part of an unrolled `each` without measurements. One message for a report names the `others` too."""
 
     code = "W0704"
     severity: ClassVar[Severity] = "warning"
     says = "this {kind} is left out for {dim} `{key}`, where `{base}` is not measured{more}"
-    hint = "nothing is to be done where that is meant; `bench run` and `bench report` do not tell it again"
+    hint = "if you intend this, do nothing: `bench run` and `bench report` do not repeat this warning"
     kind: str
     dim: str
     key: str
@@ -296,12 +310,23 @@ class LeftOut(CompileProblem):
             return ""
         listed = [f"the {kind} for `{key}`" for kind, key in self.others[:_LISTED]]
         rest = f" and {len(self.others) - _LISTED} more" if len(self.others) > _LISTED else ""
-        return f"; nor is what these need: {', '.join(listed)}{rest}"
+        return f"; also left out: {', '.join(listed)}{rest}"
 
     @staticmethod
     def together(found: Sequence[LeftOut]) -> LeftOut:
-        """The first, with all the others."""
+        """Merge several into the first."""
         return replace(found[0], others=tuple((each.kind, each.key) for each in found[1:]))
+
+
+@dataclass(frozen=True)
+class NoName(CompileProblem):
+    """An expression in a figure or table with too many parts for a name."""
+
+    code = "W0714"
+    severity: ClassVar[Severity] = "warning"
+    says = "the brief shows this as code: `{expression}` has too many parts for a name"
+    hint = 'add `, label "..."`, name a column with `column "..." =`, or make it a metric with a label'
+    expression: str
 
 
 @dataclass(frozen=True)
@@ -309,5 +334,16 @@ class BandOfSingleRuns(CompileProblem):
     code = "W0705"
     severity: ClassVar[Severity] = "warning"
     says = "there is no band around `{base}`: it is measured only once"
-    hint = "say `repeats = 3` or more in the experiment, or leave `band` out"
+    hint = "write `repeats = 3` or more in the experiment, or remove `band`"
     base: str
+
+
+@dataclass(frozen=True)
+class WideTable(CompileProblem):
+    code = "W0708"
+    severity: ClassVar[Severity] = "warning"
+    says = "this {kind} has {columns} columns, and {most} fit across a page: it is set in parts below each other"
+    hint = "fix a dimension, such as `[threads: 4]`, or swap `rows` and `columns`"
+    kind: str
+    columns: int
+    most: int

@@ -1,17 +1,21 @@
-"""What the blocks of a report may hold, in words: for the reference and for editors.
+"""The tables of a report's blocks, for the reference and editors.
 
-`compiler/briefs/report.py` and the modules of its elements read them; tests hold these tables to what those accept.
+Tests compare them with `lower_report.py` and the modules of its elements, which read the blocks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchbrief.compiler.blocks.shapes import BlockSchema, Key, Special, Text, Word
+from benchbrief.compiler.blocks.values.lengths import HEADING, LINE, PASSAGE
+from benchbrief.compiler.blocks.values.shapes import BlockSchema, Key, Special, Text, Word
+from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS
 
+TEMPLATE = "technical_brief"
+"""The template of a report that names none."""
 _BY = "an expression `by` a dimension, or several in `[...]`"
 _TEXT = Key(
-    Text(holes=True),
+    Text(holes=True, longest=PASSAGE),
     "Markdown, with `{expression:format}` for computed values.",
     example='text = "The best gain was {max(gain over threads, workload):+.0%}."',
 )
@@ -26,7 +30,7 @@ _ROWS = Key(
     example="rows = workload",
 )
 _COLUMNS = Key(
-    Special("`throughput by hardware`, expressions in `[...]`, or a dimension", series=True),
+    Special("`throughput by hardware`, or `by hardware, threads`; expressions in `[...]`, or a dimension", series=True),
     "What is across the top: expressions, or a dimension when `rows` are expressions.",
     example="columns = throughput[threads: 8] by hardware",
 )
@@ -52,16 +56,21 @@ ELEMENTS: Mapping[str, BlockSchema] = {
         "What the brief says: its elements in order.",
         {
             "template": Key(
-                Word(("technical_brief", "white_paper", "blog", "slide")), "The layout.", default="technical_brief"
+                Word(tuple(dict.fromkeys((TEMPLATE, *TEMPLATE_SPECS.own)))),
+                "The layout: one of these, or that of another package.",
+                default=TEMPLATE,
             ),
             "paper": Key(Word(("a4", "letter")), "The size of a PDF's pages (slides have their own).", default="a4"),
-            "subtitle": Key(Text(), "The line below the title.", example='subtitle = "YCSB A to F on three nodes"'),
+            "subtitle": Key(
+                Text(longest=HEADING), "The line below the title.", example='subtitle = "YCSB A to F on three nodes"'
+            ),
             "language": Key(Word(("en", "ja")), "The language of all that the brief adds to your words.", default="en"),
-            "author": Key(Text(), "Who signs it.", example='author = "Storage performance team"'),
+            "author": Key(Text(longest=HEADING), "Who signs it.", example='author = "Storage performance team"'),
             "parts": Key(
                 Text(),
                 "A folder beside the spec with templates that stand in for parts of the layout.",
                 example='parts = "house"',
+                file="spec",
             ),
             "provenance": Key(
                 Word(("full", "compact", "none")),
@@ -71,7 +80,7 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 example="provenance = compact",
             ),
             "legal": Key(
-                Text(holes=True),
+                Text(holes=True, longest=PASSAGE),
                 "The small print at the end.",
                 example='legal = "Product names belong to their owners."',
             ),
@@ -80,11 +89,12 @@ ELEMENTS: Mapping[str, BlockSchema] = {
         blocks=("theme", *_INNER),
         inherits=False,
         overridable=False,
+        label=HEADING,
     ),
     "theme": BlockSchema(
         "The house style.",
         {
-            "logo": Key(Text(), "An SVG or PNG file beside the spec.", example='logo = "logo.svg"'),
+            "logo": Key(Text(), "An SVG or PNG file beside the spec.", example='logo = "logo.svg"', file="spec"),
             "brand": Key(Text(), "The colour of the title band and of headings.", example='brand = "#0b3a5b"'),
             "accent": Key(Text(), "The colour of links and of the lead box's edge.", example='accent = "#0072b2"'),
             "font": Key(Text(), "The typeface: an installed one, or one of `font_files`.", example='font = "Inter"'),
@@ -92,12 +102,15 @@ ELEMENTS: Mapping[str, BlockSchema] = {
                 Special("a path, or several in `[...]`"),
                 "Font files beside the spec: TrueType, OpenType or WOFF.",
                 example='font_files = ["brand-regular.woff2", "brand-bold.woff2"]',
+                file="spec",
             ),
-            "css": Key(Text(), "A style sheet beside the spec that comes after ours.", example='css = "house.css"'),
+            "css": Key(
+                Text(), "A style sheet beside the spec that comes after ours.", example='css = "house.css"', file="spec"
+            ),
         },
         named=False,
     ),
-    "section": BlockSchema("A part of the brief with a heading.", _FLOW, blocks=_INNER, named=False),
+    "section": BlockSchema("A part of the brief with a heading.", _FLOW, blocks=_INNER, named=False, label=HEADING),
     "each": BlockSchema(
         "Its elements once for each `workload`, `hardware` or `experiment`.", _FLOW, blocks=_INNER, named=False
     ),
@@ -105,11 +118,24 @@ ELEMENTS: Mapping[str, BlockSchema] = {
         "A box with the numbers that matter.",
         {"text": _TEXT, "rows": _ROWS, "columns": _COLUMNS, "column": _COLUMN, "note": _NOTE},
         named=False,
+        label=HEADING,
     ),
     "table": BlockSchema(
         "Numbers by a dimension, or the facts of the hardware.",
-        {"rows": _ROWS, "columns": _COLUMNS, "column": _COLUMN, "note": _NOTE},
+        {
+            "rows": _ROWS,
+            "columns": _COLUMNS,
+            "column": _COLUMN,
+            "heat": Key(
+                Word(("table", "rows", "columns")),
+                "A heat table: cells are shaded by their values, compared in the whole table, in each row or in each "
+                "column. Darker is higher.",
+                example="heat = table",
+            ),
+            "note": _NOTE,
+        },
         named=False,
+        label=HEADING,
     ),
     "figure": BlockSchema(
         "A chart: its series share one axis along the bottom.",
@@ -125,9 +151,9 @@ ELEMENTS: Mapping[str, BlockSchema] = {
             ),
             "mark": _series("A straight line at one value", "an expression", "mark = 10 ms"),
             "claim": Key(
-                Text(holes=True),
+                Text(holes=True, longest=LINE),
                 "What the figure shows, in one sentence: the head of its slide, the lead of its caption.",
-                example='claim = "The gain is {range(gain over threads):.1f} times."',
+                example='claim = "The gain is {range(gain over threads):+.0%}."',
             ),
             "multiples": Key(
                 Special("a dimension"),
@@ -137,6 +163,7 @@ ELEMENTS: Mapping[str, BlockSchema] = {
             "note": _NOTE,
         },
         named=False,
+        label=HEADING,
     ),
     "formula": BlockSchema(
         "How a metric is computed, with the measured numbers put in: `formula gain for a, threads: 96`.",
@@ -144,7 +171,7 @@ ELEMENTS: Mapping[str, BlockSchema] = {
         named=False,
     ),
 }
-"""By keyword; a report is the only one with a name."""
+"""The elements by keyword. Only a report has a name."""
 
 OPTIONS: Mapping[str, str] = {
     "color": "One series for each key of a dimension: `color hardware`.",
@@ -155,4 +182,4 @@ OPTIONS: Mapping[str, str] = {
     "band": "The confidence interval around a line: `band confidence`.",
     "format": 'How its numbers are printed: `format ",.0f"`.',
 }
-"""Words that may follow an expression of a figure or a table, after a comma."""
+"""Words that may follow an expression of a figure or table, after a comma."""

@@ -1,33 +1,22 @@
-"""Mistakes in metrics and conditions (E070x to E072x, W07xx), with their stable codes and their prose.
+"""Mistakes in metrics and conditions (E070x to E072x, W07xx).
 
-What is wrong in a report is in `compiler/briefs/report_errors.py`.
+`compiler/briefs/report_errors.py` has the mistakes in reports.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar
 
 from benchbrief.compiler.problems import CompileProblem, Misspelt, ticked
-from benchbrief.compiler.units import DIMENSIONLESS, Dimension, Unit, base_unit
-from benchbrief.dsl.diagnostics import Note, Severity
-from benchbrief.dsl.source import Span
+from benchbrief.dsl.diagnostics.diagnostic import Note
 
 _OF_PERCENTILES = re.compile(r"p[0-9]{2,}|percentiles?|quantiles?")
 
 
-def unit_words(unit: Unit | Dimension | None) -> str:
-    """What a term is: "in `ops/s`", "a plain number", "a condition". A dimension alone is told by its base unit."""
-    if unit is None:
-        return "a condition"
-    dimension, text = (unit.dimension, unit.text) if isinstance(unit, Unit) else (unit, base_unit(unit))
-    return "a plain number" if dimension == DIMENSIONLESS else f"in `{text}`"
-
-
 @dataclass(frozen=True)
 class UnknownQuantity(Misspelt):
-    """A name in an expression that means nothing there."""
+    """An unknown name in an expression."""
 
     code = "E0701"
     stands_alone = True
@@ -39,7 +28,7 @@ class UnknownQuantity(Misspelt):
 
 @dataclass(frozen=True)
 class UnknownPercentile(UnknownQuantity):
-    """A percentile that is not computed. It is no slip of another one: what is asked for is another number."""
+    """A percentile that is not computed. It is no slip: another percentile would be another number."""
 
     otherwise = "there are {all_known}"
 
@@ -50,7 +39,7 @@ class UnknownPercentile(UnknownQuantity):
 
 @dataclass(frozen=True)
 class NotANumber(CompileProblem):
-    """A name that stands for something else than a number: a hardware group, a text, a family of measures."""
+    """A name of something other than a number: a hardware group, a text, a family of measures."""
 
     code = "E0702"
     says = "`{word}` is {what}, not a number"
@@ -92,7 +81,7 @@ class CircularMetric(CompileProblem):
 @dataclass(frozen=True)
 class TooComplex(CompileProblem):
     code = "E0705"
-    says = "{whole} too large: with all its metrics written out it has {what}"
+    says = "{whole} too large: with the formulas of all its metrics, it has {what}"
     hint = "{instead}"
     what: str
     whole: str = "this expression is"
@@ -100,96 +89,8 @@ class TooComplex(CompileProblem):
 
 
 @dataclass(frozen=True)
-class UnitMismatch(CompileProblem):
-    """Adding or comparing what is not of one kind. The notes say what each side is."""
-
-    code = "E0706"
-    stands_alone = True
-    hint = "both sides must measure the same thing; units of one kind convert by themselves"
-    operator: str
-    left: Unit | None
-    right: Unit | None
-    left_span: Span
-    right_span: Span
-
-    @property
-    def summary(self) -> str:
-        left, right = (unit_words(unit).removeprefix("in ") for unit in (self.left, self.right))
-        if self.operator == "+":
-            return f"can't add {right} to {left}"
-        if self.operator == "-":
-            return f"can't subtract {right} from {left}"
-        return f"can't compare {left} with {right}"
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        return (
-            Note(f"this is {unit_words(self.left)}", self.left_span),
-            Note(f"this is {unit_words(self.right)}", self.right_span),
-        )
-
-
-@dataclass(frozen=True)
-class WrongUnit(CompileProblem):
-    """A metric declared in one unit whose expression is in another. `parts` are the units of its operands."""
-
-    code = "E0707"
-    stands_alone = True
-    says = "metric `{name}` is declared in `{declared}`, but its expression is {found}"
-    mark = "{found}"
-    name: str
-    declared: str
-    actual: Dimension
-    declared_span: Span
-    parts: tuple[tuple[Span, Unit | None], ...]
-
-    @property
-    def found(self) -> str:
-        return unit_words(self.actual)
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        parts = (Note(f"this is {unit_words(unit)}", span) for span, unit in self.parts)
-        return (Note("declared here", self.declared_span), *parts)
-
-    @property
-    def help(self) -> str:
-        if self.actual == DIMENSIONLESS:
-            return f"take `in {self.declared}` away, say `in %`, or correct the expression"
-        return f"say `in {base_unit(self.actual)}`, or correct the expression"
-
-
-@dataclass(frozen=True)
-class WrongKind(CompileProblem):
-    """A condition where a number is wanted, or the other way round."""
-
-    code = "E0708"
-    stands_alone = True
-    says = "{wanted} is wanted here, and this is {found}"
-    hint = "{instead}"
-    wanted: str
-    found: str
-    instead: str
-
-
-@dataclass(frozen=True)
-class NeedsProbe(CompileProblem):
-    code = "E0709"
-    says = "`{measure}` needs a probe"
-    mark = "no experiment samples `{probe}`"
-    hint = "add a probe: `probes = [{probe} every 1 s]` in experiment {where}"
-    measure: str
-    probe: str
-    experiments: tuple[str, ...]
-
-    @property
-    def where(self) -> str:
-        return ticked(self.experiments)
-
-
-@dataclass(frozen=True)
 class UnknownKey(Misspelt):
-    """A word in an index that is no key of what is indexed."""
+    """A word in an index that is no key."""
 
     code = "E0710"
     says = "`{base}` has no {kind} `{word}`"
@@ -197,7 +98,7 @@ class UnknownKey(Misspelt):
     when_none = "it has nothing to fix: leave the index out"
     base: str
     by_dimension: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """The same keys by their dimension, where they are of several."""
+    """The keys by dimension, where there are several."""
 
     @property
     def all_known(self) -> str:
@@ -210,7 +111,7 @@ class AmbiguousKey(CompileProblem):
     code = "E0711"
     says = "`{word}` is the name of {owners}"
     mark = "which one?"
-    hint = "say which: {ways}"
+    hint = "write {ways}"
     word: str
     dims: tuple[str, ...]
 
@@ -234,7 +135,7 @@ class UnknownDimension(Misspelt):
 
 @dataclass(frozen=True)
 class DimensionAbsent(CompileProblem):
-    """Reducing, fixing or drawing along a dimension that a value does not have."""
+    """Reducing, fixing or drawing along a dimension that the value lacks."""
 
     code = "E0713"
     says = "`{base}` has no `{dim}`"
@@ -249,12 +150,12 @@ class DimensionAbsent(CompileProblem):
 
 @dataclass(frozen=True)
 class PointNotKnown(CompileProblem):
-    """An index by a dimension whose only point a search has yet to find."""
+    """An index by a dimension whose only point is not found yet."""
 
     code = "E0723"
     says = "`{dim}` of `{expr}` is `{search}`, which is not known before the run"
-    mark = "has only the one that is found"
-    hint = "leave it out: there is only one number of {what} in it"
+    mark = "the search finds its only point"
+    hint = "remove it: `{expr}` has only one number of {what}"
     expr: str
     dim: str
     search: str
@@ -282,7 +183,7 @@ class PointNotOnRamp(CompileProblem):
 @dataclass(frozen=True)
 class NeedsOperation(CompileProblem):
     code = "E0715"
-    says = "`{measure}` does not say of which operation"
+    says = "`{measure}` needs an operation"
     measure: str
     operations: tuple[str, ...]
 
@@ -298,7 +199,7 @@ class NothingPlanned(CompileProblem):
 
     code = "E0716"
     says = "`{base}` is measured nowhere{where}"
-    hint = "no experiment plans these points together: choose others, or add them to an experiment"
+    hint = "no experiment measures these points together: choose others, or add them to an experiment"
     base: str
     where: str
 
@@ -352,7 +253,7 @@ class ConditionDimension(CompileProblem):
 class NotAnExpression(CompileProblem):
     code = "E0721"
     stands_alone = True
-    says = "{found} can't stand in an expression"
+    says = "an expression can't contain {found}"
     hint = "an expression is made of metrics, measures, facts and numbers, such as `throughput / power`"
     found: str
 
@@ -371,153 +272,11 @@ class UnknownArgument(Misspelt):
     code = "E0726"
     says = "`{kind}` takes no `{word}`"
     otherwise = "it takes {all_known}"
-    when_none = "it takes an expression and the dimension after `over`, and no more"
+    when_none = "it takes only an expression and the dimension after `over`"
 
 
 class UnknownField(Misspelt):
     code = "E0750"
     says = "`{kind}` gives no `{word}`"
     otherwise = "it gives {all_known}"
-    when_none = "it gives one number: leave out what is behind the dot"
-
-
-@dataclass(frozen=True)
-class FewRepeats(CompileProblem):
-    """A statistic over repeats of what is measured once."""
-
-    code = "W0720"
-    severity: ClassVar[Severity] = "warning"
-    says = "`{function}` takes two repeats at least, so this will be missing: there is one"
-    hint = "say `repeats = 3` or more in the experiment"
-    function: str
-
-
-@dataclass(frozen=True)
-class NeedsPhases(CompileProblem):
-    """A steady state asked for where no experiment is measured in enough phases."""
-
-    code = "E0727"
-    says = "`{word}` needs an experiment of at least {fewest} phases"
-    mark = "{found}"
-    hint = "measure one in phases: `phases = 6 x 10 min` in place of `measure`{where}"
-    word: str
-    fewest: int
-    most: int
-    experiments: tuple[str, ...]
-
-    @property
-    def found(self) -> str:
-        return "here is none with phases" if self.most < 2 else f"here are {self.most} at most"
-
-    @property
-    def where(self) -> str:
-        return f", in {'one of ' if len(self.experiments) > 1 else 'experiment '}{ticked(self.experiments)}"
-
-
-@dataclass(frozen=True)
-class MeanOfPercentiles(CompileProblem):
-    code = "W0701"
-    severity: ClassVar[Severity] = "warning"
-    says = "a {function} of {what} of anything"
-    function: str
-    over: tuple[str, ...]
-    """Empty for a sum by `+`."""
-    ratios: bool = False
-
-    @property
-    def what(self) -> str:
-        return "ratios of percentiles is not a ratio" if self.ratios else "percentiles is not a percentile"
-
-    @property
-    def help(self) -> str:
-        if not self.over:
-            return "tell each by itself, or the worst by `max(... over ...)`; a difference or a ratio of two is sound"
-        if "repeat" in self.over:
-            return "leave `over repeat` out: a percentile is then that of all repeats, from their merged histograms"
-        return f"use `max(... over {', '.join(self.over)})`, or `range` in a text: both are true of every point"
-
-
-@dataclass(frozen=True)
-class BareShare(CompileProblem):
-    """What is shown in per cent beside a number without a unit: -5 is -500 %."""
-
-    code = "W0707"
-    severity: ClassVar[Severity] = "warning"
-    says = "`{text}` is {percent:g} %, and the other side is shown in %"
-    hint = "did you mean `{text} %`? Else write `{percent:g} %`"
-    text: str
-    percent: float
-
-    @property
-    def replacement(self) -> str:
-        return f"{self.text} %"
-
-
-@dataclass(frozen=True)
-class TooFewPoints(CompileProblem):
-    """What is read off ramps that are too short to show it."""
-
-    code = "W0706"
-    severity: ClassVar[Severity] = "warning"
-    says = "{what} takes {fewest} points at least, so this will be missing: `{dim}` has {points}"
-    hint = "measure more points"
-    what: str
-    dim: str
-    fewest: int
-    points: int
-
-
-@dataclass(frozen=True)
-class OffTheProfile(CompileProblem):
-    """A point of the spec's own ramp that the profile does not measure."""
-
-    code = "W0702"
-    severity: ClassVar[Severity] = "warning"
-    says = "{dim} {point} is not measured with profile `{profile}`, so this will be missing"
-    hint = "the profile's points are {listed}"
-    profile: str
-    dim: str
-    point: str
-    points: tuple[str, ...]
-
-    @property
-    def listed(self) -> str:
-        return ", ".join(self.points)
-
-
-@dataclass(frozen=True)
-class ServiceLatencyOnly(CompileProblem):
-    """Latency at an offered load from a tool that only knows how long the server took."""
-
-    code = "W0710"
-    severity: ClassVar[Severity] = "warning"
-    says = "`{tool}` does not count the wait behind late operations in latency at the offered load of `{experiment}`"
-    mark = "coordinated omission: a stall delays what is sent, and does not show in its latency"
-    hint = (
-        "load with `ycsb`, which counts latency from when each operation was due, or call it service time in the report"
-    )
-    experiment: str
-    tool: str
-
-
-@dataclass(frozen=True)
-class DeclaredNotSampled(CompileProblem):
-    """The name of a measure that no experiment samples, where hardware declares a quantity of that name."""
-
-    code = "W0711"
-    severity: ClassVar[Severity] = "warning"
-    says = "`{name}` here is the number declared for hardware {declaring}: no experiment samples it"
-    mark = "declared, not measured"
-    name: str
-    probe: str
-    hardware: tuple[str, ...]
-
-    @property
-    def declaring(self) -> str:
-        return ticked(self.hardware)
-
-    @property
-    def help(self) -> str:
-        meter = "name a meter, such as `power = ipmi(...)`, and " if self.probe == "power" else ""
-        measured = f"to measure it, {meter}say `probes = [{self.probe} every 1 s]`"
-        return f"{measured}; else declare it by a name of its own, such as `rated_{self.name}`"
+    when_none = "it gives one number: remove the part after the dot"

@@ -1,1 +1,1 @@
-"""Results that were measured elsewhere: published tables and finished outputs, kept as runs of their own."""
+"""Results that were measured elsewhere: published tables and finished outputs, each import kept as a run."""

@@ -1,1 +1,1 @@
-"""Load generators: what to run, and what its output proves. Each tool has its driver and its parser apart."""
+"""Load generators: what to run, and what the output proves. Each tool has a driver and a separate parser."""

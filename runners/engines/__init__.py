@@ -1,1 +1,1 @@
-"""Systems under test: reached or started, emptied, checked and described."""
+"""Systems under test: attaching to, starting, emptying, checking and describing them."""

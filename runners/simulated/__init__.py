@@ -1,5 +1,5 @@
-"""Simulated hosts: any plan runs against them, in no time, without a connection or a tool.
+"""Simulated hosts: any plan runs against them in no time, without connections or tools.
 
-A run against them goes the way of a real one (journal, raw outputs, store, brief), and is marked as simulated in all of
-these. Its numbers come from a queueing model (`model.py`), and say nothing about any machine.
+A simulated run makes the same journal, raw outputs, store and brief as a real one, and each of these is marked as
+simulated. Its numbers come from a queueing model (`queueing_model.py`), and say nothing about any machine.
 """

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from benchbrief.spec_options import compile_or_stop
+from benchbrief.cli.spec_options import compile_or_stop
 from tests.cli.specs import SMALL, WRONG
 from tests.support.bench import Bench
+from tests.support.examples import EXAMPLES
 from tests.support.tools import REPOSITORY
 
 
@@ -82,7 +83,7 @@ def test_a_spec_that_would_run_nothing_is_warned_about_and_not_run(bench: Bench)
     bench.spec("", "empty.bench")
     done = bench("check", "empty.bench")
     assert done.code == 0
-    assert "there is no experiment, so nothing would be run" in done.err
+    assert "the spec has no experiment, so there is nothing to run" in done.err
     done = bench("run", "empty.bench")
     assert done.code == 1
     assert "error: empty.bench has no cell to run" in done.err
@@ -164,10 +165,9 @@ def test_init_says_where_it_can_not_write(bench: Bench) -> None:
 
 
 def test_the_examples_are_right(bench: Bench) -> None:
-    specs = sorted((REPOSITORY / "examples").rglob("*.bench"))
-    done = bench("check", *specs)
+    done = bench("check", *EXAMPLES)
     assert done.code == 0, done.err
-    assert done.out.count(": ok, ") == len(specs) > 0
+    assert done.out.count(": ok, ") == len(EXAMPLES) > 0
 
 
 def test_what_a_brief_leaves_out_is_told_by_the_plan_and_not_again(capsys: pytest.CaptureFixture[str]) -> None:

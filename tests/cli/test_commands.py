@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from benchbrief.cli import COMMANDS, group
+from benchbrief.cli.command_line import COMMANDS, group
 from tests.cli.specs import SMALL
 from tests.support.bench import Bench
 from tests.support.tools import REPOSITORY
@@ -62,7 +62,8 @@ def test_every_example_uses_options_that_exist(name: str) -> None:
         for line in examples(command.epilog or ""):
             _, said, *words = shlex.split(line)
             assert said == name
-            known = {text for param in command.params for text in (*param.opts, *param.secondary_opts)}
+            params = command.get_params(click.Context(command))
+            known = {text for param in params for text in (*param.opts, *param.secondary_opts)}
             assert {word for word in words if word.startswith("-") and word != "-"} <= known, line
 
 

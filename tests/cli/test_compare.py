@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 import statistics
 import subprocess
@@ -17,7 +18,9 @@ import pytest
 from scipy import stats
 
 from tests.cli.conftest import FinishedRun
+from tests.cli.test_watching import terminal
 from tests.support.bench import Bench, Ended, fresh_bench
+from tests.support.waiting import until
 
 SPEC = """
 hardware old { hosts = "old.lab"  cores = @CORES@ }
@@ -81,8 +84,9 @@ COUNTS = {"tests": int, "failures": int, "errors": int, "skipped": int, "time": 
 JUNIT: dict[str, tuple[dict[str, type[str | int | float]], set[str]]] = {
     "testsuites": ({"name": str, **COUNTS}, {"testsuite"}),
     "testsuite": ({"name": str, **COUNTS}, {"testcase"}),
-    "testcase": ({"classname": str, "name": str, "time": float}, {"failure", "skipped"}),
+    "testcase": ({"classname": str, "name": str, "time": float}, {"failure", "error", "skipped"}),
     "failure": ({"message": str}, set()),
+    "error": ({"message": str}, set()),
     "skipped": ({"message": str}, set()),
 }
 """The elements that build servers read, each with its attributes, all of them there, and what may stand in it."""
@@ -99,10 +103,10 @@ def held_to_junit(element: ET.Element) -> None:
     if element.tag.startswith("testsuite"):
         cases = list(element.iter("testcase"))
         told = {name: int(element.attrib[name]) for name in ("tests", "failures", "errors", "skipped")}
-        failures, skipped = (len(list(element.iter(kind))) for kind in ("failure", "skipped"))
-        assert told == {"tests": len(cases), "failures": failures, "errors": 0, "skipped": skipped}
+        failures, errors, skipped = (len(list(element.iter(kind))) for kind in ("failure", "error", "skipped"))
+        assert told == {"tests": len(cases), "failures": failures, "errors": errors, "skipped": skipped}
     elif element.tag == "testcase":
-        assert len(element) <= 1, "a verdict is one of three"
+        assert len(element) <= 1, "a verdict is one of four"
 
 
 def suite_of(file: Path) -> ET.Element:
@@ -223,7 +227,8 @@ def test_a_metric_of_experiments_of_other_names_is_not_judged_over_another_load(
     done = world("base", "named", "--metric", "per_core")
     assert done.code == 0, done.text
     assert "workload a.records: 100,000 | 200,000\n" in done.out
-    assert done.out.count("can't tell: another load: records") == 4
+    assert done.out.count("can't tell: another load: records") == 1, "one reason for all points"
+    assert "and 2 more)" in done.out
 
 
 def test_points_of_another_load_are_told_by_name_and_not_judged_unless_that_is_said(world: World) -> None:
@@ -234,11 +239,11 @@ def test_points_of_another_load_are_told_by_name_and_not_judged_unless_that_is_s
     assert done.code == 0, done.text
     assert "workload a.records: 100,000 | 200,000\n  experiment ramp.measure: 10 s | 20 s\n" in done.out
     assert "can't tell: another load: records" in done.out
-    assert "4 of 4 comparisons are of another load, told above, and not judged" in done.out
+    assert "4 of 4 comparisons are of another load, listed above, and not judged" in done.out
     assert world(*asked, "--strict").code == 4
     judged = world(*asked, "--other-load")
     assert judged.code == 4, "worse, as told"
-    assert "4 of 4 comparisons are of another load, told above\n" in judged.out
+    assert "4 of 4 comparisons are of another load, listed above\n" in judged.out
     of_hardware = world("base:old", "heavy:new", "--metric", "throughput")
     assert "another load: records" in of_hardware.out
     assert "database" not in of_hardware.out, "of what is compared, no difference is told by the plans"
@@ -338,7 +343,11 @@ def test_a_revision_is_the_last_run_of_its_spec_and_last_counts_back(copied_run:
 def test_a_run_tells_a_build_server_what_held_and_what_failed(finished_run: FinishedRun, bench: Bench) -> None:
     bench.data, bench.tool = finished_run.bench.data, finished_run.bench.tool
     text = finished_run.spec.read_text().partition("report ")[0]
-    bench.spec(text + 'expect "Never so fast" throughput > 1G ops/s\nexpect "Fast <enough>" throughput > 1 ops/s\n')
+    bench.spec(
+        text
+        + 'expect "Never so fast" throughput > 1G ops/s\nexpect "Fast <enough>" throughput > 1 ops/s\n'
+        + 'expect "Steady" cv(throughput over repeat) < 5 %\n'
+    )
     page = bench.folder / "summary.md"
     page.write_text("before\n")
     done = bench(
@@ -354,9 +363,9 @@ def test_a_run_tells_a_build_server_what_held_and_what_failed(finished_run: Fini
     assert done.code == 4, done.text
     suite = suite_of(bench.folder / "v.xml")
     assert {key: suite.attrib[key] for key in ("tests", "failures", "errors", "skipped")} == {
-        "tests": "3",
+        "tests": "4",
         "failures": "1",
-        "errors": "0",
+        "errors": "1",
         "skipped": "0",
     }
     failure = suite.find("testcase[@name='Never so fast']/failure")
@@ -366,7 +375,13 @@ def test_a_run_tells_a_build_server_what_held_and_what_failed(finished_run: Fini
     assert suite[0].attrib["name"] == "all 4 cells"
     assert float(suite[0].attrib["time"]) == float(suite.attrib["time"]) > 4, "each cell measured a second or more"
     assert page.read_text().startswith("before\n## ")
-    assert "| ❌ does not hold | Never so fast |" in page.read_text()
+    assert "| ❌ does not hold | Never so fast: throughput \\> 1G ops/s |" in page.read_text()
+    assert "| ❗ can't be known | Steady: " in page.read_text()
+    unknown = suite.find("testcase[@name='Steady']/error")
+    assert unknown is not None
+    assert "can't be known" in unknown.attrib["message"]
+    assert "expect does not hold: Never so fast: throughput > 1G ops/s" in done.out
+    assert "expect holds: Fast <enough>: throughput > 1 ops/s" in done.out
 
 
 def test_a_simulated_runs_expectations_are_skipped(bench: Bench) -> None:
@@ -378,3 +393,43 @@ def test_a_simulated_runs_expectations_are_skipped(bench: Bench) -> None:
     skipped = suite.find("testcase[@name='Fast enough']/skipped")
     assert skipped is not None
     assert "nothing was measured" in skipped.attrib["message"]
+
+
+@pytest.mark.parametrize("option", ["--junit", "--markdown"])
+@pytest.mark.parametrize("name", ["/proc/none/x.xml", "x" * 300])
+def test_a_file_of_verdicts_that_cannot_be_written_is_found_before_anything_is_measured(
+    bench: Bench, option: str, name: str
+) -> None:
+    bench.spec(SPEC, CORES=4, THREADS="1", TAIL="p99", REPEATS=1)
+    done = bench("run", "brief.bench", "--simulate", "--no-report", option, name)
+    assert done.code == 2
+    assert f"{name} can't be written" in done.err
+    assert not list(bench.folder.glob("bench-out/*"))
+
+
+def test_a_file_of_verdicts_is_left_as_it_was_when_the_run_does_not_begin(bench: Bench) -> None:
+    (bench.folder / "kept.md").write_text("before")
+    done = bench("run", "missing.bench", "--junit", "new.xml", "--markdown", "kept.md")
+    assert done.code != 0
+    assert (bench.folder / "kept.md").read_text() == "before"
+    assert not (bench.folder / "new.xml").exists()
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_the_table_fits_the_terminal(world: World, columns: int) -> None:
+    names = world.runs["base"], world.runs["other"]
+    with terminal(world.bench, "compare", *names, columns=columns, rows=60) as shown:
+        until(lambda: shown.process.poll() is not None)
+        assert shown.process.returncode == 4
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", shown.said.decode()).splitlines()
+    assert max(map(len, lines)) <= columns, lines
+    text = "\n".join(lines)
+    assert re.search("old/a/threads=16.*\n?.*better", text)
+    assert text.count("better") >= 2
+    assert ("there is no room for all intervals" in " ".join(text.split())) == (columns < 200)
+
+
+def test_a_metric_that_both_lack_is_one_sentence(copied_run: Bench) -> None:
+    done = copied_run("compare", "last:one", "last:two", "--metric", "latency.p99")
+    assert done.code == 0
+    assert "–" not in done.out

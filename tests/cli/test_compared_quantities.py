@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import replace
 
 import pytest
 
-from benchbrief.compare_output import quantity, told_apart, told_rows
-from benchbrief.results.comparison import Outcome, Quantity, Values, compare
-from benchbrief.results.differences import _readable
+from benchbrief.comparing.compare_output import cases, markdown, quantity, told_apart, told_rows
+from benchbrief.comparing.compare_table import table_of
+from benchbrief.results.compare.comparison import Outcome, Point, Quantity, Values, compare
+from benchbrief.results.compare.contender_differences import _readable
 
 
 @pytest.mark.parametrize(
@@ -36,12 +38,12 @@ def compared(unit: str, first: tuple[float, ...], second: tuple[float, ...], *me
 @pytest.mark.parametrize(
     ("unit", "first", "second", "change"),
     [
-        ("%", (-39.0, -40.0, -39.8), (-79.0, -80.0, -79.5), "-39.9 points (-41.1 to -38.7)"),
+        ("%", (-39.0, -40.0, -39.8), (-79.0, -80.0, -79.5), "−39.9 points (−41.1 to −38.7)"),
         ("%", (-39.6,), (10.3,), "+49.9 points"),
-        ("share", (0.2, 0.2), (0.3, 0.3), "+10 points (+10 to +10)"),
-        ("W", (-4.0, -4.0), (2.0, 2.0), "+6 W (+6 W to +6 W)"),
+        ("share", (0.2, 0.2), (0.3, 0.3), "+10.0 points"),
+        ("W", (-4.0, -4.0), (2.0, 2.0), "+6 W"),
         ("W", (0.0,), (2.0,), "+2 W"),
-        ("W", (4.0,), (2.0,), "-50.0 %"),
+        ("W", (4.0,), (2.0,), "−50.0 %"),
     ],
 )
 def test_a_change_of_shares_or_below_zero_is_told_as_a_difference(
@@ -51,8 +53,64 @@ def test_a_change_of_shares_or_below_zero_is_told_as_a_difference(
     assert row[4] == change
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "change"),
+    [
+        ((10.0, 10.2), (11.0, 11.1), "+9.4 % (+2.4 to +17.2)"),
+        ((10.0, 11.0), (35.0, 36.0), "+238 % (+178 to +328)"),
+        ((10.0,), (0.001,), "−99.99 %"),
+        ((10.0,), (191_436.0,), "19,000 times"),
+        ((10.0,), (137.2,), "13.7 times"),
+    ],
+)
+def test_a_change_and_its_interval_have_one_number_of_decimals_and_huge_ones_are_factors(
+    first: tuple[float, ...], second: tuple[float, ...], change: str
+) -> None:
+    outcome = compared("ops/s", first, second)
+    (row,) = outcome.comparisons
+    assert told_rows([row])[0][4] == change
+    assert f", {change}: " in next(iter(cases(outcome, strict=False))).detail
+    assert f"| {change} |" in markdown("A and B", outcome, (), ())
+
+
+def test_an_interval_with_a_huge_end_is_one_of_factors() -> None:
+    (row,) = compared("ops/s", (10.0, 11.0), (35.0, 36.0)).comparisons
+    wide = replace(row, ratio=137.2, interval=(1.5, 19143.65))
+    assert told_rows([wide])[0][4] == "137 times (1.5 to 19,000)"
+
+
+def test_an_interval_that_holds_a_loss_and_a_gain_of_any_size_is_told_in_words() -> None:
+    (row,) = compared("ops/s", (10.0, 11.0), (35.0, 36.0)).comparisons
+    wide = replace(row, ratio=1.372, interval=(0.0, 19143.65))
+    assert told_rows([wide])[0][4] == "1.37 times (too wide to say)"
+
+
+def test_the_two_sides_of_a_spread_have_one_number_of_decimals() -> None:
+    values = Values(0.00388, (0.00376, 0.0041), percentile=True)
+    outcome = compare([Quantity("p99", "s", "lower", {(("workload", "hot"),): (values, values)})])
+    assert told_rows(outcome.comparisons)[0][2] == "3.88 ms −3.1/+5.7 %"
+
+
 def test_a_change_of_the_repeats_that_is_not_that_of_the_columns_is_told_as_such() -> None:
     apart = compared("ops/s/W", (10.0, 50.0), (20.0, 60.0), 15.0, 30.0)
     (told,) = told_apart(apart.comparisons)
     assert told.startswith("the change of gain at hot is that of the repeats' own values")
     assert not list(told_apart(compared("ops/s/W", (10.0, 50.0), (20.0, 60.0)).comparisons))
+
+
+def test_what_is_0_on_both_sides_is_a_sentence_and_no_row() -> None:
+    def at(value: float) -> Values:
+        return Values(value, (value,), percentile=False)
+
+    points: dict[Point, tuple[Values | None, Values | None]] = {(("threads", n),): (at(0.0), at(0.0)) for n in (1, 2)}
+    some: dict[Point, tuple[Values | None, Values | None]] = {(("threads", 4),): (at(0.0), at(0.1))}
+    of_all, of_some = (Quantity("errors", "share", "lower", each) for each in (points, {**points, **some}))
+    outcome = compare([of_all])
+    assert {(row.verdict, row.reason) for row in outcome.comparisons} == {("within noise", "both are 0")}
+    lines, notes = table_of(outcome.comparisons, 80)
+    assert [line.row for line in lines] == [None, None]
+    assert notes == ("errors: 0 in A and in B, at all 2 points",)
+    lines, notes = table_of(compare([of_some]).comparisons, 80)
+    assert [line.row.point for line in lines if line.row] == [(("threads", 4),)]
+    assert notes[0] == "errors: 0 in A and in B, at 2 points"
+    assert notes[1] == "can't tell: too few repeats: 1, and a test takes 2 (errors at threads=4)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -39,8 +40,8 @@ def test_programs_that_a_host_lacks_are_named(bench: Bench) -> None:
 
 
 def test_findings_as_json(bench: Bench) -> None:
-    findings = bench("doctor", "--json").json
-    assert {"host", "what", "ok", "detail", "hint", "ours"} == findings[0].keys()
+    findings = bench("doctor", "--json", env={"PATH": os.environ["PATH"]}).json
+    assert {"host", "what", "ok", "detail", "hint", "ours", "needed"} == findings[0].keys()
     (tool,) = [each for each in findings if each["what"] == "db_bench"]
     assert tool["ok"]
     assert tool["detail"].endswith(f"at {system_tool('db_bench').resolve()}")
@@ -77,8 +78,25 @@ def test_a_missing_tool_is_named_with_the_way_to_get_it(bench: Bench, path: str)
 def test_without_tools_on_the_path_each_missing_one_has_a_hint(bench: Bench) -> None:
     done = bench("doctor", "--json", env={"PATH": "/nowhere:/bin", "JAVA_HOME": "/nowhere"})
     missing = [each for each in done.json if not each["ok"]]
-    assert done.code == (3 if missing else 0)
+    assert done.code == (3 if any(each["needed"] for each in missing) else 0)
     assert all(each["hint"] for each in missing)
+
+
+def test_a_tool_that_no_spec_asks_for_is_absent_and_no_failure_while_another_one_is_there(
+    bench: Bench, tmp_path: Path
+) -> None:
+    only = tmp_path / "bin"
+    only.mkdir()
+    for program in Path("/usr/bin").iterdir():
+        if not program.name.startswith("java"):
+            (only / program.name).symlink_to(program)
+    done = bench("doctor", env={"PATH": str(only), "JAVA_HOME": "/nowhere"})
+    lines = [line.split()[:3] for line in done.out.splitlines()]
+    assert ["absent", "local", "ycsb"] in lines
+    assert ["ok", "local", "db_bench"] in lines
+    assert not any(line[0] == "missing" for line in lines)
+    assert done.out.splitlines()[-1] == "nothing is missing, unless a spec needs what is absent"
+    assert done.code == 0
 
 
 @pytest.mark.parametrize(("parent", "problem"), [("/etc/hostname", "can't be written"), ("/proc", "has no free space")])

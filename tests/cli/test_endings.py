@@ -6,9 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.pipeline import Finished
-from benchbrief.results.coverage import Patchy
-from benchbrief.run_output import Summary, as_dict, tell
+from benchbrief.compiler.messages.text import figure, share_figure
+from benchbrief.progress.run_output import Summary, as_dict, tell
+from benchbrief.results.samples.sample_coverage import Patchy
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.running.finished_run import Finished
+
+
+def behind(achieved: float, offered: float) -> str:
+    return say.behind_intended(
+        achieved=figure(achieved, ",.0f"), offered=figure(offered, ",.0f"), share=share_figure(achieved / offered)
+    )
+
 
 FINISHED = Finished(
     Path("bench-out/20260314-091500-brief"),
@@ -21,7 +30,7 @@ FINISHED = Finished(
 )
 SUMMARY = Summary(
     {"ok": 4, "failed": 0},
-    (("achieved 900 of 1,000 ops/s offered (90%)", 1), ("achieved 960 of 2,000 ops/s offered (48%)", 1)),
+    tuple((behind(*of), 1) for of in ((900.0, 1000.0), (960.0, 2000.0))),
     (),
 )
 
@@ -30,7 +39,10 @@ def test_warnings_that_differ_only_in_their_numbers_are_one_line(capsys: pytest.
     tell(FINISHED, SUMMARY)
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if "achieved" in line] == [
-        "  warning achieved 900–960 of 1,000–2,000 ops/s offered (48–90%) (2 cells)"
+        (
+            "  warning achieved 900–960 of 1,000–2,000 ops/s offered (48 %–90 %): its intended latencies count the "
+            "wait behind late operations, its service latencies do not (2 cells)"
+        )
     ]
     assert as_dict(FINISHED, SUMMARY)["warnings"] == [{"text": text, "cells": 1} for text, _ in SUMMARY.warnings]
 
@@ -39,5 +51,5 @@ def test_probes_that_sampled_too_little_are_told_with_the_worst_cell(capsys: pyt
     tell(FINISHED, SUMMARY)
     lines = capsys.readouterr().out.splitlines()
     assert "  warning cpu was not sampled in 1 of 4 cells, such as ramp/ssd/a/threads=4/r1" in lines
-    least, often = "for 50% of the measured time in ramp/hdd/a/threads=1/r1", "for less than 95% in 2 of 4 cells"
+    least, often = "for 50 % of the measured time in ramp/hdd/a/threads=1/r1", "for less than 95 % in 2 of 4 cells"
     assert f"  warning power was sampled {least}, and {often}" in lines

@@ -6,7 +6,7 @@ import os
 import pty
 import subprocess
 
-from benchbrief.compiler.codes import all_codes
+from benchbrief.compiler.diagnostic_codes import all_codes
 from tests.support.bench import PROGRAM, Bench
 
 

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import jsonschema
 import pytest
 
-from benchbrief.compiler.codes import all_codes
+from benchbrief.compiler.diagnostic_codes import all_codes
 from tests.cli.specs import SMALL, WRONG
 from tests.support.bench import Bench
 
@@ -85,7 +85,7 @@ def test_other_places_of_a_finding_are_related_locations(bench: Bench) -> None:
     bench.spec(SMALL.replace("measure   = 1 s", "measure   = 1 s\n  measure   = 2 s"))
     (result,) = run_of(bench, "brief.bench")["results"]
     said = {place["message"]["text"] for place in result["relatedLocations"]}
-    assert said == {"said before here", "in this block"}
+    assert said == {"first set here", "in this block"}
     assert [place["id"] for place in result["relatedLocations"]] == [1, 2]
 
 

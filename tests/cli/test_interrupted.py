@@ -254,3 +254,20 @@ def test_resume_of_a_finished_run_by_name_runs_no_cell_again(copied_run: Bench) 
     assert done.code == 0
     assert copied_run.journal("cell_ended") == before
     assert copied_run.journal("run_ended")[-1]["status"] == "done"
+
+
+def test_a_run_whose_folder_is_moved_stops_and_goes_on_from_the_new_place(slow_bench: Bench) -> None:
+    bench = slow_bench
+    with bench.started("run", "brief.bench", "--no-report") as run:
+        wait_for_the_second_cell(bench, run)
+        moved = bench.run_dir.rename(bench.folder / "elsewhere")
+        (bench.folder / "hurry").touch()
+        ended = run.wait(60)
+    assert ended.code == 130, ended.text
+    assert "was moved or removed while it ran" in ended.err
+    assert f"bench resume {moved}" in ended.err
+    resumed = bench("resume", moved, "--no-report")
+    assert resumed.code == 0, resumed.text
+    rows = bench("query", "--run", moved, "--json", "SELECT threads FROM measure.throughput ORDER BY 1").json
+    assert {row["threads"] for row in rows} == {1, 2, 3}
+    assert bench("rebuild", moved).code == 0

@@ -10,15 +10,17 @@ from pathlib import Path
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from benchbrief.live_screen import host_summary, screen
-from benchbrief.marks import ASCII, UNICODE, marks, shortened
-from benchbrief.openmetrics import text
-from benchbrief.progress import Progress
-from benchbrief.quantities import duration, latency, rate
-from benchbrief.run_output import grouped
-from benchbrief.run_view import RunView
-from benchbrief.runners import journal as j
-from benchbrief.runners.live import Reading
+from benchbrief.ci.openmetrics import text
+from benchbrief.cli.readable_quantities import duration, latency, rate
+from benchbrief.cli.terminal_marks import ASCII, UNICODE, marks, shortened
+from benchbrief.compiler.messages.text import figure
+from benchbrief.progress.live_screen import host_summary, screen
+from benchbrief.progress.run_output import grouped
+from benchbrief.progress.run_progress import Progress
+from benchbrief.progress.run_view import RunView
+from benchbrief.runners.execution.live_numbers import Reading
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.messages.run_messages import say
 from tests.support.plans import compile_spec
 from tests.support.waiting import until
 
@@ -65,7 +67,7 @@ def test_a_small_run_shows_each_cell_with_its_numbers_and_each_host_with_its_pro
     view, readings = going_on(2)
     lines = screen(view, readings, NOW, (120, 30), UNICODE).plain.split("\n")
     assert lines[1] == "  ramp/group/workload/threads=0/r1  measure  12 s of about 30 s  15,203 ops/s  p99 read 1.23 ms"
-    assert lines[3] == "  host-0  measure  cpu  43%  231 W"
+    assert lines[3] == "  host-0  measure  cpu  43 %  231 W"
     narrow = screen(view, readings, NOW, (44, 30), UNICODE).plain.split("\n")
     assert narrow[1:3] == ["  ramp/group/workload/threads=0/r1", "    measure  12 s of about 30 s  15,203 ops…"]
 
@@ -79,7 +81,7 @@ def test_a_simulated_run_says_so_on_the_screen() -> None:
 def test_many_hosts_are_told_of_in_one_line() -> None:
     view, readings = going_on(1000)
     lines = screen(view, readings, NOW, (100, 24), UNICODE).plain.split("\n")
-    assert lines[-1] == "  1000 hosts: 1000 measure; cpu 43% on average; 231.0 kW of 1000 together"
+    assert lines[-1] == "  1000 hosts: 1000 measure; cpu 43 % on average; 231.0 kW of 1000 together"
     assert re.fullmatch(r"  and \d+ more cells running", lines[-2])
     assert host_summary({"a": "", "b": "load"}, {}) == "2 hosts: 1 idle, 1 load"
 
@@ -152,5 +154,18 @@ def test_a_simulated_run_is_marked_in_every_sample() -> None:
 
 
 def test_failures_that_differ_in_numbers_alone_have_one_reason() -> None:
-    failed = {"c/1": "c/1 ended after 3.2 s of 20 s", "c/2": "c/2 ended after 4.1 s of 20 s", "c/3": "no space left"}
+    early = {
+        cell: say.ended_early(tool="ycsb", seconds=figure(seconds, ".1f"), wanted=20, said=f"see {cell}")
+        for cell, seconds in (("c/1", 3.2), ("c/2", 4.1))
+    }
+    failed = {**early, "c/3": "no space left"}
     assert [cells for cells, _ in grouped(failed)] == [["c/1", "c/2"], ["c/3"]]
+
+
+def test_failures_that_differ_in_where_their_output_is_have_one_reason() -> None:
+    cells = [f"ramp/box/rr/threads={threads}/r1" for threads in (1, 2, 8)]
+    failed = {
+        cell: f"db_bench ended with code 1: no (its output is in out/raw/{cell.replace('/', '_')}/1/load-local)"
+        for cell in cells
+    }
+    assert [cells for cells, _ in grouped(failed)] == [cells]

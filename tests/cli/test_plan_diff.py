@@ -68,6 +68,22 @@ def test_what_changed_since_the_last_run_is_told_with_what_is_to_be_measured(cop
     assert f"take 2 from run {copied_run.run_dir.name}" in text
 
 
+def test_unchanged_cells_that_are_measured_again_have_their_reason(copied_run: Bench) -> None:
+    copied_run.spec(SMALL.replace("  measure   = 1 s", "  repeats   = 2\n  measure   = 1 s"))
+    told = "4 unchanged cells are measured again: the repeats of a point are taken together or not at all, "
+    done = copied_run("plan", "brief.bench", "--diff")
+    assert f"{told}and others of theirs are new or changed" in " ".join(done.out.split())
+    (again,) = copied_run("plan", "brief.bench", "--diff", "--json").json["run"]["again"]
+    assert again["cells"] == 4
+    copied_run.spec(SMALL)
+    (harmed, *_) = sorted(copied_run.run_dir.glob("raw/*threads=1*/1/measure*/stdout"))
+    harmed.chmod(0o644)
+    harmed.write_text("otherwise")
+    text = " ".join(copied_run("plan", "brief.bench", "--diff").out.split())
+    assert f"1 unchanged cell is measured again: run {copied_run.run_dir.name}: " in text
+    assert "stdout" in text
+
+
 def test_a_run_is_named_by_the_start_of_its_name_or_its_folder(copied_run: Bench) -> None:
     run_id = copied_run.run_dir.name
     for name in (run_id[:8], f"bench-out/{run_id}"):

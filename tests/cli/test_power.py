@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from benchbrief.terminal import ExitCode
+from benchbrief.dsl.bench_error import ExitCode
 from tests.support import wrapped
 from tests.support.bench import Bench
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.progress import Progress
-from benchbrief.quantities import of_planned
-from benchbrief.runners.journal import Remark
+from benchbrief.cli.readable_quantities import of_planned
+from benchbrief.progress.run_progress import Progress
+from benchbrief.runners.journal.events import Remark
 from tests.support.plans import compile_spec
 
 QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart.bench"

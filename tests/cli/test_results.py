@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 import shutil
 from pathlib import Path
@@ -119,7 +118,7 @@ def test_status_of_all_runs_has_one_line_for_each(copied_run: Bench) -> None:
     done = copied_run("status", "--all")
     assert done.code == 0
     assert len(done.out.splitlines()) == 1
-    assert f"warning: bench-out/{first.name}/plan.json is not a plan" in done.err
+    assert f"warning: bench-out/{first.name}/plan.json is not the plan" in done.err
     assert Bench(copied_run.folder / "elsewhere")("status", "--all").out == ""
 
 
@@ -182,13 +181,26 @@ def test_a_report_says_which_expectation_does_not_hold(copied_run: Bench) -> Non
     assert "newer.bench:" in done.err
 
 
-def test_a_run_without_a_report_says_how_to_get_one(copied_run: Bench) -> None:
-    plan = copied_run.run_dir / "plan.json"
-    plan.write_text(json.dumps({**json.loads(plan.read_text()), "reports": []}))
-    done = copied_run("report")
+def test_a_run_without_a_report_says_how_to_get_one(bench: Bench) -> None:
+    spec = bench.spec(SMALL.partition("metric ")[0])
+    assert bench("run", spec.name, "--simulate").code == 0
+    done = bench("report", "simulated")
     assert done.code == 2
     assert "has no `report` block" in done.err
     assert "bench report --spec FILE" in done.err
+
+
+# --- query ---
+
+
+@pytest.mark.parametrize(
+    "asked", [("--json", "--csv"), ("--csv", "--parquet", "x.parquet"), ("--parquet", "x", "--json")]
+)
+def test_an_answer_has_one_format(finished_run: FinishedRun, asked: tuple[str, ...]) -> None:
+    done = finished_run.bench("query", "FROM cells", *asked)
+    assert (done.code, done.out) == (2, "")
+    assert "are two formats for one answer" in done.err
+    assert not (finished_run.bench.folder / asked[-1]).exists()
 
 
 # --- rebuild ---
@@ -229,4 +241,4 @@ def test_a_damaged_journal_is_named_with_its_line(copied_run: Bench) -> None:
     path.write_text("".join(lines))
     done = copied_run("rebuild")
     assert done.code == 2
-    assert re.search(r"error: \S+journal.jsonl:3 is not a journal record", done.err)
+    assert re.search(r"error: \S+journal.jsonl:3 was changed after it was written", done.err)

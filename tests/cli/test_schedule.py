@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from itertools import pairwise
 from pathlib import Path
@@ -86,6 +87,46 @@ def test_nothing_more_is_begun_when_a_failure_is_to_stop_the_run(bench: Bench) -
     )
     assert end["message"] in done.out
     assert f"bench resume {bench.run_dir.name}" in done.out
+
+
+def cells_of(bench: Bench, *said: str) -> list[str]:
+    """The cells whose last attempt ended with a reason that has these words."""
+    return [r["cell"] for r in bench.journal("cell_ended") if all(text in str(r["reason"]) for text in said)]
+
+
+def test_cells_that_all_fail_alike_on_a_hardware_are_not_tried_after_the_first_three(
+    bench: Bench,
+) -> None:
+    cases = """*readrandom*) ;;\n*/bad\\ *) echo 'put error: IO error: always' >&2; exit 1;;"""
+    two = 'workload other "Others" from db_bench.overwrite { records = 2k  write_rate = 200 kB/s }\n'
+    ramp = experiment("box.bad, box.good", "repeats = 5  cool_down = 10 ms").replace("= fill", "= [fill, other]")
+    text = HEAD + two + ramp + "report r { disclosure = automatic }"
+    bench.spec(text, TOOL=f'db_bench("{wrapped.db_bench(bench.folder / "tool", cases)}")')
+    done = bench("run", "brief.bench", timeout=120)
+    assert done.code == 3, done.text
+    not_tried = cells_of(bench, "not tried: the first 3 cells of its workload", "IO error: always")
+    assert not_tried == [f"e/bad/{workload}/threads=1/r{n}" for workload in ("fill", "other") for n in (4, 5)]
+    assert "10 of 20 cells failed" in done.out
+    text = (bench.run_dir / "journal.jsonl").read_text(encoding="utf-8")
+    cooled = {record["cell"] for record in map(json.loads, text.splitlines()) if record.get("step") == "cool_down"}
+    assert not cooled.intersection(not_tried)
+    assert "e/bad/fill/threads=1/r3" in cooled
+    assert "not tried" in done.out
+    assert "bench resume" in done.out
+    assert "bench doctor" not in done.out
+    (page,) = (bench.run_dir / "reports").glob("*.html")
+    assert "not tried" in page.read_text(encoding="utf-8")
+    wrapped.db_bench(bench.folder / "tool")
+    resumed = bench("resume", bench.run_dir.name, timeout=120)
+    assert resumed.code == 0, resumed.text
+
+
+def test_all_cells_are_tried_when_the_spec_says_so(bench: Bench) -> None:
+    bench.spec(HEAD + experiment("box.bad", "repeats = 5  on_failure = try_all"), TOOL=tool(bench))
+    done = bench("run", "brief.bench", timeout=90)
+    assert done.code == 3, done.text
+    assert len(cells_of(bench, "IO error: always")) == 5
+    assert not cells_of(bench, "not tried")
 
 
 def test_hosts_cool_down_between_cells_and_not_after_the_last(bench: Bench) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 from itertools import pairwise
@@ -11,8 +10,8 @@ import pytest
 
 from tests.cli.specs import FILL, HARDWARE
 from tests.support import wrapped
-from tests.support.bench import Bench
-from tests.support.tools import built_tool, system_tool, tools_dir
+from tests.support.bench import Bench, records_of
+from tests.support.tools import built_tool, system_tool
 from tests.support.waiting import until
 
 SEARCH = """\
@@ -37,6 +36,11 @@ report brief "Where the knee is" {
 """
 
 SPEC = HARDWARE + FILL + SEARCH + REPORT
+
+
+@pytest.fixture(autouse=True)
+def _tools_that_saturate(bench: Bench) -> None:
+    bench.at_full_speed()
 
 
 def test_a_search_stops_at_the_knee_and_others_run_there(bench: Bench) -> None:
@@ -83,7 +87,7 @@ def test_a_search_stops_at_the_knee_and_others_run_there(bench: Bench) -> None:
     assert again.code == 0, again.text
     assert f"{12 - len(skipped)} of 12 cells are taken from run {bench.run_dirs()[0].name}" in again.err
     assert "none is left to measure" in again.err
-    records = [json.loads(line) for line in (bench.run_dirs()[1] / "journal.jsonl").read_text().splitlines()]
+    records = records_of(bench.run_dirs()[1])
     assert [record["knee"] for record in records if record["type"] == "search_ended"] == [knee]
     assert [record["cell"] for record in records if record["type"] == "cell_skipped"] == skipped
 
@@ -147,6 +151,9 @@ def test_a_failed_cell_ends_the_search_and_what_waits_for_it(bench: Bench) -> No
         f"found/{hardware}/fill/threads=search.knee/r1" for hardware in ("one", "two")
     }
     assert bench.journal("search_ended")[0]["knee"] is None
+    assert "bench resume" not in resumed.out, "the plan has no knee, however often it is run"
+    assert "bench doctor" not in resumed.out
+    assert "mend the spec, and run what is not measured yet with: bench run brief.bench" in resumed.out
 
 
 YCSB = """\
@@ -178,7 +185,7 @@ def test_ycsb_searches_loads_and_runs_at_what_was_found(bench: Bench) -> None:
     built_tool("mongo-stand-in")
     built_tool("ycsb")
     bench.spec(YCSB)
-    done = bench("run", "brief.bench", timeout=180, env={"BENCHBRIEF_TOOLS": str(tools_dir())})
+    done = bench("run", "brief.bench", timeout=180)
     assert done.code == 0, done.text
     (search,) = bench.journal("search_ended")
     assert search["knee"] in (1, 4, 16, 64)

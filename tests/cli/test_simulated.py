@@ -85,6 +85,17 @@ def test_its_name_its_outcome_and_its_status_say_it(run: Simulated) -> None:
     assert 'simulated="true"' in run.bench("status", run.name, "--openmetrics").out
 
 
+def test_a_verdict_on_simulated_numbers_is_not_told_as_one_on_measured_ones(bench: Bench) -> None:
+    for limit, judged in (("1G", "would not hold"), ("1", "would hold")):
+        bench.spec(SPEC.replace("> 1G ops/s", f"> {limit} ops/s"))
+        ended = bench("run", "brief.bench", "--simulate", "--no-report")
+        assert ended.code == 0
+        assert f"expect of simulated numbers, which decide nothing: max(throughput over threads) > {limit}" in ended.out
+        assert judged in ended.out
+        assert "expect holds" not in ended.out + ended.err
+        assert "expect does not hold" not in ended.out + ended.err
+
+
 def test_an_expectation_on_simulated_numbers_is_told_and_counts_for_nothing(run: Simulated) -> None:
     assert [expect["holds"] for expect in run.ended.json["expects"]] == [False]
     assert run.ended.code == 0
@@ -148,7 +159,8 @@ def test_a_rebuilt_store_and_a_brief_made_again_stay_marked(run: Simulated) -> N
     assert run.bench("rebuild", run.name).code == 0
     ended = run.bench("report", run.name, "--html-only", "--to", "again")
     assert ended.code == 0, "as the run's own"
-    assert "expect does not hold" in ended.err
+    assert "expect of simulated numbers, which decide nothing: max(throughput over threads) > 1G ops/s" in ended.err
+    assert "would not hold" in ended.err
     made = (run.bench.folder / "again" / "en_blog-simulated.html").read_text("utf-8")
     assert "simulated-mark" in made
 
@@ -190,3 +202,13 @@ def test_a_resumed_simulated_run_stays_simulated(bench: Bench) -> None:
     assert all(start == {"seed": 5, "errors": 0.0, "failing": [{"pattern": "local", "share": 0.6}]} for start in starts)
     assert {status for status, _ in bench.verdicts().values()} == {"ok"}
     assert json.loads((bench.run_dir / "simulation.json").read_text()) == starts[0]
+
+
+@pytest.mark.parametrize(("failing", "again"), [("local=60%", True), ("local", False)])
+def test_a_run_is_to_be_tried_again_only_where_that_may_go_well(bench: Bench, failing: str, again: bool) -> None:
+    bench.spec(ONE_FOLDER)
+    words = ("run", "brief.bench", "--simulate", "--failing", failing, "--seed", "5", "--no-report")
+    failed = bench(*words)
+    assert failed.code == 3, failed.text
+    assert ("bench resume" in failed.out) == again
+    assert ("without what makes cells fail" in failed.out) != again

@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.cli.terminal import show_error
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.runners.journal.secret_masking import KNOWN
 from tests.cli.specs import ONE_FOLDER
 from tests.support.bench import PROGRAM, Bench
 from tests.support.tools import system_tool
@@ -72,3 +75,19 @@ def test_errors_are_coloured_on_a_terminal(bench: Bench) -> None:
     code, said = on_a_terminal(bench, "check", "brief.bench")
     assert code == 1
     assert "\x1b[" in said
+
+
+@pytest.mark.parametrize("traceback", ["", "1"], ids=["a line", "a traceback"])
+def test_an_unforeseen_error_tells_no_secret(
+    traceback: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCH_TRACEBACK", traceback)
+    with KNOWN.apart():
+        KNOWN.add("hunter2-hunter2")
+        code = show_error(ZeroDivisionError("no part of hunter2-hunter2, or hunter2%2Dhunter2"))
+        assert show_error(FileNotFoundError(2, "No such file", "/ca/hunter2-hunter2.pem")) != 0
+    said = capsys.readouterr().err
+    assert code == ExitCode.CELL_FAILED
+    assert "ZeroDivisionError: no part of ***, or ***" in said
+    assert "/ca/***.pem" in said
+    assert "hunter2" not in said

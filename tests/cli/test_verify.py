@@ -17,8 +17,10 @@ import pytest
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ContentStream
 
-from benchbrief.git_files import revision_of
-from benchbrief.reports.shown import marked_texts
+from benchbrief.comparing.git_files import revision_of
+from benchbrief.reports.provenance.finished_brief import marked_texts
+from benchbrief.results.store.build_store import FILES
+from benchbrief.results.store.store_manifest import read_store_manifest, write_store_manifest
 from tests.cli.conftest import FinishedRun
 from tests.cli.specs import SMALL
 from tests.support.bench import Bench
@@ -31,11 +33,15 @@ def brief(bench: Bench, kind: str) -> Path:
 
 
 def change(table: Path, column: str, of: Callable[[Any], Any]) -> None:
-    """Change a column of a stored table in place: `of` gives the new value for the old one."""
+    """Change a column of a stored table in place, and its SHA-256 in the manifest with it: `of` gives the new value for
+    the old one."""
     stored = pq.read_table(table)
     values = pa.array([of(value) for value in stored[column].to_pylist()], stored.schema.field(column).type)
     changed = stored.set_column(stored.schema.get_field_index(column), stored.schema.field(column), values)
     pq.write_table(changed, table)
+    manifest = read_store_manifest(table.parent)
+    assert manifest is not None
+    write_store_manifest(table.parent, manifest.build, FILES)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -44,8 +50,7 @@ def test_a_fresh_brief_holds(finished_run: FinishedRun, kind: str) -> None:
     assert done.code == 0
     assert re.search(r"\n\d+ numbers: all hold\n", done.out)
     assert re.search(r"raw outputs: \d+ files, as recorded", done.out)
-    assert ("shown: as it was made" in done.out) == (kind == "html")
-    assert ("marked numbers as made; words and drawings are not looked at" in done.out) == (kind == "pdf")
+    assert (f"the {'PDF' if kind == 'pdf' else 'page'} itself: as it was made" in done.out) == (kind != "json")
     assert done.err == ""
 
 
@@ -88,7 +93,7 @@ def test_a_page_that_was_edited_outside_of_its_numbers_is_found(copied_run: Benc
     page.write_text(page.read_text().replace(old, new, 1))
     done = copied_run("verify", str(page))
     assert done.code == 1
-    assert "shown: numbers as made, but the page was edited elsewhere" in done.out
+    assert "itself: numbers as made, but the document was edited elsewhere" in done.out
     assert "brief.html is not, to the byte, the page that was made" in done.err
 
 
@@ -171,8 +176,8 @@ def test_tables_that_tell_a_raw_output_otherwise_than_the_journal_are_found(copi
         entry["files"] = dict.fromkeys(entry["files"], "00" * 32)
     side.write_text(json.dumps(recorded))
     done = copied_run("verify", str(side), "--raw")
-    assert done.code == 3
-    assert "is told by the run's tables otherwise than by its journal" in done.err
+    assert done.code == 1  # the side file is not the one that was made, either
+    assert "has another SHA-256 in the run's tables than in its journal" in done.err
 
 
 def test_a_side_file_whose_values_were_edited_is_found(copied_run: Bench) -> None:
@@ -211,7 +216,7 @@ def test_what_a_side_file_claims_to_compute_is_held_against_the_runs_plan(copied
 
 def test_a_brief_in_another_language_holds_though_the_run_has_none(copied_run: Bench) -> None:
     assert copied_run("report", "--language", "ja", "--html-only").code == 0
-    done = copied_run("verify", str(brief(copied_run, "html")))
+    done = copied_run("verify", str(brief(copied_run, "ja.html")))
     assert (done.code, done.err) == (0, "")
 
 
@@ -258,6 +263,17 @@ def test_a_brief_far_from_its_run_asks_for_it(copied_run: Bench, tmp_path: Path)
         assert "bench run" not in asked.err
         assert f"--store wants the run of the brief: {name}" in asked.err
     assert copied_run("verify", "away/brief.pdf", "--store", "archive/moved").code == 0
+
+
+@pytest.mark.parametrize("place", [".", "{run}", "{run}/reports"])
+def test_a_folder_is_refused_with_the_brief_that_is_in_it(finished_run: FinishedRun, place: str) -> None:
+    run = finished_run.bench.run_dir
+    folder = run.parent if place == "." else Path(place.format(run=run))
+    done = finished_run.bench("verify", str(folder))
+    assert done.code == 2
+    assert f"{folder} is a folder, and not a brief" in " ".join(done.err.split())
+    assert "give a brief: bench verify " in done.err
+    assert "/reports/brief.pdf" in "".join(done.err.split())
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchbrief.compiler.compile import Checked, check
+from benchbrief.compiler.compile import check
+from benchbrief.compiler.examined import Checked
 
 _WITH = "# with: "
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.compiler.briefs.confined_styles import refused
+from benchbrief.compiler.briefs.style.confined_styles import refused
 
 REACHING = {
     "@supports (display: block) { .notice { display: none } }": "@supports",

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.codes import problems
+from benchbrief.compiler.diagnostic_codes import problems
 from benchbrief.compiler.problems import CompileProblem
-from benchbrief.dsl.render import render_all
+from benchbrief.dsl.diagnostics.render import render_all
 from tests.compiler.specs import check_fixture
 
 FOLDER = Path(__file__).parent / "errors"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.codes import CodeInfo, all_codes
+from benchbrief.compiler.diagnostic_codes import CodeInfo, all_codes
 from tests.compiler.samples import outcome, samples
 
 NOT_OF_A_TEXT = {
@@ -14,6 +14,8 @@ NOT_OF_A_TEXT = {
     "E0004": "takes bytes that are no text",
     "E0005": "takes bytes that are no text",
     "E0006": "takes a file of megabytes",
+    "E0125": "takes a character that no editor shows",
+    "E0212": "takes a broken package",
     "E0605": "takes more than a hundred files",
     "E0746": "takes hundreds of workloads",
     "E0762": "takes a file of another kind",
@@ -24,6 +26,7 @@ NOT_OF_A_TEXT = {
     "E0767": "takes a style sheet",
     "E0781": "takes a catalogue beside the spec",
     "E0782": "takes a catalogue beside the spec",
+    "W0212": "takes another package",
     "W0750": "takes a catalogue beside the spec",
 }
 """Codes without samples, and why."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.codes import all_codes
+from benchbrief.compiler.diagnostic_codes import all_codes
 
 TESTS = Path(__file__).parents[1]
 FOLDERS = [TESTS / "dsl" / "errors", TESTS / "compiler" / "errors", TESTS / "compiler" / "metrics" / "errors"]
@@ -19,6 +19,8 @@ ELSEWHERE = {
     "E0002": "a folder in place of a file: test_read",
     "E0003": "a file that can't be read: test_read",
     "E0006": "a file of megabytes: test_read",
+    "E0212": "a package that is broken: test_registry",
+    "W0212": "a package that lacks a language: test_out_of_tree",
     "E0605": "more than a hundred files: test_resolve",
     "E0746": "hundreds of workloads: compiler/test_limits",
 }

@@ -1,8 +1,29 @@
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
-from benchbrief.compiler.blocks.hosts import MAX_HOSTS, Destination, HostPatternError, expand_hosts, parse_destination
+from benchbrief.compiler.blocks.hardware.host_patterns import (
+    MAX_HOSTS,
+    Destination,
+    HostPatternError,
+    expand_hosts,
+    parse_destination,
+)
+from benchbrief.compiler.compile import examine
+from benchbrief.compiler.extensions import registry
+from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
+
+TRANSPORT = """
+from benchbrief.compiler.extensions import TransportSpec
+SPEC = TransportSpec(
+    1, "inner", "A place.", "benchbrief.runners.transports.nested_transport:NestedTransport", label="inner",
+    address="[a-z0-9-]+", address_is="a word",
+)
+"""
 
 
 @pytest.mark.parametrize(
@@ -64,3 +85,49 @@ def test_too_many_hosts_are_counted_not_made(pattern: str) -> None:
     with pytest.raises(HostPatternError, match="are more than the 1000"):
         expand_hosts(pattern)
     assert len(expand_hosts(f"n[1-{MAX_HOSTS}]")) == MAX_HOSTS
+
+
+@pytest.fixture
+def transport(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The transport `inner` of another package."""
+    registry.look_again()
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "inner_spec.py").write_text(TRANSPORT)
+    info = tmp_path / "bench_inner-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bench-inner\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[benchbrief.specs.transports]\ninner = inner_spec:SPEC\n")
+    yield
+    sys.modules.pop("inner_spec", None)
+    registry.look_again()
+
+
+def errors(text: str, folder: Path) -> list[Diagnostic]:
+    path = folder / "spec.bench"
+    path.write_text(text)
+    return [each for each in examine(path).diagnostics if each.code == "E0406"]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "wrong", "message"),
+    [
+        ("inner://blue-[3-1]", "[3-1]", "the range runs from 3 down to 1"),
+        ("inner://blue-[a-c]", "[a-c]", "`[a-c]` is not a range of hosts"),
+        ("inner://blue-[1-2000]", "[1-2000]", "2,000 hosts are more than the 1000 that a group may have"),
+        ("inner://Blue", "Blue", "`Blue` is not a word"),
+        ("innen://blue", "innen", "no transport is called `innen`"),
+    ],
+)
+@pytest.mark.usefixtures("transport")
+def test_a_mistake_behind_a_scheme_is_underlined_alone(tmp_path: Path, hosts: str, wrong: str, message: str) -> None:
+    (error,) = errors(f'hardware box {{ hosts = "{hosts}" }}\n', tmp_path)
+    assert error.summary == message
+    assert (error.span and error.span.text) == wrong
+
+
+@pytest.mark.usefixtures("transport")
+def test_hosts_behind_a_scheme_are_counted_with_the_others(tmp_path: Path) -> None:
+    many = "".join(f'hardware h{i} {{ hosts = "inner://h{i}-[1-1000]" }}\n' for i in range(21))
+    (error,) = errors(many, tmp_path)
+    assert error.summary == "more than 20,000 hosts are named in all"
+    assert (error.span and error.span.text) == "h20-[1-1000]"

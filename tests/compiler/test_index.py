@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.compiler.index import Index, Symbol, index
-from benchbrief.dsl.parse import parse
-from benchbrief.dsl.source import Source
+from benchbrief.compiler.frontend.name_index import Index, Symbol, index
+from benchbrief.dsl.syntax.parse import parse
+from benchbrief.dsl.syntax.source import Source
 
 SPEC = """\
 param size = 2k

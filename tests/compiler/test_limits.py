@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import examine
-from benchbrief.dsl.diagnostics import Diagnostic
+from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 
 HERE = Path(__file__).parent
 BASE = (HERE / "errors" / "parts" / "base.bench").read_text(encoding="utf-8")
@@ -37,7 +37,7 @@ def test_the_elements_of_all_reports_are_counted_with_what_each_repeats(tmp_path
     body = f'each workload {{ section "s" {{ {FIGURE * 29} }} }}'
     (error,) = errors(workloads(2000) + f"report r {{ {body} }}\nreport s {{ {body} }}\n", tmp_path)
     assert error.code == "E0746"
-    assert error.summary == "this `each` brings the reports to 60,000 elements, and 4,000 are the most"
+    assert error.summary == "this `each` brings the reports to 60,000 elements; the limit is 4,000"
     assert error.label == "2,000 of workload x 30"
 
 
@@ -88,7 +88,7 @@ def test_the_files_of_a_spec_are_limited_together(tmp_path: Path) -> None:
         (tmp_path / f"{i}.bench").write_text(many, encoding="utf-8")
     [error] = errors("".join(f'use "{i}.bench"\n' for i in range(5)), tmp_path)
     assert error.code == "E0605"
-    assert error.summary == "a spec may have 100,000 words and signs in all its files at most"
+    assert error.summary == "a spec can have 100,000 words and signs in all its files at most"
 
 
 def test_a_long_spec_with_a_syntax_error_is_only_read(tmp_path: Path) -> None:

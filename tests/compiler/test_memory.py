@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.briefs.report import Memory
-from benchbrief.compiler.compile import Examined, examine
-from benchbrief.compiler.metrics.expressions import Typer
-from benchbrief.dsl import ast
-from benchbrief.dsl.parse import parse
-from benchbrief.dsl.source import Source
+from benchbrief.compiler.briefs.lower_report import Memory
+from benchbrief.compiler.compile import examine
+from benchbrief.compiler.examined import Examined
+from benchbrief.compiler.metrics.typing.expressions import Typer
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.parse import parse
+from benchbrief.dsl.syntax.source import Source
 
 ROOT = Path(__file__).parents[2]
 SPECS = [*sorted((ROOT / "examples").rglob("*.bench")), *sorted((ROOT / "tests" / "compiler").rglob("*.bench"))]
@@ -96,7 +97,7 @@ def test_a_report_that_did_not_change_is_not_lowered_again(monkeypatch: pytest.M
     def note(_typer: Typer, block: ast.Block) -> None:
         lowered.append(block.name.text if block.name else "")
 
-    monkeypatch.setattr("benchbrief.compiler.briefs.report._report", note)
+    monkeypatch.setattr("benchbrief.compiler.briefs.lower_report._report", note)
     files.text = files.text.replace("First", "A first")
     examine(Path("typed.bench"), files=files, memory=memory)
     assert lowered == ["first"]

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.compile import Examined, check, examine
-from benchbrief.dsl import ast
-from benchbrief.dsl.diagnostics import Suggestion
-from benchbrief.dsl.parse import parse
-from benchbrief.dsl.source import Source, Span
+from benchbrief.compiler.compile import check, examine
+from benchbrief.compiler.examined import Examined
+from benchbrief.dsl.diagnostics.diagnostic import Suggestion
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.parse import parse
+from benchbrief.dsl.syntax.source import Source, Span
 
 FOLDER = Path(__file__).parent / "misspelt"
 SPECS = ["documents.bench", "embedded.bench", "started.bench"]

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
+import pytest
+
 from benchbrief.compiler.compile import check
+from benchbrief.compiler.planning.plan import DatabaseKey
+from benchbrief.runners.drivers.db_bench.db_bench_flags import KNOWN
 
 SPEC = """
 hardware box {{
@@ -44,3 +51,21 @@ def test_an_undeclared_fact_is_refused(tmp_path: Path) -> None:
     checked = check(write(tmp_path, fact="nix"))
     assert checked.plan is None
     assert {each.code for each in checked.diagnostics} == {"E0512"}
+
+
+@pytest.mark.skipif(shutil.which("db_bench") is None, reason="needs db_bench of the system")
+def test_every_flag_of_the_installed_db_bench_is_known() -> None:
+    told = subprocess.run(["db_bench", "--help"], check=False, capture_output=True, text=True).stdout
+    own = re.split(r"Flags from ", told.partition("db_bench_tool.cc:")[2])[0]
+    flags = set(re.findall(r"^    -(\w+) ", own, re.MULTILINE))
+    assert len(flags) > 100
+    assert flags - KNOWN == set()
+
+
+def test_a_flag_that_begins_like_an_option_of_ours_is_passed_on(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    path.write_text(path.read_text().replace('compression = "none"', "compression_ratio = 1.0  wal_size_limit_MB = 5"))
+    checked = check(path)
+    assert checked.diagnostics == ()
+    assert checked.plan is not None
+    assert checked.plan.databases[DatabaseKey("rocks@small")].options["compression_ratio"] == 1.0

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.explain_diff import as_dict, explain_diff
-from benchbrief.compiler.layout import columns
-from benchbrief.compiler.plan import Plan
-from benchbrief.compiler.plan_diff import PlanDiff, diff
+from benchbrief.compiler.explain.explain_diff import as_dict, explain_diff
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.compiler.planning.plan_diff import PlanDiff, diff
+from benchbrief.dsl.diagnostics.source_line import display_width
 from tests.compiler.test_expand import OTHER, SAME, SPEC, plan_of
 from tests.support.plans import compile_spec
 
@@ -30,7 +30,7 @@ def difference(case: Path) -> PlanDiff:
 def test_a_difference_is_told_as_in_its_golden(case: Path, golden: Callable[[Path, str], None]) -> None:
     text = explain_diff(difference(case), "run 20260301-brief")
     golden(case / "told.txt", text + "\n")
-    assert all(columns(line) <= 100 for line in text.splitlines())
+    assert all(display_width(line) <= 100 for line in text.splitlines())
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)

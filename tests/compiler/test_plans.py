@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.explain import explain
-from benchbrief.compiler.layout import columns
+from benchbrief.compiler.explain.explain_plan import explain
+from benchbrief.dsl.diagnostics.source_line import display_width
 from tests.compiler.specs import check_fixture
+from tests.support.examples import EXAMPLES
 
 FOLDER = Path(__file__).parent / "plans"
 FIXTURES = sorted(FOLDER.glob("*.bench"))
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.bench"))
 QUICKSTART = next(path for path in EXAMPLES if path.stem == "quickstart")
 
 
@@ -37,9 +37,9 @@ def test_a_plan_fits_the_terminal(width: int) -> None:
     assert checked.plan is not None
     lines = explain(checked.plan, width).splitlines()
     # A table whose first columns leave no room for the last keeps 24 columns for it all the same.
-    assert max(map(columns, lines)) <= max(width, 100)
+    assert max(map(display_width, lines)) <= max(width, 100)
     if width >= 100:
-        assert max(map(columns, lines)) <= width
+        assert max(map(display_width, lines)) <= width
 
 
 def test_colours_change_nothing_but_the_colours() -> None:

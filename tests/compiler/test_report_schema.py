@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.blocks.structure_errors import MisplacedBlock, UnknownAttribute
-from benchbrief.compiler.briefs.figures import _OPTIONS as FIGURE_OPTIONS
+from benchbrief.compiler.blocks.values.structure_errors import MisplacedBlock, UnknownAttribute
+from benchbrief.compiler.briefs.elements.plan_figures import _OPTIONS as FIGURE_OPTIONS
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.metrics import glossary
-from benchbrief.compiler.metrics.lookups import FUNCTIONS
-from benchbrief.compiler.metrics.measures import DIMENSIONS, KINDS
+from benchbrief.compiler.metrics import word_meanings
+from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS, KINDS
+from benchbrief.compiler.metrics.typing.lookups import FUNCTIONS
 
 SPEC = """\
 hardware box { hosts = local  path = "/var/tmp/a" }
@@ -55,6 +55,6 @@ def test_the_options_of_figures_are_told() -> None:
 
 
 def test_every_word_of_expressions_is_told() -> None:
-    assert all(glossary.measure_doc(name) for name in KINDS)
-    assert set(glossary.DIMENSIONS) == set(DIMENSIONS)
-    assert set(glossary.FUNCTIONS) == {*FUNCTIONS, "range"}
+    assert all(word_meanings.measure_doc(name) for name in KINDS)
+    assert set(word_meanings.DIMENSIONS) == set(DIMENSIONS)
+    assert set(word_meanings.FUNCTIONS) == {*FUNCTIONS, "range"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.plan import Plan, Quantity, Reference
+from benchbrief.compiler.planning.plan import DatabaseKey, Plan, Quantity, Reference
 from tests.support.plans import compile_spec
 
 BASE = """
@@ -166,7 +166,7 @@ def test_hosts_take_what_the_ssh_block_says_and_their_own_first(tmp_path: Path) 
 def test_holes_are_filled_for_each_hardware(tmp_path: Path) -> None:
     uri = '"mongodb://{env(WHO)}:{secret("WORD")}@{hosts}/{hardware}"'.replace('"WORD"', "WORD")
     spec = BASE.replace('"mongodb://{hosts}/ycsb"', uri) + EXPERIMENT.replace("THREADS", "1")
-    database = plan_of(tmp_path, spec).databases["mongo@eco"]
+    database = plan_of(tmp_path, spec).databases[DatabaseKey("mongo@eco")]
     assert database.uri == (
         "mongodb://",
         Reference(kind="env", name="WHO"),
@@ -179,7 +179,7 @@ def test_holes_are_filled_for_each_hardware(tmp_path: Path) -> None:
 def test_local_hosts_are_reached_by_their_address(tmp_path: Path) -> None:
     spec = BASE.replace('"eco-[1-3].lab"', "local") + EXPERIMENT.replace("THREADS", "1")
     plan = plan_of(tmp_path, spec)
-    assert plan.databases["mongo@eco"].uri == ("mongodb://127.0.0.1/ycsb",)
+    assert plan.databases[DatabaseKey("mongo@eco")].uri == ("mongodb://127.0.0.1/ycsb",)
     assert plan.cells[0].locks == ("local", "load.lab")
 
 
@@ -209,8 +209,8 @@ def test_a_profile_replaces_what_it_says_and_no_more(tmp_path: Path) -> None:
     assert [plan.workloads[name].properties["records"] for name in ("a", "b")] == [2000, 1000]
     assert plan.hardware["eco"].hosts == plan.clients["load"].hosts == ("local",)
     assert plan.hardware["eco"].nodes == 1
-    assert plan.databases["mongo@eco"].server == "embedded"
-    assert plan.databases["mongo@eco"].uri == ()
+    assert plan.databases[DatabaseKey("mongo@eco")].server == "embedded"
+    assert plan.databases[DatabaseKey("mongo@eco")].uri == ()
     assert plan.hardware["eco"].label == "5100 ECO"
     assert plan.spec.profile == "smoke"
 
@@ -269,7 +269,7 @@ def test_a_parameter_may_be_a_text_a_word_or_a_list(tmp_path: Path) -> None:
     spec = params + BASE.replace("ycsb.a", "ycsb.a { distribution = who }").replace('ycsb" }', 'ycsb"  path = where }')
     plan = plan_of(tmp_path, spec + EXPERIMENT.replace("THREADS", "points"))
     assert list(plan.experiments["e"].points) == [1, 2]
-    assert plan.databases["mongo@eco"].path == "/srv/db"
+    assert plan.databases[DatabaseKey("mongo@eco")].path == "/srv/db"
 
 
 # --- files -------------------------------------------------------------------------------------------------------

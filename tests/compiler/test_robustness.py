@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.explain import explain
-from benchbrief.dsl.render import render_all
+from benchbrief.compiler.explain.explain_plan import explain
+from benchbrief.dsl.diagnostics.render import render_all
 
 HERE = Path(__file__).parent
 SPECS = [HERE.parents[1] / "examples" / "quickstart.bench", *sorted((HERE / "plans").glob("*.bench"))]
@@ -178,7 +178,7 @@ def test_of_thousands_of_mistakes_the_first_hundred_are_told_and_that_there_are_
     assert checked.diagnostics[0].suggestion
     assert checked.diagnostics[0].suggestion.replacement == "work_load_0"
     notes = [note.text for note in checked.diagnostics[-1].notes]
-    assert notes[-1] == "more was found than is told: mend this first"
+    assert notes[-1] == "there are more findings than these: correct these first"
 
 
 def test_an_error_behind_a_hundred_warnings_is_told(tmp_path: Path) -> None:

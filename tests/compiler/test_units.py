@@ -22,6 +22,11 @@ from benchbrief.compiler.units import (
     [
         ("min", 60.0, "s"),
         ("GiB", 2.0**30, "B"),
+        ("d", 86_400.0, "s"),
+        ("KiB", 1024.0, "B"),
+        ("Kibit", 128.0, "B"),
+        ("mW", 1e-3, "W"),
+        ("J/s/s", 1.0, "J/s/s"),
         ("GB", 1e9, "B"),
         ("Gbit/s", 125e6, "B/s"),
         ("kop", 1e3, "ops"),
@@ -117,3 +122,8 @@ def test_dimensions_are_named_for_people() -> None:
 
 def test_currencies_are_last_among_the_known_units() -> None:
     assert set(known_units()[-len(CURRENCIES) :]) == CURRENCIES
+
+
+@pytest.mark.parametrize("letter", ["u", "\N{MICRO SIGN}", "\N{GREEK SMALL LETTER MU}"])
+def test_microseconds_are_written_with_any_of_the_letters_that_keyboards_have(letter: str) -> None:
+    assert parse_unit(f"{letter}s").factor == parse_unit(f"{letter}s/op").factor == 1e-6

@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.blocks.database_schema import DATABASE_OPTIONS
-from benchbrief.compiler.blocks.meter_schema import METERS
-from benchbrief.compiler.blocks.schema import BLOCKS
-from benchbrief.compiler.blocks.shapes import Key
+from benchbrief.compiler.blocks.databases.database_schema import DATABASE_OPTIONS
+from benchbrief.compiler.blocks.power.meter_schema import METERS
+from benchbrief.compiler.blocks.values.block_schema import BLOCKS
+from benchbrief.compiler.blocks.values.shapes import Key
 from benchbrief.compiler.briefs.report_schema import ELEMENTS
 from benchbrief.compiler.compile import check
 from tests.compiler.samples import completed
 from tests.docs.samples import base_spec
 
+_RAW = "database raw { engine = raw_storage  size = 1 GiB"
 _STARTED = 'database mongo { server = start  path = "/data/mongo"  topology = replica_set("rs0")'
 PLACES = {
     "hardware": ("mongodb", "hardware eco { @ }"),
@@ -25,6 +26,9 @@ PLACES = {
     "ssh": ("mongodb", "hardware eco { ssh { @ } }"),
     "client": ("mongodb", "client load { @ }"),
     "database": ("mongodb", "database mongo { @ }"),
+    "database for raw_storage": ("rocksdb", _RAW + '  path = "/data/raw"  @ } experiment ramp { database = rocks }'),
+    "database destroys": ("rocksdb", _RAW + "  @ } experiment ramp { database = rocks }"),
+    "database size": ("rocksdb", "database rocks { @ }"),
     "database for rocksdb": ("rocksdb", "database rocks { @ }"),
     "database binary": ("mongodb", _STARTED + "  @ }"),
     "database config": ("mongodb", _STARTED + "  @ }"),
@@ -40,6 +44,7 @@ PLACES = {
     "workload": ("mongodb", "workload a from ycsb.a { @ }"),
     "workload scan_length": ("mongodb", "workload a from ycsb.e { @ }"),
     "workload for db_bench": ("rocksdb", "workload rr from db_bench.readrandom { @ }"),
+    "workload for fio": ("rocksdb", "workload disk from fio.randrw { @ }"),
     "workload write_rate": ("rocksdb", "workload rww from db_bench.readwhilewriting { @ }"),
     "probe": ("mongodb", "probe disk { every = 2 s @ } experiment ramp { probes = [disk] }"),
     "probe interface": ("mongodb", "probe network { every = 2 s  @ } experiment ramp { probes = [network] }"),
@@ -93,7 +98,7 @@ def test_the_example_of_an_attribute_is_right_where_it_may_stand(
 ) -> None:
     example = key.usage(name)
     assert f"{name} " in example
-    found = (f"{block} {name}", f"{block} for {key.only}", block)
+    found = (f"{block} {name}", *(f"{block} for {only}" for only in key.only), block)
     base, place = next(PLACES[each] for each in found if each in PLACES)
     path = tmp_path / "spec.bench"
     (tmp_path / "mongod.conf").write_text("storage: {directoryPerDB: true}\n")

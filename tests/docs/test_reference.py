@@ -10,20 +10,24 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from benchbrief.cli import COMMANDS
-from benchbrief.compiler.blocks import database_schema, ramps, schema
-from benchbrief.compiler.blocks.meter_schema import BOUNDARIES, METERS
-from benchbrief.compiler.blocks.tools import DRIVERS, ENGINE_TOOLS
-from benchbrief.compiler.blocks.workload_tables import DB_BENCH, YCSB
-from benchbrief.compiler.briefs import report
+from benchbrief.cli.command_line import COMMANDS
+from benchbrief.cli.terminal import MEANINGS
+from benchbrief.compiler.blocks.databases import database_schema
+from benchbrief.compiler.blocks.experiments import ramps
+from benchbrief.compiler.blocks.power.meter_schema import BOUNDARIES, METERS
+from benchbrief.compiler.blocks.values import block_schema
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
-from benchbrief.compiler.codes import all_codes
-from benchbrief.compiler.metrics import curves, glossary
-from benchbrief.compiler.metrics.lookups import FUNCTIONS
-from benchbrief.compiler.metrics.measures import DIMENSIONS, KINDS
+from benchbrief.compiler.diagnostic_codes import all_codes
+from benchbrief.compiler.extensions.extension_spec import LANGUAGES
+from benchbrief.compiler.extensions.own_tools import own_families, own_tools
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS
+from benchbrief.compiler.metrics import word_meanings
+from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS, KINDS
+from benchbrief.compiler.metrics.typing import curves
+from benchbrief.compiler.metrics.typing.lookups import FUNCTIONS
 from benchbrief.compiler.units import known_units
-from benchbrief.results.schema import TABLES
-from benchbrief.terminal import MEANINGS, ExitCode
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.results.store.store_schema import TABLES
 from tests.docs.samples import ROOT, pages
 from tools.reference import __main__ as reference
 
@@ -44,16 +48,16 @@ def test_every_text_beside_the_tables_is_on_a_page() -> None:
 
 WORDS = {
     "blocks.md": [
-        *(key for block in schema.BLOCKS.values() for key in block.keys),
-        *schema.BLOCKS,
+        *(key for block in block_schema.BLOCKS.values() for key in block.keys),
+        *block_schema.BLOCKS,
         *database_schema.DATABASE_OPTIONS,
-        *(option.name for option in database_schema.MONGODB_OPTIONS.values()),
+        *(option.name or key for each in ENGINE_SPECS.own.values() for key, option in each.options.items()),
     ],
-    "workloads.md": [*(f"ycsb.{name}" for name in YCSB), *(f"db_bench.{name}" for name in DB_BENCH)],
-    "tools.md": [*METERS, *schema.PROBES, *DRIVERS, *ENGINE_TOOLS],
+    "workloads.md": [f"{tool}.{name}" for tool, spec in own_families().items() for name in spec.workloads],
+    "tools.md": [*METERS, *block_schema.PROBES, *own_tools(), *ENGINE_SPECS.own],
     "units.md": [*known_units()],
-    "expressions.md": [*KINDS, *DIMENSIONS, *glossary.RULES],
-    "reports.md": [*ELEMENTS, *OPTIONS, *report.TEMPLATES, *report.LANGUAGES],
+    "expressions.md": [*KINDS, *DIMENSIONS, *word_meanings.RULES],
+    "reports.md": [*ELEMENTS, *OPTIONS, *word_meanings.TEMPLATES, *LANGUAGES],
     "results.md": [*TABLES, *(column for row in TABLES.values() for column in row.__annotations__)],
     "commands.md": [*(f"bench {name}" for name in COMMANDS), *(str(int(code)) for code in ExitCode)],
 }
@@ -73,15 +77,14 @@ def test_every_function_and_every_code_has_its_place() -> None:
 
 
 def test_the_tables_of_words_have_all_that_there_is() -> None:
-    assert set(glossary.ARGUMENTS["knee"]) == set(ramps.KNEE_ARGUMENTS)
-    assert set(glossary.ARGUMENTS["range"]) == set(ramps.RANGE_ARGUMENTS)
-    assert {name: tuple(glossary.ARGUMENTS[name]) for name in curves.ARGUMENTS} == curves.ARGUMENTS
-    assert set(glossary.TEMPLATES) == set(report.TEMPLATES)
-    assert set(glossary.LANGUAGES) == set(report.LANGUAGES)
-    assert set(glossary.TOOLS) == set(DRIVERS)
-    assert set(glossary.ENGINES) == set(ENGINE_TOOLS)
-    assert set(glossary.PROBES) == set(schema.PROBES)
-    assert set(glossary.BOUNDARIES) == {*BOUNDARIES, "unknown"}
+    assert set(word_meanings.ARGUMENTS["knee"]) == set(ramps.KNEE_ARGUMENTS)
+    assert set(word_meanings.ARGUMENTS["range"]) == set(ramps.RANGE_ARGUMENTS)
+    assert {name: tuple(word_meanings.ARGUMENTS[name]) for name in curves.ARGUMENTS} == curves.ARGUMENTS
+    assert set(word_meanings.LANGUAGES) == set(LANGUAGES)
+    assert set(word_meanings.TOOLS) == set(own_tools())
+    assert set(word_meanings.ENGINES) == set(ENGINE_SPECS.own)
+    assert set(word_meanings.PROBES) == set(block_schema.PROBES)
+    assert set(word_meanings.BOUNDARIES) == {*BOUNDARIES, "unknown"}
     assert set(MEANINGS) == set(ExitCode)
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import click
 import pytest
 
-from benchbrief.cli import group
-from benchbrief.compiler.codes import all_codes
+from benchbrief.cli.command_line import group
 from benchbrief.compiler.compile import check
+from benchbrief.compiler.diagnostic_codes import all_codes
 from tests.compiler.samples import BASES
 from tests.compiler.samples import samples as samples_of_explanation
 from tests.docs.samples import ROOT, Sample, pages, samples

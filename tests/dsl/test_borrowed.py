@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.dsl.diagnostics import Diagnostic
-from benchbrief.dsl.recover import PartlyRead, parse_on
-from benchbrief.dsl.source import Source
+from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
+from benchbrief.dsl.recovery.recover import PartlyRead, parse_on
+from benchbrief.dsl.syntax.source import Source
 
 
 def mistake(text: str) -> Diagnostic:

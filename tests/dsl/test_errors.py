@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.dsl import errors, file_errors, sign_errors
-from benchbrief.dsl.diagnostics import Diagnostic, SpecError
-from benchbrief.dsl.parse import parse
-from benchbrief.dsl.read import read_source
-from benchbrief.dsl.render import as_json, render_all
-from benchbrief.dsl.source import Source
+from benchbrief.dsl.diagnostics import file_errors, sign_errors, syntax_errors
+from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
+from benchbrief.dsl.diagnostics.render import as_json, render_all
+from benchbrief.dsl.read_files import read_source
+from benchbrief.dsl.syntax.parse import parse
+from benchbrief.dsl.syntax.source import Source
 
 FOLDER = Path(__file__).with_name("errors")
 MISTAKES = sorted(FOLDER.glob("*.bench"))
@@ -67,7 +67,7 @@ def test_what_is_suggested_mends_the_mistake() -> None:
 
 
 def test_every_code_has_a_golden() -> None:
-    found = (*vars(errors).values(), *vars(file_errors).values(), *vars(sign_errors).values())
+    found = (*vars(syntax_errors).values(), *vars(file_errors).values(), *vars(sign_errors).values())
     codes = {problem.code for problem in found if hasattr(problem, "code")}
     assert len(codes) > 25
     assert {path.stem.split("-")[0] for path in MISTAKES} == codes - OF_THE_PATH

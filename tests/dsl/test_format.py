@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from benchbrief.compiler.compile import check
-from benchbrief.dsl import ast
-from benchbrief.dsl.diagnostics import SpecError
-from benchbrief.dsl.format import format_source
-from benchbrief.dsl.parse import parse
-from benchbrief.dsl.read import decode, read_source
-from benchbrief.dsl.shape import comments
-from benchbrief.dsl.source import Source
+from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.formatter.format import format_source
+from benchbrief.dsl.read_files import decode, read_source
+from benchbrief.dsl.recovery.brackets import comments
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.parse import parse
+from benchbrief.dsl.syntax.source import Source
 from tests.dsl.trees import tree
 from tests.support.generated_specs import specs, texts
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.dsl import ast
-from benchbrief.dsl.diagnostics import SpecError
-from benchbrief.dsl.parse import parse, parse_expression
-from benchbrief.dsl.source import Source
-from benchbrief.dsl.stop import DECLARATIONS as DECLARATION_WORDS
-from benchbrief.dsl.stop import INNER_BLOCKS
+from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.recovery.parser_stop import DECLARATIONS as DECLARATION_WORDS
+from benchbrief.dsl.recovery.parser_stop import INNER_BLOCKS
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.parse import parse, parse_expression
+from benchbrief.dsl.syntax.source import Source
 from tests.dsl.trees import series, shown, tree, value, walk
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -131,6 +131,10 @@ BODIES = {
     "client = load database = mongo": "client = load; database = mongo;",
     "from = 1 in = 2 metric = 3": "from = 1; in = 2; metric = 3;",
     'column "Gain" = "x" column "Loss" = "y"': "column <'Gain'> = <'x'>; column <'Loss'> = <'y'>;",
+    "a = b, log x  mark = c": "a = b | option(log x); mark = c;",
+    'a = b, log x column "Gain" = 3': "a = b | option(log x); column <'Gain'> = 3;",
+    'a = b, log x  figure "B" { c = 1 }': "a = b | option(log x); figure <'B'> { c = 1; }",
+    "a = b, c x d == e": "a = b | ((c x d) == e);",
     'a = 5 column "Gain" = 3': "a = 5; column <'Gain'> = 3;",
     "options { a = 1 }": "options { a = 1; }",
     "a = 1 TB options { b = 1 }": "a = 1:TB; options { b = 1; }",
@@ -290,14 +294,14 @@ def test_a_whole_number_is_told_from_one_with_a_fraction() -> None:
 
 
 def test_the_grammar_and_the_messages_know_the_same_keywords() -> None:
-    grammar = (REPOSITORY / "dsl" / "bench.lark").read_text(encoding="utf-8")
+    grammar = (REPOSITORY / "dsl" / "syntax" / "bench.lark").read_text(encoding="utf-8")
     listed = [set(words.split("|")) for words in re.findall(r"\(\?:([a-z_|]{40,})\)\\b", grammar)]
     assert set(INNER_BLOCKS) in listed
     assert set(DECLARATION_WORDS) in listed
 
 
 def test_comments_can_be_found() -> None:
-    from benchbrief.dsl.shape import comments
+    from benchbrief.dsl.recovery.brackets import comments
 
     text = '# first\nhardware a { hosts = "#no" # second\r\n text = """\n# no\n""" }#'
     assert [span.text for span in comments(Source("t.bench", text))] == ["# first", "# second", "#"]

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from benchbrief.dsl import ast
-from benchbrief.dsl.diagnostics import Diagnostic, SpecError
-from benchbrief.dsl.parse import parse, parse_expression
-from benchbrief.dsl.read import decode
-from benchbrief.dsl.render import render_all
-from benchbrief.dsl.shape import comments
-from benchbrief.dsl.source import Source
+from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
+from benchbrief.dsl.diagnostics.render import render_all
+from benchbrief.dsl.read_files import decode
+from benchbrief.dsl.recovery.brackets import comments
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.parse import parse, parse_expression
+from benchbrief.dsl.syntax.source import Source
 from tests.dsl.trees import walk
 
 MIB = 1 << 20
@@ -272,8 +272,8 @@ def test_the_first_spec_is_parsed_quickly() -> None:
     """Importing the parser and building it, in a process of its own; the best of a few, as others may be at work."""
     program = (
         "import time; start = time.process_time()\n"
-        "from benchbrief.dsl.parse import parse\n"
-        "from benchbrief.dsl.source import Source\n"
+        "from benchbrief.dsl.syntax.parse import parse\n"
+        "from benchbrief.dsl.syntax.source import Source\n"
         "parse(Source('t', 'param p = 1'))\n"
         "print(time.process_time() - start)"
     )

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.dsl.diagnostics import SpecError
-from benchbrief.dsl.read import MAX_BYTES, decode, read_source
-from benchbrief.dsl.render import render_all
+from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.diagnostics.render import render_all
+from benchbrief.dsl.read_files import MAX_BYTES, decode, read_source
 
 
 def said_of(path: Path, name: str | None = None) -> str:
@@ -43,7 +43,7 @@ def test_a_file_of_the_largest_size_is_read(tmp_path: Path) -> None:
     spec.write_bytes(b"#" * (MAX_BYTES + 1))
     assert said_of(spec, "a.bench") == (
         "error[E0006]: `a.bench` is larger than 4 MiB, the limit for a spec\n"
-        "  = help: is this a spec? a long one can be split with `use`"
+        "  = help: check that this is a spec; split a long one into files with `use`"
     )
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from benchbrief.compiler.compile import check
-from benchbrief.dsl import ast
-from benchbrief.dsl.diagnostics import SpecError
-from benchbrief.dsl.driver import Driver
-from benchbrief.dsl.recover import MOST, PartlyRead, parse_on
-from benchbrief.dsl.source import Source
+from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.recovery.recover import MOST, PartlyRead, parse_on
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.parser_loop import Driver
+from benchbrief.dsl.syntax.source import Source
 
 
 def partly(text: str) -> PartlyRead:
@@ -131,7 +131,7 @@ def test_no_more_are_told_than_can_be_read_and_in_good_time() -> None:
         parse_on(Source("t.bench", "workload w { records = 1;;k }\n" * 9000))
     assert time.process_time() - start < 2
     assert len(raised.value.diagnostics) == MOST
-    assert "more was found" in raised.value.diagnostics[-1].notes[-1].text
+    assert "more findings" in raised.value.diagnostics[-1].notes[-1].text
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.dsl import ast
-from benchbrief.dsl.diagnostics import SpecError
-from benchbrief.dsl.parse import parse
-from benchbrief.dsl.source import Source
+from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.parse import parse
+from benchbrief.dsl.syntax.source import Source
 from tests.dsl.trees import value
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbrief.dsl.suggest import _SYNONYMS, _cost, _plain, did_you_mean
+from benchbrief.dsl.diagnostics.suggest import _SYNONYMS, _cost, _plain, did_you_mean
 
 KEYWORDS = (
     "hardware", "client", "database", "workload", "probe", "experiment", "metric", "expect", "report", "profile",

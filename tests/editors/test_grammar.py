@@ -8,16 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.blocks import schema
-from benchbrief.compiler.blocks.workload_tables import DB_BENCH, YCSB
-from benchbrief.compiler.briefs import report
-from benchbrief.compiler.metrics.lookups import FUNCTIONS
-from benchbrief.compiler.metrics.measures import DIMENSIONS, KINDS
+from benchbrief.compiler.blocks.values import block_schema
+from benchbrief.compiler.briefs import lower_report
+from benchbrief.compiler.extensions.extension_spec import LANGUAGES
+from benchbrief.compiler.extensions.own_tools import own_families
+from benchbrief.compiler.metrics import word_meanings
+from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS, KINDS
+from benchbrief.compiler.metrics.typing.lookups import FUNCTIONS
 from benchbrief.compiler.units import known_units
-from benchbrief.dsl import ast
-from benchbrief.dsl.diagnostics import SpecError
-from benchbrief.dsl.parse import parse
-from benchbrief.dsl.source import Source, Span
+from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.parse import parse
+from benchbrief.dsl.syntax.source import Source, Span
 from editors import words
 from editors.__main__ import main
 from tests.editors.tokens import Token, tokenise
@@ -191,10 +193,10 @@ def _lines() -> Iterator[tuple[str, str, str]]:
         yield f"a = b by {dimension}", dimension, "variable.language.dimension"
     for measure in KINDS:
         yield f"a = {measure}", measure, "support.variable.measure"
-    for family, names in (("ycsb", YCSB), ("db_bench", DB_BENCH)):
+    for family, names in ((name, spec.workloads) for name, spec in own_families().items()):
         for name in names:
             yield f"workload w from {family}.{name}", name, "support.class.workload"
-    for word in (*report.TEMPLATES, *report.LANGUAGES):
+    for word in (*word_meanings.TEMPLATES, *LANGUAGES):
         yield f"a = {word}", word, "constant.language"
 
 
@@ -219,5 +221,5 @@ def test_every_word_of_the_checkers_tables_has_its_scope(tmp_path: Path) -> None
 
 def test_the_words_are_those_of_the_schema() -> None:
     """Every block that a block may hold is in one of the lists that the grammar is made from."""
-    held = {name for block in schema.BLOCKS.values() for name in block.blocks} | set(report._BLOCKS)
+    held = {name for block in block_schema.BLOCKS.values() for name in block.blocks} | set(lower_report._BLOCKS)
     assert held <= set(KEYWORDS)

@@ -6,7 +6,7 @@ import tomllib
 
 from click.testing import CliRunner
 
-from benchbrief.cli import group
+from benchbrief.cli.command_line import group
 from tests.support.tools import REPOSITORY
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.reports.render import render
+from benchbrief.reports.render.render_report import render
 from tests.reports.generated import rows_for
 from tests.reports.world import make_store
 from tests.support.bench import fresh_bench

@@ -62,9 +62,9 @@ SMOKES = (
         "flash_cache",
         cells=2,
         pages=range(4, 14),
-        cuts=(("phases = 6 x 3 s", "phases = 3 x 2 s  workloads = [b]"),),
+        cuts=(("phases = 6 x 3 s", "phases = 3 x 1 s  workloads = [b]"),),
         says=(
-            r"Web updates [+-−][\d,]+% [+-−][\d,]+% [+-−][\d,]+%",
+            r"Web updates( [+−]?[\d,.]+\s?%){3}",
             r"a RAM disk in its place",
             r"in 3 phases of equal length",
             MONGO_STAND_IN,
@@ -75,7 +75,7 @@ SMOKES = (
         "power_efficiency",
         cells=4,
         pages=range(3, 10),
-        cuts=(("threads    = [1, 4]", "threads = [4]  workloads = [a, f]"),),
+        cuts=(("threads    = [1, 4]", "threads = [1]  workloads = [a, f]"), ("measure    = 2 s", "measure = 1 s")),
         says=(r"Session recording [\d.]+X", r"a folder in this machine's memory", MONGO_STAND_IN),
     ),
     Example(
@@ -83,12 +83,12 @@ SMOKES = (
         cells=8,
         pages=range(5, 12),
         cuts=(
-            ("target  = [2k ops/s, 20k ops/s]", "target  = [20k ops/s]"),
+            ("target  = [2k ops/s, 20k ops/s]", "target  = [200 ops/s]"),
             ("measure = 2 s", "measure = 1 s"),
         ),
         says=(
-            r"costs 20% less, the same money buys [\d.]+ times the inserts",
-            r"at the 5 % level at \d of 1 offered loads for inserts",
+            r"costs 20\s?% less, the same money buys [\d.]+ times the inserts",
+            r"at the 5 % level at \d (\d+ )?of 1 (\d+ )?offered loads for inserts",  # each may have a footnote's mark
             MONGO_STAND_IN,
         ),
     ),
@@ -143,6 +143,8 @@ def cut_short(example: Example, folders: dict[str, str], into: Path) -> Path:
 @pytest.mark.parametrize("example", SMOKES, ids=lambda example: example.name)
 def test_the_smoke_profile_ends_in_a_whole_brief(example: Example, bench: Bench, folders: dict[str, str]) -> None:
     spec = cut_short(example, folders, bench.folder / "examples" / example.name)
+    if "knee(" in spec.read_text(encoding="utf-8"):
+        bench.at_full_speed()
     ended = bench("run", spec.relative_to(bench.folder), "--profile", "smoke", "--quiet", timeout=560)
     assert ended.code == 0, ended.text
     verdicts = bench.verdicts()

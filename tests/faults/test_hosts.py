@@ -125,6 +125,48 @@ def test_doctor_says_the_same_of_every_host(faulty: FaultyRun) -> None:
         assert REASONS[name][0] in done.out
 
 
+@pytest.mark.parametrize("names", [("nowhere", "unknown"), ("refuses", "unknown"), ("refuses", "hangs")])
+def test_a_run_whose_every_host_refuses_ends_at_once_with_one_message(bench: Bench, names: tuple[str, str]) -> None:
+    with home_of_odd_hosts(bench.home):
+        hardware = "\n".join(f'hardware {name} {{ hosts = "{name}"  kind = "{name}" }}' for name in names)
+        bench.spec(rocks(hardware, list(names)).replace("[1]", "[1, 2, 4, 8]"))
+        ended = bench("run", "brief.bench")
+        assert ended.code == 2, ended.text
+        assert ended.err.count("error:") == 1
+        assert ended.err.startswith("error: none of the 2 hosts can be used: ")
+        for name in names:
+            assert REASONS[name][0] in ended.err
+        assert "FAILED" not in ended.err
+        assert bench.run_dirs() == [], "nothing was begun"
+
+
+@pytest.mark.parametrize("lacking", ["awk", "setsid"])
+def test_what_doctor_calls_unfit_is_refused_by_a_run_for_the_same_reason(bench: Bench, lacking: str) -> None:
+    bench.spec(rocks('hardware here { hosts = local  kind = "here" }', ["here"]))
+    (bench.folder / "bin").mkdir()
+    for folder in map(Path, bench.env["PATH"].split(":")):
+        for each in folder.iterdir() if folder.is_dir() else ():
+            link = bench.folder / "bin" / each.name
+            if each.name != lacking and not link.is_symlink():
+                link.symlink_to(each)
+    env = {"PATH": str(bench.folder / "bin")}
+    assert f"{lacking} can't be found in the PATH" in bench("doctor", "brief.bench", env=env).out
+    ended = bench("run", "brief.bench", env=env)
+    assert ended.code == 2, ended.text
+    assert ended.err.startswith(f"error: local: {lacking} can't be found in the PATH\n")
+    assert bench.run_dirs() == []
+
+
+def test_a_folder_for_jobs_that_is_not_ours_is_refused_alike(bench: Bench) -> None:
+    bench.spec(rocks('hardware here { hosts = local  kind = "here" }', ["here"]))
+    (bench.tmp / f"benchbrief-{os.getuid()}").symlink_to(bench.folder)
+    why = f"{bench.tmp}/benchbrief-{os.getuid()} is not a directory of our user alone"
+    assert why in bench("doctor", "brief.bench").out
+    ended = bench("run", "brief.bench")
+    assert ended.code == 2, ended.text
+    assert ended.err.startswith(f"error: local: {why}\n")
+
+
 def test_a_host_that_goes_away_spoils_no_other_cell_and_its_own_only_until_it_is_back(bench: Bench) -> None:
     system_tool("sshd")
     hardware = 'hardware good { hosts = local  kind = "good" }\nhardware bad { hosts = "box"  kind = "bad" }'
@@ -133,9 +175,9 @@ def test_a_host_that_goes_away_spoils_no_other_cell_and_its_own_only_until_it_is
     with sshd(config=f"SetEnv BENCHBRIEF_TEST={bench.mark}") as server:
         bench.env["HOME"] = str(server.home)
         with bench.started("run", "brief.bench") as run:
-            run.until_it_says("e/bad/load/threads=1")
+            _until_ended(bench, "e/bad/load/threads=1/r1")
             _vanish(server)
-            run.until_it_says("e/bad/load/threads=3", 60)
+            _until_ended(bench, "e/bad/load/threads=3/r1")
             server.start_again()
             ended = run.wait(90)
     assert ended.code == 3, ended.text
@@ -200,6 +242,11 @@ def test_a_server_that_is_restarted_in_the_middle_of_a_measurement_costs_nothing
             ended = run.wait(60)
     assert ended.code == 0, ended.text
     assert list(bench.verdicts().values()) == [("ok", 1)]
+
+
+def _until_ended(bench: Bench, cell: str) -> None:
+    """Wait for a cell's verdict; what is shown of it on the way is no sign of its end."""
+    until(lambda: bench.run_dirs() and (bench.run_dir / "journal.jsonl").exists() and cell in bench.verdicts(), 90)
 
 
 def _vanish(server: Sshd) -> None:

@@ -82,6 +82,22 @@ def test_a_secret_of_a_good_run_is_nowhere_but_in_its_processes(bench: Bench, se
     assert secret not in bench("doctor", "brief.bench", env={"APP_KEY": secret}).text
 
 
+@pytest.mark.parametrize("secret", ["ba\\ck\\\\slash-7", "pä5s€-wörd", "quo'te\"-and$HOME"])
+def test_what_go_ycsb_prints_of_its_properties_holds_no_secret(
+    bench: Bench, server: tuple[str, int], secret: str
+) -> None:
+    uri = "mongodb://{}:{}/ycsb?appName={{secret(APP_KEY)}}".format(*server)
+    tool = f'go_ycsb("{built_tool("go-ycsb")}")'
+    bench.spec(MONGO.replace("[1, 2]", "[1]"), TOOL=tool, SERVER=f'uri = "{uri}"', SECONDS=1)
+    ended = bench("run", "brief.bench", "--no-report", env={"APP_KEY": secret})
+    assert ended.code == 0, ended.text
+    printed = [path.read_text() for path in bench.run_dir.glob("raw/**/stdout") if "mongodb.url" in path.read_text()]
+    assert len(printed) >= 2, "of the load and of the measurement"
+    assert all('"mongodb.url"="***"' in text for text in printed)
+    for form in (secret, repr(secret)[1:-1], ascii(secret)[1:-1], secret.replace("\\", "\\\\")):
+        assert holding(form, bench.folder) == []
+
+
 def test_a_password_that_is_refused_is_not_shown(bench: Bench, server: tuple[str, int]) -> None:
     host, port = server
     uri = f"mongodb://{USER}:{{secret(MONGO_PASSWORD)}}@{host}:{port}/ycsb"
@@ -115,3 +131,40 @@ def test_a_secret_that_is_not_set_is_named_before_any_host_is_reached(bench: Ben
     assert "MONGO_USER" not in told.out
     assert bench("check", "brief.bench").code == 0, "checking needs no secret"
     assert bench("run", "brief.bench", "--simulate", "--no-report").code == 0, "nor does a simulation"
+
+
+PARTS = {
+    "compressors": "mongodb://{host}:{port}/ycsb?compressors={{secret(PART)}}",
+    "read preference": "mongodb://{host}:{port}/ycsb?readPreference={{secret(PART)}}",
+    "CA file": "mongodb://{host}:{port}/ycsb?tls=true&tlsCAFile={{secret(PART)}}",
+    "host": "mongodb://{{secret(PART)}}:{port}/ycsb",
+    "database": "mongodb://{host}:{port}/{{secret(PART)}}",
+    "option": "mongodb://{host}:{port}/ycsb?{{secret(PART)}}=1",
+    "mechanism": "mongodb://u:p@{host}:{port}/ycsb?authMechanism={{secret(PART)}}",
+    "replica set": "mongodb://{host}:{port}/ycsb?replicaSet={{secret(PART)}}&serverSelectionTimeoutMS=500",
+    "whole": "{{secret(PART)}}",
+}
+WHOLE = "mongodb://{part}:pa%24%24-{part}@{part}.invalid:{port}/ycsb?compressors={part}"
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("secret", ["Hunter2Hunter", "pä5s\\w%5C-örd. $x"])
+def test_a_part_of_a_uri_that_is_secret_is_not_told_when_it_is_complained_of(
+    bench: Bench, server: tuple[str, int], part: str, secret: str
+) -> None:
+    host, port = server
+    uri = PARTS[part].format(host=host, port=port)
+    bench.spec(MONGO.replace("[1, 2]", "[1]"), TOOL="ycsb", SERVER=f'uri = "{uri}"', SECONDS=1)
+    value = WHOLE.format(part=quote(secret, safe=""), port=port) if part == "whole" else secret
+    env = {"PART": value}
+    said = bench("doctor", "brief.bench", env=env).text
+    ended = bench("run", "brief.bench", env=env)
+    said += ended.text
+    if ended.code == 3:
+        said += bench("status", env=env).text
+        said += bench("stop", bench.run_dir.name, env=env).text
+        said += bench("resume", bench.run_dir.name, "--no-report", env=env).text
+    for form in forms(secret) | forms(secret.lower()) | {repr(secret)[1:-1].encode()}:
+        assert form.decode() not in said
+    assert holding(secret, bench.folder) == []
+    assert holding(secret.lower(), bench.folder) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.runners.journal.run_identity import IDENTITY, run_name
 from tests.support import wrapped
 from tests.support.bench import Bench, Started
 from tests.support.sshd import Sshd, sshd
@@ -84,10 +87,13 @@ def test_a_run_that_goes_on_is_stopped_with_nothing_left_and_a_second_one_is_kep
         assert not list((bench.folder / "other").glob("*/plan.json")), "nothing was begun"
         with bench.started("run", "brief.bench", "--out", "other", "--wait") as waiting:
             waiting.until_it_says("waiting for it")
+            status = bench("status", "--out", "other", bench.run_dir.name[:8])
+            assert f"  waits: box is held by run {bench.run_dir.name} of process {run.process.pid} on " in status.out
             stopped = bench("stop")
             assert stopped.code == 0, stopped.text
             assert f"asked process {run.process.pid} to stop" in stopped.err
-            assert stopped.out == f"{bench.run_dir.name}: its controller has stopped it\n"
+            by = "stopped by its own controller, which leaves nothing on its hosts"
+            assert stopped.out == f"{bench.run_dir.name}: {by}\n"
             assert run.wait(10).code == 130
             until(lambda: tools(far), 30)
             waiting.signal(signal.SIGINT)
@@ -106,7 +112,7 @@ def test_a_run_whose_controller_is_gone_is_found_by_doctor_and_ended_by_stop(ben
         doctor = bench("doctor", "brief.bench")
         assert doctor.code == 3
         strays = [line for line in doctor.out.splitlines() if line.startswith("stray")]
-        assert any(f"its claim of run {bench.run_dir.name} of process {run.process.pid}" in line for line in strays)
+        assert any(f"the claim of run {bench.run_dir.name} of process {run.process.pid}" in line for line in strays)
         assert any("/measure/" in line or "still runs" in line for line in strays)
         assert f"end it with: bench stop {bench.run_dir}" in doctor.out
 
@@ -127,23 +133,127 @@ def test_a_run_whose_controller_is_gone_is_found_by_doctor_and_ended_by_stop(ben
     assert any(text.endswith("from its first step: nothing is left of the measure job on box") for text in told), told
 
 
+def test_a_run_whose_folder_was_moved_is_still_seen_ended_and_resumed(bench: Bench, far: Sshd) -> None:
+    with bench.started("run", "brief.bench") as run:
+        killed(far, run)
+        moved = bench.run_dir.rename(bench.folder / "bench-out" / "moved")
+        doctor = bench("doctor", "brief.bench")
+        assert doctor.code == 3, doctor.text
+        assert "the claim of run" in doctor.out
+        assert "end it with: bench stop --strays brief.bench" in doctor.out
+        refused = bench("run", "brief.bench", "--out", "other")
+        assert refused.code == 2
+        assert "that process is gone" in refused.err
+        assert (
+            "is no longer there: free the host with `bench stop` and the folder that the run is in now" in refused.err
+        )
+
+        stopped = bench("stop", moved, "--json")
+        assert stopped.code == 0, stopped.text
+        assert stopped.json["how"] == "cleaned"
+        assert stopped.json["jobs_ended"] >= 2
+        seen = {(each["host"], each["what"].split(" of run ")[0]) for each in stopped.json["ended"]}
+        assert ("box", "the claim") in seen
+        assert any("/measure/" in what for _, what in seen), seen
+        assert left(far) == []
+        assert "it had ended before; nothing of it was found on its hosts" in bench("stop", moved).out
+
+
+def test_a_moved_run_goes_on_with_what_runs_and_strays_of_one_are_ended(bench: Bench, far: Sshd) -> None:
+    with bench.started("run", "brief.bench") as run:
+        killed(far, run)
+        moved = bench.run_dir.rename(bench.folder / "bench-out" / "moved")
+        with bench.started("resume", "moved") as again:
+            again.until_it_says("attached to what began")
+            doctor = bench("doctor", "brief.bench")
+            assert "stray" not in doctor.out, "a process drives it, though its jobs tell of the folder before"
+            again.signal(signal.SIGKILL)
+            again.process.wait(10)
+        moved.rename(bench.folder / "bench-out" / "again")
+        ended = bench("stop", "--strays", "brief.bench")
+        assert ended.code == 0
+        assert "box: ended job " in ended.out
+        assert left(far) == []
+
+
+def test_a_copy_of_a_run_owns_nothing_of_what_the_original_started(bench: Bench, far: Sshd) -> None:
+    with bench.started("run", "brief.bench") as run:
+        until(lambda: tools(far), 60)
+        original = bench.run_dir
+        copy = Path(shutil.copytree(original, bench.folder / "copy"))
+        stopped = bench("stop", copy)
+        assert stopped.code == 0, stopped.text
+        assert "its controller had gone, so it was stopped from here; nothing of it was found" in stopped.out
+        assert (
+            f"it is a copy, and its original's jobs are not its own; to stop those: bench stop {original}"
+            in stopped.out
+        )
+        assert tools(far)
+        refused = bench("resume", copy)
+        assert refused.code == 2, refused.text
+        assert f"box is held by run {original.name} of process {run.process.pid}" in refused.err
+        assert bench("stop", original.name).code == 0
+        assert run.wait(30).code == 130
+        assert left(far) == []
+
+
+def test_a_run_of_an_earlier_version_is_ended_and_resumed_by_its_place(bench: Bench, far: Sshd) -> None:
+    with bench.started("run", "brief.bench") as run:
+        killed(far, run)
+        made_by_an_earlier_version(bench, far)
+        with bench.started("resume") as again:
+            again.until_it_says("attached to what began")
+            again.signal(signal.SIGKILL)
+            again.process.wait(10)
+        stopped = bench("stop", "--json")
+        assert stopped.code == 0, stopped.text
+        assert stopped.json["jobs_ended"] >= 1
+        assert left(far) == []
+
+
+def test_a_run_of_an_earlier_version_that_was_moved_is_ended_by_what_its_jobs_tell(bench: Bench, far: Sshd) -> None:
+    with bench.started("run", "brief.bench") as run:
+        killed(far, run)
+        made_by_an_earlier_version(bench, far)
+        moved = bench.run_dir.rename(bench.folder / "bench-out" / "moved")
+        stopped = bench("stop", moved, "--json")
+        assert stopped.code == 0, stopped.text
+        assert stopped.json["jobs_ended"] >= 2
+        assert left(far) == []
+
+
+def made_by_an_earlier_version(bench: Bench, server: Sshd) -> None:
+    """Let what a killed run has left look as if it had been made before runs had an identity."""
+    (bench.run_dir / IDENTITY).unlink()
+    (root,) = (server.directory / "tmp").glob("benchbrief-*")
+    (owner,) = {path.name.partition(".")[0] for path in root.glob("*.alive")}
+    by_place = run_name(bench.run_dir).owner
+    for path in sorted(root.glob(f"{owner}*"), reverse=True):
+        path.rename(path.with_name(path.name.replace(owner, by_place)))
+    for path in [each for each in left(server) if each.name in ("about", "claim")]:
+        path.write_text(re.sub(r'"machine": "[^"]*", ', "", path.read_text().replace(owner, by_place)))
+
+
 def test_strays_of_any_run_are_ended_by_their_hosts(bench: Bench, far: Sshd) -> None:
     with bench.started("run", "brief.bench") as run:
         killed(far, run)
         for alive in (far.directory / "tmp").glob("benchbrief-*/*.alive"):
             alive.unlink()
         for told in [each for each in left(far) if each.name in ("about", "claim")]:
-            told.write_text(told.read_text().replace('"controller": "', '"controller": "another-'))
+            text = told.read_text().replace('"controller": "', '"controller": "another-')
+            text = text.replace('"machine": "', '"machine": "another-')
+            told.write_text(text.replace('"folder": "', '"folder": "/elsewhere'))
         doctor = bench("doctor", "brief.bench")
         assert "on another-" in doctor.out
         assert doctor.code == 0, "what is not ours is told, and that is all"
         assert bench("doctor", "brief.bench", "--strict").code == 3
         ended = bench("stop", "--strays", "brief.bench")
         assert ended.code == 0
-        assert f"box: ended its claim of run {bench.run_dir.name}" in ended.out
+        assert f"box: released the claim of run {bench.run_dir.name}" in ended.out
         assert left(far) == []
         assert "since ?" not in ended.out
-        assert bench("stop", "--strays", "brief.bench").out == "no strays\n"
+        none = bench("stop", "--strays", "brief.bench").out
+        assert none == "no dead controller left a job or a claim on the hosts of the spec\n"
 
 
 def test_a_host_that_can_not_be_reached_is_named_and_cleaned_later(bench: Bench, far: Sshd) -> None:

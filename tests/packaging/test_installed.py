@@ -4,14 +4,14 @@ import json
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from tests.support.environment import ROOMS, Environment, copy_sources
+
 REPOSITORY = Path(__file__).resolve().parents[2]
-ROOMS = ["dsl", "compiler", "runners", "results", "reports", "benchbrief"]
 VERSION = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
 
 # Run inside the fresh environment: the files of each room, and what each plugin loads as.
@@ -28,22 +28,17 @@ for room in sys.argv[1:]:
 print(json.dumps(rooms))
 """
 LOAD_PLUGINS = """
-import importlib.metadata, json
-points = importlib.metadata.distribution("benchbrief").entry_points
-print(json.dumps({point.name: point.load().__name__ for point in points if point.group != "console_scripts"}))
+import json
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
+from benchbrief.runners.plugins import implementation
+code = {name: implementation(each, name) for each in (ENGINE_SPECS, TOOL_SPECS) for name in each.own}
+print(json.dumps({name: each.__name__ for name, each in code.items()}))
 """
 
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clean copy, since building leaves its traces beside the sources."""
-    copy = tmp_path_factory.mktemp("sources") / "benchbrief"
-    copy.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(REPOSITORY / name, copy)
-    for room in ROOMS:
-        shutil.copytree(REPOSITORY / room, copy / room, ignore=shutil.ignore_patterns("__pycache__"))
-    return copy
+    return copy_sources(tmp_path_factory.mktemp("sources"))
 
 
 def build(kind: str, sources: Path, out: Path) -> Path:
@@ -61,29 +56,6 @@ def build(kind: str, sources: Path, out: Path) -> Path:
     assert done.returncode == 0, done.stdout + done.stderr
     (built,) = out.iterdir()
     return built
-
-
-class Environment:
-    """A fresh virtual environment that sees this one's libraries, but not this one's benchbrief."""
-
-    def __init__(self, folder: Path) -> None:
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, timeout=60)
-        self.bin = folder / "bin"
-        packages = next(folder.glob("lib/python*/site-packages"))
-        # Folders named in a .pth file come last; their own .pth files (the editable install) are not read.
-        (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
-
-    def install(self, *what: str) -> None:
-        command = [sys.executable, "-m", "pip", "--python", str(self.bin / "python"), "install", "--quiet"]
-        command += ["--no-deps", "--no-index", "--no-build-isolation", "--ignore-installed", *what]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    def output(self, program: str, *arguments: str) -> str:
-        command = [f"{self.bin}/{program}", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=self.bin)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
 
 
 @pytest.fixture(scope="module", params=["wheel", "sdist to wheel", "editable"])
@@ -116,6 +88,7 @@ def test_every_module_and_data_file_is_installed(environment: Environment, sourc
     assert found == expected
     assert [file for file in found["dsl"] if file.endswith(".lark")]
     assert [file for file in found["reports"] if file.startswith("templates/")]
+    assert [file for file in found["runners"] if file.endswith(".sh")]
 
 
 def test_each_plugin_of_its_own_loads(environment: Environment) -> None:
@@ -123,14 +96,10 @@ def test_each_plugin_of_its_own_loads(environment: Environment) -> None:
         "ycsb": "Ycsb",
         "go_ycsb": "GoYcsb",
         "db_bench": "DbBench",
+        "fio": "Fio",
         "mongodb": "MongoDB",
+        "raw_storage": "RawStorage",
         "rocksdb": "RocksDB",
-        "disk": "Disk",
-        "cpu": "Cpu",
-        "memory": "Memory",
-        "network": "Network",
-        "database": "Database",
-        "power": "Power",
     }
 
 

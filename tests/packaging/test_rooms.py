@@ -3,13 +3,15 @@
 import ast
 import sys
 import tomllib
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+
+from benchbrief.cli.command_line import COMMANDS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PYPROJECT: dict[str, Any] = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
@@ -20,56 +22,77 @@ ROOMS = ["dsl", "compiler", "runners", "results", "reports", "benchbrief"]
 # Tighter than the arrows: what a room may take from another.
 ONLY = {
     ("runners", "compiler"): {
-        "benchbrief.compiler.plan",
-        "benchbrief.compiler.steady",
-        "benchbrief.compiler.offered",
-        "benchbrief.compiler.db_bench_flags",
-        "benchbrief.compiler.blocks.workload_tables",
+        "benchbrief.compiler.messages.text",  # the sentences of a run
+        "benchbrief.compiler.extensions",
+        "benchbrief.compiler.extensions.registry",
+        "benchbrief.compiler.extensions.extension_spec",
+        "benchbrief.compiler.planning.plan",
+        "benchbrief.compiler.planning.steady_rule",
+        "benchbrief.compiler.planning.achieved_load",
+        "benchbrief.compiler.planning.error_limit",
+        "benchbrief.compiler.rounding",
     },
     ("results", "compiler"): {
-        "benchbrief.compiler.plan",
-        "benchbrief.compiler.metrics.measures",  # the columns of an imported table are the language's measures
+        "benchbrief.compiler.messages.text",  # the sentences of a run
+        "benchbrief.compiler.blocks.values.lengths",  # what a source says of itself has the limits of a spec's texts
+        "benchbrief.compiler.rounding",
+        "benchbrief.compiler.planning.error_limit",
+        "benchbrief.compiler.planning.plan",
+        "benchbrief.compiler.extensions",
+        "benchbrief.compiler.extensions.registry",
+        "benchbrief.compiler.metrics.measure_catalogue",  # the columns of an imported table are the language's measures
         "benchbrief.compiler.units",
     },
     ("reports", "compiler"): {
-        "benchbrief.compiler.plan",
-        "benchbrief.compiler.offered",
-        "benchbrief.compiler.briefs.confined_styles",  # a style sheet that an earlier version let pass is kept by a run
+        "benchbrief.compiler.extensions",  # what a template says of itself
+        "benchbrief.compiler.extensions.registry",  # templates, and words of probes and tools
+        "benchbrief.compiler.extensions.tool_spec",
+        "benchbrief.compiler.messages.text",  # the sentences of a run
+        "benchbrief.compiler.planning.plan",
+        "benchbrief.compiler.planning.achieved_load",
+        "benchbrief.compiler.planning.error_limit",
+        "benchbrief.compiler.rounding",
+        "benchbrief.compiler.units",  # what a source tells is in the units that it chose
+        "benchbrief.compiler.briefs.style.confined_styles",  # runs keep style sheets of earlier versions
     },
-    ("reports", "dsl"): {"benchbrief.dsl.suggest"},
+    ("reports", "dsl"): {"benchbrief.dsl.bench_error", "benchbrief.dsl.diagnostics.suggest"},
     ("reports", "runners"): set[str](),
 }
 
 # The one place of each third-party library: a module, a folder that is all about it, or what the names of its modules
 # begin with.
 HOMES: dict[str, str | tuple[str, ...]] = {
-    "PIL": "compiler/briefs/pictures.py",
-    "altair": "reports/charts.py",
-    "babel": "reports/locales.py",
-    "bson": "runners/engines/mongo_client.py",
+    "PIL": "compiler/briefs/style/pictures.py",
+    "altair": "reports/charts/draw_chart.py",
+    "babel": "reports/text/locale_formats.py",
+    "bson": "runners/engines/mongodb/mongo_client.py",
     "click": "benchbrief/",
     "duckdb": "results/",
     "fabric": "runners/transports/ssh",
-    "hdrh": "runners/histogram.py",
+    "hdrh": "runners/measurement/hdr_codec.py",
     "invoke": "runners/transports/ssh",
-    "jinja2": ("reports/", "compiler/briefs/part_templates.py"),
-    "lark": "dsl/parse.py",
+    "jinja2": ("reports/", "compiler/briefs/style/part_templates.py"),
+    "lark": "dsl/syntax/parse.py",
     "lsprotocol": "benchbrief/server/",
     "markdown_it": "reports/",
-    "markdownify": "reports/markdown.py",
+    "markdownify": "reports/text/markdown_export.py",
     "markupsafe": "reports/",
     "numpy": "results/",
     "paramiko": "runners/transports/ssh",
     "pyarrow": "results/",
     "pygls": "benchbrief/server/",
-    "pymongo": "runners/engines/mongo_client.py",
-    "pypdf": "reports/shown.py",
+    "pymongo": "runners/engines/mongodb/mongo_client.py",
+    "pypdf": "reports/provenance/finished_brief.py",
     "rich": "benchbrief/",
-    "scipy": ("runners/confidence.py", "results/significance.py", "results/scalability.py"),
-    "tinycss2": "compiler/briefs/confined_styles.py",
-    "urllib3": "runners/samplers/redfish.py",
-    "vl_convert": "reports/charts.py",
-    "weasyprint": "reports/pdf.py",
+    "scipy": (
+        "runners/measurement/confidence_interval.py",
+        "results/analysis/significance.py",
+        "results/analysis/scalability.py",
+    ),
+    "tinycss2": "compiler/briefs/style/confined_styles.py",
+    "urllib3": "runners/samplers/redfish_meter.py",
+    "vl_convert": "reports/charts/svg_converter.py",
+    "weasyprint": "reports/render/page_pdf.py",
 }
 EVERYWHERE = {"pydantic"}  # process boundaries are in several rooms
 
@@ -105,6 +128,21 @@ class Import(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line} imports {self.module}" + (f".{self.name}" if self.name else "")
+
+
+MOST_MODULES = 15
+"""In a folder: as many names as a reader takes in at a glance."""
+MOST_LINES = 400
+STILL_LONG = {
+    "reports/view/build_view.py": 447,
+    "runners/journal/events.py": 418,
+    "runners/seams.py": 408,
+}
+"""Modules above the most lines, with their lengths."""
+
+
+def modules_of(*folders: str) -> Iterator[Path]:
+    return (path for path in python_files(*folders) if path.name != "__init__.py")
 
 
 def python_files(*folders: str) -> Iterator[Path]:
@@ -209,12 +247,35 @@ def test_each_library_is_a_declared_dependency() -> None:
     assert used - declared == set()
 
 
-def test_each_package_is_listed_to_be_installed() -> None:
-    folders: dict[str, set[str]] = defaultdict(set)
-    for path in python_files(*ROOMS):
-        folders[path.parent.relative_to(REPOSITORY).as_posix()].add(path.name)
-    packages = {
-        ("" if folder.startswith("benchbrief") else "benchbrief.") + folder.replace("/", ".") for folder in folders
+def test_each_folder_says_what_is_in_it() -> None:
+    """In the docstring of its `__init__.py`. Without that file, the folder is not installed."""
+    silent = [
+        folder
+        for folder in sorted({path.parent for path in python_files(*ROOMS)})
+        if not (folder / "__init__.py").exists()
+        or not ast.get_docstring(ast.parse((folder / "__init__.py").read_text()))
+    ]
+    assert silent == []
+
+
+def test_a_folder_is_read_at_a_glance() -> None:
+    modules = Counter(path.parent.relative_to(REPOSITORY).as_posix() for path in modules_of(*ROOMS))
+    commands = modules.pop("benchbrief/commands")  # one module for each command
+    assert commands == len(COMMANDS)
+    assert {folder: count for folder, count in modules.items() if count > MOST_MODULES} == {}
+
+
+def test_a_module_is_at_most_400_lines_long() -> None:
+    """The exceptions are from before the rule. Each may only become shorter, and leaves the list when it is short."""
+    lengths = {
+        path.relative_to(REPOSITORY).as_posix(): len(path.read_text().splitlines()) for path in modules_of(*ROOMS)
     }
-    assert set(PYPROJECT["tool"]["setuptools"]["packages"]) == packages
-    assert [folder for folder, files in folders.items() if "__init__.py" not in files] == []
+    long = {name: length for name, length in lengths.items() if length > MOST_LINES}
+    assert {name: length for name, length in long.items() if length > STILL_LONG.get(name, MOST_LINES)} == {}
+    assert [name for name in STILL_LONG if name not in long] == [], "these are short enough: take them off the list"
+
+
+def test_a_module_has_a_name_of_its_own() -> None:
+    """In the whole house, but for the commands, which are named as they are typed, and the `spec.py` of extensions."""
+    names = Counter(path.stem for path in modules_of(*ROOMS) if path.parent.name != "commands" and path.stem != "spec")
+    assert [name for name, count in names.items() if count > 1] == []

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler import plan as p
+from benchbrief.compiler.planning import plan as p
+from benchbrief.runners.messages.run_messages import say
 from tests.reports import world as w
 
 Made = tuple[w.World, p.Report]
@@ -49,7 +50,11 @@ def quickstart(*, failed: bool = False, stand_in: bool = True) -> Made:
             "memory": "15.6 GiB",
         },
         remarks=tuple(
-            f"{label} on local: its processor is AMD EPYC 9654 96-Core Processor, declared is AMD EPYC 7402, 2 cores"
+            say.at(
+                group=label,
+                host="local",
+                what=say.processor(found="AMD EPYC 9654 96-Core Processor", declared="AMD EPYC 7402, 2 cores"),
+            )
             for label in hardware.values()
         ),
         failed={

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from benchbrief.reports.chart import Chart, Point, Trace, XAxis
+from benchbrief.reports.charts.chart import Chart, Point, Trace, XAxis
 
 THREADS = XAxis("Threads", "log", ticks=(1, 2, 4, 8, 16))
 WORKLOADS = XAxis("Workload", "category", ("Session store", "Photo tagging", "Transactions"))

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from benchbrief.compiler.plan import Cell, Plan
-from benchbrief.results import schema as s
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.results.store import store_schema as s
 
 RUN = "20260314-091500-generated"
 STATISTICS = ("mean", "min", "max", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99")
@@ -58,6 +59,10 @@ def _cell(cell: Cell, at: datetime) -> Iterator[tuple[Any, ...]]:
         for second in range(3):
             value = {"B/s": 4e7, "share": 0.4, "cores": 1.4, "W": 130.0}[unit] * _wobble(cell, measure)
             yield s.SampleRow(RUN, cell.id, measure, cell.locks[0], "d0", float(second), value, unit)
+    tool = TOOL_SPECS.usable(cell.tool.driver)
+    for measure, said in tool.measures.items() if tool else ():
+        value = (said.simulated or 0.001) * _wobble(cell, measure)
+        yield s.SampleRow(RUN, cell.id, measure, cell.load_hosts[0], "", 3.0, value, said.unit, 0.0, 3.0)
 
 
 def _phases(cell: Cell) -> tuple[int | None, ...]:

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from benchbrief.reports import axes
-from benchbrief.reports.chart import PALETTE, Chart, Point, Trace, XAxis
-from benchbrief.reports.charts import draw
+from benchbrief.reports.charts import chart_axes
+from benchbrief.reports.charts.chart import PALETTE, Chart, Point, Trace, XAxis
+from benchbrief.reports.charts.draw_chart import draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 THREADS = XAxis("Threads", "log", ticks=(1, 2, 4, 8))
@@ -124,7 +124,7 @@ def test_the_last_tick_of_the_x_axis_is_not_cut_off() -> None:
     (label,) = [t for t in root.iter(f"{SVG}text") if "".join(t.itertext()) == "6,000"]
     group = next(g for g in root.iter(f"{SVG}g") if "translate" in g.get("transform", ""))
     left, x = (float(re.findall(r"[-0-9.]+", e.get("transform", ""))[0]) for e in (group, label))
-    assert left + x + axes.text_width("6,000", 10.5) / 2 <= 317
+    assert left + x + chart_axes.text_width("6,000", 10.5) / 2 <= 317
 
 
 def test_an_interval_is_drawn_as_a_band() -> None:
@@ -143,6 +143,17 @@ def test_a_rule_is_drawn_dashed_with_its_name() -> None:
 def test_a_logarithmic_axis_has_powers_for_ticks() -> None:
     found = texts(drawn(Chart((trace("A", 0.02, 0.3, 4, 9),), THREADS, "p99 (ms)", log_y=True)))
     assert {"0.01", "0.1", "1", "10"} <= set(found)
+
+
+def test_a_curve_may_have_two_logarithmic_axes_and_a_gap() -> None:
+    points = (Point(100.0, 0.1, "1"), Point(0.0, None, "2"), Point(1e3, 1.0, "4"), Point(1e4, 10.0, "8"))
+    root = drawn(Chart((Trace("A", "curve", points, 0),), XAxis("ops/s", "log"), "p99 (ms)", log_y=True))
+    ticks = {"".join(t.itertext()): t for t in root.iter(f"{SVG}text")}
+    left, middle, right = (
+        float(re.findall(r"[-0-9.]+", ticks[name].get("transform", ""))[0]) for name in ("0.1k", "1.0k", "10.0k")
+    )
+    assert left == 0
+    assert middle == pytest.approx(right / 2)
 
 
 def test_the_right_axis_may_be_logarithmic_beside_a_linear_left_one_even_of_bars() -> None:
@@ -189,18 +200,18 @@ def test_a_single_point_is_drawn() -> None:
     ],
 )
 def test_ticks_are_round_and_start_at_zero(values: list[float], labels: tuple[str, ...]) -> None:
-    assert axes.nice_ticks(values).labels() == labels
+    assert chart_axes.nice_ticks(values).labels() == labels
 
 
 def test_place_labels_keeps_them_off_each_other() -> None:
-    area = axes.Box(0, 0, 300, 200)
-    labels = [axes.Label("16", 100, 100), axes.Label("32", 104, 101)]
-    first, second = axes.place_labels(labels, 10, area, [[(100, 100)], [(104, 101)]])
+    area = chart_axes.Box(0, 0, 300, 200)
+    labels = [chart_axes.Label("16", 100, 100), chart_axes.Label("32", 104, 101)]
+    first, second = chart_axes.place_labels(labels, 10, area, [[(100, 100)], [(104, 101)]])
     assert first is not None
     assert second is not None
     assert first != second
 
 
 def test_a_label_with_no_room_at_all_is_left_out() -> None:
-    labels = [axes.Label("1024", 100, 100)] * 20
-    assert None in axes.place_labels(labels, 10, axes.Box(0, 0, 300, 200), [[(100, 100)]])
+    labels = [chart_axes.Label("1024", 100, 100)] * 20
+    assert None in chart_axes.place_labels(labels, 10, chart_axes.Box(0, 0, 300, 200), [[(100, 100)]])

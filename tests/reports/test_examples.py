@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.reports.render import render
+from benchbrief.reports.render.render_report import render
 from tests.reports.generated import rows_for
 from tests.reports.world import make_store
+from tests.support.examples import EXAMPLES
 from tests.support.plans import compile_spec
-
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.bench"))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

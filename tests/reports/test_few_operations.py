@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.compiler import plan as p
-from benchbrief.reports.build import build
-from benchbrief.reports.view import TableView, TextView
-from benchbrief.reports.words import CATALOGUES
-from benchbrief.results import schema as s
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.view.view_model import TableView, TextView
+from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.store import store_schema as s
 from tests.reports import world as w
 
 

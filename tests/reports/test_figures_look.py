@@ -10,12 +10,12 @@ import pytest
 import vl_convert
 from PIL import Image, ImageChops, ImageFilter
 
-from benchbrief.reports.axes import Box, text_width, tick_labels
-from benchbrief.reports.chart import DASHES, INK, PALETTE, SHAPES, TEXT, Chart, Point, Trace, XAxis
-from benchbrief.reports.chart_texts import Text, texts
-from benchbrief.reports.charts import draw
-from benchbrief.reports.layout import shortened
-from benchbrief.reports.multiples import arrange
+from benchbrief.reports.charts.chart import DASHES, INK, PALETTE, SHAPES, TEXT, Chart, Point, Trace, XAxis
+from benchbrief.reports.charts.chart_axes import Box, text_width, tick_labels
+from benchbrief.reports.charts.chart_layout import shortened
+from benchbrief.reports.charts.chart_texts import Text, texts
+from benchbrief.reports.charts.draw_chart import draw
+from benchbrief.reports.charts.small_multiples import arrange
 from tests.reports.gallery import CASES, LONG
 
 GOLDENS = Path(__file__).parent / "goldens" / "figures"

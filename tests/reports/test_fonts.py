@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.reports.fonts import lacking, unknown
+from benchbrief.reports.render.fonts import lacking, unknown
 
 
 @pytest.mark.parametrize("language", ["ja", "en", "de", "pt_BR"])

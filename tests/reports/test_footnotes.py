@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
-from benchbrief.compiler import plan as p
-from benchbrief.reports.markup import footed, marks
-from benchbrief.reports.render import Format, render
-from benchbrief.reports.view import Note
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.render.render_report import Format, render
+from benchbrief.reports.text.html_markup import footed, marks
+from benchbrief.reports.view.view_model import Note
 from tests.reports import world as w
 from tests.reports.briefs import value
 from tests.support import paging

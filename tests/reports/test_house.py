@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader
 
-from benchbrief.compiler import plan as p
-from benchbrief.compiler.briefs.part_templates import PARTS
-from benchbrief.compiler.briefs.themes import contrast_on_white
-from benchbrief.reports.errors import ReportError
-from benchbrief.reports.page import TEMPLATES
-from benchbrief.reports.render import Format, render
+from benchbrief.compiler.briefs.style.part_templates import PARTS
+from benchbrief.compiler.briefs.style.themes import contrast_on_white
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.render.page_html import TEMPLATES
+from benchbrief.reports.render.render_report import Format, render
 from tests.reports import briefs
 from tests.reports import world as w
 from tests.reports.test_pdf_ua import fonts_of

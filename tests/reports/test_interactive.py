@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from benchbrief.reports.build import build
-from benchbrief.reports.page import TEMPLATES, to_html
-from benchbrief.reports.words import CATALOGUES
+from benchbrief.reports.render.page_html import TEMPLATES, to_html
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.reports import briefs
 from tests.support.tools import built_tool, system_tool
 

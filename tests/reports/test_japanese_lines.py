@@ -8,7 +8,7 @@ from pathlib import Path
 from pypdf import PdfReader
 
 import benchbrief.reports
-from benchbrief.reports.pdf import to_pdf
+from benchbrief.reports.render.page_pdf import to_pdf
 
 STYLE = Path(next(iter(benchbrief.reports.__path__))) / "templates" / "base" / "style.css"
 NEVER_FIRST = "、。，．）」』】ーぁぃぅぇぉっゃゅょァィゥェォッャュョ・：；！？々"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.reports.labels import readable
-from benchbrief.reports.words import words
+from benchbrief.reports.text.measure_labels import readable
+from benchbrief.reports.words.brief_words import words
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,31 @@ from benchbrief.reports.words import words
         ("latency.p999[read]", "p99.9 read latency", "読み取り p99.9 レイテンシー"),
         ("disk.write", "Device writes", "デバイス書き込み"),
         ("Power efficiency", "Power efficiency", "Power efficiency"),
-        ("mean(cpu over time)", "mean(cpu over time)", "mean(cpu over time)"),
+        ("mean(cpu over time)", "Busy cores: mean over time", "稼働コア数（時間についての平均）"),
+        (
+            "max(latency.p99[read] over threads, workload), Eco",
+            "p99 read latency: maximum over threads, workloads, Eco",
+            "読み取り p99 レイテンシー（スレッド数、ワークロードについての最大）、Eco",
+        ),
+        ("max(speed over threads)", "max(speed over threads)", "max(speed over threads)"),
+        (
+            "max(Gain over threads) / max(Loss over threads)",
+            "max(Gain over threads) / max(Loss over threads)",
+            "max(Gain over threads) / max(Loss over threads)",
+        ),
+        (
+            "max(Gain over threads), (Eco over all)",
+            "Gain: maximum over threads, (Eco over all)",
+            "Gain（スレッド数についての最大）、(Eco over all)",
+        ),
+        (
+            "max(mean(cpu over time) over threads)",
+            "Busy cores: mean over time: maximum over threads",
+            "稼働コア数（時間についての平均）（スレッド数についての最大）",
+        ),
+        ("nodes, 5100 ECO", "Nodes, 5100 ECO", "ノード数、5100 ECO"),
+        ("price", "Price", "価格"),
+        ("steady_rate, HDD", "Steady rate, HDD", "Steady rate, HDD"),
         ("bandwidth", "bandwidth", "bandwidth"),
         ("throughput of all", "throughput of all", "throughput of all"),
         ("", "", ""),

@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler import plan as p
-from benchbrief.reports import limits
-from benchbrief.reports.build import build
-from benchbrief.reports.remarks import alike
-from benchbrief.reports.source import Results
-from benchbrief.reports.words import CATALOGUES
-from benchbrief.results import schema as s
-from benchbrief.runners.steady import Steadiness
+from benchbrief.compiler.messages.text import figure
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.notices import result_limits
+from benchbrief.reports.text.merged_remarks import merged
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.messages.result_messages import say
+from benchbrief.results.store import store_schema as s
+from benchbrief.runners.measurement.steadiness import Steadiness
 from tests.reports import world as w
 
 CLAIM = p.CalloutElement(title="Gain", prose=w.text("It is faster."))
@@ -32,8 +34,8 @@ def clean(of: w.World) -> list[Any]:
     return [row for row in of.rows() if not isinstance(row, s.NoteRow)]
 
 
-def told(plan: p.Plan, rows: list[Any]) -> list[limits.Limit]:
-    return list(limits.limits(Results(plan, w.make_store(rows), CATALOGUES["en"])))
+def told(plan: p.Plan, rows: list[Any]) -> list[result_limits.Limit]:
+    return list(result_limits.limits(Results(plan, w.make_store(rows), CATALOGUES["en"])))
 
 
 def utilised(share: float, cell: str, host: str = "local") -> s.SampleRow:
@@ -60,6 +62,31 @@ def test_failed_operations_are_told_first_where_they_are_more_than_accepted(acce
     assert bool(limit.short) == first
 
 
+@pytest.mark.parametrize(
+    ("origin", "threads", "first"), [("here", 4, False), ("here", None, True), ("ycsb", 4, True), ("ycsb", None, True)]
+)
+def test_operations_that_were_cut_off_are_held_against_go_ycsb_where_others_stopped_it(
+    origin: str, threads: int | None, first: bool
+) -> None:
+    plan = world().plan()
+    cells = [
+        cell.model_copy(update={"tool": cell.tool.model_copy(update={"driver": "go_ycsb"})}) for cell in plan.cells
+    ]
+    cell, rows = world().cell_id("disk", "a", 4), clean(world())
+    for at, row in enumerate(rows):
+        if isinstance(row, s.ThroughputRow) and row.cell_id == cell:
+            rows[at] = row._replace(errors=4, count=996)
+        elif isinstance(row, s.CellRow) and row.cell_id == cell:
+            rows[at] = row._replace(threads=threads)
+    if origin != "here":
+        rows.append(
+            s.SourceRow(w.RUN, origin, "A brief", "Example Ltd", None, None, None, "cited", "a.txt", "0" * 64, 1)
+        )
+    found = told(plan.model_copy(update={"cells": tuple(cells)}), rows)
+    (limit,) = [each for each in found if "operations failed" in each.full]
+    assert bool(limit.short) == first
+
+
 def test_a_saturated_load_generator_is_told_with_its_host() -> None:
     cell = world().cell_id("disk", "a", 4)
     (limit,) = told(world().plan(), [*clean(world()), utilised(0.97, cell)])
@@ -80,6 +107,17 @@ def test_measurements_that_were_not_steady_are_told_first() -> None:
     (limit,) = told(world().plan(), [*clean(world()), *rows])
     assert limit.short == "2 of 6 measurements were not steady by SNIA's rule"
     assert limit.full.startswith("In 2 of 6 measurements, the throughput did not hold still")
+
+
+def test_other_work_on_a_host_is_told_with_its_size() -> None:
+    rows = []
+    for threads, cores in ((1, 0.7), (2, 1.9)):
+        cell = world().cell_id("disk", "a", threads)
+        text = say.busy_meanwhile(host="local", cell=cell, amount=figure(cores, ".1f"))
+        rows.append(s.NoteRow(w.RUN, cell, "warning", text, "run"))
+    (limit,) = told(world().plan(), [*clean(world()), *rows])
+    assert limit.short == "hosts did other work during 2 of 6 measurements"
+    assert "up to 1.9 cores on average" in limit.full
 
 
 def test_a_tool_with_assertions_is_told_with_its_measurements() -> None:
@@ -129,25 +167,32 @@ def test_the_limits_are_one_notice_and_stand_in_full_in_the_disclosure(language:
     disclosure = view.blocks[-1]
     assert disclosure.kind == "disclosure"
     (validity,) = [group for group in disclosure.groups if group.title == words["d_validity"]]
-    found = list(limits.limits(Results(once.plan(report), once.store(), words)))
+    found = list(result_limits.limits(Results(once.plan(report), once.store(), words)))
     assert len(found) == 2
     assert all(limit.short.lower() in notice.text.lower() for limit in found)
     assert {limit.full for limit in found} <= {item.text for item in validity.items}
 
 
 def test_remarks_that_differ_in_a_number_are_one_with_its_range() -> None:
+    def ahead(host: str, seconds: float) -> str:
+        return say.clock_ahead(host=host, by=figure(1000 * seconds, ",g"), within="1 ms")
+
+    words = (
+        "the clock of {} was {} ahead of the controller's: "
+        "times are brought to the controller's clock, give or take 1 ms"
+    )
     rows = [
-        ("info", "the clock of db-1 was 20 ms ahead of the controller's", 1),
-        ("info", "the clock of db-1 was 1,000 ms ahead of the controller's", 2),
-        ("info", "the clock of db-2 was 20 ms ahead of the controller's", 1),
-        ("warning", "the clock of db-1 was 30 ms ahead of the controller's", 1),
+        ("info", ahead("db-1", 0.02), 1),
+        ("info", ahead("db-1", 1), 2),
+        ("info", ahead("db-2", 0.02), 1),
+        ("warning", ahead("db-1", 0.03), 1),
         ("info", "db_bench 7.8.3 says 4 of 10", 1),
         ("info", "db_bench 7.8.4 says 5 of 10", 1),
     ]
-    assert alike(rows) == [
-        ("info", "the clock of db-1 was 20–1,000 ms ahead of the controller's", 3),
-        ("info", "the clock of db-2 was 20 ms ahead of the controller's", 1),
-        ("warning", "the clock of db-1 was 30 ms ahead of the controller's", 1),
+    assert merged(rows) == [
+        ("info", words.format("db-1", "20–1,000"), 3),
+        ("info", words.format("db-2", "20"), 1),
+        ("warning", words.format("db-1", "30"), 1),
         ("info", "db_bench 7.8.3 says 4 of 10", 1),
         ("info", "db_bench 7.8.4 says 5 of 10", 1),
     ]
@@ -169,3 +214,28 @@ def test_a_ramp_that_still_gained_at_its_last_thread_count_may_have_its_peak_bey
         f"the one before it (Disk, Sessions, {most} threads). The peak may lie beyond it."
     )
     assert [limit.full for limit in limits_told] == [expected] * rising
+
+
+def test_a_brief_on_go_ycsb_tells_one_story_of_errors() -> None:
+    """What its driver accepts is what the disclosure allows, and what no limit is told for."""
+    made = w.World({"disk": "Disk"}, {"a": "Sessions"}, engine="mongodb", repeats=2, ops=level)
+    plan = made.plan(w.report("R", p.DisclosureElement()))
+    cells = tuple(c.model_copy(update={"tool": c.tool.model_copy(update={"driver": "go_ycsb"})}) for c in plan.cells)
+    plan = plan.model_copy(update={"cells": cells})
+    last = made.cell_id("disk", "a", 4)
+
+    def with_errors(errors: int) -> list[Any]:
+        return [
+            row._replace(errors=errors, count=10_000 - errors)
+            if isinstance(row, s.ThroughputRow) and row.cell_id == last
+            else row
+            for row in clean(made)
+        ]
+
+    (limit,) = told(plan, with_errors(10 + 4))  # 0.1 % of 10,000 operations, and one of each of the four threads
+    assert limit.short == ""
+    assert "0.14\u00a0% of them" in limit.full
+    view = build(plan, w.make_store(with_errors(14)), plan.reports[0], CATALOGUES["en"])
+    assert "error share allowed: 0.1\u00a0%" in repr(view).replace("\\xa0", "\u00a0")
+    (limit,) = told(plan, with_errors(11 + 4))
+    assert limit.short.startswith("one measurement has more failed operations than accepted")

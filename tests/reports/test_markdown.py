@@ -10,8 +10,8 @@ import pytest
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from benchbrief.reports.markdown import escaped, to_markdown
-from benchbrief.reports.render import Format, render
+from benchbrief.reports.render.render_report import Format, render
+from benchbrief.reports.text.markdown_export import escaped, to_markdown
 from tests.reports import briefs
 
 FORMATS: tuple[Format, ...] = ("markdown",)

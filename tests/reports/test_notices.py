@@ -9,14 +9,15 @@ import pytest
 from markupsafe import Markup
 from pypdf import PdfReader
 
-from benchbrief.compiler import plan as p
-from benchbrief.reports.build import build
-from benchbrief.reports.markup import ticked, traced
-from benchbrief.reports.render import render
-from benchbrief.reports.signs import may_be_negative
-from benchbrief.reports.source import Results
-from benchbrief.reports.words import CATALOGUES
-from benchbrief.results import schema as s
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.charts.signed_quantities import may_be_negative
+from benchbrief.reports.render.render_report import render
+from benchbrief.reports.text.html_markup import ticked, traced
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.store import store_schema as s
+from benchbrief.runners.messages.run_messages import say
 from tests.reports import world as w
 from tests.support.plans import compile_spec
 
@@ -46,8 +47,8 @@ def test_an_unmet_expectation_is_told_with_its_condition_and_its_value() -> None
     view = build(world.plan(report), world.store(), report, CATALOGUES["en"])
     (notice,) = [each for each in view.notices if each.title == "Expectations not met"]
     assert notice.text == (
-        "Fast enough: max(throughput over threads) > 10000 ops/s: does not hold "
-        "(Disk: max(throughput over threads) = 8,200\u00a0ops/s)"
+        "1 of 2: Fast enough: max(throughput over threads) > 10000 ops/s: does not hold "
+        "(Disk: max(throughput over threads) = 8,200\u00a0ops/s)."
     )
 
 
@@ -104,12 +105,8 @@ def test_a_simulated_brief_says_nothing_of_expectations_on_its_first_page() -> N
 
 
 def test_a_stand_in_and_where_its_data_lie_are_told_in_the_language_of_the_report() -> None:
-    """The sentence is as `runners/engines/mongodb.py` records it."""
     world = w.World({"disk": "Disk"}, {"a": "A"}, engine="mongodb")
-    sentence = (
-        "The server is not MongoDB but a stand-in that speaks its wire protocol, mongo-java-server 1.47.0, with its "
-        "data in memory: its numbers say nothing about MongoDB."
-    )
+    sentence = say.stand_in_memory(product="mongo-java-server 1.47.0")
     fact = s.FactRow(w.RUN, "database", "disk", "db@disk", "stand_in", sentence, None, "observed")
     report = w.report("R", p.DisclosureElement(), language="ja")
     view = build(world.plan(report), w.make_store([*world.rows(), fact]), report, CATALOGUES["ja"])

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
-from benchbrief.compiler import plan as p
-from benchbrief.compiler.briefs.confined_styles import PROTECTED, refused
-from benchbrief.reports.build import build
-from benchbrief.reports.errors import ReportError
-from benchbrief.reports.house import House
-from benchbrief.reports.page import TEMPLATES, Medium, require_notices, said, to_html
-from benchbrief.reports.pdf import parsed, to_pdf
-from benchbrief.reports.render import Format, render
-from benchbrief.reports.view import ReportView
-from benchbrief.reports.words import CATALOGUES
+from benchbrief.compiler.briefs.style.confined_styles import PROTECTED, refused
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.render.page_html import TEMPLATES, Medium, require_notices, said, to_html
+from benchbrief.reports.render.page_pdf import parsed, to_pdf
+from benchbrief.reports.render.render_report import Format, render
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.view.house_style import House
+from benchbrief.reports.view.view_model import ReportView
+from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.reports import world as w
 
 HIDING = {

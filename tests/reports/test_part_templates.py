@@ -7,26 +7,29 @@ from dataclasses import fields
 
 import pytest
 from jinja2 import Environment
+from markupsafe import Markup
 
-from benchbrief.compiler.briefs import part_templates as known
-from benchbrief.reports import templating, view
-from benchbrief.reports.house import House
+from benchbrief.compiler.briefs.style import part_templates as known
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.render import templating
+from benchbrief.reports.view import view_model
+from benchbrief.reports.view.house_style import House
 from tests.support.tools import REPOSITORY
 
 TEMPLATES = REPOSITORY / "reports" / "templates"
 VIEWS: dict[str, type] = {
-    "report": view.ReportView,
+    "report": view_model.ReportView,
     "house": House,
-    "notice": view.Notice,
-    "section": view.SectionView,
-    "text": view.TextView,
-    "callout": view.CalloutView,
-    "table": view.TableView,
-    "figure": view.FigureView,
-    "figures": view.FigureRow,
-    "formula": view.FormulaView,
-    "facts": view.FactsView,
-    "disclosure": view.DisclosureView,
+    "notice": view_model.Notice,
+    "section": view_model.SectionView,
+    "text": view_model.TextView,
+    "callout": view_model.CalloutView,
+    "table": view_model.TableView,
+    "figure": view_model.FigureView,
+    "figures": view_model.FigureRow,
+    "formula": view_model.FormulaView,
+    "facts": view_model.FactsView,
+    "disclosure": view_model.DisclosureView,
 }
 
 
@@ -112,3 +115,38 @@ def test_a_check_computes_nothing_that_a_template_says(text: str) -> None:
 @pytest.mark.parametrize("digits", ["9" * 5000, "0x" + "f" * 5000])
 def test_a_number_of_too_many_digits_is_told_with_its_line(digits: str) -> None:
     assert problems("legal", f"<p>\n{{{{ {digits} }}}}") == [known.Broken(2, "a number of too many digits")]
+
+
+def printed(text: str, **given: object) -> str:
+    """What a user's part of this text makes of what it is given."""
+    made = templating.environment({"legal.html.j2": ("house/legal.html.j2", text)})
+    return templating.rendered("legal.html.j2", made, ("house/legal.html.j2",), given)
+
+
+def test_an_object_that_is_printed_as_a_whole_gives_its_text() -> None:
+    cell = view_model.Cell(Markup("<b>7.1</b>"), numeric=True, value=7120.0, unit="ops/s")
+    assert printed("{{ c }}", c=cell) == "<b>7.1</b>"
+    assert printed("{{ c }}", c=view_model.Head("Throughput", "ops/s")) == "Throughput"
+    assert printed("{{ c }}", c=view_model.Card("Gain <1", Markup("28 %"))) == "28 %"
+    assert printed("{{ c }}{{ t }}", c=view_model.Note(1, "a & b"), t=None) == "a &amp; b"
+
+
+def test_cells_and_cards_have_their_values_to_compute_with() -> None:
+    cell = view_model.Cell(Markup("7.1k"), numeric=True, value=7120.0, unit="ops/s")
+    assert printed("{{ (c.value * 2) | round | int }} {{ c.unit }}", c=cell) == "14240 ops/s"
+    missing = view_model.Cell(Markup("–"), numeric=True)
+    assert printed("{{ 'none' if c.value is none }}", c=missing) == "none"
+
+
+@pytest.mark.parametrize(
+    ("given", "said", "hint"),
+    [
+        ([view_model.Note(1, "a")], "house/legal.html.j2:2: a list is no text", "go through it"),
+        (view_model.Row(view_model.Head("a"), ()), "house/legal.html.j2:2: Row is no text", "head, cells, group"),
+        ({}, "a list is no text", "go through it"),
+    ],
+)
+def test_what_has_no_text_is_told_with_its_place_and_never_printed(given: object, said: str, hint: str) -> None:
+    with pytest.raises(ReportError, match=said) as caught:
+        printed("<p>\n{{ c }}", c=given)
+    assert hint in str(caught.value.hint)

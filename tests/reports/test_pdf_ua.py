@@ -13,13 +13,13 @@ import weasyprint
 from pypdf import PdfReader
 from pypdf.generic import Destination
 
-from benchbrief.compiler import plan as p
-from benchbrief.reports.build import build
-from benchbrief.reports.page import TEMPLATES, to_html
-from benchbrief.reports.pdf import to_pdf
-from benchbrief.reports.render import Format, render
-from benchbrief.reports.watermark import sheet
-from benchbrief.reports.words import CATALOGUES
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.render.page_html import TEMPLATES, to_html
+from benchbrief.reports.render.page_pdf import to_pdf
+from benchbrief.reports.render.render_report import Format, render
+from benchbrief.reports.render.watermark import sheet
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.words.brief_words import CATALOGUES
 from tests.reports import briefs
 from tests.reports import world as w
 from tests.support import paging

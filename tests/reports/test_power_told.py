@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler import plan as p
-from benchbrief.reports.build import build
-from benchbrief.reports.view import DisclosureView
-from benchbrief.reports.words import CATALOGUES
-from benchbrief.results import schema as s
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.view.view_model import DisclosureView
+from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.store import store_schema as s
 from tests.reports import world as w
 from tests.reports.test_what_is_missing_or_not_measured import SOURCE
 
@@ -39,8 +39,9 @@ def test_the_power_of_a_node_is_not_said_to_be_of_a_bmc_that_is_not_there(langua
 
 
 def test_of_imported_results_only_what_they_have_samples_of_is_said_to_be_read() -> None:
-    bare = told(SOURCE)
+    output = SOURCE._replace(kind="ycsb")  # of a table of published figures no probe is told at all
+    bare = told(output)
     assert not any(each in bare for each in ("The power of", "The cpu probe", "sampled"))
-    sampled = told(SOURCE, s.CoverageRow(w.RUN, "ramp/disk/a/threads=4/1", "power", "local", 1.0, 1.0))
+    sampled = told(output, s.CoverageRow(w.RUN, "ramp/disk/a/threads=4/1", "power", "local", 1.0, 1.0))
     assert "The power of Disk" in sampled
     assert "The cpu probe" not in sampled

@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 import pytest
 from markupsafe import Markup
 
-from benchbrief.compiler.plan import Prose, Value
-from benchbrief.reports import prose
-from benchbrief.reports.prose import Inserted
+from benchbrief.compiler.planning.plan import Prose, Value
+from benchbrief.reports.text import render_prose
+from benchbrief.reports.text.render_prose import Inserted
 from tests.reports import world as w
 
 
@@ -34,7 +34,9 @@ def span(text: str, expression: str) -> Markup:
 
 
 def shown(*parts: str | Value, number: str = "42") -> str:
-    return str(prose.blocks(Prose(parts=parts), lambda value, _: Inserted(number, span(number, value.query.text)), 3))
+    return str(
+        render_prose.blocks(Prose(parts=parts), lambda value, _: Inserted(number, span(number, value.query.text)), 3)
+    )
 
 
 def test_a_number_stands_where_its_hole_was_with_its_expression() -> None:
@@ -44,7 +46,7 @@ def test_a_number_stands_where_its_hole_was_with_its_expression() -> None:
 
 
 def test_a_missing_number_points_to_its_footnote() -> None:
-    html = prose.blocks(Prose(parts=("It is ", ANY)), lambda *_: Inserted("–", span("–", "x"), note=7), 3)
+    html = render_prose.blocks(Prose(parts=("It is ", ANY)), lambda *_: Inserted("–", span("–", "x"), note=7), 3)
     assert '<sup>\N{NO-BREAK SPACE}<a href="#note-7" role="doc-noteref">7</a></sup>' in html
 
 
@@ -97,4 +99,4 @@ def test_a_line_end_between_japanese_characters_is_no_blank() -> None:
 
 def test_plain_text_has_neither_markup_nor_escapes() -> None:
     text = Prose(parts=("**A** & B", ANY))
-    assert prose.plain(text, lambda *_: Inserted("<1>", span("<1>", "x"))) == "A & B<1>"
+    assert render_prose.plain(text, lambda *_: Inserted("<1>", span("<1>", "x"))) == "A & B<1>"

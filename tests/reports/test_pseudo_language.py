@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.reports.render import render
-from benchbrief.reports.values import unit_text
-from benchbrief.reports.words import words
+from benchbrief.reports.render.render_report import render
+from benchbrief.reports.text.number_format import unit_text
+from benchbrief.reports.words.brief_words import words
 from tests.reports.generated import rows_for
 from tests.reports.world import make_store
 from tests.support.plans import compile_spec

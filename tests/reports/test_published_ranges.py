@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from benchbrief.compiler import plan as p
-from benchbrief.reports.build import build
-from benchbrief.reports.view import TableView
-from benchbrief.reports.words import CATALOGUES
-from benchbrief.results import schema as s
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.view.view_model import TableView
+from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.store import store_schema as s
 from tests.reports import world as w
 from tests.reports.test_what_is_missing_or_not_measured import SOURCE
 

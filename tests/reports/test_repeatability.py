@@ -11,11 +11,11 @@ from typing import cast
 
 import pytest
 
-from benchbrief.reports import repeatability
-from benchbrief.reports.render import render
-from benchbrief.reports.source import Results
-from benchbrief.reports.words import CATALOGUES
-from benchbrief.results import schema as s
+from benchbrief.reports.notices import repeat_variation
+from benchbrief.reports.render.render_report import render
+from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.store import store_schema as s
 from tests.reports.generated import rows_for
 from tests.reports.world import make_store
 from tests.support.plans import compile_spec
@@ -70,10 +70,10 @@ def test_the_first_page_tells_that_differences_are_within_noise_where_some_are(t
         for row in rows_for(plan)
         if isinstance(row, (s.RunRow, s.CellRow, s.ThroughputRow))
     ]
-    (notice,) = repeatability.notice(Results(plan, make_store(same), CATALOGUES["en"]))
+    (notice,) = repeat_variation.notice(Results(plan, make_store(same), CATALOGUES["en"]))
     assert notice.title == "Differences within noise"
     assert notice.text.startswith(
-        "Old and New: of 2 differences in throughput and 99th percentiles, 2 are within noise"
+        "2 of 2 differences between hardware in throughput and in 99th percentiles are within noise"
     )
 
 
@@ -93,9 +93,11 @@ def test_many_kinds_of_hardware_are_one_family_told_in_one_sentence_with_a_list(
         for row in rows_for(plan)
         if isinstance(row, (s.RunRow, s.CellRow, s.ThroughputRow))
     ]
-    (notice,) = repeatability.notice(Results(plan, make_store(rows), CATALOGUES["en"]))
-    assert "Of 30 differences in throughput and 99th percentiles between 15 pairs of hardware, 6 are" in notice.text
-    assert "Kind a and Kind b, 2 of 2; Kind a and Kind c, 2 of 2; Kind b and Kind c, 2 of 2. Between" in notice.text
+    (notice,) = repeat_variation.notice(Results(plan, make_store(rows), CATALOGUES["en"]))
+    assert notice.text.startswith("6 of 30 differences between hardware")
+    told = " ".join(item.text for item in repeat_variation.paragraph(Results(plan, make_store(rows), CATALOGUES["en"])))
+    assert "Of 30 differences in throughput and 99th percentiles between 15 pairs of hardware, 6 are" in told
+    assert "Kind a and Kind b, 2 of 2; Kind a and Kind c, 2 of 2; Kind b and Kind c, 2 of 2. Between" in told
 
 
 def test_nothing_is_said_of_single_measurements(tmp_path: Path) -> None:
@@ -107,8 +109,8 @@ def test_nothing_is_said_of_single_measurements(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("noisy", "rest"), [(6, False), (5, True)])
 def test_other_pairs_are_told_of_only_where_there_are_any(noisy: int, rest: bool) -> None:
     results = SimpleNamespace(words=CATALOGUES["en"])
-    pairs = [repeatability._Differences("A", "B", 4, int(at < noisy)) for at in range(6)]
-    told = " ".join(repeatability._told(pairs, cast(Results, results)))
+    pairs = [repeat_variation._Differences("A", "B", 4, int(at < noisy)) for at in range(6)]
+    told = " ".join(repeat_variation._told(pairs, cast(Results, results)))
     assert "Within noise are: A and B, 1 of 4" in told
     assert ("Between all other pairs" in told) == rest
 
@@ -116,7 +118,7 @@ def test_other_pairs_are_told_of_only_where_there_are_any(noisy: int, rest: bool
 def test_very_many_kinds_of_hardware_are_not_compared_each_with_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repeatability, "MOST_COMPARED", 1)
+    monkeypatch.setattr(repeat_variation, "MOST_COMPARED", 1)
     text = page(tmp_path, repeats=3)
     assert "is not tested here between 2 kinds of hardware" in text
     assert "within noise (p of" not in text

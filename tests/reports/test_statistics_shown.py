@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from benchbrief.compiler.plan import Plan
-from benchbrief.reports.render import render
-from benchbrief.results import schema as s
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.reports.render.render_report import render
+from benchbrief.results.store import store_schema as s
 from tests.reports.generated import rows_for
 from tests.reports.world import make_store
 from tests.support.plans import compile_spec
@@ -89,6 +89,8 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[float]]:
     plan = compile_spec(spec)
     page = render(plan, make_store(rows(plan)), "brief", Path(folder), html_only=True).html.read_text("utf-8")
     text = html.unescape(re.sub(r"<[^>]*>", "", page)).replace("\xa0", " ")
+    (begin,) = (match.start() for match in re.finditer(r"peak [\d.]+ at", text))
+    text = text[begin:]  # of the text, and not of what stands before it
     found = re.findall(
         r"(peak|at|contention|knee|saturation|from|steady|after|spread|half|tail|differ) ([\d.]+\d)", text
     )

@@ -8,7 +8,7 @@ from io import BytesIO
 import pytest
 from pypdf import PdfReader
 
-from benchbrief.reports.pdf import to_pdf
+from benchbrief.reports.render.page_pdf import to_pdf
 
 
 @pytest.mark.parametrize("kind", ["unit", "num", "whole"])

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.reports.figures import unsampled
-from benchbrief.reports.values import (
+from benchbrief.reports.charts.build_figure import unsampled
+from benchbrief.reports.text.number_format import (
     NBSP,
     bytes_text,
     decimals_for,
     duration,
     fixed,
     formatted,
+    in_column,
     in_prose,
     number,
     quantity,
@@ -24,6 +25,9 @@ from benchbrief.reports.values import (
     [
         (0.000812, "s", "812 µs"),
         (0.0123, "s", "12.30 ms"),
+        (-0.000812, "s", "−812 µs"),
+        (0.001, "s", "1 ms"),
+        (1e9, "B", "1 GB"),
         (1.5, "s", "1.50 s"),
         (61.2e6, "B/s", "61.20 MB/s"),
         (12.5, "MB/s", "12.50 MB/s"),
@@ -35,6 +39,14 @@ from benchbrief.reports.values import (
         (1.0, "nodes", "1 node"),
         (1.03, "nodes", "1.03 nodes"),
         (1000.0, "ops", "1,000 ops"),
+        (2.3e-6, "USD/op", "2.30 USD/Mop"),
+        (2.3e-12, "USD/op", "0.00230 USD/Gop"),
+        (0.5, "EUR/op", "0.500 EUR/op"),
+        (0.1 / 3600, "USD/s", "0.100 USD/h"),
+        (1e-6, "USD/s", "2.63 USD/month"),
+        (2e-11, "USD/B", "0.0200 USD/GB"),
+        (2e-5, "J/op", "20.00 J/Mop"),
+        (0.0, "USD/op", "0 USD/op"),
     ],
 )
 def test_a_quantity_is_scaled_and_keeps_its_unit(value: float, unit: str, printed: str) -> None:
@@ -47,8 +59,8 @@ def test_what_is_no_finite_number_is_missing(missing: object) -> None:
 
 
 def test_a_value_in_per_cent_is_not_multiplied_twice() -> None:
-    assert formatted(117.0, "+.0%", "%") == "+117%"
-    assert formatted(0.2, ".0%", "1") == "20%"
+    assert formatted(117.0, "+.0%", "%") == "+117\u00a0%"
+    assert formatted(0.2, ".0%", "1") == "20\u00a0%"
 
 
 def test_a_column_shares_its_decimals() -> None:
@@ -70,12 +82,12 @@ def test_a_rounded_zero_has_no_sign() -> None:
         (28.4, 36.6, ".0f", "", "X faster", "28X to 37"),  # the author's own X ends it
         (28.4, 36.6, ".0f", "", " times", "28 to 37"),
         (28.4, 28.3, ".0f", "", "X", "28"),
-        (0.041, 0.052, "+.0%", "", ".", "+4% to +5%"),
+        (0.041, 0.052, "+.0%", "", ".", "+4 % to +5 %"),
         (36937.2, None, ",.0f", "ops/s", "; on", "36,937"),
         (0.00081, None, "", "s", ".", "810 µs"),
         (0.00081, 0.0121, "", "s", ".", "0.81 to 12.10 ms"),
         (17345.0, None, "", "ops/s", ".", "17,345 ops/s"),
-        (-0.001, None, "+.0%", "", ".", "0%"),
+        (-0.001, None, "+.0%", "", ".", "0 %"),
         (0.0000355, None, ".1f", "s", "\u00a0s.", "35.5 µs"),
         (0.0000355, None, ".1f", "s", "\u00a0seconds", "0.0"),  # the author's own word
         (5400.0, None, ".1f", "s", "\u00a0s", "1.5 h"),
@@ -85,6 +97,7 @@ def test_a_rounded_zero_has_no_sign() -> None:
         (1.8, None, ".1f", "ms", " ms.", "1.8"),  # converted by the compiler; the author's own unit follows
         (1.8, 12.1, ".1f", "ms", " ms.", "1.8 to 12.1"),
         (1.8, None, "", "ms", ".", "1.80 ms"),
+        (2.3e-6, 4.5e-6, ".1f", "USD/op", "\u00a0USD/op.", "2.3 to 4.5 USD/Mop"),
         (8.03, None, ".1f", "us/op", "\u00a0us/op", "8.0 µs/op"),
     ],
 )
@@ -140,3 +153,15 @@ def test_the_scale_follows_the_largest_value_and_ignores_what_is_missing() -> No
 )
 def test_a_line_through_time_breaks_where_readings_were_missed(seconds: list[float], expected: set[float]) -> None:
     assert unsampled(seconds) == expected
+
+
+def test_zero_in_a_column_has_the_decimals_of_the_column() -> None:
+    assert in_column(0.0, 2) == "0.00"
+    assert in_column(0.0004, 2) == "0.000400"
+
+
+@pytest.mark.parametrize(
+    ("count", "printed"), [(1500, "1.5 kB"), (1536, "1.5 KiB"), (1000, "1 kB"), (1001.5, "1,002 B")]
+)
+def test_an_exact_number_of_bytes_is_in_the_unit_that_needs_few_decimals(count: float, printed: str) -> None:
+    assert bytes_text(count).replace(NBSP, " ") == printed

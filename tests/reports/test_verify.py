@@ -10,17 +10,17 @@ from typing import Any, NamedTuple
 import pytest
 from pypdf import PdfReader, PdfWriter
 
-from benchbrief.compiler import plan as p
-from benchbrief.reports.build import build
-from benchbrief.reports.errors import ReportError
-from benchbrief.reports.numbers import NumbersFile
-from benchbrief.reports.page import to_html
-from benchbrief.reports.render import Rendered, render
-from benchbrief.reports.shown import Brief, edited_in, marked_in, read_brief
-from benchbrief.reports.source import Store
-from benchbrief.reports.verify import verify
-from benchbrief.reports.words import CATALOGUES
-from benchbrief.results import schema as s
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.provenance.finished_brief import Brief, edited_in, marked_in, read_brief
+from benchbrief.reports.provenance.numbers_file import NumbersFile
+from benchbrief.reports.provenance.verify_numbers import verify
+from benchbrief.reports.render.page_html import to_html
+from benchbrief.reports.render.render_report import Rendered, render
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.view.report_data import Store
+from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.store import store_schema as s
 from tests.reports import briefs
 from tests.reports import world as w
 

@@ -17,16 +17,16 @@ from markupsafe import Markup
 from PIL import Image
 from pypdf import PdfReader
 
-from benchbrief.compiler import plan as p
-from benchbrief.reports.build import build
-from benchbrief.reports.errors import ReportError
-from benchbrief.reports.house import House
-from benchbrief.reports.page import Medium, to_html
-from benchbrief.reports.pdf import parsed, to_pdf
-from benchbrief.reports.render import Format, render
-from benchbrief.reports.view import ReportView
-from benchbrief.reports.watermark import marked_markdown, sheet
-from benchbrief.reports.words import CATALOGUES, Words
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.render.page_html import Medium, to_html
+from benchbrief.reports.render.page_pdf import parsed, to_pdf
+from benchbrief.reports.render.render_report import Format, render
+from benchbrief.reports.render.watermark import marked_markdown, sheet
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.view.house_style import House
+from benchbrief.reports.view.view_model import ReportView
+from benchbrief.reports.words.brief_words import CATALOGUES, Words
 from tests.reports import world as w
 from tests.support import paging
 from tests.support.tools import system_tool
@@ -176,8 +176,10 @@ def test_no_style_sheet_takes_the_marks_from_the_screen(page: Page, tmp_path: Pa
     style = "body { margin: 0; display: flex } iframe { border: 0; width: 600px; height: 600px }"
     (tmp_path / "both.html").write_text(f"<!DOCTYPE html><style>{style}</style>{frames}", "utf-8")
     flags = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage")
+    painted = ("--run-all-compositor-stages-before-draw", "--virtual-time-budget=3000")  # frames, too, however busy
     command: list[str | Path] = [
-        *(system_tool("chromium"), *flags, f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1200,600"),
+        *(system_tool("chromium"), *flags, *painted, f"--user-data-dir={tmp_path / 'profile'}"),
+        "--window-size=1200,600",
         *("--hide-scrollbars", f"--screenshot={tmp_path / 'both.png'}", (tmp_path / "both.html").as_uri()),
     ]
     subprocess.run(command, check=True, capture_output=True, timeout=100)

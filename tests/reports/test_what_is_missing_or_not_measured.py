@@ -7,12 +7,12 @@ from io import StringIO
 
 import pytest
 
-from benchbrief.compiler import plan as p
-from benchbrief.reports.build import build
-from benchbrief.reports.values import belonging
-from benchbrief.reports.view import TextView, figures_of
-from benchbrief.reports.words import CATALOGUES
-from benchbrief.results import schema as s
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.text.number_format import belonging
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.view.view_model import DisclosureView, TextView, figures_of
+from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.store import store_schema as s
 from tests.reports import briefs
 from tests.reports import world as w
 
@@ -57,3 +57,41 @@ def test_a_missing_number_in_a_text_is_a_dash_and_a_footnote_without_its_unit() 
     (block,) = view.blocks
     assert isinstance(block, TextView)
     assert '\u2013</a><sup>\xa0<a href="#note-1" role="doc-noteref">1</a></sup> as fast.' in block.html
+
+
+def test_the_line_of_a_measurement_names_the_points_that_have_results_and_no_others() -> None:
+    world, report = briefs.quickstart()
+    plan = world.plan(report)
+    hardware, *_ = plan.hardware
+    rows = [
+        row._replace(status="missing", reason="not published")
+        if isinstance(row, s.CellRow) and row.hardware == hardware and row.threads != 1
+        else row
+        for row in world.rows()
+    ]
+    view = build(plan, w.make_store(rows), report, CATALOGUES["en"])
+    label = plan.hardware[hardware].label
+    assert {line.points for line in view.provenance.measurements if line.hardware == label} == {"1"}
+    assert "1" not in {line.points for line in view.provenance.measurements if line.hardware != label}
+
+
+def test_an_imported_run_tells_neither_a_search_nor_what_it_would_have_found() -> None:
+    world, report = briefs.quickstart()
+    plan = world.plan(p.Report.model_validate({**report.model_dump(), "elements": (p.DisclosureElement(),)}))
+    (name, experiment), *_ = plan.experiments.items()
+    search = p.KneeSearch(latency="p99", rise=0.1, gain=0.03)
+    find = experiment.model_copy(update={"name": "find", "label": "Find", "search": search})
+    taken = experiment.model_copy(update={"points": (), "threads_from": "find"})
+    plan = plan.model_copy(update={"experiments": {name: taken, "find": find}})
+    source = SOURCE._replace(kind="ycsb")
+    for rows, said in ((world.rows(), True), ([*world.rows(), source], False)):
+        view = build(plan, w.make_store(rows), plan.reports[0], CATALOGUES["en"])
+        told = " ".join(
+            item.text
+            for block in view.blocks
+            if isinstance(block, DisclosureView)
+            for group in block.groups
+            for item in group.items
+        )
+        assert ("searched upwards for the knee" in told) == said
+        assert ("the knee that “Find” found" in told) == said

@@ -11,9 +11,9 @@ import pytest
 from babel import Locale
 
 import benchbrief.reports
-from benchbrief.compiler.briefs.catalogues import read_catalogue, shipped
+from benchbrief.compiler.briefs.style.word_catalogues import read_catalogue, shipped
 from benchbrief.compiler.problems import Findings
-from benchbrief.reports.words import CATALOGUES, Entry, Words, counted
+from benchbrief.reports.words.brief_words import CATALOGUES, Entry, Words, counted
 
 ROOM = Path(next(iter(benchbrief.reports.__path__)))
 
@@ -64,8 +64,8 @@ def test_the_words_that_we_ship_can_be_brought_along(language: str, tmp_path: Pa
     [
         ('aside = " (x)"', "aside lacks the hole `{text}`"),
         ('aside = " ({text} {more})"', "aside has a hole `{more}`"),
-        ('aside = " ({text:>60000000})"', "aside is no text with holes: a hole is a name in braces"),
-        ('aside = " ({text!r})"', "aside is no text with holes: a hole is a name in braces"),
+        ('aside = " ({text:>60000000})"', "aside has a broken hole: a hole is a name in braces"),
+        ('aside = " ({text!r})"', "aside has a broken hole: a hole is a name in braces"),
         ('gap = { one = "one ({reasons})", other = "{n} ({reasons})" }', "gap lacks the hole `{missing}`"),
     ],
 )
@@ -86,29 +86,35 @@ def test_a_sentence_takes_the_form_for_its_number_by_the_rules_of_its_language()
 
 def test_every_word_that_a_template_or_module_names_exists_and_none_is_left_over() -> None:
     named = set()
-    for path in [*ROOM.glob("*.py"), *ROOM.glob("templates/**/*.j2")]:
+    for path in [*ROOM.rglob("*.py"), *ROOM.glob("templates/**/*.j2")]:
         source = path.read_text()
         named |= set(re.findall(r"\bw\.([a-z_]+)", source)) | set(re.findall(r'words\["([a-z_]+)"\]', source))
     assert named <= set(CATALOGUES["en"])
-    every_source = "".join(p.read_text() for p in [*ROOM.glob("*.py"), *ROOM.glob("templates/**/*.j2")])
+    every_source = "".join(p.read_text() for p in [*ROOM.rglob("*.py"), *ROOM.glob("templates/**/*.j2")])
     families = (
         "fact_",
         "status_",
         "severity_",
         "d_order_",
+        "d_engine_",
         "d_server_",
         "d_reset_",
         "d_power_",
         "d_points_",
         "d_found_",
+        "d_otherwise_",
+        "heat_",
         "d_knee_",
         "d_expect_",
         "d_data_",
+        "d_always_",
+        "over_",
         "alt_",
         "at_",
         "r_",
+        "step_",
     )
-    of_measures = ("measure_", "statistic_", "operation_")
+    of_measures = ("kicker_", "measure_", "statistic_", "operation_", "w_", "unit_")
     dims = {"threads", "target", "phase", "time", "repeat", "hardware", "workload", "operation", "experiment", "node"}
     left = {
         w

@@ -14,10 +14,13 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from benchbrief.compiler import plan as p
-from benchbrief.results import schema as s
-from benchbrief.results.build import arrow_schema
-from benchbrief.results.store import Store
+from benchbrief.compiler.planning import plan as p
+from benchbrief.results.store import store_schema as s
+from benchbrief.results.store.build_store import arrow_schema
+from benchbrief.results.store.measure_views import VIEWS
+from benchbrief.results.store.run_sentences import Sentences
+from benchbrief.results.store.store import Store
+from benchbrief.runners.messages.run_messages import say
 
 RUN = "20260314-091500-quickstart"
 HERE = p.Origin(file="brief.bench", line=1, column=1)
@@ -29,7 +32,8 @@ STAND_IN = (
 def make_store(rows: Iterable[tuple[Any, ...]]) -> Store:
     """The store's read side over rows of the schema's named tuples."""
     connection = duckdb.connect(":memory:")
-    found = list(rows)
+    found: list[Any] = list(rows)
+    found += Sentences(found).rows(RUN)
     for name, row_type in s.TABLES.items():
         columns = arrow_schema(row_type)
         own = [row for row in found if type(row) is row_type]
@@ -37,7 +41,7 @@ def make_store(rows: Iterable[tuple[Any, ...]]) -> Store:
         connection.register("incoming", pa.Table.from_arrays(arrays, schema=columns))
         connection.execute(f"CREATE TABLE {name} AS FROM incoming")
         connection.unregister("incoming")
-    connection.execute(s.VIEWS)
+    connection.execute(VIEWS)
     return Store(connection, Path("unused"))
 
 
@@ -83,9 +87,13 @@ def read(view: str, **keys: Any) -> p.Read:
     return p.Read.model_validate({"measure": view, "view": view, "probe": probe, "keys": held})
 
 
-def query(sql: str, dims: Sequence[str], unit: str, text: str, reads: Iterable[p.Read] = ()) -> p.Query:
+def query(
+    sql: str, dims: Sequence[str], unit: str, text: str, reads: Iterable[p.Read] = (), divides: bool = False
+) -> p.Query:
     """`reads` are of what it is made of: a query's own, or those of others."""
-    return p.Query.model_validate({"sql": sql, "dims": tuple(dims), "unit": unit, "text": text, "reads": tuple(reads)})
+    return p.Query.model_validate(
+        {"sql": sql, "dims": tuple(dims), "unit": unit, "text": text, "reads": tuple(reads), "divides": divides}
+    )
 
 
 def ratio(
@@ -95,7 +103,7 @@ def ratio(
     keys = f"USING ({', '.join(above.dims)})" if above.dims else "ON true"
     columns = "".join(f"{dim}, " for dim in above.dims)
     sql = f"SELECT {columns}{expression} AS value FROM ({above.sql}) AS a JOIN ({below.sql}) AS b {keys}"
-    return query(sql, above.dims, unit, text, [*(above.reads or ()), *(below.reads or ())])
+    return query(sql, above.dims, unit, text, [*(above.reads or ()), *(below.reads or ())], divides=True)
 
 
 def reduce(function: str, inner: p.Query, *over: str, text: str = "") -> p.Query:
@@ -323,8 +331,7 @@ class World:
                         )
                     )
         found += [s.NoteRow(RUN, None, "warning", text, "brief.bench:1:1") for text in self.remarks]
-        warning = "WARNING: Assertions are enabled; benchmarks unnecessarily slow"
-        found += [s.NoteRow(RUN, c.id, "warning", warning, "db_bench") for c in self.plan().cells]
+        found += [s.NoteRow(RUN, c.id, "warning", say.assertions(), "db_bench") for c in self.plan().cells]
         return found
 
     def store(self) -> Store:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.results import measured
+from benchbrief.compiler.extensions import registry
+from benchbrief.results.ingest import cell_measurement
 
 PLUGIN = Path(__file__).parent / "plugin"
 
@@ -13,6 +14,12 @@ PLUGIN = Path(__file__).parent / "plugin"
 @pytest.fixture(autouse=True)
 def _plain_tools(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.syspath_prepend(PLUGIN)
+    _forget()
     yield
-    measured._driver.cache_clear()
-    measured._probe_kind.cache_clear()
+    _forget()
+
+
+def _forget() -> None:
+    registry.look_again()
+    for cached in (cell_measurement._driver, cell_measurement._probe_kind):
+        cached.cache_clear()

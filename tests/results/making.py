@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from benchbrief.compiler.plan import (
+from benchbrief.compiler.planning.plan import (
     Cell,
     Client,
     Database,
@@ -28,10 +28,17 @@ from benchbrief.compiler.plan import (
     Tool,
     Workload,
 )
-from benchbrief.results.store import Store, open_store
-from benchbrief.runners import journal as j
-from benchbrief.runners.measurement import Bucket, Histogram, Measurement, Operation, PhaseThroughput, Sample
-from benchbrief.runners.rundir import cell_directory
+from benchbrief.results.store.store import Store, open_store
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.run_folder import cell_directory
+from benchbrief.runners.measurement.measurement import (
+    Bucket,
+    Histogram,
+    Measurement,
+    Operation,
+    PhaseThroughput,
+    Sample,
+)
 
 HERE = Origin(file="brief.bench", line=7, column=3)
 MEASUREMENT = TypeAdapter(Measurement)
@@ -230,7 +237,9 @@ class RunMaker:
         if remark:
             self.write(j.Remark(at=self.now, severity="warning", text=remark, cell=cell.id))
         for host, measured in sources.items():
-            self.collect(cell, attempt, "measure", host, {"stdout": MEASUREMENT.dump_json(measured), "stderr": b""})
+            files = {"stdout": MEASUREMENT.dump_json(measured), "stderr": b""}
+            times = T0 + 99, T0 + 99 + max(12.0, measured.total.seconds + 0.5)
+            self.collect(cell, attempt, "measure", host, files, times)
         for host, of_host in (samples or {}).items():
             content = SAMPLES.dump_json(tuple(of_host))
             self.collect(cell, attempt, f"probe:gauge:{host}", host, {"stdout": content})

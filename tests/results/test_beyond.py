@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchbrief.results import schema as s
-from benchbrief.results.beyond import Beyond
+from benchbrief.results.analysis.tail_percentiles import Beyond
+from benchbrief.results.store import store_schema as s
 from tests.reports import world as w
 
 
@@ -34,3 +34,21 @@ def test_each_phase_rests_on_its_own_operations() -> None:
 def test_cells_together_have_the_operations_of_all() -> None:
     assert not counted((None, 600), (None, 600)).few("p99", ["cell"])
     assert not counted((None, 1)).few("mean", ["cell"]), "of a mean nothing is told"
+
+
+def test_ten_operations_beyond_a_percentile_are_enough_and_nine_are_few() -> None:
+    assert not counted((None, 1000)).few("p99", ["cell"])
+    assert counted((None, 999)).few("p99", ["cell"])
+    assert not counted((None, 10_000)).few("p99.9", ["cell"])
+
+
+def test_the_operations_of_several_cells_count_together() -> None:
+    rows = [
+        s.OperationRow(
+            w.RUN, cell, None, "load", "read", "service", 600, 0, 0.001, 0.001, 0.001, None, "none was written"
+        )
+        for cell in ("one", "two")
+    ]
+    beyond = Beyond(w.make_store(rows))
+    assert beyond.few("p99", ["one"])
+    assert not beyond.few("p99", ["one", "two"])

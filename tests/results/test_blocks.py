@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchbrief.results.reuse import blocks
+from benchbrief.results.runs.reusable_results import blocks
 from tests.support.plans import compile_spec
 
 SPEC = """

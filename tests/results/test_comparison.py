@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.results.comparison import Comparison, Point, Quantity, Values, compare, compare_all
-from benchbrief.results.contenders import Contender, quantities
-from benchbrief.results.store import open_store
-from benchbrief.runners.measurement import Operation
+from benchbrief.results.compare.compared_quantities import Contender, quantities
+from benchbrief.results.compare.comparison import Comparison, Point, Quantity, Values, compare, compare_all
+from benchbrief.results.store.store import open_store
+from benchbrief.runners.measurement.measurement import Operation
 from tests.results.making import RunMaker, a_cell, a_plan, histogram, measurement
 
 Points = dict[Point, tuple[Values | None, Values | None]]
@@ -106,7 +106,7 @@ def test_a_repeat_without_a_value_leaves_the_point_missing_for_each_quantity_ali
         assert (second.value, second.reason) == (None, "1 of 3 repeats without a value"), name
     rows = compare(found.values()).comparisons
     assert {(row.verdict, row.p, row.reason) for row in rows} == {
-        ("unknown", None, "missing (second: 1 of 3 repeats without a value)")
+        ("unknown", None, "missing in B: 1 of 3 repeats without a value")
     }
 
 
@@ -124,7 +124,7 @@ def test_a_point_whose_repeats_all_failed_is_missing_and_not_left_out(tmp_path: 
     outcome = compare(found)
     assert (outcome.only_first, outcome.only_second) == ((), ())
     assert {(row.quantity, row.reason) for row in outcome.comparisons} >= {
-        (name, "missing (second: no repeat has a value)") for name in ("throughput", "latency.p99[read]")
+        (name, "missing in B: no repeat has a value") for name in ("throughput", "latency.p99[read]")
     }
 
 
@@ -140,7 +140,7 @@ def test_a_percentile_that_no_tool_told_is_missing_with_that_reason(tmp_path: Pa
         found = list(quantities(*(Contender(key, plan, store, key) for key in ("nvme", "hdd"))))
     reasons = {row.quantity: row.reason for row in compare(found).comparisons}
     why = "the tool gave no histogram"
-    assert reasons["latency.p99[write]"] == f"missing (first: {why} and second: {why})"
+    assert reasons["latency.p99[write]"] == f"missing in A and B: {why}"
     assert "missing" not in reasons["latency.mean[write]"]
 
 
@@ -189,3 +189,72 @@ def test_what_can_not_be_below_0_falls_by_100_percent_at_most() -> None:
     assert change.interval[1] > 2
     assert rate.interval == (0.0, change.interval[1])
     assert (rate.verdict, rate.ratio) == ("within noise", change.ratio)
+
+
+@pytest.mark.parametrize(("repeats", "verdict"), [(3, "unknown"), (5, "worse")])
+def test_repeats_that_do_not_vary_say_how_little_is_known(repeats: int, verdict: str) -> None:
+    row = judged(values(*(5.0,) * repeats), values(*(6.0,) * repeats))
+    assert row.verdict == verdict
+    assert row.p is not None
+    assert row.p > 0
+    assert row.interval is None
+    assert ("the repeats of each have one value" in row.reason) == (verdict == "unknown")
+
+
+def test_a_difference_counts_below_five_percent_of_its_family() -> None:
+    """Student's t of 2.45 at 4 degrees of freedom has p = 7 %; one of 3.67 has 2.1 %, and 8.5 % as one of four."""
+    assert judged(values(10, 11, 12), values(12, 13, 14)).verdict == "within noise"
+    assert judged(values(10, 11, 12), values(13, 14, 15)).verdict == "worse"
+    points: Points = {(("threads", n),): (values(10, 11, 12), values(13, 14, 15)) for n in range(4)}
+    rows = compare([Quantity("throughput", "ops/s", "higher", points)]).comparisons
+    assert {row.verdict for row in rows} == {"within noise"}
+
+
+def test_one_repeat_has_no_interval_and_percentiles_have_their_lowest_and_highest() -> None:
+    assert values(5.0).interval is None
+    assert values(5.0, merged=5.0).interval is None
+    assert values(3.0, 1.0, 2.0, merged=2.0).interval == (1.0, 3.0)
+
+
+def test_single_repeats_of_the_same_value_are_too_few() -> None:
+    row = judged(values(5.0), values(5.0))
+    assert (row.verdict, row.reason) == ("unknown", "too few repeats: 1, and a test takes 2")
+
+
+def test_a_change_of_just_the_threshold_counts() -> None:
+    sides = values(99, 100, 101, 100), values(124, 125, 126, 125)
+    assert judged(*sides, threshold=0.25).verdict == "worse"
+    assert judged(*sides, threshold=0.26).verdict == "within threshold"
+
+
+def test_repeats_below_zero_have_no_ratio_whatever_their_mean() -> None:
+    row = judged(values(10, 11, 12), values(-1, 1, 3))
+    assert (row.ratio, row.difference) == (None, -10)
+
+
+def test_points_that_did_not_measure_the_same_are_not_tested_and_take_no_power() -> None:
+    a, b = values(10, 11, 12), values(20, 21, 22)
+    shared = values(1, 2, 3, of="run-1")
+    points: Points = {(("threads", 1),): (a, b), (("threads", 2),): (a, b), (("threads", 3),): (shared, shared)}
+    of = Quantity("throughput", "", "higher", points, unlike={(("threads", 1),): "another load was offered"})
+    unlike, alike, same = compare([of]).comparisons
+    assert (unlike.p, unlike.verdict, unlike.reason) == (None, "unknown", "another load was offered")
+    assert (same.p, same.verdict) == (None, "same measurement")
+    assert alike.p_holm == alike.p
+
+
+def test_points_that_one_side_lacks_are_told_once_and_only_for_that_side() -> None:
+    def at(threads: int) -> Point:
+        return (("experiment", "e"), ("threads", float(threads)))
+
+    a, b = values(10, 11, 12), values(20, 21, 22)
+    rates: Points = {at(1): (a, b), at(2): (a, None), at(3): (None, b)}
+    latencies: Points = {at(1): (a, None), at(2): (a, None)}
+    unordered = Quantity("cpu", "", None, {at(1): (a, b)})
+    outcome = compare(
+        [Quantity("throughput", "", "higher", rates), Quantity("latency.p99[read]", "s", "lower", latencies), unordered]
+    )
+    assert (outcome.only_first, outcome.only_second) == (("e/threads=2",), ("e/threads=3",))
+    assert [row.verdict for row in outcome.comparisons] == ["better", "differs"]
+    assert outcome.worse == ()
+    assert outcome.untold == ("e/threads=2",)

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from benchbrief.ci.verdict_files import expect_case
 from benchbrief.compiler.compile import check
-from benchbrief.results.expects import evaluate
-from benchbrief.results.imports.keep import keep_run
-from benchbrief.results.imports.prepare import prepare_table
-from benchbrief.results.store import open_store
-from benchbrief.verdict_files import expect_case
+from benchbrief.results.analysis.expectation_verdicts import evaluate
+from benchbrief.results.imports.import_source import Source
+from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
+from benchbrief.results.imports.keep_import import keep_run
+from benchbrief.results.store.store import open_store
 
 SPEC = """
 hardware old { hosts = "old.lab" }
@@ -27,7 +28,7 @@ expect "apart by more than their intervals"
   throughput[new] - ci(throughput[new] over repeat) > throughput[old] + ci(throughput[old] over repeat)
 expect "steady repeats" ci(throughput over repeat) / throughput < 5 %
 """
-TOLD = {"title": "T", "publisher": "P", "document": "D", "licence": "internal"}
+TOLD = Source({"title": "T", "publisher": "P", "document": "D", "licence": "internal"})
 OLD = (1000.0, 1010.0, 990.0, 1005.0, 995.0)
 NOISE = (1004.0, 985.0, 1012.0, 993.0, 1001.0)
 
@@ -56,7 +57,7 @@ def test_a_gate_by_significance_or_by_intervals_is_what_scipy_says(
     ]
     table = tmp_path / "table.csv"
     table.write_text("\n".join(["hardware,threads,repeat,throughput (ops/s)", *rows]) + "\n")
-    with open_store(keep_run(tmp_path / "out", plan, {}, prepare_table(table, plan, TOLD))) as store:
+    with open_store(keep_run(tmp_path / "out", plan, {}, TableOfFigures().prepare(table, plan, TOLD))) as store:
         cases = [expect_case(verdict) for verdict in evaluate(plan, store)]
     assert tuple(case.state for case in cases) == expected
     significant = stats.ttest_ind(new, OLD, equal_var=False).pvalue < 0.05

@@ -10,11 +10,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from benchbrief.results import export
-from benchbrief.results.ask import Table
-from benchbrief.results.errors import ResultsError
-from benchbrief.results.store import open_store
-from benchbrief.runners.measurement import Operation
+from benchbrief.dsl.diagnostics.source_line import display_width
+from benchbrief.results.query import export
+from benchbrief.results.query.user_query import Table
+from benchbrief.results.store.store import open_store
+from benchbrief.results.store_errors import ResultsError
+from benchbrief.runners.measurement.measurement import Operation
 from tests.results.making import RunMaker, a_cell, a_plan, measurement
 
 NASTY = "\x1b[31mred\x07\u202e\x9b"
@@ -35,7 +36,7 @@ def test_columns_are_aligned_by_their_width_on_a_terminal() -> None:
             "x                 –",
         ]
     )
-    assert {export.display_width(line) for line in text.splitlines()} == {19}
+    assert {display_width(line) for line in text.splitlines()} == {19}
 
 
 def test_no_rows_are_said_to_be_none() -> None:
@@ -114,7 +115,41 @@ def test_a_parquet_file_has_the_types_of_the_answer(tmp_path: Path) -> None:
             export.to_parquet(store, "FROM nope", tmp_path / "bad.parquet")
         with pytest.raises(ResultsError, match="can't be written"):
             export.to_parquet(store, sql, tmp_path / "no" / "such.parquet")
+        with pytest.raises(ResultsError, match="can't be written"):
+            export.to_parquet(store, sql, tmp_path / f"{'x' * 300}.parquet")
         assert len(store.sql(sql)) == 2  # after an export that broke off
         assert export.to_parquet(store, "EXPLAIN SELECT 1", tmp_path / "explain.parquet") == 1
         (tmp_path / "explain.parquet").unlink()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.parquet", "run"]
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ('=HYPERLINK("http://x","y")', '\'=HYPERLINK("http://x","y")'),
+        ("+1+cmd|' /C calc'!A0", "'+1+cmd|' /C calc'!A0"),
+        ("-2+3", "'-2+3"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        (" =1+1", "' =1+1"),
+        ("\uff1d1+1", "'\uff1d1+1"),
+        ("a\n=1+1", "a\n=1+1"),
+        ("\n=1+1", "'\n=1+1"),
+        ("-12.5e-3", "-12.5e-3"),
+        ("+7", "+7"),
+        ("-", "-"),
+        ("db-1=x", "db-1=x"),
+        (-1.5, "-1.5"),
+        (-3, "-3"),
+    ],
+)
+def test_no_text_of_a_csv_is_a_formula_and_numbers_stay_numbers(value: object, written: str) -> None:
+    head, row = csv.reader(io.StringIO(export.to_csv(table(["=head()"], (value,)))))
+    assert head == ["'=head()"]
+    assert row == [written]
+
+
+@pytest.mark.parametrize("char", ["\t", "\r"])
+def test_a_blank_that_opens_a_formula_does_not_open_a_cell(char: str) -> None:
+    (row,) = csv.reader(io.StringIO(export.to_csv(table(["v"], (f"{char}=1+1",))).partition("\n")[2]))
+    assert row == [f"\\x{ord(char):02x}=1+1"]
+    assert export.defused(f"{char}=1") == f"'{char}=1"

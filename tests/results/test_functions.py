@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import pytest
 from scipy import stats
 
-from benchbrief.compiler.plan import Plan
-from benchbrief.results.scalability import Usl, fit_usl
-from benchbrief.results.store import Store, open_store
-from benchbrief.runners.rundir import load_plan
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.results.analysis.scalability import Usl, fit_usl
+from benchbrief.results.store.store import Store, open_store
+from benchbrief.runners.journal.run_folder import load_plan
 from tests.support.bench import Bench
 
 SPEC = """

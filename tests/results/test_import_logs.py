@@ -10,17 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.plan import Plan
-from benchbrief.results.imports.keep import Prepared, keep_run
-from benchbrief.results.imports.own_logs import split
-from benchbrief.results.imports.prepare_outputs import Where, prepare_outputs
-from benchbrief.results.imports.problems import ImportRefused
-from benchbrief.results.store import open_store
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.results.imports.cell_files import Where
+from benchbrief.results.imports.import_problems import ImportRefused
+from benchbrief.results.imports.import_source import Source
+from benchbrief.results.imports.importers.hdr.hdr_names import split
+from benchbrief.results.imports.keep_import import Prepared, keep_run
+from benchbrief.results.imports.prepare_outputs import prepare_outputs
+from benchbrief.results.store.store import open_store
 from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY
 
 OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs" / "ycsb"
-TOLD = {"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"}
+TOLD = Source({"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"})
 SPEC = """
 hardware eco { hosts = "eco.lab" }
 client load { hosts = "load.lab"  tool = ycsb }
@@ -100,22 +102,32 @@ def test_logs_of_another_run_are_left_and_that_is_told_and_kept_in_the_run(tmp_p
         assert ("warning", told) in store.sql("SELECT severity, text FROM notes").rows
 
 
-def test_an_output_without_logs_tells_which_percentiles_were_printed_as_nothing(tmp_path: Path, plan: Plan) -> None:
-    path = copied(tmp_path, "closed.txt", logs=None)
-    lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join(line if "[READ], 99th" not in line else "[READ], 99thPercentile" for line in lines))
-    path.write_text(path.read_text().replace("[READ], 99thPercentile", "[READ], 99thPercentileLatency(us), 0\n"))
-    told = "no histogram logs are beside it; only the percentiles that YCSB printed are known, and not those of [READ] "
+def test_an_output_without_logs_tells_which_percentiles_were_printed_as_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "coarse.txt"
+    shutil.copyfile(Path(__file__).parent / "outputs" / "ycsb-0.17-by-milliseconds.txt", path)
+    told = (
+        "no histogram logs are beside it; only the percentiles that YCSB printed are known, and not those of [UPDATE] "
+    )
+    plan = compile_text(SPEC.replace("ycsb.f", "ycsb.a"), tmp_path)
     assert prepared(plan, path).remarks == (f"{path}: {told}that it printed as 0",)
 
 
-def test_a_set_that_lacks_the_log_of_a_row_or_is_cut_is_not_taken(tmp_path: Path, plan: Plan) -> None:
+def test_a_damaged_log_beside_an_output_is_refused_with_its_line_unless_other_logs_are_there(
+    tmp_path: Path, plan: Plan
+) -> None:
     path = copied(tmp_path, "closed.txt")
     update = tmp_path / "UPDATE.hdr"
     update.write_bytes(update.read_bytes()[:-200])
-    (remark,) = prepared(plan, path).remarks
-    assert "are not of it: UPDATE.hdr:" in remark
-    update.unlink()
+    line = len(update.read_text().splitlines())
+    with pytest.raises(ImportRefused, match=rf"UPDATE\.hdr:{line}: not a compressed histogram.*"):
+        prepared(plan, path)
+    copied(tmp_path, "closed.txt", before="own-")
+    assert set(logs(prepared(plan, path)).values()) == {f"own-{row}.hdr" for row in ROWS}
+
+
+def test_a_set_that_lacks_the_log_of_a_row_is_not_taken(tmp_path: Path, plan: Plan) -> None:
+    path = copied(tmp_path, "closed.txt")
+    (tmp_path / "UPDATE.hdr").unlink()
     (remark,) = prepared(plan, path).remarks
     assert "there is READ-MODIFY-WRITE.hdr, and none of [UPDATE]" in remark
 
@@ -131,13 +143,15 @@ def test_logs_elsewhere_are_named_by_what_their_paths_look_like(tmp_path: Path, 
     path = copied(tmp_path / "out", "closed.txt", logs=OFFERED)
     copied(tmp_path / "logs", "stdout", before="closed-")
     copied(tmp_path / "logs", "stdout", logs=OFFERED, before="offered-")
-    where = Where(cell="experiment=closed", logs=str(tmp_path / "logs" / "{experiment}-{operation}.hdr"))
+    where = Where(cell="experiment=closed", options={"logs": str(tmp_path / "logs" / "{experiment}-{operation}.hdr")})
     what = prepared(plan, path, where=where)
     assert logs(what) == {f"{row}.hdr": f"closed-{row}.hdr" for row in (*ROWS, "CLEANUP")}
-    other = Where(cell="experiment=closed", logs=str(tmp_path / "logs" / "offered-{operation}.hdr"))
-    with pytest.raises(ImportRefused, match=r"offered-READ\.hdr: 29385 operations in \[READ\], and 1741 in its histo"):
+    other = Where(cell="experiment=closed", options={"logs": str(tmp_path / "logs" / "offered-{operation}.hdr")})
+    with pytest.raises(
+        ImportRefused, match=r"offered-READ\.hdr: .* 29385 operations in \[READ\], and its histogram log holds 1741"
+    ):
         prepared(plan, path, where=other)
-    none = Where(cell="experiment=closed", logs=str(tmp_path / "log" / "{operation}.hdr"))
+    none = Where(cell="experiment=closed", options={"logs": str(tmp_path / "log" / "{operation}.hdr")})
     with pytest.raises(ImportRefused, match=r"no log \(\.hdr\) has such a path"):
         prepared(plan, path, where=none)
 
@@ -146,7 +160,7 @@ def test_of_logs_that_are_given_none_may_be_lacking(tmp_path: Path, plan: Plan) 
     path = copied(tmp_path, "closed.txt", before="closed-")
     given = sorted(tmp_path.glob("*.hdr"))
     assert set(logs(prepared(plan, path, *given))) == {f"{row}.hdr" for row in (*ROWS, "CLEANUP")}
-    with pytest.raises(ImportRefused, match=r"14649 operations in \[UPDATE\] there is no histogram log beside this"):
+    with pytest.raises(ImportRefused, match=r"14649 operations in \[UPDATE\], and there is no histogram log of it"):
         prepared(plan, path, *(log for log in given if "UPDATE" not in log.name))
 
 

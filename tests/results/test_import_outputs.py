@@ -10,21 +10,24 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.plan import Plan
-from benchbrief.results.imports.keep import keep_run
-from benchbrief.results.imports.outputs import OutputProblem, read_output
-from benchbrief.results.imports.patterns import coordinates, given_cell
-from benchbrief.results.imports.places import NoPlace, Places
-from benchbrief.results.imports.prepare_outputs import Where, prepare_outputs
-from benchbrief.results.imports.problems import ImportRefused
-from benchbrief.results.store import open_store
-from benchbrief.runners import histogram as h
-from benchbrief.runners.measurement import Measurement, Operation
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.results.imports.cell_files import Where
+from benchbrief.results.imports.cell_matching import NoPlace, Places
+from benchbrief.results.imports.import_problems import ImportRefused
+from benchbrief.results.imports.import_source import Source
+from benchbrief.results.imports.imported_files import OutputProblem
+from benchbrief.results.imports.keep_import import keep_run
+from benchbrief.results.imports.path_patterns import coordinates, given_cell
+from benchbrief.results.imports.prepare_outputs import prepare_outputs
+from benchbrief.results.imports.read_imported import read_output
+from benchbrief.results.store.store import open_store
+from benchbrief.runners.measurement import histogram as h
+from benchbrief.runners.measurement.measurement import Measurement, Operation
 from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY
 
 OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs"
-TOLD = {"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"}
+TOLD = Source({"title": "Lab runs", "publisher": "Example Ltd", "document": "lab book 12", "licence": "internal"})
 SPEC = """
 hardware eco    { hosts = "eco-[1-2].lab" }
 hardware legacy { hosts = "hdd-[1-2].lab" }
@@ -166,7 +169,11 @@ def test_raw_latencies_that_were_cut_are_refused_with_their_line(tmp_path: Path)
     ("old", "new", "told"),
     [
         ("[OVERALL], Throughput(ops/sec), 432.6540755467197\n", "", "has no Throughput"),
-        ("[READ], Return=OK, 1741\n", "[READ], Return=OK, 1041\n", "by the rows of its operations"),
+        (
+            "[READ], Return=OK, 1741\n",
+            "[READ], Return=OK, 1041\n",
+            r"1741 operations by its \[OVERALL\] block .*, 1041 by the rows of operations: it is cut, or one of these",
+        ),
     ],
 )
 def test_an_output_of_ycsb_that_lacks_something_is_refused(tmp_path: Path, old: str, new: str, told: str) -> None:
@@ -207,7 +214,7 @@ def test_hdr_logs_by_themselves_are_a_measurement_also_with_tags_and_in_nanoseco
     )
     read = operation(read_output("hdr", {"all.hdr": tagged}, "f"), "read")
     assert read.histogram == operation(apart, "read").histogram
-    in_ns = operation(read_output("hdr", {"all.hdr": tagged}, "f", 1e-9), "read")
+    in_ns = operation(read_output("hdr", {"all.hdr": tagged}, "f", {"unit": "ns"}), "read")
     assert in_ns.mean_s == pytest.approx((read.mean_s or 0) / 1000)
 
 
@@ -300,7 +307,7 @@ def test_outputs_go_to_the_cells_that_their_paths_say_and_their_metrics_work(tmp
         assert len(store.sql("SELECT DISTINCT file FROM sources").rows) == 10
         assert store.sql("SELECT count(*) FROM latency WHERE statistic = 'p99' AND value_s IS NULL").rows == ((0,),)
         assert store.sql("SELECT severity, text FROM notes WHERE text LIKE '%failed%'").rows == (
-            ("warning", "2 of 10,000 operations failed (0.02%, 0.00% allowed)"),
+            ("warning", "2 of 10,000 operations failed (0.02 %, 0.00 % allowed)"),
         )
         assert store.sql("SELECT DISTINCT value FROM properties WHERE name = 'window'").rows == (
             ("the whole run: what of it was a warm-up is not known",),
@@ -315,7 +322,9 @@ def test_nothing_is_kept_unless_all_is_right_and_the_rest_when_asked(tmp_path: P
     other = tmp_path / "out" / "nvme" / "f-t4" / "stdout"
     with pytest.raises(ImportRefused) as caught:
         prepare_outputs("ycsb", [*paths, bad, other], plan, TOLD, PATTERN)
-    assert f"{bad}:1: cut: its [OVERALL] block has no Throughput(ops/sec)" in str(caught.value)
+    assert f"{bad}:1: its [OVERALL] block has no Throughput(ops/sec): it is cut, or a row was taken out" in str(
+        caught.value
+    )
     assert f"{other}: no hardware `nvme` in the plan" in str(caught.value)
     what = prepare_outputs("ycsb", [*paths, bad, other], plan, TOLD, PATTERN, skip_bad=True)
     assert len(what.cells) == 2
@@ -340,7 +349,7 @@ def test_several_load_generators_of_a_cell_are_told_apart_by_their_paths(tmp_pat
     ("workload", "threads", "told"),
     [
         ("b", 4, r":2: it was run with -threads 8, and cell \S+ has threads = 4"),
-        ("f", 8, r"95% of its operations are reads, and 50% are in workload f \(ycsb\.f\)"),
+        ("f", 8, r"95 % of its operations are reads, and 50 % are in workload f \(ycsb\.f\)"),
         ("f", 8, r":2: it was run with recordcount = 75000000, and workload f has records = "),
     ],
 )
@@ -378,6 +387,40 @@ def test_values_of_another_size_than_the_workloads_are_refused(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
+    ("threads", "headline"),
+    [
+        (256, "   9.691 micros/op 1273450 ops/sec 0.603 seconds 768000 operations;  140.9 MB/s (3000 of 3000 found)"),
+        (
+            256,
+            "  79.475 micros/op 1370882 ops/sec 4.873 seconds 6680744 operations;  151.7 MB/s (26999 of 26999 found)",
+        ),
+        (96, " 156.345 micros/op 410961 ops/sec 0.467 seconds 192000 operations;   45.5 MB/s (2000 of 2000 found)"),
+        (16, "   6.005 micros/op 521257 ops/sec 0.061 seconds 32000 operations;   57.7 MB/s (2000 of 2000 found)"),
+    ],
+)
+def test_short_runs_of_many_threads_on_two_cores_are_taken_for_their_cell_alone(
+    tmp_path: Path, threads: int, headline: str
+) -> None:
+    """Their threads began and ended one after the other. The lines are of real runs."""
+    spec = tmp_path / "many.bench"
+    spec.write_text(
+        'hardware ssd { hosts = "ssd.lab" }\n'
+        'database rocks { engine = rocksdb  path = "/data"  tool = db_bench }\n'
+        "workload w from db_bench.readrandom { records = 20k  value_size = 100 B }\n"
+        f"experiment e {{ hardware = ssd  workloads = w  threads = [2, {threads}]  measure = 1 s }}\n"
+    )
+    found = check(spec)
+    assert found.plan is not None, found
+    head = (OUTPUTS / "db_bench" / "readrandom" / "stdout").read_text().partition("readrandom   :")[0]
+    path = tmp_path / "stdout"
+    path.write_text(f"{head}readrandom   : {headline}\n")
+    kept = prepare_outputs("db_bench", [path], found.plan, TOLD, Where(cell=f"threads={threads}"))
+    assert len(kept.cells) == 1
+    with pytest.raises(ImportRefused, match=r"threads at once, and cell \S+ has threads = 2"):
+        prepare_outputs("db_bench", [path], found.plan, TOLD, Where(cell="threads=2"))
+
+
+@pytest.mark.parametrize(
     ("hardware", "threads", "told"),
     [
         ("ram", 2, r"stdout:\d+: its DB path is /data/db, which is of disk, and cell \S+ is of ram"),
@@ -397,7 +440,7 @@ def test_an_output_of_another_hardwares_database_or_of_other_threads_is_refused(
     spec.write_text(
         'hardware box { hosts = local  variant ram { path = "/dev/shm/db" }  variant disk { path = "/data" } }\n'
         'database rocks { engine = rocksdb  path = "{path}"  tool = db_bench }\n'
-        "workload w from db_bench.readrandom { records = 100k  value_size = 100 B }\n"
+        "workload w from db_bench.readrandom { records = 20k  value_size = 100 B }\n"
         "experiment e { hardware = [ram, disk]  workloads = w  threads = [1, 2, 4]  measure = 1 min }\n"
     )
     found = check(spec)
@@ -437,6 +480,7 @@ nvme0n1         {reads}.00   64.00      0.50    0.00      0.00      0.00    0.10
 """
 SAMPLED = (
     SPEC.replace("repeats = 2", "probes = [disk every 1 s, power every 1 s]")
+    .replace("f from ycsb.f", "f from ycsb.c")
     .replace('hosts = "eco-[1-2].lab"', 'hosts = "eco-1.lab"  power = command("meter")')
     .replace('hosts = "hdd-[1-2].lab"', 'hosts = "hdd-1.lab"  power = command("meter")')
 )

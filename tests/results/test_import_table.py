@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.plan import Plan
-from benchbrief.results.errors import ResultsError
-from benchbrief.results.imports.keep import Prepared, imported_before, keep_run
-from benchbrief.results.imports.manifest import MANIFEST, read_manifest
-from benchbrief.results.imports.prepare import prepare_table
-from benchbrief.results.imports.problems import ImportRefused, Problem
-from benchbrief.results.imports.table import read_table
-from benchbrief.results.reuse import find_reusable
-from benchbrief.results.runs import list_real_runs
-from benchbrief.results.store import Row, Store, open_store
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.results.imports.import_manifest import MANIFEST, read_manifest
+from benchbrief.results.imports.import_problems import ImportRefused, Problem
+from benchbrief.results.imports.import_source import Source
+from benchbrief.results.imports.importers.table.import_table import read_table
+from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
+from benchbrief.results.imports.keep_import import Prepared, imported_before, keep_run
+from benchbrief.results.runs.find_runs import list_real_runs
+from benchbrief.results.runs.reusable_results import find_reusable
+from benchbrief.results.store.store import Row, Store, open_store
+from benchbrief.results.store_errors import ResultsError
 from tests.support.plans import compile_text
 from tests.support.tools import REPOSITORY
 
@@ -54,7 +55,7 @@ def example(name: str) -> Plan:
 def prepared(tmp_path: Path, plan: Plan, text: str, *, skip_bad: bool = False) -> Prepared:
     path = tmp_path / "published.csv"
     path.write_text(text)
-    return prepare_table(path, plan, {}, skip_bad=skip_bad)
+    return TableOfFigures().prepare(path, plan, Source(), skip_bad=skip_bad)
 
 
 def stored(tmp_path: Path, plan: Plan, what: Prepared) -> Store:
@@ -64,7 +65,7 @@ def stored(tmp_path: Path, plan: Plan, what: Prepared) -> Store:
 def published(tmp_path: Path, name: str) -> tuple[Plan, Store]:
     plan = example(name)
     path = REPOSITORY / "examples" / name / "published.csv"
-    return plan, stored(tmp_path, plan, prepare_table(path, plan, {}))
+    return plan, stored(tmp_path, plan, TableOfFigures().prepare(path, plan, Source()))
 
 
 def metric(plan: Plan, store: Store, name: str) -> list[Row]:
@@ -302,6 +303,18 @@ def test_a_table_without_its_source_is_refused(tmp_path: Path, plan: Plan) -> No
             "eco, a, 96, 3, 9",
             "6: latency.p99[read] is below latency.p50 (line 6)",
         ),
+        ("hardware, workload, threads, throughput (ms)", "eco, a, 96, 1", "name its unit, as in throughput (ops/s)"),
+        ("hardware, workload, threads, throughput (ops/s)", "eco, a, 96, -1", "-1 can't have been measured"),
+        (
+            "hardware, workload, threads, throughput (ops/s)",
+            "eco, a, 96.5, 1",
+            "threads is a whole number from 1, not 96.5",
+        ),
+        (
+            "hardware, workload, threads, operation, latency.p50 (ms), latency.p99 (ms)",
+            "eco, a, 96, read, 9,\neco, a, 96, read, , 3",
+            "latency.p99[read] is below latency.p50 (line 6)",
+        ),
         (
             "hardware, workload, threads, operation, latency.mean (ms), latency.max (us)",
             "eco, a, 96, read, 3, 9",
@@ -425,3 +438,54 @@ def test_what_another_version_kept_of_an_import_is_told_as_such(tmp_path: Path, 
     with pytest.raises(ResultsError, match=re.escape(told)) as raised:
         read_manifest(tmp_path, "0.0.9")
     assert raised.value.hint == "import the files again"
+
+
+# --- what the source tells ---------------------------------------------------------------------------------------
+
+
+def test_versions_and_settings_that_the_source_tells_are_kept_in_their_order(tmp_path: Path, plan: Plan) -> None:
+    told = "# told: Load generator: YCSB 0.1.4, 8 threads\n# told: Data: 75,000,000 documents, 100 GB\n"
+    what = prepared(tmp_path, plan, SOURCE + told + "hardware, workload, threads, throughput (ops/s)\neco,a,48,100\n")
+    with stored(tmp_path, plan, what) as store:
+        rows = store.sql("SELECT name, value, origin FROM facts WHERE kind = 'source'").rows
+    assert list(rows) == [
+        ("Load generator", "YCSB 0.1.4, 8 threads", "told"),
+        ("Data", "75,000,000 documents, 100 GB", "told"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("# told: YCSB 0.1.4", "`told` needs a name, a colon and a text, and has `YCSB 0.1.4`"),
+        ("# told: : 0.1.4", "`told` needs a name, a colon and a text"),
+        ("# facts: storag", "no hardware of the spec declares a fact `storag`"),
+        ("# fact: storage", "did you mean `facts`?"),
+    ],
+)
+def test_a_slip_in_what_the_source_tells_is_refused(tmp_path: Path, plan: Plan, line: str, told: str) -> None:
+    text = f"{SOURCE}{line}\nhardware, workload, threads, throughput (ops/s)\neco,a,48,100\n"
+    found = refused(tmp_path, plan, text)
+    assert told in found
+
+
+def test_a_source_that_says_too_much_of_itself_is_refused_with_its_line(tmp_path: Path, plan: Plan) -> None:
+    head = "hardware,workload,threads,repeat,throughput (ops/s),note"
+    row = "eco,a,48,1,100,"
+    text = SOURCE.replace("A brief", "A " * 200) + f"# told: Driver: {'x' * 400}\n{head}\n{row}{'n' * 4001}\n"
+    words = refused(tmp_path, plan, text)
+    assert "published.csv:1: the source's title has 399 characters; the limit is 300" in words
+    assert "published.csv:5: the source's told has 408 characters; the limit is 300" in words
+    assert "published.csv:7: a note has 4,001 characters; the limit is 4,000" in words
+    fitting = SOURCE.replace("A brief", "A " * 100) + f"{head}\n{row}{'n' * 4000}\n"
+    assert len(prepared(tmp_path, plan, fitting).cells) == 1
+
+
+def test_a_long_title_that_an_earlier_version_has_kept_is_still_read(tmp_path: Path, plan: Plan) -> None:
+    path = tmp_path / "published.csv"
+    path.write_text(
+        SOURCE.replace("A brief", "A " * 200) + "hardware,workload,threads,throughput (ops/s)\neco,a,48,1\n"
+    )
+    problems: list[Problem] = []
+    assert len(read_table(path, plan, "", problems).cells) == 1
+    assert problems == []

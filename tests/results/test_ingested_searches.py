@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from benchbrief.compiler.plan import Knee, KneeSearch
-from benchbrief.results.store import open_store
-from benchbrief.results.summary import summarise
-from benchbrief.runners import journal as j
+from benchbrief.compiler.planning.plan import Knee, KneeSearch
+from benchbrief.results.runs.run_summary import summarise
+from benchbrief.results.store.store import open_store
+from benchbrief.runners.journal import events as j
 from tests.results.making import (
     READ,
     RunMaker,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import tracemalloc
 from pathlib import Path
 
-from benchbrief.results.evidence import read_evidence
-from benchbrief.runners import journal as j
-from benchbrief.runners.journal_io import JOURNAL
+from benchbrief.results.ingest.run_evidence import read_evidence
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.journal_file import JOURNAL
 from tests.results.making import T0, RunMaker, a_cell, a_plan
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.plan import Cell, Plan, Step, Workload
-from benchbrief.results.store import Store, open_store
-from benchbrief.runners.contexts import CellContext, Endpoint
+from benchbrief.compiler.planning.plan import Cell, Plan, Step, Workload
+from benchbrief.results.store.store import Store, open_store
+from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
+from benchbrief.runners.jobs.tasks import Job
 from benchbrief.runners.plugins import driver
-from benchbrief.runners.tasks import Job
 from tests.results.making import HERE, RunMaker, a_cell, a_plan
 from tests.support.tools import system_tool
 

@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.plan import Cell, Host, Knee, KneeSearch, Plan, Reference
-from benchbrief.results.evidence import read_evidence
-from benchbrief.results.reuse import Reuse, blocks, find_reusable
-from benchbrief.results.store import open_store, rebuild
-from benchbrief.runners import journal as j
-from benchbrief.runners.carry import carry
-from benchbrief.runners.measurement import Operation
-from benchbrief.runners.rundir import create_run
+from benchbrief.compiler.planning.plan import Cell, Host, Knee, KneeSearch, Plan, Reference
+from benchbrief.results.ingest.run_evidence import read_evidence
+from benchbrief.results.runs.reusable_results import Reuse, blocks, find_reusable
+from benchbrief.results.store.store import open_store, rebuild
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.journal_file import read_journal
+from benchbrief.runners.journal.line_sums import START, write_line
+from benchbrief.runners.journal.run_folder import create_run
+from benchbrief.runners.measurement.measurement import Operation
+from benchbrief.runners.takeover.carried_results import carry
 from tests.results.making import MEASUREMENT, T0, RunMaker, a_cell, a_plan, measurement
 
 READ = measurement([Operation("read", 100)])
@@ -261,3 +263,22 @@ def test_a_result_that_was_taken_is_known_by_the_run_that_measured_it(tmp_path: 
     found = find_reusable(plan, later.parent)
     assert set(taken(found).values()) == {"old"}
     assert {each.run_dir for each in found.carried} == {later}
+
+
+def test_a_run_whose_journal_was_changed_is_named_and_nothing_is_taken_from_it(tmp_path: Path) -> None:
+    plan = planned(PAIR[:2])
+    run = an_earlier_run(tmp_path, "new", plan)
+    journal = run.run_dir / "journal.jsonl"
+    lines, chain = [], START
+    for record in read_journal(journal):
+        line, chain = write_line(record, chain)
+        lines.append(line)
+    journal.write_bytes(b"".join(lines))
+    assert set(taken(find_reusable(plan, tmp_path)).values()) == {"new"}
+    journal.write_bytes(b"".join(lines).replace(b'"status":"ok"', b'"status":"OK"', 1))
+    found = find_reusable(plan, tmp_path)
+    assert found.carried == ()
+    (text,) = found.passed_over
+    assert text.startswith(f"nothing is taken from run new: {journal}:")
+    an_earlier_run(tmp_path, "old", plan)
+    assert set(taken(find_reusable(plan, tmp_path)).values()) == {"old"}

@@ -2,17 +2,21 @@
 
 import dataclasses
 import json
+import time
 from pathlib import Path
 
 import pytest
 
-from benchbrief.results.errors import ResultsError
-from benchbrief.results.evidence import read_evidence
-from benchbrief.results.runs import find_run, last_interrupted, last_run, last_unended, list_runs, run_state
-from benchbrief.results.summary import summarise
-from benchbrief.runners import journal as j
-from benchbrief.runners.journal_io import Journal
-from benchbrief.runners.measurement import Operation
+from benchbrief.progress.follow_run import Follower
+from benchbrief.results.ingest.run_evidence import read_evidence
+from benchbrief.results.runs.find_runs import find_run, last_interrupted, last_run, last_unended, list_runs, run_state
+from benchbrief.results.runs.run_summary import summarise
+from benchbrief.results.store_errors import ResultsError
+from benchbrief.runners.execution.live_numbers import Monitor
+from benchbrief.runners.journal import controller_clock
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.measurement.measurement import Operation
 from tests.results.making import T0, RunMaker, a_cell, a_plan, measurement
 
 READ = measurement([Operation("read", 100)])
@@ -194,3 +198,57 @@ def test_a_run_that_never_began_is_told_as_waiting(tmp_path: Path) -> None:
     status = summarise(run.run_dir)
     assert (status.status, status.elapsed_s, status.cells[0].status) == ("interrupted", 0.0, "waiting")
     assert list_runs(tmp_path) == [tmp_path / "a"]
+
+
+def set_clock(monkeypatch: pytest.MonkeyPatch, by_s: float) -> None:
+    clock = time.time
+    monkeypatch.setattr(time, "time", lambda: clock() + by_s)
+
+
+def running_since(run: RunMaker, seconds: float) -> j.RunStarted:
+    at, up = controller_clock.now() - seconds, controller_clock.since_boot() - seconds
+    known = {"at": at, "boot": controller_clock.this_boot(), "since_boot": up}
+    return started_again(run).model_copy(update=known)
+
+
+@pytest.mark.parametrize("step", [3600.0, -3600.0])
+def test_a_clock_that_is_set_does_not_change_how_long_a_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: float
+) -> None:
+    run = RunMaker(tmp_path / "a", a_plan([a_cell()]), now=controller_clock.now() - 100)
+    run.write(running_since(run, 20))
+    set_clock(monkeypatch, step)
+    journal = Journal(run.run_dir)
+    try:
+        status = summarise(run.run_dir)
+    finally:
+        journal.close()
+    assert status.status == "running"
+    assert 20 <= status.elapsed_s < 60
+
+
+def test_a_start_of_another_boot_goes_by_the_clock(tmp_path: Path) -> None:
+    run = RunMaker(tmp_path / "a", a_plan([a_cell()]))
+    start = running_since(run, 20)
+    assert controller_clock.now_in_run(start) == pytest.approx(controller_clock.now(), abs=1)
+    elsewhere = start.model_copy(update={"boot": "another", "since_boot": 0.0})
+    for each in (elsewhere, start.model_copy(update={"boot": "", "since_boot": None}), None):
+        assert controller_clock.now_in_run(each) == pytest.approx(time.time(), abs=1)
+
+
+def test_a_follower_waits_for_the_brief_of_a_run_whose_clock_is_set_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunMaker(tmp_path / "a", a_plan([a_cell()]), now=controller_clock.now() - 100)
+    set_clock(monkeypatch, -5)
+    with Monitor(run.run_dir) as monitor:
+        monitor.begin()
+        run.write(running_since(run, 20))
+        run.write(j.RunEnded(at=controller_clock.now(), status="done", message=""))
+        monitor.enter("reports")
+        follower = Follower(run.run_dir)
+        found = follower.look()
+        assert (found.phase, found.code) == ("reports", None)
+        monitor.ended(4)
+    found = follower.look()
+    assert (found.phase, found.code) == ("ended", 4)

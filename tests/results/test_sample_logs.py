@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.results.imports.sample_logs import BadLog, read
+from benchbrief.results.imports.importer_seams import BadLog
+from benchbrief.results.imports.read_imported import read_samples as read
 
 BANNER = "Linux 6.1.0 (eco-1) 	11/14/2023 	_x86_64_	(2 CPU)\n"
 
@@ -74,7 +75,7 @@ def test_dates_of_iostat_are_read_as_the_measurements_time_confirms_or_refused(t
         log.write_text(of_devices("sda", at=at))
         window = (start.timestamp(), start.timestamp() + 5)
         times = [s.time for s in read("iostat", log, "eco-1", window) if s.measure == "disk.read"]
-        assert times == [0, 1, 2, 3, 4, 5]
+        assert times == [1, 2, 3, 4, 5]
     log.write_text(of_devices("sda", at="05/06/26 22:13:{second:02}"))
     with pytest.raises(BadLog, match="month or the day first is not known"):
         read("iostat", log, "eco-1", WINDOW)
@@ -147,4 +148,29 @@ def test_iostats_times_of_other_languages_are_read(tmp_path: Path, at: str) -> N
     log = tmp_path / "log"
     log.write_text(of_devices("sda", at=at), encoding="utf-8")
     samples = read("iostat", log, "eco-1", WINDOW)
-    assert {sample.time for sample in samples} == set(range(6))
+    assert {sample.time for sample in samples} == set(range(1, 6))
+
+
+def test_rates_of_iostat_are_those_of_their_intervals_as_far_as_these_are_measured(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text(of_devices("sda", at="2023-11-14T22:13:{second:02}Z"))
+    start, end = WINDOW
+    samples = [s for s in read("iostat", log, "eco-1", (start + 0.5, end - 0.75)) if s.measure == "disk.read"]
+    found = [(sample.time, sample.seconds) for sample in samples]
+    assert found == [(0.5, 0.5), (1.5, 1.0), (2.5, 1.0), (3.5, 1.0), (3.75, 0.25)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1700000001 Pwr Consumption | -200 Watts | ok",
+        "1700000001 Pwr Consumption | -200.000  | Watts | ok",
+        "    Instantaneous power reading:  -200 Watts   IPMI timestamp: Tue Nov 14 22:13:21 2023",
+    ],
+)
+def test_watts_below_zero_are_refused_by_their_line(tmp_path: Path, line: str) -> None:
+    log = tmp_path / "log"
+    log.write_text(f"1700000000 Pwr Consumption | 210 Watts | ok\n{line}\n")
+    with pytest.raises(BadLog, match=r"^-200 W: no power is below zero$") as refused:
+        read("ipmitool", log, "eco-1", WINDOW)
+    assert refused.value.line == 2

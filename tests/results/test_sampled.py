@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchbrief.compiler.plan import Probe
-from benchbrief.results.sampled import Coverage, coverage, energy, why_no_energy
-from benchbrief.results.store import open_store
-from benchbrief.runners.measurement import Operation, Sample
-from tests.results.making import HERE, RunMaker, a_cell, a_plan, measurement
+from benchbrief.compiler.planning.plan import Probe
+from benchbrief.results.samples.probe_samples import why_no_energy
+from benchbrief.results.samples.window_stretches import Coverage, Stretch, both, coverage, covered_by, held, stretches
+from benchbrief.results.samples.window_stretches import energy as energy_of
+from benchbrief.results.store.store import open_store
+from benchbrief.runners.measurement.measurement import Operation, Sample
+from tests.results.making import HERE, MEASUREMENT, T0, RunMaker, a_cell, a_plan, measurement
 
 READ = Operation("read", 100, mean_s=0.001)
+
+
+def energy(watts: Sequence[tuple[float, float]], every_s: float, seconds: float) -> float | None:
+    """Of gauges, as (seconds from the window's start, watts)."""
+    of = held([time for time, _ in watts], every_s, seconds)
+    return energy_of([(part, each) for part, (_, each) in zip(of, watts, strict=True)], seconds)
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -64,6 +73,8 @@ def test_of_fewer_than_three_readings_there_is_no_energy() -> None:
         ([0.5, 2.9, 5.3, 7.7], 1.0, Coverage(0.5, 2.4)),
         ([0.5, 1.5, 3.2, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5], 1.0, Coverage(1.0, 0.0)),  # one was late
         ([0.5, 1.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5], 1.0, Coverage(0.9, 2.0)),
+        # a burst of readings makes up for no one that is missing
+        ([0.5, *(1.5 + n / 10 for n in range(10)), 3.5, 5.5, 7.5, 9.5], 1.0, Coverage(0.7, 2.0)),
         ([5.0], 5.0, Coverage(0.5, 5.0)),  # one of two
         ([0.5, 1.5, 6.5, 7.5, 8.5, 9.5], 1.0, Coverage(0.5, 5.0)),
         ([6.0, 7.0, 8.0, 9.0], 1.0, Coverage(0.4, 6.0)),  # began late
@@ -81,7 +92,7 @@ def test_coverage_is_of_the_readings_that_were_due_and_of_the_window_without_its
 def test_a_patchy_probe_keeps_what_it_has_and_is_told_of(tmp_path: Path) -> None:
     cell = a_cell(probes=(Probe(name="gauge", every_s=1, hosts=("nvme-1", "nvme-2"), origin=HERE),))
     run = RunMaker(tmp_path / "run", a_plan([cell]))
-    readings = [Sample("gauge.bar", "nvme-1", "", at, 2.0, "Pa") for at in (0.5, 1.5, 2.5, 7.5, 8.5, 9.5)]
+    readings = [Sample("gauge.bar", "nvme-1", "", at, 2.0, "B") for at in (0.5, 1.5, 2.5, 7.5, 8.5, 9.5)]
     run.ok(cell, {"load-1": measurement([READ])}, samples={"nvme-1": readings, "nvme-2": []})
     with open_store(run.run_dir) as store:
         covered = list(
@@ -91,7 +102,7 @@ def test_a_patchy_probe_keeps_what_it_has_and_is_told_of(tmp_path: Path) -> None
         values = list(store.sql("SELECT node, avg(value), count(*) FROM samples GROUP BY ALL ORDER BY node").rows)
     assert covered == [("nvme-1", 0.5, 5.0), ("nvme-2", 0.0, 10.0)]
     assert notes == [
-        "gauge of nvme-1 was sampled for 50% of the measured window: the longest gap is 5.0 s",
+        "gauge of nvme-1 was sampled for 50 % of the measured window: the longest gap is 5.0 s",
         "the gauge probe on nvme-2 gave no sample inside the measured window",
     ]
     assert values == [("nvme-1", 2.0, 6), ("nvme-2", None, 1)]
@@ -101,9 +112,69 @@ def test_a_patchy_probe_keeps_what_it_has_and_is_told_of(tmp_path: Path) -> None
     ("times", "every_s", "why"),
     [
         ([2.5, 7.5], 5.0, "that takes 3 readings of power inside the measured window, and there were 2"),
-        ([0.5, 1.5, 2.5, 7.5, 8.5, 9.5], 1.0, "its power was sampled for 50% of the measured window"),
+        ([0.5, 1.5, 2.5, 7.5, 8.5, 9.5], 1.0, "its power was sampled for 50 % of the measured window"),
     ],
 )
 def test_an_energy_that_is_not_known_has_the_reason_that_holds(times: list[float], every_s: float, why: str) -> None:
     assert energy([(time, 40.0) for time in times], every_s, 10.0) is None
-    assert why_no_energy("nvme-1", times, every_s, 10.0) == f"the energy of nvme-1 is not known: {why}"
+    assert why_no_energy("nvme-1", held(times, every_s, 10.0), 10.0) == f"the energy of nvme-1 is not known: {why}"
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([(0.0, 0.4), (0.4, 1.4), (1.4, 4.0)], Coverage(1.0, 0.0)),
+        ([(0.7, 1.7), (1.7, 2.7)], Coverage(0.5, 1.3)),
+        ([(0.0, 1.0), (2.0, 4.0), (0.0, 1.0), (0.5, 1.0)], Coverage(0.75, 1.0)),  # of several counters
+        ([(0.0, 3.0), (1.0, 2.0), (2.5, 4.0)], Coverage(1.0, 0.0)),  # one within another
+        ([], Coverage(0.0, 4.0)),
+    ],
+)
+def test_rates_cover_their_intervals_and_nothing_else(parts: list[tuple[float, float]], expected: Coverage) -> None:
+    found = covered_by([Stretch(*part) for part in parts], 4.0)
+    assert found.share == pytest.approx(expected.share)
+    assert found.longest_s == pytest.approx(expected.longest_s)
+
+
+@pytest.mark.parametrize(("last", "share"), [(13.4, 0.85), (14.6, 1.0)], ids=["no reading after the window", "one"])
+def test_the_coverage_of_counters_is_that_of_the_window_s_ends_too(tmp_path: Path, last: float, share: float) -> None:
+    """A window of four seconds; the counters are read each second, and first before it."""
+    cell = a_cell(probes=(Probe(name="cpu", every_s=1, hosts=("nvme-1",), origin=HERE),))
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    attempt = run.start(cell)
+    measured = MEASUREMENT.dump_json(measurement([READ], start=T0 + 110, seconds=4.0))
+    run.collect(cell, attempt, "measure", "load-1", {"stdout": measured}, (T0 + 109, T0 + 115))
+    text = "processors 2\n"
+    for at in (9.4, 10.4, 11.4, 12.4, 13.4, 14.6):
+        if at <= last:
+            ticks = round(100 * at)
+            text += f"= {T0 + 100 + at:.2f} {500 + at:.2f}\ncpu  {ticks} 0 0 {ticks} 0 0 0 0\n.\n"
+    run.collect(cell, attempt, "probe:cpu:nvme-1", "nvme-1", {"stdout": text.encode(), "stderr": b""})
+    run.ended(cell, attempt, "ok", ops_per_s=25.0)
+    with open_store(run.run_dir) as store:
+        ((found, gap),) = store.sql("SELECT share, longest_gap_s FROM coverage").rows
+        notes = [text for (text,) in store.sql("SELECT text FROM notes").rows]
+    assert found == pytest.approx(share, abs=1e-6)
+    assert gap == pytest.approx(0.6 if share < 1 else 0.0, abs=1e-6)
+    told = ["cpu of nvme-1 was sampled for 85 % of the measured window: the longest gap is 0.6 s"]
+    assert notes == (told if share < 1 else [])
+
+
+def test_readings_that_come_late_make_up_for_no_moment_before() -> None:
+    """One second was missed; the burst after it does not stand for it."""
+    found = coverage([0.0, 2.4, 2.8, 3.2, 3.6, 4.0], 1.0, 4.0)
+    assert found.share == pytest.approx(0.8)
+    assert found.longest_s == 2.4
+
+
+def test_of_two_coverages_the_smaller_share_and_the_longer_gap_count() -> None:
+    assert both(Coverage(0.5, 1.0), Coverage(0.8, 3.0)) == Coverage(0.5, 3.0)
+    assert both(Coverage(0.8, 3.0), Coverage(0.5, 1.0)) == Coverage(0.5, 3.0)
+
+
+def test_each_device_s_gauges_have_stretches_of_their_own() -> None:
+    def gauge(device: str, time: float) -> Sample:
+        return Sample("temperature", "nvme-1", device, time, 40.0, "degC")
+
+    found = stretches([gauge("a", 1.0), gauge("b", 1.5), gauge("a", 2.0), gauge("b", 2.5)], 1.0, 3.0)
+    assert found == [Stretch(0.0, 1.5), Stretch(0.0, 2.0), Stretch(1.5, 3.0), Stretch(2.0, 3.0)]

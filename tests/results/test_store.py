@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -10,13 +11,15 @@ import duckdb
 import pyarrow
 import pytest
 
-from benchbrief.results.build import rebuild
-from benchbrief.results.errors import ResultsError
-from benchbrief.results.schema import SCHEMA_VERSION, TABLES
-from benchbrief.results.store import Row, Store, fresh_store, open_store
-from benchbrief.runners.measurement import Operation
+from benchbrief.compiler.planning.plan import Metric
+from benchbrief.results.store import build_store
+from benchbrief.results.store.build_store import rebuild
+from benchbrief.results.store.store import Row, Store, fresh_store, open_store
+from benchbrief.results.store.store_schema import SCHEMA_VERSION, TABLES
+from benchbrief.results.store_errors import NoRoom, ResultsError
+from benchbrief.runners.measurement.measurement import Operation
 from tests.results.conftest import PLUGIN
-from tests.results.making import RunMaker, a_cell, a_plan, a_query, a_read, histogram, measurement
+from tests.results.making import HERE, RunMaker, a_cell, a_plan, a_query, a_read, histogram, measurement
 
 READ = Operation("read", 100, mean_s=0.002, min_s=0.001, max_s=0.008, histogram=histogram((0.001, 0.002, 100)))
 TOTALS = "SELECT hardware, threads, value FROM measure.throughput WHERE operation = 'all'"
@@ -79,6 +82,31 @@ def test_a_value_that_is_missing_though_all_was_measured_has_the_reason_of_its_q
         reasons = {row.keys: row.reason for row in store.query(query)}
     assert reasons["nvme",] == "no steady state was reached"
     assert str(reasons["hdd",]).endswith("failed: disk full")
+
+
+def test_what_was_measured_and_has_no_value_is_not_said_to_be_not_measured(tmp_path: Path) -> None:
+    run = RunMaker(tmp_path / "run", a_plan([cell := a_cell(hardware="nvme")]))
+    run.ok(cell, {"load-1": measurement([Operation("read", 10, mean_s=0.1)])})
+    read = a_read("throughput", hardware="nvme")
+    nothing = "SELECT 'nvme' AS hardware, NULL::DOUBLE AS value"
+    divided = "SELECT 'nvme' AS hardware, 1.0 / nullif(0.0, 0) AS value"
+    elsewhere = a_read("throughput", hardware="hdd")
+    with open_store(run.run_dir) as store:
+        reasons = [
+            next(iter(store.query(a_query(sql, "hardware", reads=[of]).model_copy(update={"divides": divides})))).reason
+            for sql, of, divides in (
+                (nothing, read, False),
+                (divided, read, True),
+                (divided, read, None),  # a plan from before it was kept
+                (nothing, elsewhere, False),
+            )
+        ]
+    assert reasons == [
+        "the measurements give no such value",
+        "a divisor is zero, or the measurements give no such value",
+        "a divisor is zero, or the measurements give no such value",
+        "not measured",
+    ]
 
 
 def test_a_statistic_that_could_not_be_merged_says_so(tmp_path: Path) -> None:
@@ -240,7 +268,12 @@ def test_the_duckdb_file_stands_alone(tmp_path: Path) -> None:
 
 def test_a_rebuild_leaves_only_whole_files(tmp_path: Path) -> None:
     store = rebuild(ramp(tmp_path).run_dir)
-    assert {path.name for path in store.iterdir()} == {*(f"{t}.parquet" for t in TABLES), "results.duckdb", ".lock"}
+    assert {path.name for path in store.iterdir()} == {
+        *(f"{t}.parquet" for t in TABLES),
+        "results.duckdb",
+        "manifest.json",
+        ".lock",
+    }
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut", "empty", "older"])
@@ -256,7 +289,7 @@ def test_a_store_that_can_not_be_read_is_built_again(tmp_path: Path, damage: str
         table.write_bytes(b"")
     else:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("benchbrief.results.build.SCHEMA_VERSION", 0)
+            patch.setattr("benchbrief.results.store.build_store.SCHEMA_VERSION", 0)
             rebuild(run.run_dir)
     with open_store(run.run_dir) as found:
         assert len(found.query(a_query(TOTALS, "hardware", "threads"))) == 3
@@ -271,7 +304,7 @@ def test_a_store_half_renamed_by_a_killed_builder_is_built_again(
     old = (store / "cells.parquet").read_bytes()
     rebuild(run.run_dir)
     (store / "cells.parquet").write_bytes(old)
-    monkeypatch.setattr("benchbrief.results.store._SETTLE_S", 0.05)
+    monkeypatch.setattr("benchbrief.results.store.store._SETTLE_S", 0.05)
     with open_store(run.run_dir) as found:
         assert len(found.sql("FROM cells")) == 4
 
@@ -306,7 +339,7 @@ def test_a_folder_that_is_no_run_is_named(tmp_path: Path) -> None:
 READER = """
 import json, sys
 from pathlib import Path
-from benchbrief.results.store import open_store
+from benchbrief.results.store.store import open_store
 run, times = Path(sys.argv[1]), int(sys.argv[2])
 seen = set()
 for _ in range(times):
@@ -349,7 +382,7 @@ def test_two_processes_read_while_a_third_rebuilds(tmp_path: Path) -> None:
 
 def test_two_builders_take_turns(tmp_path: Path) -> None:
     run = ramp(tmp_path)
-    code = "from pathlib import Path; from benchbrief.results.store import rebuild; import sys\n"
+    code = "from pathlib import Path; from benchbrief.results.store.store import rebuild; import sys\n"
     code += "for _ in range(5): rebuild(Path(sys.argv[1]))"
     env = {**os.environ, "PYTHONPATH": str(PLUGIN)}
     builders = [subprocess.Popen([sys.executable, "-c", code, str(run.run_dir)], env=env) for _ in range(2)]
@@ -365,3 +398,65 @@ def test_a_store_stays_usable_after_an_error(tmp_path: Path) -> None:
                 store.sql("SELECT nope FROM cells")
         assert isinstance(store, Store)
         assert len(store.sql("FROM cells")) == 4
+
+
+def test_a_metric_of_the_spec_is_a_view(tmp_path: Path) -> None:
+    run = ramp(tmp_path)
+    sql = "SELECT hardware, max(value) AS value FROM measure.throughput WHERE operation = 'all' GROUP BY hardware"
+    fitted = "SELECT bench_half_width(list(value)) AS value FROM measure.throughput WHERE operation = 'all'"
+    metrics = [
+        Metric(name="best", label="Best", better="higher", query=a_query(sql, "hardware"), origin=HERE),
+        Metric(name="width", label="Width", better=None, query=a_query(fitted), origin=HERE),
+    ]
+    plan = run.plan.model_copy(update={"metrics": tuple(metrics)})
+    again = RunMaker(tmp_path / "with metrics", plan)
+    for cell, count in zip(plan.cells, (100, 200, 50, 50), strict=True):
+        again.ok(cell, {"load-1": measurement([READ], count=count)})
+    with open_store(again.run_dir) as store:
+        assert sorted(store.sql("SELECT * FROM metric.best")) == [("hdd", 5.0), ("nvme", 20.0)]
+        assert store.sql('SELECT value > 0 FROM "metric".width').rows == ((True,),)
+        assert list(store.sql("SELECT name, unit, dims, expression FROM metrics ORDER BY name")) == [
+            ("best", "ops/s", "hardware", "throughput"),
+            ("width", "ops/s", "", "throughput"),
+        ]
+        with store.batches("FROM metric.best") as batches:
+            assert batches.read_all().num_rows == 2
+    with open_store(again.run_dir) as store:
+        assert {"best", "width"} <= {name for _, schema, name, *_ in store.sql("SHOW ALL TABLES") if schema == "metric"}
+    with duckdb.connect(str(again.run_dir / "store" / "results.duckdb"), read_only=True) as connection:
+        assert sorted(connection.execute("FROM metric.best").fetchall()) == [("hdd", 5.0), ("nvme", 20.0)]
+
+
+def test_only_latencies_are_merged_over_repeats_and_rates_have_their_spread(tmp_path: Path) -> None:
+    cells = [a_cell(repeat=1), a_cell(repeat=2)]
+    run = RunMaker(tmp_path / "run", a_plan(cells))
+    for cell, count in zip(cells, (100, 200), strict=True):
+        run.ok(cell, {"load-1": measurement([READ], count=count)})
+    with open_store(run.run_dir) as store:
+        assert len(store.sql("FROM measure.latency WHERE repeat IS NULL")) > 0
+        for view in ("throughput", "errors", "sample", "mean", "cells"):
+            assert len(store.sql(f"FROM measure.{view} WHERE repeat IS NULL")) == 0
+        ((mean,),) = store.sql("SELECT mean FROM measure.spread WHERE operation = 'all'")
+        assert mean == 15.0
+
+
+def test_a_database_that_can_not_be_written_tells_whether_there_is_room_by_the_file_system_not_by_its_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunMaker(tmp_path / "run", a_plan([cell := a_cell()]))
+    run.ok(cell, {"load-1": measurement([Operation("read", 10, mean_s=0.1)])})
+
+    def fail(*_: object) -> None:
+        raise duckdb.IOException("Fichier trop grand")
+
+    monkeypatch.setattr(build_store, "_copy_tables", fail)
+    with pytest.raises(ResultsError, match="can't be written: Fichier trop grand") as refused:
+        build_store.rebuild(run.run_dir)
+    assert not isinstance(refused.value, NoRoom)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, before[1]))
+    try:
+        with pytest.raises(NoRoom, match="can't be written: File too large"):
+            build_store.rebuild(run.run_dir)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -8,15 +8,15 @@ from itertools import pairwise
 
 import pytest
 
-from benchbrief.runners import counters
-from benchbrief.runners.counters import CounterReadings
 from benchbrief.runners.errors import ServerFailed
+from benchbrief.runners.measurement import server_counters
+from benchbrief.runners.measurement.server_counters import CounterReadings
 from tests.support.waiting import until
 
 
 @pytest.fixture(autouse=True)
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counters, "_OFTENEST_S", 0.02)
+    monkeypatch.setattr(server_counters, "_OFTENEST_S", 0.02)
 
 
 class Server:
@@ -87,7 +87,7 @@ def test_an_engine_without_counters_is_asked_once() -> None:
 
 
 def test_an_interrupted_measurement_is_not_held_by_a_server_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counters, "_LAST_ANSWER_S", 0.1)
+    monkeypatch.setattr(server_counters, "_LAST_ANSWER_S", 0.1)
     hangs, released = threading.Event(), threading.Event()
 
     def read() -> dict[str, float]:

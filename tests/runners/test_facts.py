@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.plan import Fact, Hardware, Host, Origin, Quantity
+from benchbrief.compiler.planning.plan import Fact, Hardware, Host, Origin, Quantity
 from benchbrief.runners.errors import HostError
-from benchbrief.runners.facts import contradictions, observe
+from benchbrief.runners.hosts.host_facts import contradictions, observe
+from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.tasks import Command, Completed
-from benchbrief.runners.transports import open_transport
+from benchbrief.runners.transports.transport_factory import open_transport
 
 LOCAL = Host(id="local", transport="local", name="local")
 GIB = 2.0**30

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from benchbrief.runners.errors import HostError
-from benchbrief.runners.fan_out import each_of, fan_out
+from benchbrief.runners.hosts.fan_out import each_of, fan_out
 
 
 def test_a_bounded_number_of_hosts_is_dealt_with_at_a_time() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import math
+import struct
+import zlib
 from collections import Counter
 
 import pytest
@@ -10,8 +13,8 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbrief.runners.histogram import decode_hdr, from_counts, mean, merge, percentile
-from benchbrief.runners.measurement import Bucket, Histogram
+from benchbrief.runners.measurement.histogram import decode_hdr, from_counts, mean, merge, percentile, scaled
+from benchbrief.runners.measurement.measurement import Bucket, Histogram
 
 # Bucket limits of RocksDB's histogram, in microseconds.
 SHORT = (0, 1, 2, 3, 4, 6, 10, 15, 22, 34, 51, 76, 110, 170, 250, 380, 580, 870)
@@ -72,6 +75,22 @@ def test_percentiles_never_fall_as_the_percentage_rises(values: list[int]) -> No
 
 
 @given(latencies)
+def test_counts_beyond_the_highest_value_of_the_header_are_read(values: list[int]) -> None:
+    """As a histogram has them that grew while others recorded in it."""
+    recorder = HdrHistogram(1, 3_600_000_000, 3)
+    for value in (*values, 155_000):
+        recorder.record_value(value)
+    packed = base64.b64decode(recorder.encode())
+    plain = bytearray(zlib.decompress(packed[8:]))
+    struct.pack_into(">q", plain, 24, 100_000)
+    stream = zlib.compress(bytes(plain))
+    grown = base64.b64encode(packed[:4] + struct.pack(">i", len(stream)) + stream).decode()
+    with pytest.raises(IndexError):
+        HdrHistogram.decode(grown)
+    assert decode_hdr(grown) == hdr([*values, 155_000])
+
+
+@given(latencies)
 def test_a_decoded_hdr_histogram_keeps_count_and_mean(values: list[int]) -> None:
     histogram = hdr(values)
     assert histogram.count == len(values)
@@ -118,3 +137,24 @@ def test_a_percentage_outside_0_to_100_is_refused(percent: float) -> None:
 def test_a_damaged_payload_is_one_error(payload: str) -> None:
     with pytest.raises(ValueError, match="not a compressed histogram"):
         decode_hdr(payload)
+
+
+def test_a_percentile_at_the_end_of_a_bucket_is_that_end_and_not_the_next_bucket() -> None:
+    apart = Histogram((Bucket(0.0, 1.0, 50), Bucket(10.0, 11.0, 50)))
+    assert percentile(apart, 50) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("limits", "count"), [((1.0, 1.0), 1), ((2.0, 1.0), 1), ((-1.0, 1.0), 1), ((1.0, 2.0), -1)], ids=str
+)
+def test_a_bucket_without_width_or_below_zero_is_refused(limits: tuple[float, float], count: int) -> None:
+    with pytest.raises(ValueError, match="not a bucket"):
+        from_counts([(limits, count)])
+
+
+def test_a_mean_takes_each_latency_at_the_middle_of_its_bucket() -> None:
+    assert mean(Histogram((Bucket(0.0, 2.0, 3), Bucket(4.0, 8.0, 1)))) == (3 * 1.0 + 6.0) / 4
+
+
+def test_another_unit_moves_both_ends_of_a_bucket() -> None:
+    assert scaled(Histogram((Bucket(1.0, 2.0, 3),)), 1000.0) == Histogram((Bucket(1000.0, 2000.0, 3),))

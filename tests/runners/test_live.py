@@ -12,13 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.plan import Host
-from benchbrief.runners.drivers import db_bench_output, go_ycsb_output, ycsb_output
-from benchbrief.runners.live import LIVE, Live, Monitor, Reading, read_live
-from benchbrief.runners.probes import recent
+from benchbrief.compiler.planning.plan import Host
+from benchbrief.runners.drivers.db_bench import db_bench_output
+from benchbrief.runners.drivers.go_ycsb import go_ycsb_output
+from benchbrief.runners.drivers.ycsb import ycsb_output
+from benchbrief.runners.execution.live_numbers import LIVE, Live, Monitor, Reading, read_live
+from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
+from benchbrief.runners.probes.probe_base import recent
 from benchbrief.runners.seams import Interim
-from benchbrief.runners.tasks import Command, Job, JobOutput
-from benchbrief.runners.transports.local import LocalTransport
+from benchbrief.runners.transports.local.local_transport import LocalTransport
 from tests.support.waiting import until
 
 OUTPUTS = Path(__file__).parent / "drivers" / "outputs"

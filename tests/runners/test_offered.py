@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.runners.measurement import Measurement, Operation, PhaseThroughput
-from benchbrief.runners.offered import off_schedule
+from benchbrief.runners.measurement.measurement import Measurement, Operation, PhaseThroughput
+from benchbrief.runners.measurement.offered_load import off_schedule
 from tests.results.making import a_cell
 
 
@@ -26,7 +26,7 @@ def test_a_cell_that_offers_no_load_falls_behind_none() -> None:
 def test_what_its_latencies_count_is_told_with_the_numbers() -> None:
     cell = a_cell(target=20_000.0)
     assert off_schedule(cell, measured(15_213.4)) == (
-        "achieved 15,213 of 20,000 ops/s offered (76%): "
+        f"{cell.id} achieved 15,213 of 20,000 ops/s offered (76 %): "
         "it was a closed loop then, whose latencies leave out the wait behind late operations"
     )
     assert off_schedule(cell, measured(15_213.4, "intended")).endswith(
@@ -35,7 +35,8 @@ def test_what_its_latencies_count_is_told_with_the_numbers() -> None:
 
 
 def test_more_than_was_offered_is_what_was_owed_from_before() -> None:
-    assert off_schedule(a_cell(target=1000.0), measured(1580.0, "intended")) == (
-        "achieved 1,580 of 1,000 ops/s offered (158%): "
+    cell = a_cell(target=1000.0)
+    assert off_schedule(cell, measured(1580.0, "intended")) == (
+        f"{cell.id} achieved 1,580 of 1,000 ops/s offered (158 %): "
         "it was behind its schedule and caught up, so that the load was not the offered one"
     )

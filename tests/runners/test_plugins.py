@@ -1,54 +1,117 @@
-"""Drivers, engines and probes are found by name, whoever provides them."""
+"""The code of tools, engines and probes is found by name, whoever provides them."""
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint
+import re
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.extensions import registry
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.runners import plugins
-from benchbrief.runners.drivers.db_bench import DbBench
-from benchbrief.runners.engines.mongodb import MongoDB
-from benchbrief.runners.engines.rocksdb import RocksDB
+from benchbrief.runners.drivers.db_bench.db_bench import DbBench
+from benchbrief.runners.engines.mongodb.mongodb import MongoDB
+from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.meters.meter_base import Meter, PowerMeter
+from benchbrief.runners.seams import Driver, Engine
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where Python finds packages."""
+    monkeypatch.syspath_prepend(tmp_path)
+    registry.look_again()
+    before = set(sys.modules)
+    yield tmp_path
+    for module in set(sys.modules) - before:
+        if module.startswith("other_"):
+            del sys.modules[module]
+    registry.look_again()
+
+
+def offer(site: Path, package: str, tools: str) -> None:
+    info = site / f"{package}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[benchbrief.specs.tools]\n{tools}")
 
 
 def test_our_own_are_installed() -> None:
     assert isinstance(plugins.driver("db_bench"), DbBench)
     assert plugins.engine_class("rocksdb") is RocksDB
     assert plugins.engine_class("mongodb") is MongoDB
-    assert {"ycsb", "go_ycsb", "db_bench"} <= set(plugins.names("drivers"))
 
 
-def test_every_driver_bears_the_name_it_is_found_by() -> None:
-    for name in plugins.names("drivers"):
-        assert plugins.driver(name).name == name
+@pytest.mark.parametrize("name", TOOL_SPECS.own)
+def test_every_driver_bears_the_name_it_is_found_by(name: str) -> None:
+    assert plugins.driver(name).name == name
 
 
 def test_an_unknown_name_lists_those_there_are() -> None:
     with pytest.raises(RunnerError, match="there is no engine named `oracle`") as caught:
         plugins.engine_class("oracle")
-    assert "mongodb, rocksdb" in caught.value.hint
-    assert "benchbrief.engines" in caught.value.hint
+    assert "mongodb, raw_storage, rocksdb" in caught.value.hint
 
 
-def test_a_third_party_s_driver_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    info = tmp_path / "other-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[benchbrief.drivers]\nother = other_driver:Other\nbroken = no_such_module:X\n"
-    )
-    (tmp_path / "other_driver.py").write_text("class Other:\n    name = 'other'\n")
-    monkeypatch.syspath_prepend(tmp_path)
+METHODS = ("candidates", "requirements", "load", "check_load", "warm_up", "measure", "parse")
+SPECS = """
+from benchbrief.compiler.extensions import ToolSpec
+SPEC = ToolSpec(1, "other", "Another.", "other_driver:Other", label="other", runs="ycsb")
+BROKEN = ToolSpec(1, "broken", "A broken one.", "no_such_module:X", label="broken", runs="ycsb")
+"""
+
+
+def write_driver(site: Path, methods: Sequence[str], above: str = "") -> None:
+    offer(site, "bench-other", "other = other_spec:SPEC\nbroken = other_spec:BROKEN\n")
+    lines = ["from benchbrief.runners.seams import Driver", f"class Other({above}):", "    name = 'other'"]
+    lines += [f"    def {method}(self, *given): return None" for method in methods]
+    (site / "other_driver.py").write_text("\n".join(lines))
+    (site / "other_spec.py").write_text(SPECS)
+
+
+def test_a_third_party_s_driver_is_found_by_its_spec(site: Path) -> None:
+    write_driver(site, METHODS)
     assert plugins.driver("other").name == "other"
-    with pytest.raises(RunnerError, match=r"the driver `broken` \(no_such_module:X\) can't be loaded"):
+    with pytest.raises(RunnerError, match=r"the tool `broken` \(no_such_module:X\) can't be loaded"):
         plugins.driver("broken")
 
 
-def test_two_packages_with_the_same_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    points = [EntryPoint("twin", f"package_{n}:Twin", "benchbrief.drivers") for n in (1, 2)]
-    monkeypatch.setattr(plugins, "entry_points", lambda **_: points)
-    with pytest.raises(RunnerError, match="`twin` is the name of 2 drivers: package_1:Twin, package_2:Twin"):
+@pytest.mark.parametrize("odd", ["SystemExit(3)", "OSError('no licence')"])
+def test_code_that_raises_while_it_is_loaded_or_made_is_one_error(site: Path, odd: str) -> None:
+    write_driver(site, METHODS)
+    with (site / "other_driver.py").open("a") as file:
+        file.write(f"\n    def __init__(self): raise {odd}\n")
+    (site / "other_leaves.py").write_text(f"raise {odd}\n")
+    (site / "other_spec.py").write_text(SPECS.replace("no_such_module", "other_leaves"))
+    told = re.escape(odd)
+    with pytest.raises(RunnerError, match=rf"the tool `other` \(other_driver:Other\) can't be loaded: {told}"):
+        plugins.driver("other")
+    with pytest.raises(RunnerError, match=rf"the tool `broken` \(other_leaves:X\) can't be loaded: {told}"):
+        plugins.driver("broken")
+
+
+@pytest.mark.parametrize("above", ["", "Driver"], ids=["a class of its own", "below the protocol"])
+def test_a_class_that_lacks_methods_is_refused_with_its_package_and_their_names(site: Path, above: str) -> None:
+    write_driver(site, METHODS[:-1], above)
+    wanted = r"`other` of bench-other 1\.0 can't be used: its class other_driver:Other lacks the method `parse`$"
+    with pytest.raises(RunnerError, match=wanted):
+        plugins.driver("other")
+
+
+def test_what_is_no_class_or_is_not_below_the_seam_s_is_no_fit() -> None:
+    assert plugins.misfit(3, Meter) == "is no class"
+    assert plugins.misfit(int, Meter) == "is not below Meter"
+    assert plugins.misfit(Meter, PowerMeter) == "lacks the method `reader`"
+    assert plugins.misfit(DbBench, Engine).startswith("lacks the methods `start`, `look`, ")
+    assert plugins.misfit(DbBench, Driver) == ""
+
+
+def test_two_packages_with_the_same_name_are_refused(site: Path) -> None:
+    for package in ("one", "two"):
+        offer(site, package, f"twin = {package}:SPEC\n")
+    with pytest.raises(RunnerError, match=r"2 packages have a tool of that name: one 1\.0 and two 1\.0"):
         plugins.driver("twin")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.plan import Plan
+from benchbrief.compiler.planning.plan import Plan
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.rundir import PLAN, create_run, kept_content
+from benchbrief.runners.journal.atomic_files import write_durably
+from benchbrief.runners.journal.run_folder import PLAN, create_run, kept_content
 from tests.support.plans import compile_spec
 
 SPEC = """
@@ -56,3 +59,18 @@ def test_a_kept_file_that_was_changed_is_told(tmp_path: Path, plan: Plan) -> Non
     with pytest.raises(RunnerError, match="its SHA-256 is another"):
         kept_content(run_dir, name, digest)
     assert hashlib.sha256(kept.read_bytes()).hexdigest() != digest
+
+
+def test_a_file_that_could_not_be_written_completely_is_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "deep" / "identity.json"
+    write_durably(path, b"before")
+
+    def fails(_: int) -> None:
+        raise OSError(errno.EIO, "the disk is broken")
+
+    monkeypatch.setattr(os, "fsync", fails)
+    with pytest.raises(OSError, match="the disk is broken"):
+        write_durably(path, b"half")
+    assert path.read_bytes() == b"before"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchbrief.runners.measurement import Interval
-from benchbrief.runners.steady import steadiness
+from benchbrief.runners.measurement.measurement import Interval
+from benchbrief.runners.measurement.steadiness import steadiness
 
 
 def seconds(*counts: int) -> tuple[Interval, ...]:
@@ -56,4 +56,9 @@ def test_too_little_to_tell_is_no_verdict(counts: tuple[int, ...]) -> None:
 def test_the_numbers_are_kept_beside_the_warning() -> None:
     found = steadiness(seconds(94, 97, 100, 103, 106))
     assert found
-    assert found.properties["steady state"].startswith("range 12.0%, trend 12.0% of the mean")
+    assert found.properties["steady state"].startswith("range 12.0 %, trend 12.0 % of the mean")
+
+
+def test_intervals_without_time_are_in_no_round() -> None:
+    counts = seconds(89, 111, 100, 111, 89)
+    assert steadiness((*counts[:1], *(Interval(1.0, 0.0, 0) for _ in range(3)), *counts[1:])) == steadiness(counts)

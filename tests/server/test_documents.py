@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.dsl import ast
-from benchbrief.dsl.diagnostics import Diagnostic, SpecError
-from benchbrief.dsl.read import decode
-from benchbrief.dsl.recover import PartlyRead, parse_on
-from benchbrief.dsl.source import Source
+from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, SpecError
+from benchbrief.dsl.read_files import decode
+from benchbrief.dsl.recovery.recover import PartlyRead, parse_on
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Source
 from benchbrief.server.documents import Documents, Parsed
 from tests.server.specs import SMALL
 

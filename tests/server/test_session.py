@@ -132,14 +132,12 @@ def test_no_text_ends_the_server_or_any_feature(client: Client, text: str) -> No
     assert errors == []
 
 
-def test_a_mistake_of_ours_is_logged_to_the_client_and_the_next_check_works(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mistake_of_ours_is_logged_to_the_client_and_the_next_check_works(tmp_path: Path) -> None:
     """The server's own check is made to fail, and to print, in a program around it."""
     program = tmp_path / "failing.py"
     program.write_text(
         "import sys\n"
-        "import benchbrief.server.app as app\n"
+        "import benchbrief.server.lsp_server as app\n"
         "check_all = app.check_all\n"
         "def failing(snapshot, before):\n"
         "    print('this must not get among the messages')\n"
@@ -149,8 +147,7 @@ def test_a_mistake_of_ours_is_logged_to_the_client_and_the_next_check_works(
         "app.check_all = failing\n"
         "sys.exit(app.serve())\n"
     )
-    monkeypatch.setattr("tests.support.lsp.COMMAND", (sys.executable, str(program)))
-    with session(tmp_path) as client:
+    with session(tmp_path, command=(sys.executable, str(program))) as client:
         uri = client.open("small.bench", SMALL)
         assert client.diagnostics(uri) == []
         client.change(uri, {"text": "# fail\n"})
@@ -162,7 +159,9 @@ def test_a_mistake_of_ours_is_logged_to_the_client_and_the_next_check_works(
 
 
 def test_the_protocol_library_is_imported_by_no_other_command() -> None:
-    program = "import sys, benchbrief.cli as cli\nfor name in cli.COMMANDS: cli.group.get_command(None, name)\n"
+    program = (
+        "import sys, benchbrief.cli.command_line as cli\nfor name in cli.COMMANDS: cli.group.get_command(None, name)\n"
+    )
     program += "from benchbrief.compiler.compile import check\n"
     program += "print([name for name in sys.modules if name.split('.')[0] in ('pygls', 'lsprotocol')])"
     done = subprocess.run((sys.executable, "-c", program), capture_output=True, text=True, check=True)

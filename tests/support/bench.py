@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchbrief.compiler.messages.text import from_data
 from tests.support.waiting import until
 from tests.support.warm import starts_alike, warm
+from tests.support.wrapped import PROGRAMS
 
 PROGRAM = Path(sys.executable).with_name("bench")
 _MARK = "BENCHBRIEF_TEST"
@@ -42,9 +44,24 @@ class Ended:
     def plainly(self) -> Ended:
         """Itself, when it shows neither a traceback nor colours nor a mistake of ours."""
         assert "Traceback" not in self.text, self.text
-        assert "internal error" not in self.text, self.text
+        assert "internal error: " not in self.err, self.text
         assert not _ANSI.search(self.text), self.text
         return self
+
+
+def records_of(run_dir: Path) -> list[dict[str, Any]]:
+    """The whole records of a run's journal, with sentences in words."""
+    lines = (run_dir / "journal.jsonl").read_text(encoding="utf-8").splitlines()
+    return [in_words(json.loads(line)) for line in lines if line.endswith("}")]
+
+
+def in_words(kept: Any) -> Any:
+    """A record with the English words of each sentence that the journal keeps as a code with arguments."""
+    if isinstance(kept, dict):
+        return (
+            from_data(kept) if {"code", "args"} <= kept.keys() else {key: in_words(each) for key, each in kept.items()}
+        )
+    return [in_words(each) for each in kept] if isinstance(kept, list) else kept
 
 
 class Bench:
@@ -60,7 +77,8 @@ class Bench:
             each.mkdir(parents=True, exist_ok=True)
         self.mark = uuid.uuid4().hex
         self.env = {
-            "PATH": os.environ["PATH"],
+            "PATH": f"{PROGRAMS}:{os.environ['PATH']}",
+            "BENCHBRIEF_TOOLS": str(PROGRAMS),
             "JAVA_OPTS": os.environ.get("JAVA_OPTS", ""),
             "LANG": "C.UTF-8",
             "HOME": str(self.home),
@@ -109,6 +127,10 @@ class Bench:
                 if not stays:
                     self.end_strays()
 
+    def at_full_speed(self) -> None:
+        """Let the tools do as much as they can, from now on: a search for a knee needs that."""
+        self.env["FULL_SPEED"] = "1"
+
     def spec(self, text: str, name: str = "brief.bench", **values: object) -> Path:
         """Write a spec, with `@NAME@` replaced by a value: @DATA@ is a folder for the databases, @TOOL@ `self.tool`."""
         for key, value in {"DATA": self.data, "TOOL": self.tool, **values}.items():
@@ -127,10 +149,8 @@ class Bench:
         return found
 
     def journal(self, kind: str | None = None) -> list[dict[str, Any]]:
-        """The whole records of the only run's journal."""
-        text = (self.run_dir / "journal.jsonl").read_text(encoding="utf-8")
-        records = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
-        return [record for record in records if kind in (None, record["type"])]
+        """The whole records of the only run's journal, with sentences in words."""
+        return [record for record in records_of(self.run_dir) if kind in (None, record["type"])]
 
     def verdicts(self) -> dict[str, tuple[str, int]]:
         """The last verdict on each cell, and its attempt."""

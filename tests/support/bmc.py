@@ -3,11 +3,14 @@
 `bmc` is pyghmi's server, which answers DCMI power readings; `bmc_with_sensors` is ipmi_sim of OpenIPMI, which has
 sensors and no DCMI.
 
-python -m tests.support.bmc PORT FILE      FILE holds the watts, or `off`; `absent` for a BMC without DCMI
+python -m tests.support.bmc PORT FILE      FILE holds the watts, or `off`; `absent` for a BMC without DCMI.
+
+The password is that of the environment, BMC_PASSWORD, where it is set.
 """
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
 import subprocess
@@ -155,7 +158,7 @@ def _serve(port: int, file: Path) -> None:
             reading = struct.pack("<BHHHHIIB", 0xDC, watts, watts, watts, watts, 1_700_000_000, 1000, state)
             session.send_ipmi_response(data=list(reading))
 
-    server = Power(authdata={USER: PASSWORD}, port=port, address="::ffff:127.0.0.1")
+    server = Power(authdata={USER: os.environ.get("BMC_PASSWORD", PASSWORD)}, port=port, address="::ffff:127.0.0.1")
     print("listening", flush=True)
     server.listen()
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from benchbrief.compiler.plan import (
+from benchbrief.compiler.planning.plan import (
     Cell,
     Client,
     Database,
@@ -23,9 +23,9 @@ from benchbrief.compiler.plan import (
     Tool,
     Workload,
 )
-from benchbrief.runners.contexts import CellContext, Endpoint
+from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
+from benchbrief.runners.jobs.tasks import Job, JobOutput, Secret
 from benchbrief.runners.seams import Driver, Engine, Node, Transport
-from benchbrief.runners.tasks import Job, JobOutput, Secret
 
 ORIGIN = Origin(file="brief.bench", line=1, column=1)
 LOCAL = Host(id="local", transport="local", name="127.0.0.1")
@@ -148,7 +148,7 @@ def context(
     reuse: bool = True,
     max_error_share: float = 0.0,
 ) -> CellContext:
-    records = int(float(workload.properties["records"]))
+    records = int(float(workload.properties.get("records", 0)))
     tool = Tool(driver=driver or workload.family)
     cell = Cell(
         id="cell",

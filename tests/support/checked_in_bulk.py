@@ -14,10 +14,10 @@ import traceback
 from pathlib import Path
 
 from benchbrief.compiler.compile import examine
-from benchbrief.dsl.diagnostics import SpecError
-from benchbrief.dsl.format import format_source
-from benchbrief.dsl.read import read_source
-from benchbrief.dsl.render import render_all
+from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.diagnostics.render import render_all
+from benchbrief.dsl.formatter.format import format_source
+from benchbrief.dsl.read_files import read_source
 
 _MOST = 4 << 30
 

@@ -7,14 +7,19 @@ in any place. Few are right specs, and some can't be read, as a line end may par
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from benchbrief.compiler.blocks import database_schema, host_schema, schema, shapes
-from benchbrief.compiler.blocks.mongo_servers import ONLY_STARTED, TOGETHER
-from benchbrief.compiler.blocks.workload_tables import PROPORTIONS, YCSB
+from benchbrief.compiler.blocks.databases import database_schema
+from benchbrief.compiler.blocks.databases.started_servers import TOGETHER
+from benchbrief.compiler.blocks.hardware import host_schema
+from benchbrief.compiler.blocks.values import block_schema, shapes
+from benchbrief.compiler.blocks.workloads.workload_schema import WORKLOAD
+from benchbrief.compiler.extensions.engine_spec import STARTED
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
 
 Words: TypeAlias = tuple[str, ...]
 """What stands between white space; within one there is none, or just what must be there."""
@@ -155,8 +160,8 @@ def value(shape: shapes.Shape) -> st.SearchStrategy[str] | None:
         case shapes.Flag():
             return st.sampled_from(["true", "false"])
         case shapes.Number():
-            most = min(shape.maximum or 1000, 1000)
             least = shape.minimum or (1 if shape.above else 0)
+            most = min(shape.maximum or math.inf, max(1000, 2 * least))
             if shape.maximum == 1.0:
                 return st.integers(0, 100).map("{} %".format)
             numbers = st.integers(max(1, int(least)), int(most)).map(str)
@@ -172,7 +177,7 @@ def attributes(keys: Mapping[str, shapes.Key], without: Iterable[str] = (), only
     values = {
         name: found
         for name, key in keys.items()
-        if name not in without and key.only in ("", only) and (found := value(key.shape)) is not None
+        if name not in without and (not key.only or only in key.only) and (found := value(key.shape)) is not None
     }
     return st.fixed_dictionaries({}, optional=values).map(
         lambda drawn: "".join(f"  {name} = {text}\n" for name, text in drawn.items())
@@ -192,11 +197,12 @@ DATABASES = {
     "rocksdb": '  engine = rocksdb\n  path = "/data/db"\n',
 }
 BASES_OF = {
-    "mongodb": [f"ycsb.{name}" for name in YCSB],
+    "mongodb": [f"ycsb.{name}" for name in TOOL_SPECS.own["ycsb"].workloads],
     "rocksdb": [f"db_bench.{name}" for name in ("readrandom", "readwhilewriting", "readrandomwriterandom")],
 }
+ROCKSDB = {name: each.key for name, each in ENGINE_SPECS.own["rocksdb"].options.items()}
 FACTS = {"note": shapes.Key(shapes.Fact(), ""), "network": shapes.Key(shapes.Fact(), "")}
-NEEDS_OTHERS = ("scan_length", "write_rate", "record_size", *PROPORTIONS)
+NEEDS_OTHERS = ("scan_length", "write_rate", "record_size", *TOOL_SPECS.own["ycsb"].shares)
 """Attributes of a workload that are right with some of the others, or some benchmarks, only."""
 A_FILE = "config"
 """The attribute of a database that names a file beside the spec."""
@@ -210,7 +216,7 @@ def started(draw: st.DrawFn) -> str:
     drawn = draw(
         st.fixed_dictionaries({name: found for name, key in keys.items() if (found := value(key.shape)) is not None})
     )
-    alone = {key: database_schema.DATABASE.keys[key] for key in ONLY_STARTED if key not in {*sum(TOGETHER, ()), A_FILE}}
+    alone = {key: database_schema.DATABASE.keys[key] for key in STARTED if key not in {*sum(TOGETHER, ()), A_FILE}}
     return draw(attributes(alone, only="mongodb")) + "".join(f"  {name} = {text}\n" for name, text in drawn.items())
 
 
@@ -227,18 +233,18 @@ def specs(draw: st.DrawFn) -> str:
         parts.append(f'hardware {group} {{\n  hosts = "{group}-[1-{hosts}].lab"\n{facts}  ssh {{\n{ssh}  }}\n}}\n')
     if engine == "mongodb":
         parts.append('client load { hosts = "load.lab"  tool = ycsb("/opt/ycsb") }\n')
-    keys = draw(attributes(database_schema.DATABASE.keys, ("engine", "uri", "server", "path", *ONLY_STARTED), engine))
+    keys = draw(attributes(database_schema.DATABASE.keys, ("engine", "uri", "server", "path", *STARTED), engine))
     keys += draw(started()) if kind == "started" else ""
-    options = f"  options {{\n{draw(attributes(database_schema.ROCKSDB_OPTIONS))}  }}\n" if engine == "rocksdb" else ""
+    options = f"  options {{\n{draw(attributes(ROCKSDB))}  }}\n" if engine == "rocksdb" else ""
     parts.append(f"database store {{\n{DATABASES[kind]}{keys}{options}}}\n")
     workloads = [f"w{number}" for number in range(draw(st.integers(1, 3)))]
     for name in workloads:
-        keys = draw(attributes(schema.WORKLOAD.keys, NEEDS_OTHERS, only))
+        keys = draw(attributes(WORKLOAD.keys, NEEDS_OTHERS, only))
         parts.append(f'workload {name} "Load {name}" from {draw(st.sampled_from(BASES_OF[engine]))} {{\n{keys}}}\n')
     parts.append(
         f"experiment ramp {{\n  hardware = [alpha, beta]\n  workloads = [{', '.join(workloads)}]\n"
         f"  threads = {draw(RAMPS)}\n  measure = 1 min\n  repeats = {draw(REPEATS)}\n  probes = [cpu every 1 s]\n"
-        f"{draw(attributes(schema.EXPERIMENT.keys, without=('measure',)))}}}\n"
+        f"{draw(attributes(block_schema.EXPERIMENT.keys, without=('measure',)))}}}\n"
     )
     return "\n".join([*parts, draw(st.sampled_from(REPORTS))])
 

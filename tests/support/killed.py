@@ -1,4 +1,4 @@
-"""`bench` that is killed by SIGKILL at a named point of a run: `python -m tests.support.killed POINT WORDS...`.
+"""`bench` that is killed by SIGKILL at a named point of a run.
 
 A point is JSON: the fields of a record (`{"type": "step_started", "step": "load"}`), after which it is killed once the
 record is on the disk; or `{"waits_in": "load"}`, when it first waits for a job of that step.
@@ -6,23 +6,22 @@ record is on the disk; or `{"waits_in": "load"}`, when it first waits for a job 
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import sys
+from collections.abc import Mapping
 from typing import Any
 
-from benchbrief.cli import main
-from benchbrief.runners.jobs import DetachedJob
-from benchbrief.runners.journal import AnyRecord
-from benchbrief.runners.journal_io import Journal
+from benchbrief.runners.jobs.detached_jobs import DetachedJob
+from benchbrief.runners.journal.events import AnyRecord
+from benchbrief.runners.journal.journal_writer import Journal
 
 
 def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def arm(point: dict[str, Any]) -> None:
+def arm(point: Mapping[str, Any]) -> None:
+    """Let this process die at the point."""
     write, wait = Journal.write, DetachedJob.wait
     step = [""]
 
@@ -40,9 +39,3 @@ def arm(point: dict[str, Any]) -> None:
 
     setattr(Journal, "write", write_and_die)  # noqa: B010 - a type checker would not have it otherwise
     setattr(DetachedJob, "wait", wait_and_die)  # noqa: B010
-
-
-if __name__ == "__main__":
-    arm(json.loads(sys.argv[1]))
-    sys.argv = ["bench", *sys.argv[2:]]
-    main()

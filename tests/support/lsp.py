@@ -29,11 +29,11 @@ class RequestError(Exception):
 class Client:
     """One session. `start` sends `initialize`; what the server says unasked is kept in `inbox` in the order it came."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, command: tuple[str, ...] = COMMAND) -> None:
         self.folder = folder
         self.errors = (folder / "stderr.txt").open("w+b")
         self.process = subprocess.Popen(
-            COMMAND, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors
+            command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors
         )
         assert self.process.stdin
         assert self.process.stdout
@@ -204,8 +204,8 @@ class Client:
 
 
 @contextmanager
-def session(folder: Path, capabilities: Message | None = None) -> Iterator[Client]:
-    client = Client(folder)
+def session(folder: Path, capabilities: Message | None = None, command: tuple[str, ...] = COMMAND) -> Iterator[Client]:
+    client = Client(folder, command)
     try:
         yield client.start(capabilities)
     finally:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchbrief.runners.histogram import percentile
-from benchbrief.runners.measurement import Measurement, Operation
+from benchbrief.runners.measurement.histogram import percentile
+from benchbrief.runners.measurement.measurement import Measurement, Operation
 
 
 def rendered(measurement: Measurement) -> str:

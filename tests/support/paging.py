@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,3 +74,37 @@ def _links(reader: Any) -> Iterator[tuple[int, str]]:
             target = str(annotation.get_object().get("/Dest") or "")
             if target.startswith("note-"):
                 yield number, target
+
+
+class Word(NamedTuple):
+    """A word on a page, with the edges of its box in points from the top left corner."""
+
+    text: str
+    page: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def covers(self, other: Word) -> bool:
+        """Whether the two overlap by more than the air that a box has around its letters."""
+        across = min(self.right, other.right) - max(self.left, other.left)
+        down = min(self.bottom, other.bottom) - max(self.top, other.top)
+        return (
+            self.page == other.page
+            and across > 1
+            and down > 0.45 * min(self.bottom - self.top, other.bottom - other.top)
+        )
+
+
+def words(pdf: Path) -> list[Word]:
+    """All words of a PDF, in its order."""
+    command = (system_tool("pdftotext"), "-bbox", pdf, "-")
+    told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100).stdout
+    found, page = [], 0
+    for line in told.splitlines():
+        page += "<page " in line
+        if match := re.search(r'xMin="([\d.-]+)" yMin="([\d.-]+)" xMax="([\d.-]+)" yMax="([\d.-]+)">(.*)</word>', line):
+            left, top, right, bottom = (float(edge) for edge in match.groups()[:4])
+            found.append(Word(unescape(match[5]), page, left, top, right, bottom))
+    return found

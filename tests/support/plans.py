@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchbrief.compiler.compile import check
-from benchbrief.compiler.plan import Plan
-from benchbrief.dsl.diagnostics import SpecError
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.dsl.diagnostics.diagnostic import SpecError
 
 
 def compile_spec(path: Path, *, profile: str | None = None, params: Mapping[str, str] | None = None) -> Plan:

@@ -22,9 +22,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchbrief.compiler.plan import Host
+from benchbrief.compiler.planning.plan import Host
 from tests.support.tools import system_tool
 from tests.support.waiting import until
+from tests.support.wrapped import PROGRAMS
 
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
 
@@ -130,6 +131,7 @@ def sshd(*, user: str | None = None, config: str = "") -> Iterator[Sshd]:
 
     Its TMPDIR and HOME are its own, unless `config` sets TMPDIR: as on hosts apart, jobs and claims of one are not seen
     on another, and the start-up files of who runs the tests, slow ones perhaps, are not those of the host's account.
+    Its `db_bench` is the one that spares the processor, unless `config` sets PATH or TMPDIR.
     """
     program = system_tool("sshd")
     user = user or getpass.getuser()
@@ -151,7 +153,9 @@ def sshd(*, user: str | None = None, config: str = "") -> Iterator[Sshd]:
         account.mkdir()
         account.chmod(0o1777)
         if "TMPDIR=" not in config:  # of several SetEnv lines, the first alone counts
-            own = f"SetEnv TMPDIR={scratch} HOME={account}"
+            own = f'SetEnv TMPDIR={scratch} HOME={account} "JAVA_OPTS={os.environ.get("JAVA_OPTS", "")}"'
+            if "PATH=" not in config:
+                own += f" PATH={PROGRAMS}:/usr/local/bin:/usr/bin:/bin"
             config = config.replace("SetEnv", own, 1) if "SetEnv" in config else f"{config}\n{own}"
         if os.getuid() == 0:
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)

@@ -9,6 +9,7 @@ and environment of its own. Whatever is about the start itself runs the installe
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import gc
 import importlib
 import io
@@ -20,25 +21,46 @@ import socket
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import traceback
 from collections.abc import Mapping, Sequence
 from functools import cache
+from io import FileIO
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
+
+from benchbrief.reports.charts.svg_converter import CONVERTER, Converter
+from tests.support import killed
 
 _LIBRARIES = ("altair", "babel.numbers", "duckdb", "fabric", "jinja2", "pymongo", "pypdf", "scipy.stats", "weasyprint")
 _ROOMS = (
     "benchbrief.pipeline",
-    "benchbrief.reports.build",
-    "benchbrief.results.ingest",
+    "benchbrief.reports.view.build_view",
+    "benchbrief.results.ingest.ingest_run",
     "benchbrief.results.imports",
-    "benchbrief.runners.executor",
-    "benchbrief.runners.simulated.world",
+    "benchbrief.runners.execution.executor",
+    "benchbrief.runners.simulated.simulated_world",
 )
 _MOST_BYTES = 200_000
 _BROKEN = 70
 """No exit code of `bench`: something left its `main` that never should."""
+
+
+SPEC = """
+hardware box { hosts = "box"  variant one { }  variant two { } }
+client load { hosts = "load"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://box/ycsb" }
+workload a from ycsb.a { records = 1k }
+experiment ramp { hardware = box.variants  workloads = a  threads = [1, 2]  measure = 1 s }
+report brief "Brief" {
+  callout "C" { rows = workload  column "T" = "{max(throughput over threads, hardware):,.0f}" }
+  figure "F" { line = throughput by threads, color hardware }
+  table "T" { rows = facts }
+  disclosure = automatic
+}
+"""
+"""Whose simulated brief makes all that is made once: templates, fonts, connections to the chart converter."""
 
 
 class Warm:
@@ -57,21 +79,46 @@ class Warm:
             )
 
     def run(
-        self, words: Sequence[str], cwd: Path, env: Mapping[str, str], timeout: float
+        self,
+        words: Sequence[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        timeout: float,
+        killed_at: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
-        request = json.dumps({"words": words, "cwd": str(cwd), "env": dict(env)}).encode()
-        told, tell = os.pipe()
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, os.fdopen(told, "rb", 0) as status:
-            socket.send_fds(self._socket, [request], [out.fileno(), err.fileno(), tell])
-            os.close(tell)
-            pid = int(status.readline())
-            if not select.select([status], [], [], timeout)[0]:
-                os.kill(pid, signal.SIGKILL)
-                raise subprocess.TimeoutExpired(list(words), timeout)
-            code = int(status.readline())
+        """Run `bench` with these words. It dies at the point `killed_at`: see `killed.py`."""
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            asked = {"words": words, "cwd": str(cwd), "env": dict(env), "killed_at": killed_at}
+            with self._asked(asked, out.fileno(), err.fileno()) as status:
+                pid = int(status.readline())
+                if not select.select([status], [], [], timeout)[0]:
+                    os.kill(pid, signal.SIGKILL)
+                    warm.cache_clear()  # it may have left a drawing half asked for
+                    raise subprocess.TimeoutExpired(list(words), timeout)
+                code = int(status.readline())
             out.seek(0)
             err.seek(0)
             return subprocess.CompletedProcess(words, code, out.read(), err.read())
+
+    def shown(self, words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> bytes:
+        """What `bench` with these words shows on a terminal of its own."""
+        ours, theirs = os.openpty()
+        asked = {"words": words, "cwd": str(cwd), "env": dict(env), "on_a_terminal": True}
+        shown = b""
+        with self._asked(asked, theirs, theirs):
+            os.close(theirs)
+            with contextlib.suppress(OSError):  # the last writer has closed the terminal
+                while part := os.read(ours, 65536):
+                    shown += part
+            os.close(ours)
+        return shown
+
+    def _asked(self, request: Mapping[str, object], out: int, err: int) -> FileIO:
+        """Gives what tells the process id, and after its end the exit code, a line each."""
+        told, tell = os.pipe()
+        socket.send_fds(self._socket, [json.dumps(request).encode()], [out, err, tell])
+        os.close(tell)
+        return FileIO(told)
 
 
 @cache
@@ -82,7 +129,26 @@ def warm() -> Warm:
 
 def starts_alike(env: Mapping[str, str]) -> bool:
     """Whether Python would begin with this environment as it does without: else it has to begin anew."""
-    return not any(name.startswith(("PYTHON", "LANG", "LC_", "TZ", "TERM", "COLUMNS")) for name in env)
+    return not any(name.startswith(("PYTHON", "LD_", "LANG", "LC_", "TZ", "TERM", "COLUMNS")) for name in env)
+
+
+class _Shared(Converter):
+    """One chart converter for all commands: they take turns. Those that are about its end start `bench` anew."""
+
+    _turn = tempfile.TemporaryFile()  # noqa: SIM115  # for as long as the process
+
+    def svg(self, spec: Mapping[str, Any]) -> str:
+        fcntl.lockf(self._turn, fcntl.LOCK_EX)
+        try:
+            return super().svg(spec)
+        finally:
+            fcntl.lockf(self._turn, fcntl.LOCK_UN)
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        return self._child or super()._started()  # a fork can't ask about its parent's child
+
+    def close(self) -> None:
+        """Leave it to the next command."""
 
 
 # --- the process that is forked --------------------------------------------------------------------------------
@@ -91,13 +157,21 @@ def starts_alike(env: Mapping[str, str]) -> bool:
 def _serve(number: int) -> NoReturn:
     for name in (*_LIBRARIES, *_ROOMS):
         importlib.import_module(name)
-    from benchbrief.cli import COMMANDS, group
+    from benchbrief.cli.command_line import COMMANDS, group
 
     for name in COMMANDS:
         importlib.import_module(f"benchbrief.commands.{name}")
-    with contextlib.redirect_stdout(io.StringIO()):  # what is made when it is first needed, such as the parser
-        for words in (["plan", "examples/quickstart.bench"], ["explain", "E0101"]):
+    CONVERTER.__class__ = _Shared
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(io.StringIO()),  # what is made when it is first needed, such as the parser
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
+        Path("warm.bench").write_text(SPEC, "utf-8")
+        for words in (["plan", "warm.bench"], ["explain", "E0101"], ["run", "warm.bench", "--simulate"]):
             group.main(words, standalone_mode=False)
+    gc.collect()
     gc.freeze()
     with socket.socket(fileno=number) as asked:
         while True:
@@ -136,9 +210,17 @@ def _become_bench(request: dict[str, object], out: int, err: int) -> NoReturn:
         tempfile.tempdir = None
         for number, stream in ((out, sys.stdout), (err, sys.stderr)):
             os.dup2(number, stream.fileno())
+        if request.get("on_a_terminal"):
+            os.setsid()
+            fcntl.ioctl(1, termios.TIOCSCTTY, 0)
+            os.dup2(1, 0)
+            sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w", buffering=1), open(2, "w", buffering=1)  # noqa: SIM115
+        for number in {out, err}:
             os.close(number)
+        if request.get("killed_at"):
+            killed.arm(request["killed_at"])  # type: ignore[arg-type]  # the same
         sys.argv = ["bench", *request["words"]]  # type: ignore[misc]  # the same
-        from benchbrief.cli import main
+        from benchbrief.cli.command_line import main
 
         try:
             main()

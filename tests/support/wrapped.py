@@ -6,27 +6,28 @@ from pathlib import Path
 
 from tests.support.tools import built_tool, system_tool
 
-_QUICK_LOAD = 'case "$*" in *--benchmarks=fillseq,*) set -- "$@" --benchmarks=fillseq,flush;; esac\n'
-"""Without the five seconds that db_bench waits for compactions, which so few records do not cause."""
+PROGRAMS = Path(__file__).parent / "programs"
+"""A folder for the PATH and for BENCHBRIEF_TOOLS, with a `db_bench` and a `ycsb` that spare the processor."""
 
 
 def db_bench(folder: Path, cases: str = "") -> Path:
     """A `db_bench` in a folder, for `tool = db_bench("...")`. `cases` are of the shell's `case "$*" in`."""
-    return _script(folder / "db_bench", cases, system_tool("db_bench"), _QUICK_LOAD)
+    system_tool("db_bench")
+    return _script(folder / "db_bench", cases, PROGRAMS / "db_bench")
 
 
-def ycsb(folder: Path, cases: str) -> Path:
+def ycsb(folder: Path, cases: str = "") -> Path:
     """A folder laid out like YCSB's release, for `tool = ycsb("...")`, whose `bin/ycsb.sh` is wrapped."""
-    real = built_tool("ycsb")
+    built_tool("ycsb")
     (folder / "bin").mkdir(parents=True)
     for name in ("lib", "mongodb-binding", "workloads"):
-        (folder / name).symlink_to(real / name)
-    _script(folder / "bin" / "ycsb.sh", cases, real / "bin" / "ycsb.sh")
+        (folder / name).symlink_to(PROGRAMS / "ycsb" / name)
+    _script(folder / "bin" / "ycsb.sh", cases, PROGRAMS / "ycsb" / "bin" / "ycsb.sh")
     return folder
 
 
-def _script(path: Path, cases: str, real: Path, before: str = "") -> Path:
+def _script(path: Path, cases: str, real: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'#!/bin/sh\n{before}case "$*" in\n{cases}\nesac\nexec {real} "$@"\n', encoding="utf-8")
+    path.write_text(f'#!/bin/sh\ncase "$*" in\n{cases}\nesac\nexec {real} "$@"\n', encoding="utf-8")
     path.chmod(0o755)
     return path

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tools import REPOSITORY
+from tests.support.tools import REPOSITORY, built_tool
 
 
 @pytest.fixture
@@ -94,3 +94,18 @@ def test_a_second_call_ends_at_once() -> None:
     start = time.monotonic()
     assert setup(REPOSITORY, "python").stdout == ""
     assert time.monotonic() - start < 1.0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("mongo-stand-in/bin/mongo-stand-in", "--port", "none"), ("ycsb/bin/ycsb.sh", "run", "mongodb", "-P", "/none")],
+    ids=lambda command: command[0],
+)
+def test_java_starts_with_the_classes_that_the_set_up_kept(command: tuple[str, ...]) -> None:
+    program, *arguments = command
+    built_tool(program.split("/")[0] + "/classes.jsa")
+    environment = os.environ | {"JAVA_OPTS": "-Xshare:on -Xlog:class+load:stdout"}  # Java ends when it cannot map them
+    done = subprocess.run(
+        [built_tool(program), *arguments], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "source: shared objects file (top)" in done.stdout

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchbrief.compiler.blocks.shapes import BlockSchema, Flag, Key, Login, Number, Text, Word
+from benchbrief.compiler.blocks.values.joined_keys import owners
+from benchbrief.compiler.blocks.values.shapes import BlockSchema, Flag, Key, Login, Number, Text, Word
 from tools.reference.markdown import code, table
 
 
@@ -16,7 +17,7 @@ def attributes(keys: Mapping[str, Key]) -> str:
 
 
 def _doc(key: Key) -> str:
-    return f"{key.doc} ({key.only} only)" if key.only else key.doc
+    return f"{key.doc} ({owners(key.only)} only)" if key.only else key.doc
 
 
 def left_out(key: Key) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler.blocks.database_schema import MONGODB_OPTIONS, ROCKSDB_OPTIONS
-from benchbrief.compiler.blocks.schema import BLOCKS
-from benchbrief.compiler.blocks.shapes import BlockSchema
-from benchbrief.compiler.metrics import glossary
+from benchbrief.compiler.blocks.values.block_schema import BLOCKS
+from benchbrief.compiler.blocks.values.shapes import BlockSchema
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS
+from benchbrief.compiler.metrics import word_meanings
 from tools.reference.attributes import attributes, exclusive, heading
 from tools.reference.markdown import code, joined, table, text
 
@@ -74,21 +74,22 @@ def _calls() -> Iterator[str]:
     calls = {"range": "a ramp", "knee": "a search", "confident": "`repeats`", "random": "an order of `repeats`"}
     for call, where in calls.items():
         yield f"The arguments of `{call}(...)`, {where}:"
-        rows = [(code(f"{name}:"), doc) for name, doc in glossary.ARGUMENTS[call].items()]
+        rows = [(code(f"{name}:"), doc) for name, doc in word_meanings.ARGUMENTS[call].items()]
         yield table(("argument", "what it says"), rows)
     yield "The orders of `repeats`:"
-    yield table(("order", "what is measured when"), [(code(name), doc) for name, doc in glossary.ORDERS.items()])
+    yield table(("order", "what is measured when"), [(code(name), doc) for name, doc in word_meanings.ORDERS.items()])
 
 
 def _options() -> Iterator[str]:
     yield "## `options`"
     yield text("blocks/options")
-    yield "### Options of RocksDB"
-    yield text("blocks/options-rocksdb")
-    yield attributes(ROCKSDB_OPTIONS)
-    yield "### Options of MongoDB connections"
-    yield text("blocks/options-mongodb")
-    yield attributes({name: option.key for name, option in MONGODB_OPTIONS.items()})
-    names = [(code(name), code(option.name)) for name, option in MONGODB_OPTIONS.items()]
-    yield "In a connection string these are:"
-    yield table(("option", "in a connection string"), names)
+    for name, spec in ENGINE_SPECS.own.items():
+        if not spec.options:
+            continue
+        yield f"### Options of {spec.options_label}"
+        yield text(f"blocks/options-{name}")
+        yield attributes({key: option.key for key, option in spec.options.items()})
+        if any(option.name for option in spec.options.values()):
+            yield "In a connection string these are:"
+            names = [(code(key), code(option.name)) for key, option in spec.options.items()]
+            yield table(("option", "in a connection string"), names)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import click
 
-from benchbrief.cli import COMMANDS, group
-from benchbrief.terminal import MEANINGS
+from benchbrief.cli.command_line import COMMANDS, group
+from benchbrief.cli.terminal import MEANINGS
 from tools.reference.markdown import code, fenced, joined, table, text
 
 _BESIDE = re.compile(r"(\S) {2,}(\S.*)$")

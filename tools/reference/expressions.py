@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from benchbrief.compiler.metrics import glossary
-from benchbrief.compiler.metrics.curves import ARGUMENTS as CURVE_ARGUMENTS
-from benchbrief.compiler.metrics.curves import CURVES
-from benchbrief.compiler.metrics.measures import DIMENSIONS, KINDS, NAMED, ORDERED, SAMPLED
+from benchbrief.compiler.metrics import word_meanings
+from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS, KINDS, NAMED, ORDERED, SAMPLED
+from benchbrief.compiler.metrics.typing.curves import ARGUMENTS as CURVE_ARGUMENTS
+from benchbrief.compiler.metrics.typing.curves import CURVES
 from benchbrief.compiler.units import base_unit
 from tools.reference.markdown import code, joined, table, text
 
@@ -29,7 +29,7 @@ def page() -> str:
             text("dimensions"),
             table(
                 ("dimension", "its keys", "what it is"),
-                [(code(d), _keys(d), glossary.DIMENSIONS[d]) for d in DIMENSIONS],
+                [(code(d), _keys(d), word_meanings.DIMENSIONS[d]) for d in DIMENSIONS],
             ),
             "## Functions",
             text("functions"),
@@ -37,12 +37,12 @@ def page() -> str:
                 ("function", "what it gives", "along", "arguments"),
                 [
                     (code(_example(name)), doc, _along(name), _arguments(name))
-                    for name, (_, doc) in glossary.FUNCTIONS.items()
+                    for name, (_, doc) in word_meanings.FUNCTIONS.items()
                 ],
             ),
             "## What a curve shows",
             text("curves"),
-            *(f"### `{name}`\n\n{rule}" for name, rule in glossary.RULES.items()),
+            *(f"### `{name}`\n\n{rule}" for name, rule in word_meanings.RULES.items()),
         ]
     )
 
@@ -52,7 +52,7 @@ def _measure(name: str) -> tuple[str, ...]:
     by = [dim for dim in DIMENSIONS if dim in kind.on_demand]
     unit = base_unit(kind.unit)
     probe = f"the probe [`{kind.probe}`](tools.md#probes)" if kind.probe else "–"
-    return (code(name), code(unit) if unit else "a share", glossary.measure_doc(name), code(*by), probe)
+    return (code(name), code(unit) if unit else "none", word_meanings.measure_doc(name), code(*by), probe)
 
 
 def _keys(dimension: str) -> str:
@@ -62,7 +62,7 @@ def _keys(dimension: str) -> str:
 
 
 def _example(name: str) -> str:
-    return _PLACE.sub(r"\1", glossary.FUNCTIONS[name][0])
+    return _PLACE.sub(r"\1", word_meanings.FUNCTIONS[name][0])
 
 
 def _along(name: str) -> str:
@@ -76,6 +76,6 @@ def _along(name: str) -> str:
 def _arguments(name: str) -> str:
     if name in CURVES:
         # A search is called `knee` too, and has arguments of its own.
-        named = {word: glossary.ARGUMENTS[name][word] for word in CURVE_ARGUMENTS.get(name, ())}
+        named = {word: word_meanings.ARGUMENTS[name][word] for word in CURVE_ARGUMENTS.get(name, ())}
         return " ".join(f"`{word}:` {doc}" for word, doc in named.items()) or "–"
     return "–" if name in ("range", "ci", "p_value") else "`when` a condition holds"

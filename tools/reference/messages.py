@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler.codes import CodeInfo, all_codes
+from benchbrief.compiler.diagnostic_codes import CodeInfo, all_codes
 from tools.reference.markdown import joined, table, text
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchbrief.compiler.briefs.report import LANGUAGES, TEMPLATES
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
-from benchbrief.compiler.metrics import glossary
+from benchbrief.compiler.extensions.extension_spec import LANGUAGES
+from benchbrief.compiler.metrics import word_meanings
 from tools.reference.attributes import attributes, heading
 from tools.reference.markdown import code, joined, table, text
 
@@ -23,11 +23,13 @@ def page() -> str:
             "## Texts and their holes",
             text("holes"),
             "## Templates",
-            table(("template", "what it looks like"), [(code(name), glossary.TEMPLATES[name]) for name in TEMPLATES]),
+            table(
+                ("template", "what it looks like"), [(code(name), doc) for name, doc in word_meanings.TEMPLATES.items()]
+            ),
             "## Languages",
             table(
                 ("language", "of all that the brief adds to your words"),
-                [(code(w), glossary.LANGUAGES[w]) for w in LANGUAGES],
+                [(code(w), word_meanings.LANGUAGES[w]) for w in LANGUAGES],
             ),
         ]
     )

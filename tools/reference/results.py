@@ -10,10 +10,10 @@ from datetime import datetime
 from types import NoneType, UnionType
 from typing import get_args, get_type_hints
 
-from benchbrief.results import schema
+from benchbrief.results.store import measure_views, store_schema
 from tools.reference.markdown import code, joined, table, text
 
-_VIEW = re.compile(r"^    (measure\.\w+) +(.*(?:\n {8,}.*)*)", re.MULTILINE)
+_VIEW = re.compile(r"^    ((?:measure|metric)\.\w+) +(.*(?:\n {8,}.*)*)", re.MULTILINE)
 
 
 def page() -> str:
@@ -33,13 +33,13 @@ def page() -> str:
 
 def _views() -> Iterator[tuple[str, str]]:
     """As the schema's first lines tell of them."""
-    for name, told in _VIEW.findall(schema.__doc__ or ""):
+    for name, told in _VIEW.findall(measure_views.__doc__ or ""):
         yield code(name), " ".join(told.split())
 
 
 def _tables() -> Iterator[str]:
     docs = _column_docs()
-    for name, row in schema.TABLES.items():
+    for name, row in store_schema.TABLES.items():
         yield f"### `{name}`"
         own = inspect.getdoc(row) or ""
         yield "" if own.startswith(f"{row.__name__}(") else own
@@ -65,7 +65,7 @@ def _type(annotation: object) -> str:
 def _column_docs() -> Mapping[tuple[str, str], str]:
     """The text behind a field, by the class and the field."""
     found = {}
-    for node in ast.parse(inspect.getsource(schema)).body:
+    for node in ast.parse(inspect.getsource(store_schema)).body:
         if isinstance(node, ast.ClassDef):
             for field, behind in zip(node.body, node.body[1:], strict=False):
                 match field, behind:

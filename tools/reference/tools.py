@@ -1,30 +1,28 @@
-"""The page of engines, load generators, probes and power meters."""
+"""The page of engines, load generators, probes, power meters and importers."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 
-from benchbrief.compiler.blocks.meter_schema import METERS
-from benchbrief.compiler.blocks.schema import PROBES
-from benchbrief.compiler.blocks.tools import DRIVERS, ENGINE_TOOLS, INTENDED, MERGEABLE, OPEN_LOOP, PHASED
-from benchbrief.compiler.metrics import glossary
-from benchbrief.compiler.metrics.measures import KINDS
+from benchbrief.compiler.blocks.power.meter_schema import METERS
+from benchbrief.compiler.extensions import ImporterSpec, ProbeSpec, ToolSpec
+from benchbrief.compiler.extensions.own_tools import own_tools
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, IMPORTER_SPECS, PROBE_SPECS, TOOL_SPECS
+from benchbrief.compiler.metrics import word_meanings
+from benchbrief.compiler.metrics.measure_catalogue import measures_of
+from benchbrief.compiler.units import base_unit
 from tools.reference.attributes import left_out, value
 from tools.reference.markdown import code, joined, table, text
-
-PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 
 def page() -> str:
     return joined(
         [
-            "# Engines, load generators, probes and power meters",
+            "# Engines, load generators, probes, power meters and importers",
             "## Engines",
             table(
                 ("engine", "what it is", "load generators"),
-                [(code(name), glossary.ENGINES[name], code(*tools)) for name, tools in ENGINE_TOOLS.items()],
+                [(code(name), spec.doc, code(*spec.tools)) for name, spec in ENGINE_SPECS.own.items()],
             ),
             "## Load generators",
             text("tools"),
@@ -33,11 +31,21 @@ def page() -> str:
                     *("tool", "what it is", "offers a load (`target`)", "its latency at a `target`"),
                     *("its latencies are", "measures `phases`"),
                 ),
-                [_tool(name) for name in DRIVERS],
+                [_tool(TOOL_SPECS.own[name]) for name in own_tools()],
+            ),
+            text("tool_measures"),
+            table(
+                ("measure", "unit", "what it is"),
+                [
+                    (code(kind.name), base_unit(kind.unit) or "–", kind.said.doc)
+                    for name in own_tools()
+                    for kind in measures_of(TOOL_SPECS.own[name])
+                    if kind.said
+                ],
             ),
             "## Probes",
             text("probes"),
-            table(("probe", "what it samples", "measures", "`bench run`"), [_probe(name) for name in PROBES]),
+            table(("probe", "what it samples", "measures"), [_probe(spec) for spec in PROBE_SPECS.own.values()]),
             "## Power meters",
             text("meters"),
             table(
@@ -46,30 +54,42 @@ def page() -> str:
                     (
                         f"[`{name}`](#{name})",
                         meter.doc,
-                        glossary.BOUNDARIES[meter.boundary],
+                        word_meanings.BOUNDARIES[meter.boundary],
                         "the controller" if meter.networked else "the hosts",
                     )
                     for name, meter in METERS.items()
                 ],
             ),
             *_meters(),
+            "## Importers",
+            text("importers"),
+            table(
+                ("importer", "what it reads", "what is known then", "options"),
+                [_importer(spec) for spec in IMPORTER_SPECS.own.values()],
+            ),
         ]
     )
 
 
-def _tool(name: str) -> tuple[str, ...]:
-    offered = name in OPEN_LOOP
-    counted = "counted from when it was due" if name in INTENDED else "counted from when it was sent"
-    kept = "histograms, which are merged" if name in MERGEABLE else "percentiles by source"
-    phases = "yes, with a histogram each" if name in PHASED else "no"
-    return (code(name), glossary.TOOLS[name], "yes" if offered else "no", counted if offered else "–", kept, phases)
+def _importer(spec: ImporterSpec) -> tuple[str, ...]:
+    options = "<br>".join(f"`--{name}`: {key.doc}" for name, key in spec.options.items())
+    return (code(spec.name), spec.doc, spec.tells, options or (f"`--samples {spec.name}`" if spec.probe else "–"))
 
 
-def _probe(name: str) -> tuple[str, ...]:
-    entries = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["entry-points"]["benchbrief.probes"]
-    measures = [kind.name for kind in KINDS.values() if kind.probe == name]
-    runs = "samples it" if name in entries else "refuses it so far"
-    return (code(name), glossary.PROBES[name], code(*measures) or "none so far", runs)
+def _tool(spec: ToolSpec) -> tuple[str, ...]:
+    counted = "counted from when it was due" if spec.intended_latency else "counted from when it was sent"
+    return (
+        code(spec.name),
+        spec.doc,
+        "yes" if spec.open_loop else "no",
+        counted if spec.open_loop else "–",
+        "histograms, which are merged" if spec.mergeable else "percentiles by source",
+        "yes, with a histogram each" if spec.phases else "no",
+    )
+
+
+def _probe(spec: ProbeSpec) -> tuple[str, ...]:
+    return (code(spec.name), spec.doc, code(*spec.measures))
 
 
 def _meters() -> Iterator[str]:

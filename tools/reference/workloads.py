@@ -2,47 +2,46 @@
 
 from __future__ import annotations
 
-from benchbrief.compiler.blocks.workload_tables import DB_BENCH, PROPORTIONS, YCSB, Benchmark, read_share
+from collections.abc import Iterator
+
+from benchbrief.compiler.extensions import ToolSpec
+from benchbrief.compiler.extensions.own_tools import own_families
 from tools.reference.markdown import code, joined, table, text
 
 
 def page() -> str:
-    return joined(
-        [
-            "# Workloads",
-            text("workloads"),
-            "## YCSB",
-            text("workloads-ycsb"),
-            table(
-                ("workload", *map(code, PROPORTIONS), "distribution", "what it does"), [_core(name) for name in YCSB]
-            ),
-            "## db_bench",
-            text("workloads-db_bench"),
-            table(
-                ("workload", "operations", "data set", "measured", "what it does"),
-                [_benchmark(name, benchmark) for name, benchmark in DB_BENCH.items()],
-            ),
-            "## `load`",
-            text("workloads-load"),
-        ]
-    )
+    return joined(["# Workloads", text("workloads"), *_families(), "## `load`", text("workloads-load")])
 
 
-def _core(name: str) -> tuple[str, ...]:
-    core = YCSB[name]
-    shares = [f"{core.mix[operation]:.0%}" if operation in core.mix else "–" for operation in PROPORTIONS]
-    return (code(f"ycsb.{name}"), *shares, code(core.distribution), core.description["en"])
+def _families() -> Iterator[str]:
+    for name, family in own_families().items():
+        yield f"## {family.label}"
+        yield text(f"workloads-{name}")
+        yield _by_shares(family) if family.shares else _by_operations(family)
 
 
-def _benchmark(name: str, benchmark: Benchmark) -> tuple[str, ...]:
-    share = read_share(name)
-    operations = code(*benchmark.operations)
-    if share is not None:
-        operations += f"; `read` is {share:.0%} where it is left out"
-    return (
-        code(f"db_bench.{name}"),
-        operations,
-        "loaded before" if benchmark.existing else "empty at first",
-        "for a time" if benchmark.timed else "to the last record",
-        benchmark.description["en"],
-    )
+def _by_shares(family: ToolSpec) -> str:
+    others = dict.fromkeys(name for each in family.workloads.values() for name in each.settings)
+    others = {name: None for name in others if name not in family.shares}
+    rows = [
+        (
+            code(f"{family.name}.{name}"),
+            *(f"{float(each.settings[share]):.0%}" if share in each.settings else "–" for share in family.shares),
+            *(code(str(each.settings.get(other, "–"))) for other in others),
+            each.description["en"],
+        )
+        for name, each in family.workloads.items()
+    ]
+    return table(("workload", *map(code, family.shares), *others, "what it does"), rows)
+
+
+def _by_operations(family: ToolSpec) -> str:
+    rows = []
+    for name, each in family.workloads.items():
+        operations = code(*each.operations)
+        for setting, value in each.settings.items():
+            operations += f"; `{setting}` is {float(value):.0%} where it is left out"
+        kept = "loaded before" if each.existing else "empty at first"
+        measured = "for a time" if each.timed else "to the last record"
+        rows.append((code(f"{family.name}.{name}"), operations, kept, measured, each.description["en"]))
+    return table(("workload", "operations", "data set", "measured", "what it does"), rows)

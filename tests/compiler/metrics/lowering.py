@@ -6,12 +6,12 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from benchbrief.compiler import plan
-from benchbrief.compiler.briefs.report import lower
-from benchbrief.compiler.scope import Scope
-from benchbrief.dsl import ast
-from benchbrief.dsl.parse import parse
-from benchbrief.dsl.source import Source
+from benchbrief.compiler.briefs.lower_report import lower
+from benchbrief.compiler.frontend.scope import Scope
+from benchbrief.compiler.planning import plan
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.parse import parse
+from benchbrief.dsl.syntax.source import Source
 
 WORLD = Path(__file__).parent / "world.bench"
 

@@ -11,13 +11,13 @@ from typing import TypeVar
 import duckdb
 import pyarrow as pa
 
-from benchbrief.compiler import plan
-from benchbrief.compiler.blocks.params import parameters
-from benchbrief.compiler.declarations import collect
-from benchbrief.compiler.imports import load
+from benchbrief.compiler.frontend.declarations import collect
+from benchbrief.compiler.frontend.imports import load
+from benchbrief.compiler.frontend.parameters import parameters
+from benchbrief.compiler.frontend.resolve import resolve
+from benchbrief.compiler.frontend.scope import Scope
+from benchbrief.compiler.planning import plan
 from benchbrief.compiler.problems import Findings
-from benchbrief.compiler.resolve import resolve
-from benchbrief.compiler.scope import Scope
 
 Cell = tuple[str, str, str, int, float | None, int]
 """experiment, hardware, workload, threads, target, repeat."""

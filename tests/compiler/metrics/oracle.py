@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import cast
 
-from benchbrief.compiler.scope import ExperimentKey
+from benchbrief.compiler.frontend.scope import ExperimentKey
 from benchbrief.compiler.units import parse_unit
-from benchbrief.dsl import ast
+from benchbrief.dsl.syntax import ast
 from tests.compiler.metrics import curve_rules
 from tests.compiler.metrics.measured import Cell, Measured
 

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchbrief.compiler import plan
-from benchbrief.compiler.briefs.report import lower
-from benchbrief.compiler.scope import Scope
+from benchbrief.compiler.briefs.lower_report import lower
+from benchbrief.compiler.frontend.scope import Scope
+from benchbrief.compiler.planning import plan
 from benchbrief.compiler.units import parse_unit
-from benchbrief.dsl import ast
-from benchbrief.dsl.parse import parse
-from benchbrief.dsl.source import Source
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.parse import parse
+from benchbrief.dsl.syntax.source import Source
 from tests.compiler.metrics.measured import Measured, generate, run, scope_of
 from tests.compiler.metrics.oracle import Oracle
 
@@ -219,3 +219,15 @@ def expressions(draw: st.DrawFn, unit: str, depth: int = 3) -> Shape:
 )
 def test_sql_gives_what_a_random_expression_means(shape: Shape, seed: int, missing: float) -> None:
     agree(shape[0], seed, missing, zeros=missing / 4)
+
+
+@pytest.mark.parametrize("condition", ["throughput > 500 ops/s", "errors < 200", "latency.p99[read] > 500 s"])
+def test_points_of_an_axis_go_by_each_hardware_and_workload_of_the_condition(condition: str) -> None:
+    """The same as of points that are made of a measure, whose quotient by itself is 1."""
+    _, connection = results(3, 0.0, 0.0)
+    _, bare = lowered(f"max(threads over threads, when {condition})")
+    _, measured = lowered(f"max(threads * (throughput / throughput) over threads, when {condition})")
+    found = run(connection, bare)
+    assert bare.dims == measured.dims == ("hardware", "workload")
+    assert found == run(connection, measured)
+    assert any(value is not None for value in found.values())

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchbrief.compiler import plan
-from benchbrief.compiler.briefs.report import lower
-from benchbrief.compiler.scope import Scope
+from benchbrief.compiler.briefs.lower_report import lower
+from benchbrief.compiler.frontend.scope import Scope
+from benchbrief.compiler.planning import plan
 from benchbrief.compiler.units import parse_unit
-from benchbrief.dsl import ast
-from benchbrief.dsl.parse import parse
-from benchbrief.dsl.source import Source
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.parse import parse
+from benchbrief.dsl.syntax.source import Source
 from tests.compiler.metrics import curve_rules
 from tests.compiler.metrics.lowering import lowered, metric
 from tests.compiler.metrics.measured import Cell, Measured, cells_of, generate, put, run, scope_of
@@ -262,10 +262,17 @@ def test_another_ratio_judges_otherwise() -> None:
 
 
 def test_a_number_that_was_not_reached_says_so() -> None:
-    assert metric("gain", scope("offered")).absent == "no saturation was reached within the offered loads"
-    assert metric("gain", scope("curves")).absent == "no steady state was reached within the measured phases"
-    assert metric("max(knee(throughput over threads) over hardware)", scope("curves")).absent.startswith("no knee")
-    assert metric("max(throughput over threads)", scope("curves")).absent == ""
+    assert metric("gain", scope("offered")).absent == ("no_saturation",)
+    assert metric("gain", scope("curves")).absent == ("no_steady",)
+    assert metric("max(knee(throughput over threads) over hardware)", scope("curves")).absent == ("no_knee",)
+    assert metric("max(throughput over threads)", scope("curves")).absent == ()
+
+
+def test_a_condition_that_no_point_fulfils_says_so() -> None:
+    found = metric("max(throughput over threads, when throughput > 1M ops/s)", scope("curves"))
+    assert found.absent == ("none_fulfils",)
+    steady = metric("mean(throughput over phase, when steady)", scope("curves"))
+    assert steady.absent == ("no_steady",)
 
 
 # --- operations and names ---

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.dsl.render import render_all
+from benchbrief.dsl.diagnostics.render import render_all
 from tests.compiler.specs import check_fixture
 
 FOLDER = Path(__file__).parent / "errors"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler import plan
-from benchbrief.compiler.briefs.report import lower
+from benchbrief.compiler.briefs.lower_report import lower
+from benchbrief.compiler.planning import plan
 from tests.compiler.metrics.measured import Measured, cells_of, run, scope_of
 
 SPECS = Path(__file__).parent / "specs"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler import plan
 from benchbrief.compiler.compile import check
+from benchbrief.compiler.planning import plan
 from tests.compiler.metrics.lowering import element, lowered, report
 from tests.compiler.metrics.measured import generate, run, scope_of
 
@@ -95,6 +95,17 @@ def test_a_share_printed_in_per_cent_is_multiplied_once() -> None:
         ("{throughput[eco, a, threads: 1]:,.0f}", " operations per second", "ops/s", " operations per second"),
         ("{latency.p99[read, eco, a, threads: 1]:.1f}", " to", "s", "\u00a0s to"),  # its reader could not know it
         ("{max(gain over threads, workload):.1f}", "%", "%", "%"),
+        ("{latency.p99[read, eco, a, threads: 1]:.1f}", " ミリ秒でした", "ms", " ミリ秒でした"),
+        (
+            "{latency.p99[read, eco, a, threads: 1]:.1f}",
+            " \N{GREEK SMALL LETTER MU}s",
+            "\N{GREEK SMALL LETTER MU}s",
+            " \N{GREEK SMALL LETTER MU}s",
+        ),
+        ("{latency.p99[read, eco, a, threads: 1]:.1f}", " \N{MICRO SIGN}s", "\N{MICRO SIGN}s", " \N{MICRO SIGN}s"),
+        ("{max(gain over threads, workload):.1f}", " per cent", "%", " per cent"),
+        ("{max(gain over threads, workload):.1f}", " x 3", "%", " x 3"),
+        ("{price[eco] / throughput[eco, a, threads: 1]:.2f}", " each", "USD/op", "\u00a0USD/op each"),
         ("{latency.p99[read, eco, a, threads: 1] / 1 ms:.1f}", " ms", "", " ms"),  # a plain number: the author's word
     ],
 )
@@ -150,6 +161,63 @@ def test_rows_by_columns() -> None:
     assert (found.dim, labels(found.keys), found.transposed) == ("workload", ["Store", "Cache", "Books"], False)
     assert [line.label for line in found.lines] == ["Eco", "Old", "Third"]
     assert {(line.unit, line.query.dims if line.query else None) for line in found.lines} == {("ops/s", ("workload",))}
+
+
+def heads(body: str) -> list[tuple[plan.Label, ...]]:
+    """What stands over each line, outermost first."""
+    return [(*line.heads, line.label) for line in table(body).lines]
+
+
+@pytest.mark.parametrize(
+    ("across", "expected"),
+    [
+        pytest.param(
+            "[best, throughput[threads: 2]] by hardware",
+            [(one, hardware) for one in ("Best", "throughput") for hardware in ("Eco", "Old", "Third")],
+            id="metrics-in-one-list",
+        ),
+        pytest.param(
+            "best by hardware, throughput[threads: 2] by hardware",
+            [(one, hardware) for one in ("Best", "throughput") for hardware in ("Eco", "Old", "Third")],
+            id="each-with-its-own-by",
+        ),
+        pytest.param(
+            "[best by hardware, gain[threads: 2]]",
+            [("Best", "Eco"), ("Best", "Old"), ("Best", "Third"), ("Gain",)],
+            id="beside-one-without",
+        ),
+        pytest.param(
+            "throughput[threads: 2] by hardware, throughput[threads: 4] by hardware",
+            [("throughput", n, hardware) for n in ("2", "4") for hardware in ("Eco", "Old", "Third")],
+            id="points-of-one-ramp",
+        ),
+        pytest.param(
+            "[throughput[eco, threads: 2], throughput[eco, threads: 4]]",
+            [("throughput, Eco", "2"), ("throughput, Eco", "4")],
+            id="points-alone",
+        ),
+        pytest.param("[best[eco], best[eco]]", [("Best, Eco",), ("Best, Eco",)], id="the-same-twice"),
+        pytest.param(
+            "latency.p99[read] by hardware, threads",
+            [(hardware, n) for hardware in ("Eco", "Old", "Third") for n in ("1", "2", "4", "8")][:-1],
+            id="two-dimensions",
+        ),
+        pytest.param(
+            '[best[eco], gain[threads: 2]]  column "Peak" = best by hardware',
+            [("Best, Eco",), ("Gain",), ("Peak", "Eco"), ("Peak", "Old"), ("Peak", "Third")],
+            id="under-a-name-of-its-own",
+        ),
+    ],
+)
+def test_each_line_of_a_table_stands_under_its_metric_and_its_keys(
+    across: str, expected: list[tuple[str, ...]]
+) -> None:
+    assert heads(f'table "T" {{ rows = workload  columns = {across} }}') == expected
+
+
+def test_two_dimensions_after_by_may_be_joined_by_a_comma_or_by_and() -> None:
+    comma, word = (f"rows = workload  columns = throughput by hardware{joint} threads" for joint in (",", " and"))
+    assert heads(f'table "T" {{ {comma} }}') == heads(f'table "T" {{ {word} }}')
 
 
 def test_metrics_in_rows_make_a_transposed_table() -> None:
@@ -250,6 +318,26 @@ def test_a_constant_beside_a_ramp_is_a_level_line() -> None:
         points = run(connection, level.query)
     assert set(points) == {(1,), (2,), (4,)}
     assert len(set(points.values())) == 1
+
+
+@pytest.mark.parametrize("dim", ["time", "node"])
+def test_a_constant_beside_samples_is_level_at_all_that_they_have(dim: plan.Dimension) -> None:
+    found = figure(
+        f'figure "F" {{ line = cpu[a, threads: 4] by {dim}, color hardware'
+        f"  line = throughput[a, threads: 4] by {dim}, color hardware, axis right  line = 3 cores by {dim} }}"
+    )
+    sampled, level, number = (series.query for series in found.series)
+    assert set(level.dims) == {"hardware", dim}
+    assert {read.view for read in level.reads or ()} == {"throughput"}
+    assert number.reads == ()
+    with generate(scope_of(Path(__file__).parent / "world.bench"), seed=4).connect() as connection:
+        cpu, throughput, three = (run(connection, query) for query in (sampled, level, number))
+    keys = {key[sampled.dims.index(dim)] for key, value in cpu.items() if value is not None}
+    assert keys
+    assert {key[level.dims.index(dim)] for key in throughput} == keys
+    by_hardware = {(key[level.dims.index("hardware")], value) for key, value in throughput.items()}
+    assert len(by_hardware) == len({hardware for hardware, _ in by_hardware}) > 1
+    assert three == {(key,): 3.0 for key in keys}
 
 
 def test_a_mark_stands_level_or_upright_by_its_unit() -> None:

@@ -10,14 +10,14 @@ import duckdb
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchbrief.compiler.briefs.report import lower
-from benchbrief.compiler.metrics.lookups import FUNCTIONS
-from benchbrief.compiler.metrics.measures import DIMENSIONS
-from benchbrief.compiler.scope import Scope
-from benchbrief.dsl import ast
-from benchbrief.dsl.diagnostics import SpecError
-from benchbrief.dsl.parse import parse
-from benchbrief.dsl.source import Source
+from benchbrief.compiler.briefs.lower_report import lower
+from benchbrief.compiler.frontend.scope import Scope
+from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS
+from benchbrief.compiler.metrics.typing.lookups import FUNCTIONS
+from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.parse import parse
+from benchbrief.dsl.syntax.source import Source
 from tests.compiler.metrics.measured import generate, run, scope_of
 from tests.compiler.metrics.plans import queries
 

@@ -10,11 +10,12 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from benchbrief.compiler import plan
-from benchbrief.compiler.briefs.report import lower
-from benchbrief.compiler.scope import Scope
-from benchbrief.results.build import arrow_schema
-from benchbrief.results.schema import TABLES, VIEWS
+from benchbrief.compiler.briefs.lower_report import lower
+from benchbrief.compiler.frontend.scope import Scope
+from benchbrief.compiler.planning import plan
+from benchbrief.results.store.build_store import arrow_schema
+from benchbrief.results.store.measure_views import VIEWS
+from benchbrief.results.store.store_schema import TABLES
 from tests.compiler.metrics.measured import Measured, cells_of, generate, run, scope_of
 from tests.compiler.metrics.plans import elements, queries
 

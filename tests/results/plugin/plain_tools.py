@@ -5,12 +5,12 @@ from typing import ClassVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from benchbrief.compiler.plan import Probe
-from benchbrief.runners.contexts import CellContext
+from benchbrief.compiler.planning.plan import Probe
 from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.measurement import Measurement, Sample
+from benchbrief.runners.execution.driver_contexts import CellContext
+from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
+from benchbrief.runners.measurement.measurement import Measurement, Sample
 from benchbrief.runners.seams import Node, Requirement
-from benchbrief.runners.tasks import Command, Job, JobOutput
 
 MEASUREMENT = TypeAdapter(Measurement)
 SAMPLES = TypeAdapter(tuple[Sample, ...])
@@ -44,6 +44,12 @@ class PlainDriver:
             raise BadOutput("plain printed no measurement") from error
 
 
+class LaggingDriver(PlainDriver):
+    """It has a measure of its own."""
+
+    name: ClassVar[str] = "lagging"
+
+
 class Gauge:
     name: ClassVar[str] = "gauge"
 
@@ -56,3 +62,11 @@ class Gauge:
         except ValidationError as error:
             raise BadOutput("gauge printed no samples") from error
         return tuple(s for s in samples if 0 <= s.time < window[1] - window[0])
+
+
+class Broken(Gauge):
+    name: ClassVar[str] = "broken"
+
+    def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
+        value = float(output.stdout.read_text())  # raises ValueError
+        return (Sample("broken.bar", output.host, "", 0.0, value, "B"),)

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.runners.contexts import CellContext
-from benchbrief.runners.drivers.db_bench import DbBench
-from benchbrief.runners.errors import BadOutput, RunnerError
-from benchbrief.runners.histogram import percentile
-from benchbrief.runners.tasks import JobOutput
+from benchbrief.runners.drivers.db_bench.db_bench import DbBench
+from benchbrief.runners.drivers.db_bench.db_bench_output import counts_by_second, interim, intervals, read
+from benchbrief.runners.errors import BadOutput, OptionRefused, RunnerError
+from benchbrief.runners.execution.driver_contexts import CellContext
+from benchbrief.runners.jobs.tasks import JobOutput
+from benchbrief.runners.measurement.histogram import percentile
 from tests.support.cells import context, db_bench, recorded, rocksdb
 from tests.support.measurements import rendered
 
@@ -118,7 +119,7 @@ def test_the_tool_s_own_warning_goes_with_the_measurement() -> None:
 
 def test_keys_that_were_not_found_are_a_warning() -> None:
     measurement = DRIVER.parse(cell("readrandom", measure_s=2.0), output("fewer-records"))
-    assert "found 50.0% of the keys" in measurement.warnings[-1]
+    assert "found 50.0 % of the keys" in measurement.warnings[-1]
 
 
 # The moment of the recording's banner and status lines.
@@ -152,6 +153,7 @@ def test_the_window_lies_between_the_job_s_start_and_end() -> None:
         ("unknown-benchmark", 1, "ended with code 1: unknown benchmark 'nosuch'"),
         ("unknown-option", 1, "ended with code 1: ERROR: unknown command line flag 'nosuch'"),
         ("open-error", 1, "ended with code 1: open error: IO error: No such file or directory"),
+        ("bad-memtable", 1, "ended with code 1: Could not create memtable factory: .* MemTableRepFactory: nosuch"),
         ("bad-compression", 1, "ended with code 1: Cannot parse compression type 'nonsense'"),
         ("unknown-benchmark", 0, "printed no result for readrandom: unknown benchmark"),
         ("readrandom", -9, "ended by signal 9"),
@@ -160,6 +162,13 @@ def test_the_window_lies_between_the_job_s_start_and_end() -> None:
 def test_a_failed_run_is_an_error_with_the_tool_s_own_words(name: str, code: int, said: str) -> None:
     with pytest.raises(BadOutput, match=said):
         DRIVER.parse(cell("readrandom"), output(name, code))
+
+
+@pytest.mark.parametrize("name", ["unknown-option", "bad-compression", "bad-memtable", "unknown-benchmark"])
+def test_an_option_that_the_tool_refuses_is_not_tried_again(name: str) -> None:
+    with pytest.raises(OptionRefused) as caught:
+        DRIVER.parse(cell("readrandom"), output(name, 1))
+    assert caught.value.by_plan
 
 
 def test_a_stopped_run_is_an_error() -> None:
@@ -326,3 +335,61 @@ def test_phases_and_an_offered_load_are_refused() -> None:
         DRIVER.measure(context(db_bench("readrandom"), rocksdb("/data/db"), target=100.0))
     with pytest.raises(RunnerError, match=r"whole seconds, not 1\.5 s"):
         DRIVER.measure(cell("readrandom", measure_s=1.5))
+
+
+# --- lines -------------------------------------------------------------------------------------------------------
+
+
+def status(thread: int, interval: int, total: int, seconds: float, elapsed: float) -> str:
+    return (
+        f"2026/11/22-20:00:00  ... thread {thread}: ({interval},{total}) ops and ({interval / seconds:.1f},"
+        f"{total / elapsed:.1f}) ops/second in ({seconds:.6f},{elapsed:.6f}) seconds\n"
+    )
+
+
+def test_the_rate_so_far_is_that_of_each_thread_s_last_interval_without_the_writer() -> None:
+    said = status(0, 900, 900, 1, 1) + status(1, 500, 500, 1, 1) + status(1, 100, 600, 1, 2) + status(2, 40, 40, 2, 2)
+    both, readers = (interim(said, background=background) for background in (False, True))
+    assert both is not None
+    assert readers is not None
+    assert (both.ops_per_s, readers.ops_per_s) == (1020.0, 120.0)
+
+
+def test_found_keys_are_those_of_the_reads() -> None:
+    line = (
+        "readrandomwriterandom : 10.0 micros/op 100000 ops/sec 1.0 seconds 100 operations; "
+        "( reads:90 writes:10 total:100 found:80)"
+    )
+    (headline,) = read([line], ()).headlines
+    assert headline.found == (80, 90)
+
+
+HISTOGRAM = [
+    "Microseconds per read:",
+    "Count: 4 Average: 2.5000  StdDev: 0.50",
+    "Min: 1  Median: 2.0000  Max: 4",
+    "[       1,       2 ]        4 100.000% 100.000%",
+]
+
+
+def test_a_histogram_without_its_ends_is_not_whole() -> None:
+    assert [block.whole for block in read(HISTOGRAM, ()).blocks] == [True]
+    assert [block.whole for block in read([line for line in HISTOGRAM if "Min" not in line], ()).blocks] == [False]
+
+
+def test_a_histogram_with_two_counts_is_odd() -> None:
+    assert read(HISTOGRAM, ()).oddities == ()
+    (said,) = read([*HISTOGRAM[:2], *HISTOGRAM[1:]], ()).oddities
+    assert said.startswith("the histogram of read has two counts: Count: 4")
+
+
+def test_a_second_that_is_reported_twice_is_one_interval() -> None:
+    report = ["secs_elapsed,interval_qps", "0,7", "1,10", "1,10", "3,5", "4"]
+    assert intervals(report) == ((0.0, 1.0, 10), (1.0, 2.0, 5))
+
+
+def test_seconds_that_some_thread_did_not_reach_are_no_intervals() -> None:
+    lines = read([status(1, 10, 10 * n, 1, n) for n in (1, 2)] + [status(2, 10, 10 * n, 1, n) for n in (1, 2, 3)], ())
+    assert counts_by_second(lines.status, 2.2, 44) == ((0.0, 1.0, 20), (1.0, 1.0, 20)), "0.2 s are no interval"
+    start, length, count = counts_by_second(lines.status, 2.6, 52)[2]
+    assert (start, round(length, 9), count) == (2.0, 0.6, 12)

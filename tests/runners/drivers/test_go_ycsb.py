@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.runners.contexts import CellContext, Endpoint
-from benchbrief.runners.drivers.go_ycsb import GoYcsb
+from benchbrief.runners.drivers.go_ycsb.go_ycsb import GoYcsb
 from benchbrief.runners.errors import BadOutput, RunnerError
-from benchbrief.runners.tasks import JobOutput, Secret
+from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
+from benchbrief.runners.jobs.tasks import JobOutput, Secret
 from tests.support.cells import attached, context, recorded, ycsb
 from tests.support.measurements import rendered
 
@@ -82,11 +82,15 @@ def test_a_limit_of_the_spec_is_the_limit(share: float, good: bool) -> None:
 
 def test_a_few_stray_errors_are_accepted_and_many_are_not(tmp_path: Path) -> None:
     (warning,) = DRIVER.parse(cell(), timed()).warnings
-    assert warning.startswith("19 of 26839 operations of go-ycsb failed, which is accepted up to 0.1%")
-    with pytest.raises(BadOutput, match=r"operations failed in go-ycsb \(1\.\d+%, 0\.10% allowed\)"):
+    assert warning.startswith("19 of 26839 operations of go-ycsb failed, which is accepted up to 0.1 %")
+    with pytest.raises(BadOutput, match=r"operations failed in go-ycsb \(1\.\d+ %, 0\.10 % allowed\)"):
         DRIVER.parse(
             cell(),
-            changed(tmp_path, r"^READ_ERROR - Takes\(s\): 2.8, Count: 22", "READ_ERROR - Takes(s): 2.8, Count: 400"),
+            changed(
+                tmp_path,
+                r"^READ_ERROR - Takes\(s\): 2.8, Count: 22, OPS: 8.0",
+                "READ_ERROR - Takes(s): 2.8, Count: 400, OPS: 142.9",
+            ),
         )
 
 

@@ -12,25 +12,29 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.plan import Database, Workload
-from benchbrief.runners import tools
-from benchbrief.runners.contexts import CellContext
-from benchbrief.runners.engines.mongodb import MongoDB
-from benchbrief.runners.engines.rocksdb import RocksDB
+from benchbrief.compiler.planning.plan import Database, Workload
+from benchbrief.runners.engines.mongodb.mongodb import MongoDB
+from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import BadOutput, LoadShort, ServerFailed
-from benchbrief.runners.hosts import HostPool
-from benchbrief.runners.measurement import Measurement
+from benchbrief.runners.execution.driver_contexts import CellContext
+from benchbrief.runners.hosts import tool_discovery
+from benchbrief.runners.hosts.host_connections import HostPool
+from benchbrief.runners.measurement.measurement import Measurement
 from benchbrief.runners.plugins import driver
 from benchbrief.runners.seams import Driver, Engine, Transport
 from tests.support import cells
 from tests.support.tools import built_tool, system_tool, tools_dir
+from tests.support.wrapped import PROGRAMS
 
 
 @pytest.fixture(autouse=True)
 def jobs_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setenv("BENCHBRIEF_TOOLS", str(tools_dir()))
-    monkeypatch.setattr("benchbrief.runners.engines.mongo_client._SELECT_TIMEOUT_MS", 3000)  # of servers that are dead
+    monkeypatch.setenv("BENCHBRIEF_TOOLS", f"{PROGRAMS}:{tools_dir()}")
+    monkeypatch.setenv("PATH", str(PROGRAMS), prepend=":")
+    monkeypatch.setattr(
+        "benchbrief.runners.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 3000
+    )  # of servers that are dead
 
 
 @pytest.fixture
@@ -47,7 +51,7 @@ class Bench:
         self.driver: Driver = driver(context.cell.tool.driver)
         self.engine = engine
         self.folder = folder
-        path = tools.find(self.transport, self.driver, None).path
+        path = tool_discovery.find(self.transport, self.driver, None).path
         self.context = CellContext(context.plan, context.cell, path, engine.start())
 
     def load(self) -> None:

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchbrief.compiler.plan import Probe
-from benchbrief.runners.contexts import CellContext
-from benchbrief.runners.drivers.db_bench import DbBench
-from benchbrief.runners.drivers.rocksdb_statistics import Slice, samples, slices
+from benchbrief.compiler.planning.plan import Probe
+from benchbrief.runners.drivers.db_bench.db_bench import DbBench
+from benchbrief.runners.drivers.db_bench.rocksdb_statistics import Slice, samples, slices
 from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.measurement import Sample
-from benchbrief.runners.tasks import JobOutput
+from benchbrief.runners.execution.driver_contexts import CellContext
+from benchbrief.runners.jobs.tasks import JobOutput
+from benchbrief.runners.measurement.measurement import Sample
 from tests.support import cells
 from tests.support.bench import fresh_bench
 from tests.support.plans import compile_spec

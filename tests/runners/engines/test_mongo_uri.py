@@ -8,10 +8,11 @@ from pathlib import Path
 import pymongo
 import pytest
 
-from benchbrief.compiler.blocks.database_schema import MONGODB_OPTIONS
-from benchbrief.compiler.plan import Reference, Template
-from benchbrief.runners.commands import Masking
-from benchbrief.runners.engines.mongo_uri import parse, resolved
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS
+from benchbrief.compiler.planning.plan import DatabaseKey, Reference, Template
+from benchbrief.runners.engines.connection_strings import resolved
+from benchbrief.runners.engines.mongodb.mongo_uri import parse
+from benchbrief.runners.journal.secret_masking import Masking
 from tests.support import cells
 from tests.support.plans import compile_spec
 
@@ -54,8 +55,8 @@ def test_every_option_of_the_language_means_the_same_to_a_driver(tmp_path: Path)
         f'database d {{ engine = mongodb  uri = "mongodb://{{hosts}}/shop?appName=x"  options {{ {OPTIONS} }} }}\n'
         "experiment e { hardware = h  workloads = w  threads = 1  measure = 1 s }\n"
     )
-    database = compile_spec(spec).databases["d@h"]
-    assert len(database.options) == len(MONGODB_OPTIONS)
+    database = compile_spec(spec).databases[DatabaseKey("d@h")]
+    assert len(database.options) == len(ENGINE_SPECS.own["mongodb"].options)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # pymongo only warns of an option that it does not know
         uri = parse(resolved(database.uri, database).value).having(database.options).text

@@ -20,16 +20,17 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from benchbrief.compiler.plan import Database, Hook, Reference
-from benchbrief.runners.carry import Carried
-from benchbrief.runners.contexts import CellContext, Endpoint
-from benchbrief.runners.doctor import examine
-from benchbrief.runners.engines.mongodb import MongoDB
+from benchbrief.compiler.planning.plan import Database, Hook, Reference
+from benchbrief.runners.engines.mongodb.mongodb import MongoDB
 from benchbrief.runners.errors import LoadShort, RunnerError, ServerFailed
-from benchbrief.runners.hosts import HostPool
-from benchbrief.runners.journal import EngineFacts
-from benchbrief.runners.recheck import recheck
-from benchbrief.runners.tasks import RunName
+from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
+from benchbrief.runners.hosts.host_checks import check_hosts
+from benchbrief.runners.hosts.host_connections import HostPool
+from benchbrief.runners.jobs.tasks import RunName
+from benchbrief.runners.journal.events import EngineFacts
+from benchbrief.runners.seams import Size
+from benchbrief.runners.takeover.carried_results import Carried
+from benchbrief.runners.takeover.recheck_hosts import recheck
 from tests.support import cells
 from tests.support.mongo import running_stand_in
 from tests.support.mongo_peer import HELLO, scripted_mongod
@@ -234,7 +235,7 @@ def test_the_embedded_server_of_a_host_with_a_name_for_ssh_alone_listens_where_o
 def test_a_server_behind_another_host_is_told_of_by_its_own_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchbrief.runners.engines.mongo_client._SELECT_TIMEOUT_MS", 300)
+    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 300)
     with (
         engine_of_another_host(cells.attached("mongodb://127.0.0.1:1/ycsb"), tmp_path, monkeypatch) as (engine, _),
         pytest.raises(ServerFailed, match=r"can't be reached: 127\.0\.0\.1:1: ") as caught,
@@ -260,7 +261,7 @@ def test_with_tls_a_server_is_connected_to_by_the_name_of_its_certificate(
 def test_a_server_with_tls_that_this_machine_can_t_reach_says_that_no_other_host_was_asked(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchbrief.runners.engines.mongo_client._SELECT_TIMEOUT_MS", 300)
+    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 300)
     with pytest.raises(
         ServerFailed, match=r"can't be reached: .*straight from this machine, not through local"
     ) as caught:
@@ -311,7 +312,7 @@ def test_looking_at_what_is_measured_runs_none_of_its_commands(make: Make, serve
     engine.look()
     facts = engine.describe()
     engine.stop()
-    (found,) = [each for each in examine(context.plan) if each.what == "database mongo"]
+    (found,) = [each for each in check_hosts(context.plan) if each.what == "database mongo"]
     assert (found.ok, found.detail) == (True, facts["version"])
     measured = EngineFacts(at=0.0, database="mongo@box", facts={**facts, "version": "0.1"})
     cell = context.cell
@@ -369,14 +370,14 @@ def test_references_are_read_from_the_environment(make: Make, server: str, monke
 def test_a_bad_uri_is_one_clear_message_without_its_secrets(
     make: Make, uri: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchbrief.runners.engines.mongo_client._SELECT_TIMEOUT_MS", 300)
+    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 300)
     with pytest.raises(RunnerError, match=said) as caught:
         make(cells.attached(uri))[0].start()
     assert "open-sesame" not in f"{caught.value} {caught.value.hint}"
 
 
 def test_nobody_listening_is_a_failed_server(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchbrief.runners.engines.mongo_client._SELECT_TIMEOUT_MS", 300)
+    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_client._SELECT_TIMEOUT_MS", 300)
     with pytest.raises(ServerFailed, match=r"no server of database mongo can be written to: .*Connection refused"):
         make(cells.attached("mongodb://user:open-sesame@127.0.0.1:1/ycsb"))[0].start()
 
@@ -416,7 +417,7 @@ def test_the_primary_of_a_scripted_replica_set_is_found_among_its_members(make: 
 def test_a_scripted_replica_set_without_a_primary_is_a_failed_server(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchbrief.runners.engines.mongodb._ELECTION_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongodb._ELECTION_TIMEOUT_S", 0.5)
     member = {**HELLO, "setName": "rs0", "hosts": ["a"], "ismaster": False, "secondary": True}
     with (
         scripted_mongod({"isMaster": member}) as (_, port),
@@ -475,3 +476,28 @@ def test_a_scripted_refusal_names_what_to_do(make: Make) -> None:
     ):
         make(cells.attached(f"mongodb://127.0.0.1:{port}/ycsb"))[0].start()
     assert "credentials" in caught.value.hint
+
+
+def test_what_shapes_a_data_set_in_a_server_is_its_version_its_build_and_its_storage(make: Make) -> None:
+    built_tool("mongo-stand-in")
+    engine, _ = make(cells.embedded())
+    engine.start()
+    shaping = engine.shaping()
+    assert re.fullmatch("[0-9a-f]{64}", shaping["build"])
+    assert shaping["version"] == engine.describe()["version"]
+
+
+def test_the_size_of_a_scripted_server_s_data_is_that_of_collections_and_indexes(make: Make) -> None:
+    told = {"storageSize": 4096.0, "indexSize": 1024.0, "dataSize": 10_000.0}
+    answers = {"isMaster": HELLO, "serverStatus": STATUS, "buildInfo": {"version": "7.0.5"}}
+    for stats, size in (
+        (told, Size(5120.0, 10_000.0)),
+        ({**told, "storageSize": 0}, Size(None, 10_000.0, "the server does not tell its storageSize (`dbStats`)")),
+        ({"ok": 1}, None),
+    ):
+        with scripted_mongod({**answers, "dbStats": stats}) as (_, port):
+            engine, context = make(cells.attached(f"mongodb://127.0.0.1:{port}/ycsb"))
+            engine.start()
+            found = engine.size(context.cell)
+            engine.stop()
+        assert found == size if size else (found.on_disk, found.logical) == (None, None)

@@ -9,12 +9,12 @@ from typing import Literal
 
 import pytest
 
-from benchbrief.compiler.plan import Database, Hook, Reset
-from benchbrief.runners.contexts import CellContext, Endpoint
-from benchbrief.runners.engines.rocksdb import RocksDB
+from benchbrief.compiler.planning.plan import Database, Hook, Reset
+from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import Interrupted, LoadShort, RunnerError, ServerFailed, TeardownFailed
-from benchbrief.runners.hosts import HostPool
-from benchbrief.runners.underway import UNDERWAY
+from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
+from benchbrief.runners.hosts.host_connections import HostPool
+from benchbrief.runners.takeover.shutdown import UNDERWAY
 from tests.support import cells
 from tests.support.tools import system_tool
 from tests.support.waiting import until
@@ -169,16 +169,45 @@ def test_a_missing_options_file_is_told_at_the_start(tmp_path: Path) -> None:
         engine.start()
 
 
-def test_the_disclosure_names_version_size_and_options_file(tmp_path: Path) -> None:
+def test_the_size_is_that_of_the_database_alone(tmp_path: Path) -> None:
+    engine, context = opened(tmp_path / "db", records=1000)
+    engine.start()
+    assert engine.size(context.cell).on_disk is None
+    assert engine.size(context.cell).why_no_disk == f"there is no RocksDB database in {tmp_path / 'db'}"
+    made_database(tmp_path / "db")
+    size = engine.size(context.cell)
+    assert size.on_disk is not None
+    assert 10_000 < size.on_disk < 40_000, "in whole blocks, with those of the directory"
+    for name in ("LOG", "LOG.old.1", "BENCHBRIEF.snapshot"):
+        (tmp_path / "db" / name).write_bytes(b"x" * 100_000)
+    assert engine.size(context.cell) == size
+    assert size.logical == 1000 * (16 + 100)
+
+
+def test_a_size_that_du_does_not_tell_has_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, context = opened(tmp_path / "db", records=1000)
+    engine.start()
+    made_database(tmp_path / "db")
+    wrong = tmp_path / "bin/du"
+    wrong.parent.mkdir()
+    wrong.write_text("#!/bin/sh\necho many\n")
+    wrong.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{wrong.parent}:{os.environ['PATH']}")
+    for printed, told in (("many", "many"), ("", "it printed nothing")):
+        wrong.write_text(f"#!/bin/sh\necho {printed}\n")
+        size = engine.size(context.cell)
+        assert size.on_disk is None
+        assert size.why_no_disk == f"`du` on local prints no number for {tmp_path / 'db'}: {told}"
+
+
+def test_the_disclosure_names_version_and_options_file(tmp_path: Path) -> None:
     system_tool("db_bench")
     (tmp_path / "rocks.ini").write_text("[Version]\n")
     engine, _ = opened(tmp_path / "db", options_file=str(tmp_path / "rocks.ini"))
     engine.start()
-    assert "size on disk" not in engine.describe(), "an empty directory is no data set"
     made_database(tmp_path / "db")
     facts = engine.describe()
     assert facts["version"].count(".") == 2
-    assert facts["size on disk"].endswith(" B")
     assert facts["options file"].startswith(f"{tmp_path / 'rocks.ini'} (SHA-256 ")
     assert len(facts["options file"].split()[-1]) == 65
 
@@ -238,7 +267,9 @@ def test_a_snapshot_brings_back_what_the_load_left(tmp_path: Path) -> None:
     (tmp_path / "db/CURRENT").write_text("MANIFEST-000009\n")
     engine.settle(context.cell)
     assert engine.holds(context.cell)
-    assert engine.restore(context.cell) == "copied back from the snapshot that was taken after its load"
+    assert engine.restore(context.cell) == (
+        "the data set was copied back from the snapshot that was taken after its load before the measurement"
+    )
     assert contents(tmp_path / "db") == before
     assert engine.settle(context.cell) == ()
 
@@ -324,7 +355,9 @@ def test_a_reset_command_brings_the_data_and_is_judged_by_them(tmp_path: Path) -
     engine, context = with_hooks(tmp_path / "db", hook("reset", f"cp '{tmp_path}'/backup/* '{tmp_path}/db'"))
     engine.start()
     assert engine.holds(context.cell), "no load is needed"
-    assert engine.restore(context.cell) == "brought back by the declared command"
+    assert (
+        engine.restore(context.cell) == "the data set was brought back by the declared command before the measurement"
+    )
     assert (tmp_path / "db/CURRENT").exists()
     idle, context = with_hooks(tmp_path / "other", hook("reset", "true"))
     idle.start()

@@ -6,10 +6,11 @@ import threading
 import time
 from pathlib import Path
 
-from benchbrief.runners import journal as j
-from benchbrief.runners.executor import execute
-from benchbrief.runners.journal_io import JOURNAL, Journal, read_journal
-from benchbrief.runners.rundir import create_run
+from benchbrief.runners.execution.executor import execute
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.journal_file import JOURNAL, read_journal
+from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.run_folder import create_run
 from tests.support.plans import compile_spec
 
 SPEC = """

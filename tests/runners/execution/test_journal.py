@@ -12,8 +12,21 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners.errors import DiskFull, RunnerError
-from benchbrief.runners.journal import CellStarted
-from benchbrief.runners.journal_io import JOURNAL, Journal, each_record, is_being_written, read_journal, records_at
+from benchbrief.runners.journal.events import CellStarted, ReportMade, RunEnded, RunStarted
+from benchbrief.runners.journal.journal_file import (
+    JOURNAL,
+    each_record,
+    first_start,
+    has_grown,
+    is_being_written,
+    last_record,
+    read_journal,
+    records_at,
+    sum_at,
+    whole_bytes,
+)
+from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.run_record import read_run
 from tests.support.waiting import until
 
 
@@ -47,6 +60,41 @@ def test_a_changed_line_in_the_middle_is_an_error_that_names_the_line(tmp_path: 
     (tmp_path / JOURNAL).write_text("{}\n")
     with pytest.raises(RunnerError, match=r"journal\.jsonl:1 is not a journal record"):
         read_journal(tmp_path / JOURNAL)
+
+
+def test_the_last_record_and_the_first_start_are_read_without_the_rest(tmp_path: Path) -> None:
+    began = RunStarted(at=1.0, run_id="r", plan_sha256="p", benchbrief="1", spec="s", profile=None, controller_pid=1)
+    journal = Journal(tmp_path)
+    for record in (started("a"), began, RunEnded(at=2.0, status="done")):
+        journal.write(record)
+    journal.write(ReportMade(at=3.0, report="brief", directory="reports", files={"brief.html": "00"}))
+    journal.close()
+    path = tmp_path / JOURNAL
+    assert first_start(path) == began
+    assert last_record(path) == RunEnded(at=2.0, status="done")  # a report that was made is no part of the run
+    assert len(read_journal(path)) == 3
+    path.write_bytes(path.read_bytes().replace(b'"status":"done"', b'"status":"gone"'))
+    assert last_record(path) is None
+
+
+def test_a_line_that_is_removed_moved_or_changed_is_noticed_and_one_from_before_there_were_sums_is_read(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / JOURNAL
+    path.write_text("".join(started(name).model_dump_json() + "\n" for name in "ab"))
+    assert read_journal(path) == [started("a"), started("b")]
+    journal = Journal(tmp_path)
+    journal.write(started("c"))
+    journal.write(started("d"))
+    journal.close()
+    a, b, c, d = path.read_bytes().splitlines(keepends=True)
+    assert read_journal(path) == [started(name) for name in "abcd"]
+    plain = started("e").model_dump_json().encode() + b"\n"
+    for lines in ([b, a, c, d], [a, c, d], [a, b, d], [a, b, d, c], [a, b, c, plain, d], [a, b, c, d, plain],
+                  [a.replace(b"1.0", b"1.5"), b, c, d]):  # fmt: skip
+        path.write_bytes(b"".join(lines))
+        with pytest.raises(RunnerError, match=r"journal\.jsonl:\d was changed after it was written"):
+            read_journal(path)
 
 
 def test_a_second_controller_is_refused(tmp_path: Path) -> None:
@@ -125,6 +173,7 @@ def test_where_a_flush_fails_every_record_that_waited_for_it_is_reported_and_non
     journal = Journal(tmp_path)
     path = tmp_path / JOURNAL
     journal.write(started("a"))
+    record = journal.extend()
     everyone_waits = threading.Event()
 
     def fails(_: int) -> None:
@@ -143,6 +192,7 @@ def test_where_a_flush_fails_every_record_that_waited_for_it_is_reported_and_non
     journal.write(started("f"))
     journal.close()
     assert read_journal(path) == [started("a"), started("f")]
+    assert record == read_run(tmp_path)
 
 
 def test_records_are_read_by_their_place_one_at_a_time(tmp_path: Path) -> None:
@@ -167,3 +217,103 @@ def test_a_look_whether_a_run_goes_on_keeps_nobody_from_going_on_with_it(tmp_pat
     over.start()
     Journal(tmp_path).close()
     over.join()
+
+
+def test_a_flush_that_fails_once_loses_every_record_that_waited_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next flush works, and must not vouch for a record that was cut off with the others."""
+    journal = Journal(tmp_path)
+    path = tmp_path / JOURNAL
+    real, everyone_waits, failed = os.fsync, threading.Event(), threading.Event()
+
+    def fails_once(fd: int) -> None:
+        if failed.is_set():
+            return real(fd)
+        everyone_waits.wait(10)
+        failed.set()
+        raise OSError(errno.EIO, "the disk is broken")
+
+    monkeypatch.setattr(os, "fsync", fails_once)
+    with ThreadPoolExecutor(3) as pool:
+        writing = [pool.submit(journal.write, started(name)) for name in "abc"]
+        until(lambda: path.read_bytes().count(b"\n") == 3)
+        everyone_waits.set()
+        heard = [each.exception() for each in writing]
+    assert all(isinstance(error, DiskFull) for error in heard)
+    journal.write(started("d"))
+    journal.close()
+    assert read_journal(path) == [started("d")]
+
+
+def test_a_flush_that_fails_after_a_torn_line_leaves_the_records_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / JOURNAL
+    Journal(tmp_path).close()
+    first = Journal(tmp_path)
+    first.write(started("a"))
+    first.close()
+    with path.open("ab") as file:
+        file.write(b'{"type": "cell_sta')
+    journal = Journal(tmp_path)
+    whole = path.read_bytes()
+
+    def fails(_: int) -> None:
+        raise OSError(errno.EIO, "the disk is broken")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", fails)
+        with pytest.raises(DiskFull):
+            journal.write(started("b"))
+    assert path.read_bytes() == whole
+    journal.write(started("c"))
+    journal.close()
+    assert read_journal(path) == [started("a"), started("c")]
+
+
+def test_a_journal_has_grown_by_whole_records_and_when_it_became_shorter(tmp_path: Path) -> None:
+    path = tmp_path / JOURNAL
+    assert not has_grown(path, 0)
+    journal = Journal(tmp_path)
+    journal.write(started("a"))
+    size = path.stat().st_size
+    assert has_grown(path, 0)
+    assert not has_grown(path, size)
+    assert has_grown(path, size + 1)
+    journal.write(ReportMade(at=3.0, report="brief", directory="reports", files={}))
+    assert not has_grown(path, size), "a report is no part of the run"
+    journal.close()
+    with path.open("ab") as file:
+        file.write(started("b").model_dump_json().encode())
+    assert not has_grown(path, size), "half a line is no record"
+
+
+def test_the_sum_at_a_place_is_that_of_the_lines_before_it(tmp_path: Path) -> None:
+    path = tmp_path / JOURNAL
+    sizes = []
+    for name in "ab":
+        journal = Journal(tmp_path)
+        journal.write(started(name))
+        journal.close()
+        sizes.append(path.stat().st_size)
+    first, second = (line.partition(b',"sum":"')[2][:32].decode() for line in path.read_bytes().splitlines())
+    assert [sum_at(path, size) for size in sizes] == [first, second]
+    for wrong in (sizes[0] - 1, sizes[0] + 1, sizes[1] + 1):
+        with pytest.raises(RunnerError, match="does not have a line that ends after"):
+            sum_at(path, wrong)
+
+
+def test_a_line_without_a_sum_after_one_with_a_sum_is_not_the_last_record(tmp_path: Path) -> None:
+    path = tmp_path / JOURNAL
+    journal = Journal(tmp_path)
+    journal.write(started("a"))
+    journal.close()
+    with path.open("ab") as file:
+        file.write(started("b").model_dump_json().encode() + b"\n")
+    assert last_record(path) is None
+
+
+def test_an_empty_first_line_is_a_whole_line(tmp_path: Path) -> None:
+    (tmp_path / JOURNAL).write_bytes(b"\n{")
+    assert whole_bytes(tmp_path / JOURNAL, 2) == 1

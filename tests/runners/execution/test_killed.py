@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,8 +18,9 @@ from tests.support.bench import Bench, fresh_bench
 from tests.support.mongo import as_mongod
 from tests.support.ports import free_port
 from tests.support.sshd import sshd
-from tests.support.tools import REPOSITORY, built_tool, system_tool
+from tests.support.tools import built_tool, system_tool
 from tests.support.waiting import until
+from tests.support.warm import warm
 
 ROCKS = """\
 hardware here { hosts = @HOST@ }
@@ -66,15 +63,7 @@ def by_ssh(bench: Bench) -> Iterator[Path]:
 
 def until_killed(bench: Bench, point: dict[str, str], *words: str) -> None:
     """Run `bench` until it is killed at a point: see `tests/support/killed.py`."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.support.killed", json.dumps(point), *words],
-        cwd=bench.folder,
-        env={**bench.env, "PYTHONPATH": os.pathsep.join((str(REPOSITORY), str(REPOSITORY / ".dev")))},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+    done = warm().run(words, bench.folder, bench.env, 60, killed_at=point)
     assert done.returncode == -signal.SIGKILL, f"{point} was not reached: {done.stdout + done.stderr!r}"
 
 
@@ -296,7 +285,7 @@ def test_a_server_that_was_started_goes_on_with_its_measurement_when_the_control
     port = free_port()
     server = f'start  port = {port}  binary = "{as_mongod(bench.folder)}"  path = "@DATA@/mongo"'
     there = MONGO.replace("hosts = local", 'hosts = "box"').replace("embedded", server).replace("[1, 2]", "1")
-    bench.spec(there, TOOL=f'ycsb("{built_tool("ycsb")}")')
+    bench.spec(there, TOOL=f'ycsb("{wrapped.ycsb(bench.folder / "ycsb")}")')
     until_killed(bench, {"waits_in": "measure"}, "run", "brief.bench", "--no-report")
     started = [pid for pid, line in bench.strays().items() if f"--port {port}" in line]
     assert started
@@ -316,7 +305,7 @@ def test_a_server_that_was_started_goes_on_with_its_measurement_when_the_control
 @pytest.mark.timeout(240)
 def test_ycsb_and_its_embedded_server_outlive_their_controller(bench: Bench) -> None:
     built_tool("mongo-stand-in")
-    bench.spec(MONGO, TOOL=f'ycsb("{built_tool("ycsb")}")')
+    bench.spec(MONGO, TOOL=f'ycsb("{wrapped.ycsb(bench.folder / "ycsb")}")')
     until_killed(bench, {"waits_in": "measure"}, "run", "brief.bench", "--no-report")
     (server,) = [pid for pid, line in bench.strays().items() if "benchbrief.MongoStandIn" in line]
     until_killed(bench, {"type": "cell_started", "cell": "e/here/c/threads=2/r1"}, "resume")

@@ -5,15 +5,17 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from scipy import stats
 
-from benchbrief.compiler.plan import Cell, Plan
-from benchbrief.runners import journal as j
-from benchbrief.runners.confidence import half_width
-from benchbrief.runners.repeats import RepeatsUntil
-from benchbrief.runners.searches import Searches
+from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.run_record import RunRecord
+from benchbrief.runners.measurement.confidence_interval import half_width
+from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
+from benchbrief.runners.scheduling.knee_search import Searches
 from tests.support.plans import compile_spec
 
 CLOSE = (100.0, 101.0, 99.0, 100.0, 100.5, 99.5)
@@ -50,8 +52,8 @@ class Run:
         verdicts = {r.cell: r for r in self.records if isinstance(r, j.CellEnded)}
         self.done = {cell for cell, verdict in verdicts.items() if verdict.status == "ok"}
         self.done |= {r.cell for r in self.records if isinstance(r, j.CellSkipped)}
-        self.repeats = RepeatsUntil(plan, list(self.records), self.done, self.records.append)
-        self.searches = Searches(plan, list(self.records), self.done, self.records.append)
+        self.repeats = RepeatsUntil(plan, RunRecord.of(self.records), self.done, self.records.append)
+        self.searches = Searches(plan, RunRecord.of(self.records), self.done, self.records.append)
 
     def go(self, most: int = 1000, failing: tuple[str, ...] = ()) -> list[str]:
         """The names of the cells that are measured, `hardware/r1`, up to so many; those `failing` fail."""
@@ -109,7 +111,7 @@ def test_repeats_end_at_the_first_that_makes_the_mean_known(tmp_path: Path) -> N
     skipped = [record for record in run.records if isinstance(record, j.CellSkipped)]
     assert [record.cell for record in skipped] == [f"e/other/w/threads=1/r{n}" for n in (4, 5, 6)]
     assert {record.reason for record in skipped} == {
-        "after 3 repeats the 95 % confidence interval of the mean throughput was within ±2.5%, and 5 % was asked for"
+        "after 3 repeats the 95 % confidence interval of the mean throughput was within ±2.5 %, and 5 % was asked for"
     }
     assert run.remarks == []
 
@@ -120,7 +122,7 @@ def test_repeats_that_stay_far_apart_go_on_to_the_last_and_that_is_told(tmp_path
     (remark,) = run.remarks
     assert remark == (
         "e/other/w/threads=1 on other: after 6 good repeats the 95 % confidence interval of the mean throughput "
-        "is within ±29.7%, and 5 % was asked for"
+        "is within ±29.7 %, and 5 % was asked for"
     )
 
 
@@ -204,3 +206,41 @@ def test_hardware_whose_search_is_over_does_not_hold_up_the_others(tmp_path: Pat
             run.repeats.skipped(cell)
             run.done.add(cell.id)
     assert run.go().count("two/r4") == 0
+
+
+def test_fewer_good_repeats_than_the_rule_asks_for_decide_nothing(tmp_path: Path) -> None:
+    """The first of three failed: the other two agree, and are two."""
+    run = Run(plan_of(tmp_path, "other"), {"other": (100.0, 100.0, 100.1, 100.0, 100.1, 100.0)})
+    assert run.go(failing=("other/r1",)) == names("other", 4)
+
+
+def test_the_rate_of_a_failed_repeat_does_not_count(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, "other")
+    rates = (100.0, 100.1, 100.0, 100.1)
+    repeats = RepeatsUntil(plan, RunRecord(), set(), list[j.AnyRecord]().append)
+    for cell, rate in zip(plan.cells, rates, strict=False):
+        status: Literal["ok", "failed"] = "failed" if cell.repeat == 2 else "ok"
+        repeats.ended(
+            cell, j.CellEnded(at=0, cell=cell.id, hash=cell.hash, attempt=1, status=status, ops_per_s=rate, reason="")
+        )
+        if cell.repeat == 3:
+            assert repeats.not_needed(plan.cells[3]) == "", "two good repeats are too few"
+    assert repeats.not_needed(plan.cells[4]).startswith("after 4 repeats")
+
+
+def test_a_repeat_that_is_tried_again_is_waited_for(tmp_path: Path) -> None:
+    """It failed in the interrupted run; what it gives now decides with the others."""
+    plan = plan_of(tmp_path, "other")
+    before: list[j.AnyRecord] = [
+        j.CellEnded(
+            at=0,
+            cell=cell.id,
+            hash=cell.hash,
+            attempt=1,
+            status="failed" if cell.repeat == 3 else "ok",
+            ops_per_s=None if cell.repeat == 3 else 100.0 + cell.repeat / 10,
+        )
+        for cell in plan.cells[:4]
+    ]
+    run = Run(plan, {"other": (100.0, 100.0, 160.0, 100.0, 100.0, 100.0)}, before)
+    assert run.go() == ["other/r3", "other/r5", "other/r6"]

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.plan import Cell, KneeSearch, Plan
-from benchbrief.runners import journal as j
+from benchbrief.compiler.planning.plan import Cell, KneeSearch, Plan
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.measurement import Bucket, Histogram, Measurement, Operation, PhaseThroughput
-from benchbrief.runners.searches import Searches, knee_of, latency_of
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.run_record import RunRecord
+from benchbrief.runners.measurement.measurement import Bucket, Histogram, Measurement, Operation, PhaseThroughput
+from benchbrief.runners.scheduling.knee_search import Searches, knee_of, latency_of
 from tests.support.plans import compile_spec
 from tests.support.waiting import until
 
@@ -107,6 +108,15 @@ def test_a_mean_is_weighted_by_the_operations() -> None:
     assert latency_of(measurement(operation("read", (1, 300)), operation("update", (5, 100))), "max") == 0.006
 
 
+def test_a_printed_percentile_that_one_operation_lacks_is_not_known() -> None:
+    some = [Operation("read", 90, printed=((99.0, 0.002),)), Operation("update", 10, printed=((95.0, 0.005),))]
+    assert latency_of(measurement(*some), "p99") is None
+
+
+def test_a_percentile_is_not_above_the_largest_latency() -> None:
+    assert latency_of(measurement(operation("read", (1, 100), max_s=0.0012)), "p99") == 0.0012
+
+
 def test_phases_are_not_counted_again() -> None:
     whole, phase = operation("read", (1, 100)), operation("read", (900, 50), phase=1)
     assert latency_of(measurement(whole, phase), "p99") == latency_of(measurement(whole), "p99")
@@ -141,7 +151,7 @@ class Told:
     def __init__(self, plan: Plan, before: list[j.AnyRecord] | None = None) -> None:
         self.records = list(before or [])
         done = {r.cell for r in self.records if isinstance(r, j.CellEnded) and r.status == "ok"}
-        self.searches = Searches(plan, list(self.records), done, self.records.append)
+        self.searches = Searches(plan, RunRecord.of(self.records), done, self.records.append)
 
     def ended(self, cell: Cell, **more: object) -> None:
         fields = {"at": 0, "cell": cell.id, "hash": cell.hash, "attempt": 1, "status": "ok"}
@@ -275,9 +285,41 @@ def test_a_search_without_a_knee_says_so_and_nothing_is_guessed(plan: Plan) -> N
     (remark,) = [record for record in told.records if isinstance(record, j.Remark)]
     assert remark.severity == "warning"
     assert remark.text == (
-        "search found no knee up to 8 threads (on one, with w): let it search further, by a larger `to:`"
+        "search found no knee up to 8 threads (on one, with w): let it search further, by a larger `to:`, "
+        "or say what to take without a knee, by `else:`"
     )
     with pytest.raises(RunnerError, match=r"search found no knee up to 8 threads"):
+        told.searches.resolved(plan.cells[8], threading.Event())
+
+
+def test_a_point_that_is_declared_for_it_stands_in_for_a_knee_that_does_not_show(plan: Plan) -> None:
+    (name,) = {experiment for experiment in plan.experiments if plan.experiments[experiment].search}
+    experiment = plan.experiments[name]
+    assert experiment.search
+    search = experiment.search.model_copy(update={"otherwise": 4.0})
+    experiments = {**plan.experiments, name: experiment.model_copy(update={"search": search})}
+    told = Told(plan.model_copy(update={"experiments": experiments}))
+    for cell in plan.cells[:8]:
+        told.ended(cell, ops_per_s=100.0 * (cell.threads or 0), latency_s=0.001)
+    assert [found.knee for found in told.found()] == [None], "what it found is kept as it is"
+    (remark,) = [record for record in told.records if isinstance(record, j.Remark)]
+    assert remark.text == (
+        "search found no knee up to 8 threads (on one, with w): what waits for it takes 4 threads, by `else:`"
+    )
+    resolved = told.searches.resolved(plan.cells[8], threading.Event())
+    assert resolved is not None
+    assert resolved.threads == 4
+
+
+def test_a_failed_search_has_no_point_that_stands_in(plan: Plan) -> None:
+    (name,) = {experiment for experiment in plan.experiments if plan.experiments[experiment].search}
+    experiment = plan.experiments[name]
+    assert experiment.search
+    search = experiment.search.model_copy(update={"otherwise": 4.0})
+    experiments = {**plan.experiments, name: experiment.model_copy(update={"search": search})}
+    told = Told(plan.model_copy(update={"experiments": experiments}))
+    told.ended(plan.cells[0], status="failed", reason="gone")
+    with pytest.raises(RunnerError, match=r"the knee of search is not known"):
         told.searches.resolved(plan.cells[8], threading.Event())
 
 
@@ -299,7 +341,7 @@ def test_a_search_of_which_no_cell_is_left_and_that_is_not_decided_is_told(plan:
         j.CellSkipped(at=0, cell=cell.id, hash=cell.hash, reason="of another search") for cell in plan.cells[:8]
     ]
     told: list[j.AnyRecord] = []
-    searches = Searches(plan, records, {cell.id for cell in plan.cells[:8]}, told.append)
+    searches = Searches(plan, RunRecord.of(records), {cell.id for cell in plan.cells[:8]}, told.append)
     assert [record.text for record in told if isinstance(record, j.Remark)] == [
         "the knee of search is not known, as the results that it has do not decide it"
     ]

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchbrief.compiler.plan import Boundary, Hardware, Host, PowerMeter, Probe, Reference
-from benchbrief.runners.measurement import Sample
-from benchbrief.runners.probes.power import Power
+from benchbrief.compiler.planning.plan import Boundary, Hardware, Host, PowerMeter, Probe, Reference
+from benchbrief.runners.jobs.tasks import JobOutput
+from benchbrief.runners.measurement.measurement import Sample
+from benchbrief.runners.probes.power.power_probe import Power
 from benchbrief.runners.seams import Node, Transport
-from benchbrief.runners.tasks import JobOutput
 from tests.support import cells
 from tests.support.waiting import until
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.plan import Probe
-from benchbrief.runners.engines.mongo_facts import status_of
+from benchbrief.compiler.planning.plan import Probe
+from benchbrief.runners.engines.mongodb.mongo_facts import status_of
 from benchbrief.runners.errors import BadOutput
-from benchbrief.runners.probes.database import Database
-from benchbrief.runners.tasks import JobOutput
+from benchbrief.runners.jobs.tasks import JobOutput
+from benchbrief.runners.probes.database.server_probe import Database
 from tests.support import cells
 from tests.support.bench import fresh_bench
 from tests.support.tools import built_tool
@@ -83,9 +83,9 @@ def test_gauges_are_taken_as_they_are_and_counters_become_rates(tmp_path: Path) 
     output = recorded(tmp_path, server_status(1), server_status(2), members=members)
     samples = Database().parse(PROBE, output, (100.0, 101.0))
     assert {s.measure.removeprefix("database."): (s.value, s.unit) for s in samples if s.time == 1.0} == {
-        "connections": (17.0, "connections"),
-        "active": (8.0, "operations"),
-        "queued": (3.0, "operations"),
+        "connections": (17.0, ""),
+        "active": (8.0, ""),
+        "queued": (3.0, ""),
         "memory": (512.0 * 1024 * 1024, "B"),
         "cache_used": (4096.0, "B"),
         "cache_dirty": (1024.0, "B"),

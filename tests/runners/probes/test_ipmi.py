@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.plan import PowerMeter
+from benchbrief.compiler.planning.plan import PowerMeter
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.probes.power import try_meter
+from benchbrief.runners.probes.power.power_probe import try_meter
 from benchbrief.runners.seams import Transport
 from tests.runners.probes.metering import meter, nodes, sampled, secret
 from tests.support import cells

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.plan import Boundary, PowerMeter, Probe, Reference
+from benchbrief.compiler.planning.plan import Boundary, PowerMeter, Probe, Reference
 from benchbrief.runners.errors import BadOutput, RunnerError
-from benchbrief.runners.measurement import Sample
-from benchbrief.runners.probes.power import Power, rapl, try_meter
+from benchbrief.runners.jobs.tasks import JobOutput
+from benchbrief.runners.measurement.measurement import Sample
+from benchbrief.runners.meters.rapl import rapl_meter
+from benchbrief.runners.probes.power.power_probe import Power, try_meter
 from benchbrief.runners.seams import Node, Transport
-from benchbrief.runners.tasks import JobOutput
 from tests.support import cells
 from tests.support.bmc import PASSWORD, USER, bmc
 from tests.support.waiting import until
@@ -52,6 +53,21 @@ def printed(header: str, *readings: tuple[float, str]) -> str:
 
 
 # --- by a BMC ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("common", ["Watts", "212", "1", "power", "."])
+def test_a_password_that_is_a_common_word_does_not_change_what_is_read(
+    here: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, common: str
+) -> None:
+    monkeypatch.setenv("BMC_PASSWORD", common)
+    with bmc(tmp_path, "212") as found:
+        node = by_ipmi(found.address)
+        assert try_meter(node, here) == 212
+        samples, kept = sampled(here, node, tmp_path / "kept", 3)
+        assert {sample.value for sample in samples} == {212.0}
+    other = [line for line in kept.stdout.read_text().splitlines() if "Average" in line]
+    assert other
+    assert not any(common in line.replace("***", "") for line in other), "what is not read of it is masked"
 
 
 def by_ipmi(address: str) -> Node:
@@ -163,7 +179,7 @@ def test_a_command_is_told_the_host(here: Transport) -> None:
     [
         *(
             ("echo nothing", "nothing"),
-            ("echo -5", "-5"),
+            ("echo -5", "it says -5 W, and no power is below zero"),
             ("echo nan", "nan"),
             ("echo 1 2", "1 2"),
             ("echo 5 kW", "5 kW"),
@@ -239,7 +255,7 @@ def package(root: Path, number: int, energy: int, name: str | None = None) -> Pa
 @pytest.fixture
 def powercap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "powercap"
-    monkeypatch.setattr(rapl, "POWERCAP", str(root))
+    monkeypatch.setattr(rapl_meter, "POWERCAP", str(root))
     return root
 
 
@@ -295,3 +311,32 @@ def test_without_packages_the_meter_says_so(powercap: Path, here: Transport) -> 
     powercap.mkdir()
     with pytest.raises(RunnerError, match=r"read by rapl: there is no CPU package in .*powercap"):
         try_meter(cells.node(meter("rapl")), here)
+
+
+@pytest.mark.parametrize(
+    ("header", "good", "bad"),
+    [
+        (
+            "meter ipmi",
+            "Instantaneous power reading:    200 Watts\nPower reading state is:   activated",
+            "Instantaneous power reading:   -200 Watts\nPower reading state is:   activated",
+        ),
+        ("meter ipmi", "Sensor Reading  : 200 (+/- 0) Watts", "Sensor Reading  : -200 (+/- 0) Watts"),
+        ("meter snmp", "x 0.1\n2000", "x 0.1\n-2000"),
+        ("meter command", "200", "-200 W"),
+        ("meter redfish", "@ 0\n100.0\n@ 1\n100.0", "@ 0\n400.0\n@ 1\n-200.0"),
+        ("meter csv", "200.000000", "-200.000000"),
+    ],
+)
+def test_power_below_zero_is_a_gap_with_its_reason_and_is_never_taken_for_more_than_zero(
+    header: str, good: str, bad: str, tmp_path: Path
+) -> None:
+    text = f"{header}\n= 100.0\n{good}\n.\n= 101.0\n{bad}\n.\n= 102.0\n{good}\n.\n"
+    kept = output(tmp_path, text)
+    samples = Power().parse(PROBE, kept, (100.0, 103.0))
+    assert [(sample.time, sample.value) for sample in samples] == [(0.0, 200.0), (2.0, 200.0)]
+    gaps = Power().gaps(PROBE, kept, (100.0, 103.0))
+    assert gaps == "1 of 3 readings of power of node1 failed: it says -200 W, and no power is below zero"
+    with pytest.raises(BadOutput, match=r"none of 1 readings .* is a number of watts: it says -200 W"):
+        Power().parse(PROBE, kept, (100.5, 101.5))
+    assert Power().now(PROBE, text[: text.rindex("= 102")]) == {}

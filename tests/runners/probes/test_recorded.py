@@ -13,10 +13,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from benchbrief.runners.errors import BadOutput, RunnerError
-from benchbrief.runners.measurement import Sample
-from benchbrief.runners.probes.power import Power, try_meter
+from benchbrief.runners.jobs.tasks import JobOutput
+from benchbrief.runners.measurement.measurement import Sample
+from benchbrief.runners.probes.power.power_probe import Power, try_meter
 from benchbrief.runners.seams import Node, Transport
-from benchbrief.runners.tasks import JobOutput
 from tests.runners.probes.metering import PROBE, meter, nodes
 from tests.support import cells
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.plan import PowerMeter
+from benchbrief.compiler.planning.plan import PowerMeter
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.probes.power import Power, try_meter
+from benchbrief.runners.probes.power.power_probe import Power, try_meter
 from benchbrief.runners.seams import Node, Transport
 from tests.runners.probes.metering import PROBE, arguments, meter, nodes, sampled, secret, told
 from tests.support import cells, redfish

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.plan import PowerMeter
+from benchbrief.compiler.planning.plan import PowerMeter
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.probes.power import Power, try_meter
+from benchbrief.runners.probes.power.power_probe import Power, try_meter
 from benchbrief.runners.seams import Transport
 from tests.runners.probes.metering import PROBE, arguments, meter, nodes, sampled, secret, told
 from tests.support import cells
@@ -127,7 +127,7 @@ def test_what_a_pdu_does_not_give_is_told(found: Pdu, here: Transport, monkeypat
         try_meter(cells.node(v2c(found.address, f"{APC}.9")), here)
     assert "check the `oid:`" in caught.value.hint
     assert "brief.bench:1:1" in caught.value.hint
-    with pytest.raises(RunnerError, match="can't be read by snmp: -1"):
+    with pytest.raises(RunnerError, match="can't be read by snmp: it says -1 W, and no power is below zero"):
         try_meter(cells.node(v2c(found.address, "1.3.6.1.4.1.99.2")), here)
     monkeypatch.setenv("COMMUNITY", "wrong-community")
     with pytest.raises(RunnerError, match="Timeout") as caught:

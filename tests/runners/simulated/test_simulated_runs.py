@@ -14,15 +14,19 @@ from typing import Any
 import duckdb
 import pytest
 
-from benchbrief.compiler.metrics.measures import KINDS
-from benchbrief.results.build import DATABASE, rebuild
-from benchbrief.results.evidence import read_evidence
-from benchbrief.runners import journal as j
+from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec
+from benchbrief.compiler.extensions.registry import PROBE_SPECS
+from benchbrief.compiler.metrics.measure_catalogue import KINDS
+from benchbrief.results.ingest.run_evidence import read_evidence
+from benchbrief.results.store.build_store import DATABASE, rebuild
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.executor import execute
-from benchbrief.runners.run_state import Outcome
-from benchbrief.runners.rundir import SIMULATION, create_run
-from benchbrief.runners.simulated.sampling import READINGS
+from benchbrief.runners.execution.executor import execute
+from benchbrief.runners.execution.run_state import Outcome
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.run_folder import SIMULATION, create_run
+from benchbrief.runners.journal.run_record import read_run
+from benchbrief.runners.simulated.queueing_model import Machine
+from benchbrief.runners.simulated.simulated_samples import Sampler, measures_of, sampled
 from tests.support.plans import compile_spec
 
 SPEC = """
@@ -53,6 +57,17 @@ def simulated(folder: Path, text: str = SPEC, **options: Any) -> tuple[Path, Out
     plan = compile_spec(folder / "a.bench")
     run_dir = create_run(folder / "out", plan, {}, simulated=j.Simulated.model_validate(options))
     return run_dir, execute(plan, "", run_dir)
+
+
+def test_the_record_that_a_run_extends_is_what_its_journal_says(tmp_path: Path) -> None:
+    (tmp_path / "a.bench").write_text(SPEC)
+    plan = compile_spec(tmp_path / "a.bench")
+    run_dir = create_run(tmp_path / "out", plan, {}, simulated=j.Simulated())
+    record = read_run(run_dir)
+    execute(plan, "", run_dir, before=record)
+    assert record.end is not None
+    assert record == read_run(run_dir)
+    assert read_evidence(run_dir, plan, record) == read_evidence(run_dir)
 
 
 def rows(run_dir: Path, sql: str) -> list[tuple[Any, ...]]:
@@ -180,7 +195,20 @@ def test_server_counters_are_those_of_the_measured_window(run_dir: Path) -> None
 
 def test_all_that_probes_may_be_asked_for_can_be_simulated() -> None:
     asked = {kind.sampled_as for kind in KINDS.values() if kind.probe} - {"energy"}  # it is made of the power
-    assert asked <= READINGS.keys()
+    probes = {kind.probe for kind in KINDS.values() if kind.probe}
+    assert asked <= {name for probe in probes for library in (False, True) for name in measures_of(probe, library)}
+
+
+def test_a_probe_of_ours_may_say_in_its_spec_what_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    measures = {
+        "tasks.running": ProbeMeasure("", "Tasks that run.", {"en": "Running tasks"}, simulated=3.0),
+        "tasks.blocked": ProbeMeasure("", "Tasks that wait.", {"en": "Waiting tasks"}),
+    }
+    spec = ProbeSpec(1, "tasks", "The kernel's tasks.", "benchbrief.tasks:Tasks", measures=measures)
+    monkeypatch.setitem(vars(PROBE_SPECS), "own", {**PROBE_SPECS.own, "tasks": spec})
+    assert measures_of("tasks") == ("tasks.running",)
+    sampler = Sampler("tasks", "db-1", 1.0, Machine(), seed=0)
+    assert sampled(sampler, 0.0, 2.0, []).values["tasks.running"] == pytest.approx((3.0, 3.0, 3.0), rel=0.1)
 
 
 DATABASES = """
@@ -273,9 +301,9 @@ import json, sys, time
 from pathlib import Path
 from benchmarks.fleet import spec
 from benchbrief.compiler.compile import check
-from benchbrief.runners.executor import execute
-from benchbrief.runners.journal import Simulated
-from benchbrief.runners.rundir import create_run
+from benchbrief.runners.execution.executor import execute
+from benchbrief.runners.journal.events import Simulated
+from benchbrief.runners.journal.run_folder import create_run
 
 folder = Path(sys.argv[1])
 (folder / "fleet.bench").write_text(spec(200, threads=(1, 16, 256), workloads=("read", "mixed")))

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.plan import Host
+from benchbrief.compiler.planning.plan import Host
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.transports import open_transport
+from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.sshd import Sshd, sshd
 from tests.support.tools import system_tool
 

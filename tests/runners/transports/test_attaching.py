@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from benchbrief.runners.errors import HostError
+from benchbrief.runners.hosts.orphans import find_strays, list_leftovers
+from benchbrief.runners.jobs.tasks import Command, File, Job, RunName, Secret
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.strays import strays
-from benchbrief.runners.tasks import Command, File, Job, RunName, Secret
-from benchbrief.runners.transports import RealTransport, open_transport
+from benchbrief.runners.transports.transport_factory import RealTransport, open_transport
 from tests.support.waiting import until
 
 MINE = RunName("mine", run="the run")
@@ -180,6 +180,98 @@ def test_a_job_that_ends_without_a_controller_leaves_no_secret_behind(transport:
         second.start(job("true", "k")).discard()
 
 
+@pytest.mark.parametrize("ends", ["by itself", "stopped"])
+def test_a_job_whose_lock_was_deleted_is_known_to_run_by_its_process(
+    transport: Transport, tmp_path: Path, state_root: Path, ends: str
+) -> None:
+    with controller(transport) as first:
+        running = first.start(job("sleep 3; echo done; [ $(cat ../run | wc -l) -gt 5 ]", "k"))
+        place = directory(state_root)
+        (place / "lock").unlink()
+        assert first.find("k") == "running"
+        assert not running.wait(0.5)
+        assert [each.state for each in list_leftovers(first) if not each.is_claim] == ["running"]
+        with pytest.raises(HostError, match="still running"):
+            running.discard()
+        with pytest.raises(HostError, match="still running"):
+            running.collect(tmp_path / "kept")
+        if ends == "stopped":
+            running.stop()
+            assert running.collect(tmp_path / "kept").exit_code is None
+        else:
+            until(lambda: running.wait(1), 15)
+            assert running.collect(tmp_path / "kept").exit_code == 0
+        running.discard()
+
+
+NASTY = "a\\b 'q' ä€ %2f\x01"
+
+
+@pytest.mark.parametrize("ends", ["without a controller", "by itself", "stopped", "killed"])
+def test_what_a_job_printed_holds_no_secret_on_its_host_once_it_has_ended(
+    transport: Transport, tmp_path: Path, state_root: Path, ends: str
+) -> None:
+    files = (File("login", (Secret(NASTY),)),)
+    line = f"cat login; echo; cat login >&2; echo 7 W; {'true' if ends == 'by itself' else 'sleep 60'}"
+    work = replace(job(line, "k", unattended_s=0.4 if ends == "without a controller" else 600.0), files=files)
+    work = replace(work, figures=("[0-9]+ W",), command=replace(work.command, env={"SEVEN": Secret("7")}))
+
+    def has_printed() -> bool:
+        return (place / "stdout").exists() and (place / "stdout").read_bytes().endswith(b"W\n")
+
+    with controller(transport) as first:
+        running = first.start(work)
+        place = directory(state_root)
+        if ends == "stopped":
+            until(has_printed)
+            running.stop()
+        elif ends == "killed":
+            until(has_printed)
+            os.killpg(int((place / "pid").read_text()), 9)
+            until(lambda: first.find("k") == "killed")
+            find_strays(first)
+    until(lambda: not (place / "forget").exists(), 15)
+    with controller(transport) as looking:
+        until(lambda: looking.find("k") != "running", 15)
+    assert (place / "stdout").read_bytes() == b"***\n7 W\n"
+    assert (place / "stderr").read_bytes() == b"***"
+    assert (place / "work/login").read_bytes() == b"***"
+    for path in place.rglob("*"):
+        if path.is_file():
+            assert NASTY.encode() not in path.read_bytes(), path
+    with controller(transport) as second:
+        again = second.start(work)
+        if ends in ("by itself", "stopped"):
+            assert again.collect(tmp_path / "kept").stdout.read_bytes() == b"***\n7 W\n"
+        again.discard()
+
+
+@pytest.mark.parametrize("ends", ["by itself", "killed"])
+def test_an_output_that_can_t_be_masked_is_masked_once_it_can_be(
+    transport: Transport, state_root: Path, ends: str
+) -> None:
+    """A directory stands in the way of the masked output, as a full disk would."""
+    line = f"echo hunter2; mkdir ../stdout.new; touch up; {'true' if ends == 'by itself' else 'sleep 60'}"
+    work = job(line, "k")
+    work = replace(work, command=replace(work.command, env={"PASSWORD": Secret("hunter2")}))
+    with controller(transport) as first:
+        first.start(work)
+        place = directory(state_root)
+        if ends == "killed":
+            until((place / "work/up").exists)
+            os.killpg(int((place / "pid").read_text()), 9)
+            until(lambda: first.find("k") == "killed")
+        else:
+            until(lambda: first.find("k") == "ended", 15)
+        find_strays(first)
+        assert (place / "forget").exists()
+        (place / "stdout.new").rmdir()
+        find_strays(first)
+        assert (place / "stdout").read_bytes() == b"***\n"
+        assert not (place / "forget").exists()
+        first.start(work).discard()
+
+
 @pytest.mark.parametrize("looked_at", ["by a run", "by doctor"])
 def test_a_job_that_was_killed_with_its_host_leaves_no_secret_once_the_host_is_looked_at(
     transport: Transport, state_root: Path, looked_at: str
@@ -199,7 +291,7 @@ def test_a_job_that_was_killed_with_its_host_leaves_no_secret_once_the_host_is_l
         if looked_at == "by a run":
             first.claim()
         else:
-            strays(first, "elsewhere")
+            find_strays(first)
         assert (place / "work/login").read_text() == "password=***"
         assert not (state_root / "gone-0123").exists(), "it never began"
         kept = [path.read_text() for path in state_root.glob("*/work/login") if path.parent.parent != place]

@@ -9,14 +9,14 @@ from pathlib import Path
 import paramiko
 import pytest
 
-from benchbrief.runners import clock, facts, tools
-from benchbrief.runners.engines import directories
-from benchbrief.runners.engines.addresses import address_of
+from benchbrief.runners.engines import data_directories
+from benchbrief.runners.engines.server_addresses import address_of
 from benchbrief.runners.errors import ConnectionLost, HostError
+from benchbrief.runners.hosts import host_clocks, host_facts, tool_discovery
+from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.tasks import Command, Job
-from benchbrief.runners.transports import open_transport
-from benchbrief.runners.transports.ssh import SshTransport
+from benchbrief.runners.transports.ssh.ssh_transport import SshTransport
+from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.sshd import Sshd, sshd
 from tests.support.waiting import until
 
@@ -56,12 +56,12 @@ def test_what_is_asked_at_the_start_of_a_cell_survives_a_cut_before_it(
     opened.append(transport)
     transport.run(HELLO)
     asked: tuple[Callable[[], object], ...] = (
-        lambda: tools.find_program(transport, "sh"),
-        lambda: tools.digest(transport, "/bin/sh"),
-        lambda: facts.observe(transport, [str(tmp_path)])["kernel"],
+        lambda: tool_discovery.find_program(transport, "sh"),
+        lambda: tool_discovery.digest(transport, "/bin/sh"),
+        lambda: host_facts.observe(transport, [str(tmp_path)])["kernel"],
         lambda: address_of(transport),
-        lambda: directories.open_directory(transport, str(tmp_path / "data")) is None,
-        lambda: clock.read_clock(transport),
+        lambda: data_directories.open_directory(transport, str(tmp_path / "data")) is None,
+        lambda: host_clocks.read_clock(transport),
     )
     for ask in asked:
         assert server.cut_connections() > 0
@@ -109,7 +109,7 @@ def test_a_connection_that_another_thread_gives_up_meanwhile_is_a_lost_one(
 def test_a_host_that_stays_away_is_an_error_in_the_end(
     monkeypatch: pytest.MonkeyPatch, opened: list[Transport], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("benchbrief.runners.patience._RETRY_AFTER_S", (0.05, 0.05))
+    monkeypatch.setattr("benchbrief.runners.hosts.connection_retry._RETRY_AFTER_S", (0.05, 0.05))
     with sshd(config=f"SetEnv TMPDIR={tmp_path}") as server:
         monkeypatch.setenv("HOME", str(server.home))
         transport = open_transport(server.host)

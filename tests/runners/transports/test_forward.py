@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.transports import open_transport
+from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.sshd import Sshd
 
 

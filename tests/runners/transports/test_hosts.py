@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.plan import Host, Plan, SpecRef
+from benchbrief.compiler.planning.plan import Host, Plan, SpecRef
 from benchbrief.runners.errors import HostError
-from benchbrief.runners.hosts import HostPool
+from benchbrief.runners.hosts.host_connections import HostPool
+from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.tasks import Command, Job
 from tests.support.sshd import Sshd
 from tests.support.waiting import until
 

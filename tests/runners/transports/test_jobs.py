@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from benchbrief.compiler.plan import Host
-from benchbrief.runners import jobs
+from benchbrief.compiler.planning.plan import Host
 from benchbrief.runners.errors import DiskFull, HostError, HostFull, RunnerError
+from benchbrief.runners.jobs import detached_jobs
+from benchbrief.runners.jobs.job_times import job_span
+from benchbrief.runners.jobs.tasks import Command, Completed, File, Job, JobOutput, Secret
 from benchbrief.runners.seams import RunningJob, Transport
-from benchbrief.runners.tasks import Command, Completed, File, Job, JobOutput, Secret
-from benchbrief.runners.transports import open_transport
-from benchbrief.runners.underway import Underway
+from benchbrief.runners.takeover.shutdown import Underway
+from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.tools import system_tool
 from tests.support.waiting import until
 
@@ -62,7 +63,7 @@ def test_a_job_is_known_to_be_under_way_before_its_host_has_told_us_so(
     """A controller that is ended at once in between names it among what it leaves."""
     run, underway = transport.run, Underway()
     heard: list[list[str]] = []
-    monkeypatch.setattr(jobs, "UNDERWAY", underway)
+    monkeypatch.setattr(detached_jobs, "UNDERWAY", underway)
 
     def late(*words: Any, **more: Any) -> Completed:
         done = run(*words, **more)
@@ -86,7 +87,7 @@ def test_a_host_without_the_programs_that_jobs_need_is_said(
     monkeypatch.setenv("TMPDIR", str(jobs_dir))
     monkeypatch.setenv("PATH", str(tmp_path))
     underway = Underway()
-    monkeypatch.setattr(jobs, "UNDERWAY", underway)
+    monkeypatch.setattr(detached_jobs, "UNDERWAY", underway)
     transport = open_transport(Host(id="local", transport="local", name="local"))
     with pytest.raises(HostError, match=f"local: can't start test: the host has no {missing}$") as raised:
         transport.start(job("true"))
@@ -127,7 +128,7 @@ def test_waiting_says_so_when_it_goes_wrong_and_does_not_wait_for_ever(
             return fault
         raise fault
 
-    monkeypatch.setattr(jobs, "_ODD_WAIT_S", 0.01)
+    monkeypatch.setattr(detached_jobs, "_ODD_WAIT_S", 0.01)
     running = transport.start(job("sleep 30"))
     with monkeypatch.context() as patched:
         patched.setattr(transport, "run", go_wrong)
@@ -277,7 +278,7 @@ def test_stopping_ends_the_whole_group(transport: Transport, tmp_path: Path) -> 
 def test_stopping_waits_no_longer_than_a_job_takes_to_obey_and_lets_it_finish_its_output(
     transport: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "STOP_GRACE_S", 3600.0)
+    monkeypatch.setattr(detached_jobs, "STOP_GRACE_S", 3600.0)
     running = transport.start(job("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.05; done"))
     until(lambda: "up" in running.tail())
     running.stop()
@@ -341,7 +342,7 @@ def test_more_than_may_be_fetched_is_an_error_and_stays_on_the_host(
     running = transport.start(job("head -c 4000 /dev/zero >big", collect=("big",)))
     assert running.wait(10)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("benchbrief.runners.jobs.MAX_FETCH", 3000)
+        patch.setattr("benchbrief.runners.jobs.detached_jobs.MAX_FETCH", 3000)
         with pytest.raises(HostError, match=r"work/big is too large to fetch"):
             running.collect(tmp_path / "kept")
     (mine,) = job_directories(state_root)
@@ -390,8 +391,8 @@ def on_small_disk(
     request: pytest.FixtureRequest, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Transport]:
     """A transport whose host keeps its jobs on the small disk."""
-    from benchbrief.compiler.plan import Host
-    from benchbrief.runners.transports import open_transport
+    from benchbrief.compiler.planning.plan import Host
+    from benchbrief.runners.transports.transport_factory import open_transport
     from tests.support.sshd import sshd
 
     if request.param == "local":
@@ -434,3 +435,25 @@ def test_a_full_disk_of_the_controller_is_said_and_the_output_can_be_fetched_lat
         running.collect(small_disk / "kept")
     assert not (small_disk / "kept" / "stdout").exists()
     assert running.collect(tmp_path / "kept").stdout.stat().st_size == 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "took", "set_s"),
+    [
+        ("100.000 50.00 50.00", "110.000 60.00 60.00", 10.0, 0.0),
+        ("100.000 50.00 50.00", "112.000 60.00 60.00", 10.0, 2.0),
+        ("100.000 50.00 50.00", "108.000 60.00 60.01", 10.0, -2.0),
+        ("100.000 50.00 50.00", "111.500 60.00 61.50", 11.5, 0.0),  # a host too busy to look at both at once
+        ("100.000 50.00", "110.100 60.00", 10.1, 0.0),  # a job of an earlier version
+        ("100.000 50.00", "113.000 60.00", 10.0, 3.0),
+        ("100.000", "113.000", 13.0, None),
+    ],
+)
+def test_a_clock_that_is_set_while_a_job_runs_is_known_by_the_time_since_boot(
+    start: str, end: str, took: float, set_s: float | None
+) -> None:
+    started, ended, found = job_span(start, end)
+    assert started == 100.0
+    assert ended is not None
+    assert ended - started == pytest.approx(took, abs=0.15)
+    assert found == (None if set_s is None else pytest.approx(set_s, abs=0.15))

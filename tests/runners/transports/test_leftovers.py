@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.runners.jobs.tasks import Command, Job, RunName
 from benchbrief.runners.seams import RunningJob, Transport
-from benchbrief.runners.tasks import Command, Job, RunName
-from benchbrief.runners.transports import open_transport
+from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.waiting import until
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -14,17 +15,19 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.runners import locks
-from benchbrief.runners.errors import HostBusy, HostError
-from benchbrief.runners.hosts import CONTROLLER
-from benchbrief.runners.job_scripts import CLAIM, with_values
-from benchbrief.runners.jobs import tell_alive
-from benchbrief.runners.journal_io import Journal
-from benchbrief.runners.locks import claim_all
+from benchbrief.runners.errors import HostBusy, HostError, HostFull
+from benchbrief.runners.hosts import claims
+from benchbrief.runners.hosts.claims import claim_all
+from benchbrief.runners.hosts.host_connections import CONTROLLER
+from benchbrief.runners.hosts.orphans import end_strays, find_strays
+from benchbrief.runners.jobs import job_scripts
+from benchbrief.runners.jobs.detached_jobs import tell_alive
+from benchbrief.runners.jobs.job_scripts import CLAIM
+from benchbrief.runners.jobs.shell_scripts import with_values
+from benchbrief.runners.jobs.tasks import Command, Completed, Job, RunName
+from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.strays import end_strays, strays
-from benchbrief.runners.tasks import Command, Completed, Job, RunName
-from benchbrief.runners.transports import RealTransport, open_transport
+from benchbrief.runners.transports.transport_factory import RealTransport, open_transport
 from tests.support.plans import compile_spec
 from tests.support.sshd import Sshd
 from tests.support.waiting import until
@@ -95,7 +98,7 @@ def test_of_many_who_claim_at_once_one_gets_the_host(transport: Transport) -> No
 def test_the_claim_of_a_run_that_fell_silent_is_taken_over_with_its_jobs(
     transport: Transport, state_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(locks.claim, "__defaults__", (1.0,))
+    monkeypatch.setattr(claims.claim, "__defaults__", (1.0,))
     with run(transport, "silent") as gone:
         gone.claim()
         gone.start(sleeper("k"))
@@ -166,10 +169,85 @@ def test_a_host_that_a_run_of_another_user_holds_is_seen_to_be_held(
         shutil.rmtree(theirs, ignore_errors=True)
 
 
+@pytest.fixture
+def theirs(jobs_dir: Path) -> Iterator[Path]:
+    """Where another user's run, which lives, has its claim."""
+    if os.getuid() != 0:
+        pytest.skip("only root can be another user")
+    path = jobs_dir / "benchbrief-54321"
+    try:
+        assert of_another_user(jobs_dir, "first").stdout == "free\n"
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("[" * 9000, "an unknown run"),
+        ('{"run": ' * 2000 + "1" + "}" * 2000, "an unknown run"),
+        (
+            json.dumps({"run": ["a"], "pid": 10**400, "controller": "lab\r\nerror: all is lost\u2028help: rm"}),
+            f"an unknown run of process 1{'0' * 199} on lab\ufffd error: all is lost\ufffdhelp: rm",
+        ),
+        (
+            json.dumps({"run": "r\n\n", "pid": {"a": 1}, "controller": "c" * 10_000}),
+            f"run r on {'c' * 200}",
+        ),
+    ],
+)
+def test_whatever_another_user_says_in_a_claim_is_one_short_line(
+    transport: Transport, theirs: Path, told: str, shown: str
+) -> None:
+    owner, _, *rest = (theirs / "claim").read_text().splitlines()
+    (theirs / "claim").write_text("\n".join([owner, told, *rest]) + "\n")
+    with run(transport, "one") as ours, pytest.raises(HostBusy) as busy:
+        ours.claim()
+    assert str(busy.value).startswith(f"{transport.host.id} is held by {shown}, of its user 54321, since ")
+    assert "\n" not in str(busy.value) + busy.value.hint
+    assert len(busy.value.hint) < 500
+
+
+def test_a_sign_of_life_without_an_end_does_not_stop_another_user_s_claim(transport: Transport, theirs: Path) -> None:
+    with (theirs / "theirs.alive").open("r+b") as alive:
+        alive.truncate(100 << 30)
+    with run(transport, "one") as ours:
+        with pytest.raises(HostBusy, match="run first of process 7"):
+            ours.claim()
+        (theirs / "theirs.alive").write_bytes(b"")
+        with (theirs / "theirs.alive").open("r+b") as alive:
+            alive.truncate(100 << 30)
+        with (theirs / "claim").open("r+b") as claim:
+            claim.truncate(100 << 30)
+        assert ours.claim() == "", "a claim that long is none"
+        ours.release()
+
+
+def test_a_claim_that_was_cut_short_before_others_were_looked_for_is_checked_when_it_is_made_again(
+    transport: Transport, state_root: Path, theirs: Path
+) -> None:
+    aside = theirs.with_name("aside")
+    theirs.rename(aside)
+    with run(transport, "one") as ours:
+        assert ours.claim() == ""
+        aside.rename(theirs)
+        assert ours.claim() == "", "it was there first"
+        lines = (state_root / "claim").read_text().splitlines()
+        assert lines.pop() == "checked"
+        (state_root / "claim").write_text("\n".join(lines) + "\n\n")
+        with pytest.raises(HostBusy, match="run first of process 7"):
+            ours.claim()
+        assert not state_root.exists()
+        with pytest.raises(HostBusy, match="run first of process 7"):
+            ours.start(sleeper("k"))
+        ours.end_leftovers()
+
+
 def test_a_claim_is_held_for_as_long_as_its_controller_lives(
     transport: Transport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(locks.claim, "__defaults__", (1.0,))
+    monkeypatch.setattr(claims.claim, "__defaults__", (1.0,))
     with run(transport, "one") as first, run(transport, "two") as second:
         first.claim()
         over = threading.Event()
@@ -302,7 +380,11 @@ def test_all_hosts_are_claimed_or_none(transport: Transport, tmp_path: Path, mon
             waited.append(error)
             first.release()
 
-        assert claim_all(hosts, ["free", "held", "unreachable"], refuse) == (["free", "held"], [])
+        claimed = claim_all(hosts, ["free", "held", "unreachable"], refuse)
+        assert (claimed.held, claimed.taken_over) == (["free", "held"], [])
+        assert {host_id: str(error) for host_id, error in claimed.away.items()} == {
+            "unreachable": "no route to unreachable"
+        }
         assert len(waited) == 1
         assert list(tmp_path.glob("benchbrief-*/claim"))
         elsewhere.release()
@@ -310,7 +392,10 @@ def test_all_hosts_are_claimed_or_none(transport: Transport, tmp_path: Path, mon
         elsewhere.close()
 
 
-def test_strays_are_the_jobs_and_claims_of_runs_that_no_process_drives(transport: Transport, tmp_path: Path) -> None:
+def test_strays_are_the_jobs_and_claims_of_runs_that_no_process_drives(
+    transport: Transport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "lab-1")
     folder = tmp_path / "the run"
     folder.mkdir()
     named = RunName("mine", "the run", str(folder), "lab-1", 4711)
@@ -318,15 +403,19 @@ def test_strays_are_the_jobs_and_claims_of_runs_that_no_process_drives(transport
         killed.claim()
         killed.start(sleeper("cell/1/measure/here"))
         journal = Journal(folder)
-        assert strays(killed, "lab-1") == []
+        assert find_strays(killed) == []
         journal.close()
-        found = strays(killed, "lab-1")
-        assert [each.what.partition(", since")[0] for each in found] == [
-            "its claim of run the run of process 4711 on lab-1 holds the host",
-            "job cell/1/measure/here of run the run of process 4711 on lab-1 still runs",
-        ]
+        found = find_strays(killed)
+        date = r"\d{4}-\d\d-\d\d [\d:]{8}"
+        claim, job = found
+        of = "of run the run of process 4711 on lab-1"
+        assert re.fullmatch(f"the claim {of}, since {date}", claim.what)
+        assert re.fullmatch(f"released the claim {of}, made {date}", claim.ended)
+        assert re.fullmatch(f"job cell/1/measure/here {of}, started {date}, which still runs", job.what)
+        assert re.fullmatch(f"ended job cell/1/measure/here {of}, started {date}", job.ended)
         assert {each.folder for each in found} == {str(folder)}
-        assert strays(killed, "lab-2") == [], "another controller's run gave signs of life a moment ago"
+        monkeypatch.setattr(socket, "gethostname", lambda: "lab-2")
+        assert find_strays(killed) == [], "another controller's run gave signs of life a moment ago"
         killed.release()
 
 
@@ -350,3 +439,28 @@ def test_strays_are_looked_for_on_the_controller_too(
     assert unclean == {}
     assert [(each.host, each.owner) for each in ended] == [("local", "meters")]
     assert not list(tmp_path.glob("benchbrief-*"))
+
+
+@pytest.mark.parametrize(
+    ("script", "error", "said"),
+    [
+        ("echo full; exit 1", HostFull, "no space left on .* to claim it"),
+        ("echo odd >&2; exit 1", HostError, "can't be claimed: odd"),
+        ("exit 0", HostError, "can't be claimed: the shell said nothing"),
+        ("printf 'held\\n{}\\n'", HostError, "can't be claimed: held"),
+    ],
+)
+def test_a_claim_that_the_host_does_not_confirm_is_an_error(
+    transport: Transport, monkeypatch: pytest.MonkeyPatch, script: str, error: type[HostError], said: str
+) -> None:
+    monkeypatch.setattr(job_scripts, "CLAIM", script)
+    with run(transport, "one") as first, pytest.raises(error, match=said):
+        first.claim()
+
+
+def test_a_claim_is_void_after_ten_minutes_of_silence(transport: Transport, state_root: Path) -> None:
+    with run(transport, "one") as first:
+        first.claim()
+        owner, _, void_after_s, *_ = (state_root / "claim").read_text().splitlines()
+        assert (owner, void_after_s) == ("one", "600")
+        first.release()

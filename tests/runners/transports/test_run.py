@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.plan import Host
+from benchbrief.compiler.planning.plan import Host
 from benchbrief.runners.errors import ConnectionLost, HostError
+from benchbrief.runners.jobs.tasks import Command, Secret
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.tasks import Command, Secret
-from benchbrief.runners.transports import open_transport
+from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.waiting import until
 
 NASTY = ["", "two words", "a'b\"c", "$(touch hacked)", "`id`", "; exit 9", "line\nline", "\\", "*", "-n", "é ✓", "~"]

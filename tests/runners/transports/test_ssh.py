@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.plan import Host
+from benchbrief.compiler.planning.plan import Host
 from benchbrief.runners.errors import HostError
+from benchbrief.runners.jobs.tasks import Command, Job
 from benchbrief.runners.seams import Transport
-from benchbrief.runners.tasks import Command, Job
-from benchbrief.runners.transports import open_transport
+from benchbrief.runners.transports.transport_factory import open_transport
 from tests.support.sshd import Sshd, sshd, system_user
 
 HELLO = Command(("echo", "hello"))
@@ -171,6 +172,20 @@ def test_a_refused_connection_is_said() -> None:
         error = failure(Host(id="rocks", transport="ssh", name="127.0.0.1", port=port))
     assert str(error) == f"rocks: connection refused by 127.0.0.1 port {port}"
     assert f"ssh -p {port}" in error.hint
+
+
+def test_a_port_of_another_protocol_is_said_to_have_no_ssh_server(server: Sshd) -> None:
+    def answer(listening: socket.socket) -> None:
+        caller, _ = listening.accept()
+        with caller:
+            caller.recv(256)
+            caller.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 200)
+
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        threading.Thread(target=answer, args=(other,), daemon=True).start()
+        error = failure(server.host.model_copy(update={"port": other.getsockname()[1]}))
+    assert "accepts connections, but no SSH server answers" in str(error)
+    assert "Is it the right port?" in error.hint
 
 
 def test_a_port_that_accepts_and_says_nothing_is_given_up_in_time(server: Sshd) -> None:

@@ -24,4 +24,7 @@ classpath="$home/lib/*:$home/$binding-binding/lib/*"
 echo "$java $JAVA_OPTS -classpath $classpath site.ycsb.Client $mode -db $class $*"
 # JAVA_OPTS is a list of words
 # shellcheck disable=SC2086
-exec "$java" $JAVA_OPTS -classpath "$classpath" site.ycsb.Client "$mode" -db "$class" "$@"
+set -- $JAVA_OPTS -classpath "$classpath" site.ycsb.Client "$mode" -db "$class" "$@"
+# The set-up leaves it: with it, Java starts in half the time. `-Xlog` keeps Java silent where it does not fit.
+[ ! -e "$home/classes.jsa" ] || set -- -XX:SharedArchiveFile="$home/classes.jsa" -Xlog:disable "$@"
+exec "$java" "$@"

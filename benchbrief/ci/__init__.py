@@ -1,0 +1,1 @@
+"""Files and lines that build servers read."""

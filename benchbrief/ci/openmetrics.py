@@ -1,0 +1,213 @@
+"""A run's state as OpenMetrics text, for a Prometheus server or node_exporter's textfile collector.
+
+See https://github.com/prometheus/OpenMetrics (text format 1.0). All families are gauges and counters, which the older
+Prometheus text format, the one of the textfile collector, has too; and no sample has a timestamp, which that collector
+refuses.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.planning.plan import Cell
+    from benchbrief.progress.run_progress import Progress
+    from benchbrief.progress.run_view import RunView
+    from benchbrief.runners.execution.live_numbers import Reading
+
+_EVERY_S = 5.0
+_FIRST_S = 0.2
+
+Labels = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Family:
+    """A metric family. `unit` is the end of its name, "" where it has none; a counter's samples end in `_total`."""
+
+    name: str
+    kind: Literal["gauge", "counter"]
+    unit: str
+    help: str
+    samples: Sequence[tuple[Labels, float]]
+
+    def lines(self) -> Iterable[str]:
+        if not self.samples:
+            return
+        yield f"# TYPE {self.name} {self.kind}"
+        if self.unit:
+            yield f"# UNIT {self.name} {self.unit}"
+        yield f"# HELP {self.name} {_escaped(self.help)}"
+        suffix = "_total" if self.kind == "counter" else ""
+        for labels, value in self.samples:
+            listed = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels.items())
+            yield f"{self.name}{suffix}{{{listed}}} {value:.17g}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def text(view: RunView, readings: Sequence[Reading], state: str, now: float) -> str:
+    """The whole exposition, `# EOF` included. `state` is the run's: running, done, failed or interrupted."""
+    lines = [line for family in families(view, readings, state, now) for line in family.lines()]
+    return "".join(f"{line}\n" for line in (*lines, "# EOF"))
+
+
+def families(view: RunView, readings: Sequence[Reading], state: str, now: float) -> Iterable[Family]:
+    from benchbrief.results.runs.find_runs import RUN_STATES
+    from benchbrief.runners.execution.live_numbers import load_of, measures_of
+
+    marks = {"simulated": view.simulated, "imported": view.imported}
+    run = {"run": view.run_id, **{mark: "true" for mark, holds in marks.items() if holds}}
+    yield Family(
+        "benchbrief_run_state",
+        "gauge",
+        "",
+        "1 for the state that the run is in.",
+        [({**run, "spec": view.plan.spec.name, "state": each}, float(each == state)) for each in RUN_STATES],
+    )
+    yield Family(
+        "benchbrief_cells",
+        "gauge",
+        "",
+        "Cells of the run by their state.",
+        [({**run, "state": each}, view.counts[each]) for each in ("waiting", "running", "ok", "failed", "skipped")],
+    )
+    yield Family("benchbrief_attempts", "counter", "", "Attempts at cells that were begun.", [(run, view.attempts)])
+    yield Family("benchbrief_failures", "counter", "", "Attempts at cells that failed.", [(run, view.failures)])
+    yield Family(
+        "benchbrief_elapsed_seconds",
+        "gauge",
+        "seconds",
+        "Since the controller that drives the run began.",
+        [(run, view.elapsed_s(now))],
+    )
+    left = view.remaining_s(now) if state == "running" else None
+    yield Family(
+        "benchbrief_remaining_seconds",
+        "gauge",
+        "seconds",
+        "Estimated time left.",
+        [(run, left)] if left is not None else [],
+    )
+    if view.last_at is not None:
+        yield Family(
+            "benchbrief_last_record_timestamp_seconds",
+            "gauge",
+            "seconds",
+            "When the run's journal had its last record, in seconds since the epoch.",
+            [(run, view.last_at)],
+        )
+    cells = {cell.id: cell for cell in view.plan.cells}
+    yield Family(
+        "benchbrief_cell_throughput_ops_per_second",
+        "gauge",
+        "ops_per_second",
+        "Throughput of the cells that ended well.",
+        [
+            ({**run, **_cell_labels(cells[name])}, cell.ops_per_s)
+            for name, cell in view.cells.items()
+            if cell.state == "ok" and cell.ops_per_s is not None
+        ],
+    )
+    loads = {name: load for name in list(view.running) if (load := load_of(name, readings))}
+    yield Family(
+        "benchbrief_current_throughput_ops_per_second",
+        "gauge",
+        "ops_per_second",
+        "What the load generators of a running cell say now.",
+        [({**run, **_cell_labels(cells[name])}, load.ops_per_s) for name, load in loads.items()],
+    )
+    yield Family(
+        "benchbrief_current_latency_seconds",
+        "gauge",
+        "seconds",
+        "What the load generators of a running cell say now; `of` names the latency.",
+        [
+            ({**run, **_cell_labels(cells[name]), "of": load.latency_of}, load.latency_s)
+            for name, load in loads.items()
+            if load.latency_s is not None
+        ],
+    )
+    measures = measures_of(readings)
+    for measure, name, unit, help_text in (
+        ("power", "benchbrief_host_power_watts", "watts", "Power that a probe reads now."),
+        ("cpu.utilisation", "benchbrief_host_cpu_ratio", "ratio", "Share of the processors that are busy now."),
+    ):
+        yield Family(
+            name,
+            "gauge",
+            unit,
+            help_text,
+            [({**run, "host": host}, said[measure]) for host, said in measures.items() if measure in said],
+        )
+
+
+def _cell_labels(cell: Cell) -> dict[str, str]:
+    return {"cell": cell.id, "hardware": cell.hardware, "workload": cell.workload}
+
+
+class MetricsFile:
+    """Keeps a file up to date while it is entered, replaced as a whole each time; nothing when there is none to keep.
+
+    It is left as it is until the run has begun here: who is refused a run that another process drives must not write
+    over that one's file. The last contents stay: they tell how the run ended.
+    """
+
+    def __init__(self, path: Path | None, progress: Progress, readings: Callable[[], Sequence[Reading]]) -> None:
+        self._path = path
+        self._progress = progress
+        self._readings = readings
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._keep, name="metrics", daemon=True)
+
+    def __enter__(self) -> Self:
+        if self._path is not None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._temporary(self._path).touch()  # a place that can't be written is reported before anything runs
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._path is not None:
+            self._over.set()
+            self._thread.join()
+            with suppress(OSError):
+                self._write(self._path, "interrupted")
+            with suppress(OSError):
+                self._temporary(self._path).unlink(missing_ok=True)
+
+    def _begun(self) -> bool:
+        return self._progress.view is not None and bool(self._progress.view.run_id)
+
+    def _keep(self) -> None:
+        while self._path is not None and not self._over.wait(_EVERY_S if self._begun() else _FIRST_S):
+            with suppress(OSError):  # who reads it sees that it grows old; the run is not to suffer
+                self._write(self._path, "running")
+
+    def _write(self, path: Path, unless_ended: str) -> None:
+        """Raises OSError."""
+        view = self._progress.view
+        if view is None or not self._begun():
+            return
+        state = view.end.status if view.end is not None else unless_ended
+        contents = text(view, self._readings(), state, view.now())
+        temporary = self._temporary(path)
+        temporary.write_text(contents, encoding="utf-8")
+        temporary.chmod(0o644)
+        temporary.replace(path)
+
+    @staticmethod
+    def _temporary(path: Path) -> Path:
+        """The collector reads *.prom alone, so it never sees this name."""
+        return path.with_name(f".{path.name}.{os.getpid()}")

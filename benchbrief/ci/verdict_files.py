@@ -1,0 +1,152 @@
+"""The files that a build server reads: JUnit XML, and Markdown for the page of a job."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from benchbrief.ci.junit import Case, junit
+from benchbrief.cli.terminal import fail, printable
+
+if TYPE_CHECKING:
+    from benchbrief.results.analysis.expectation_verdicts import Verdict
+    from benchbrief.results.ingest.run_evidence import Evidence
+    from benchbrief.running.finished_run import Finished
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_SUMMARY = "GITHUB_STEP_SUMMARY"
+"""The variable that names the page of a step; GitHub adds up what is appended to it."""
+_MARKS = {"ok": "✅", "failure": "❌", "error": "❗", "skipped": "⚪"}
+_NOT_MADE = "all that was measured is kept; its tables or its brief could not be made"
+_HOLDS = {True: "holds", False: "does not hold", None: "can't be known"}
+
+
+def verdict_options(function: F) -> F:
+    """`--junit FILE` and `--markdown FILE`."""
+    options = (
+        click.option(
+            "--junit",
+            type=click.Path(path_type=Path, dir_okay=False),
+            metavar="FILE",
+            help="Write the verdicts to FILE as JUnit XML (Jenkins, GitLab).",
+        ),
+        click.option(
+            "--markdown",
+            type=click.Path(path_type=Path, dir_okay=False),
+            metavar="FILE",
+            help='Write a summary to FILE in Markdown; appended where that is "$GITHUB_STEP_SUMMARY".',
+        ),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def require_writable(*files: Path | None) -> None:
+    """Raises Stop with a message when one of the files can't be written, so that it is known before hours of measuring.
+
+    A file that is there keeps what it holds, and none is left where there was none.
+    """
+    for file in files:
+        there = file is not None and os.path.lexists(file)
+        if file is not None and (not there or file.is_file()):  # not a pipe, which waits for its reader
+            _write(file, b"", append=True)
+            if not there:
+                file.unlink()
+
+
+def write_verdicts(suite: str, cases: Sequence[Case], junit_file: Path | None) -> None:
+    """Raises Stop with a message when the file can't be written."""
+    if junit_file is not None:
+        _write(junit_file, junit(suite, cases))
+
+
+def write_markdown(text: str, file: Path | None) -> None:
+    """Raises Stop with a message when the file can't be written."""
+    if file is not None:
+        _write(file, text.encode("utf-8", "replace"), append=str(file) == os.environ.get(_SUMMARY))
+
+
+def _write(path: Path, content: bytes, *, append: bool = False) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab" if append else "wb") as file:
+            file.write(content)
+    except OSError as error:
+        raise fail(f"{path} can't be written: {error.strerror}", "name a file that can be") from error
+
+
+def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
+    """One for each expectation, and one for each cell that failed; where none did, one for all cells together.
+
+    Cells have the seconds that they took, from their last attempt's start to its end; a verdict takes none. What can't
+    be known is an error, as it is for the exit code; each expectation of a simulated run, of which nobody measured
+    anything, is skipped.
+    """
+    took = {each.cell.id: each.seconds or 0.0 for each in evidence.verdicts}
+    good = [each for each in evidence.verdicts if each.status == "ok"]
+    seconds = sum(took[each.cell.id] for each in good)
+    if not finished.failed:
+        missing = sum(each.status == "missing" for each in evidence.verdicts)
+        state, detail = ("error", f"{missing} cells were not run") if missing else ("ok", "")
+        yield Case("cells", f"all {len(good) + missing} cells", state, detail, seconds)  # type: ignore[arg-type]  # one of both
+    elif good:
+        yield Case("cells", f"{len(good)} other cells", "ok", "", seconds)
+    for cell, reason in finished.failed.items():
+        yield Case("cells", cell, "failure", reason, took.get(cell, 0.0))
+    for text in finished.undrawn:
+        yield Case("brief", text.partition(":")[0], "failure", text)
+    if not finished.made:
+        yield Case("brief", "the tables and the brief", "error", _NOT_MADE)
+    for verdict in finished.verdicts:
+        yield expect_case(verdict, simulated=finished.simulated)
+
+
+def expect_case(verdict: Verdict, *, simulated: bool = False) -> Case:
+    said = f"{verdict.text}: " if verdict.name != verdict.text else ""
+    detail = f"{said}{verdict.detail} at {verdict.origin}"
+    name = verdict.label
+    if simulated:
+        return Case("expect", name, "skipped", f"simulated, nothing was measured: {detail}")
+    if verdict.holds is None:
+        return Case("expect", name, "error", detail)
+    return Case("expect", name, "ok" if verdict.holds else "failure", detail)
+
+
+def run_markdown(finished: Finished, counts: Mapping[str, int]) -> str:
+    lines = [f"## {inline(finished.run_dir.name)}: {inline(finished.status)}", "", inline(finished.message), ""]
+    lines += [", ".join(f"{count} {what}" for what, count in counts.items() if count), ""]
+    if finished.failed:
+        rows = [(cell, reason) for cell, reason in finished.failed.items()]
+        lines += [*table(("failed cell", "reason"), rows), ""]
+    for text in finished.undrawn:
+        lines += [f"Missing from the brief: {inline(text)}", ""]
+    if not finished.made:
+        lines += [f"{_MARKS['error']} {_NOT_MADE}", ""]
+    if finished.verdicts:
+        rows_of = [(_marked(each, finished.simulated), each.name, each.detail) for each in finished.verdicts]
+        lines += [*table(("verdict", "expect", "detail"), rows_of), ""]
+    if finished.simulated:
+        lines += ["Simulated: nothing was measured, and no expectation counts.", ""]
+    return "\n".join(lines)
+
+
+def _marked(verdict: Verdict, simulated: bool) -> str:
+    return f"{_MARKS[expect_case(verdict, simulated=simulated).state]} {_HOLDS[verdict.holds]}"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return ["| " + " | ".join(row if row == "---" else inline(row) for row in line) + " |" for line in lines]
+
+
+def inline(text: str) -> str:
+    """Text as it is, on one line of Markdown, also in a table."""
+    return re.sub(r"([\\`*_|<>\[\]#~])", r"\\\1", " ".join(printable(text).split()))

@@ -1,0 +1,1 @@
+"""What every command shares: options, exit codes, and how things are shown."""

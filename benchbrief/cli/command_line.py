@@ -1,0 +1,182 @@
+"""The `bench` command: which subcommands there are, and what the exit codes mean.
+
+Each subcommand is a module in `commands/`, imported when it is called, so that `bench --help` starts fast.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import io
+import os
+import signal
+import sys
+from typing import NoReturn
+
+import click
+
+from benchbrief.cli.terminal import (
+    Stop,
+    fail,
+    lead_somewhere,
+    on_hang_up,
+    on_interrupt,
+    show,
+    show_error,
+    show_lines,
+    silence_what_is_closed,
+)
+from benchbrief.dsl.bench_error import ExitCode
+
+COMMANDS = {
+    "init": "Write a commented starter spec.",
+    "check": "Check specs: names, units, dimensions, values.",
+    "fmt": "Put specs into the canonical layout.",
+    "explain": "Explain the code of an error or a warning.",
+    "words": "Print the fixed words of a brief, to translate them.",
+    "plan": "Show what a spec would run: matrix, hosts, order, time.",
+    "run": "Run a spec and render its brief.",
+    "resume": "Go on with an interrupted run, or retry failed cells.",
+    "stop": "End a run, and leave nothing of it on its hosts.",
+    "status": "Show runs, and how far one has come.",
+    "watch": "Follow a run of another shell until it ends.",
+    "report": "Render a run's brief again, as PDF and HTML.",
+    "verify": "Compute a brief's numbers again, and say whether they hold.",
+    "compare": "Compare two runs, hardware or revisions, and tell what is more than noise.",
+    "query": "Ask the results in SQL.",
+    "import": "Bring in results that were measured elsewhere, with their source.",
+    "rebuild": "Build a run's tables again from its journal and raw outputs.",
+    "extensions": "List extensions of each kind: from which package, and what is broken.",
+    "doctor": "Say what is missing here and on a spec's hosts, and how to get it.",
+    "lsp": "Serve an editor (Language Server Protocol).",
+    "completion": "Print a shell completion script.",
+}
+
+
+class _Commands(click.Group):
+    """Subcommands from the table above, each imported on use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"benchbrief.commands.{name}").command
+        command.short_help = COMMANDS[name]
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            from benchbrief.dsl.diagnostics.suggest import did_you_mean
+
+            guess = did_you_mean(args[0], COMMANDS)
+            hint = f"did you mean `bench {guess}`?" if guess else "`bench --help` lists the commands"
+            ctx.fail(f"no command `{args[0]}`; {hint}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        _require_utf8()
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # The reader of our output has gone (`bench query ... | head`): end as silently as SIGPIPE would.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise Stop(ExitCode.OUTPUT_CLOSED) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _require_utf8() -> None:
+    """Refuse names that are not UTF-8 before anything is done: no plan, journal or table can hold them."""
+    for word in sys.argv[1:]:
+        if not _is_utf8(word):
+            raise fail("a name on the command line is not UTF-8", f"rename the file or folder: {_as_bytes(word)}")
+    try:
+        folder = os.getcwd()  # noqa: PTH109  # as the system has it
+    except FileNotFoundError:
+        raise fail("the current folder is not there any more", "change into one that is") from None
+    if not _is_utf8(folder):
+        raise fail("the name of the current folder is not UTF-8", f"work in one whose name is: {_as_bytes(folder)}")
+
+
+def _is_utf8(name: str) -> bool:
+    """Bytes of a name that are not UTF-8 are lone surrogates (PEP 383)."""
+    return not any("\ud800" <= char <= "\udfff" for char in name)
+
+
+def _as_bytes(name: str) -> str:
+    return repr(os.fsencode(name))[1:]
+
+
+def _print_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        import benchbrief
+
+        show(f"bench {benchbrief.__version__}")
+        ctx.exit()
+
+
+@click.command(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""
+\b
+Examples:
+  bench init my.bench            write a starter spec
+  bench plan my.bench            see what would run, where, and how long
+  bench run my.bench             run it; ends with a PDF and an HTML brief
+  bench run my.bench --profile smoke
+
+\b
+Exit codes:
+  0 done   1 the spec is wrong   2 usage, or not there   3 a cell failed, or is missing
+  4 an `expect` failed, or something got worse   5 results kept, brief not made
+  130 interrupted (go on with `bench resume`)
+""",
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
+)
+def group() -> None:
+    """From one checked spec to a finished database or storage benchmark brief."""
+
+
+_ENDS = {signal.SIGINT: on_interrupt, signal.SIGHUP: on_hang_up}
+
+
+def main() -> NoReturn:
+    """The console command. Never lets a traceback out for something a user can mend."""
+    lead_somewhere()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows its code instead
+            stream.reconfigure(errors="backslashreplace")
+    # Plans and samples are many small values without cycles: looking for some after every 700 took a fifth of the time.
+    gc.set_threshold(50_000, 20, 50)
+    try:
+        for number, handler in _ENDS.items():
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as under `nohup`
+                signal.signal(number, handler)
+        group.main(standalone_mode=False, prog_name="bench")
+    except click.ClickException as error:
+        message = io.StringIO()
+        error.show(file=message)  # it quotes what was typed
+        show_lines(message.getvalue(), err=True)
+        code = ExitCode.USAGE
+    except click.exceptions.Exit as error:
+        code = ExitCode(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        show("interrupted", err=True)
+        code = ExitCode.INTERRUPTED
+    except Exception as error:
+        code = show_error(error)
+    else:
+        code = ExitCode.DONE
+    for number in _ENDS:  # there is nothing left to interrupt
+        signal.signal(number, signal.SIG_IGN)
+    silence_what_is_closed()  # else Python ends with a code of its own
+    sys.exit(code)

@@ -1,0 +1,211 @@
+"""What every kind of `bench import` shares: its options, and what it says when it is done."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from benchbrief.cli.run_names import OUT, run_name
+from benchbrief.cli.spec_options import compile_or_stop, spec_options
+from benchbrief.cli.terminal import Stop, fail, one_line, show, show_json, warn
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.running.make_tables import make_tables
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.planning.plan import Cell, Plan
+    from benchbrief.results.imports.import_source import Source
+    from benchbrief.results.imports.keep_import import Prepared
+
+F = TypeVar("F", bound=Callable[..., Any])
+SHORT = "imported, not measured here"
+_SHOWN = 10
+SOURCE_OPTIONS = {
+    "title": "What the numbers are from: a paper's or a brief's title.",
+    "publisher": "Who published it, or measured it.",
+    "url": "Where it is to be read.",
+    "document": "Its number or revision, or where it is kept.",
+    "date": "When it was published, or measured.",
+    "licence": "What may be done with the numbers.",
+}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The options of every kind of import. `said`, `told` and `facts` are what they say of the source."""
+
+    spec: Path
+    profile: str | None
+    params: dict[str, str]
+    out: Path
+    experiment: str
+    said: dict[str, str | None]
+    told: tuple[str, ...]
+    facts: str
+    skip_bad: bool
+    again: bool
+    dry_run: bool
+    as_json: bool
+
+    def source(self, plan: Plan) -> Source:
+        """Raises ImportRefused."""
+        from benchbrief.reports.disclosure.source_told import TOPICS
+        from benchbrief.reports.words.brief_words import CATALOGUES
+        from benchbrief.results.imports.import_source import source_of_options
+
+        facts = {name for hardware in plan.hardware.values() for name in hardware.facts}
+        topics = tuple(words[topic] for words in CATALOGUES.values() for topic in TOPICS)
+        return source_of_options(self.said, self.told, self.facts, facts, topics)
+
+
+def _short_enough(_: click.Context, parameter: click.Parameter, given: Any) -> Any:
+    """`given` is one text, several, or None."""
+    from benchbrief.results.imports.import_source import too_long
+
+    for text in given if isinstance(given, tuple) else (given,):
+        if text and (why := too_long(parameter.name or "", text)):
+            raise click.BadParameter(f"the source's {why}: shorten it")
+    return given
+
+
+def import_options(function: F) -> F:
+    """The options; the function is given them as one `Choices`."""
+
+    def command(**given: Any) -> Any:
+        said = {key: given.pop(key) for key in SOURCE_OPTIONS}
+        own = {each.name: given.pop(each.name) for each in fields(Choices) if each.name != "said"}
+        choices = Choices(said=said, **own)
+        return function(choices, **given)
+
+    command.__doc__ = function.__doc__
+    command.__name__ = function.__name__
+    options: list[Callable[[Any], Any]] = [
+        click.option("--spec", required=True, type=click.Path(path_type=Path), help="The spec whose cells they are."),
+        spec_options,
+        click.option("--experiment", "-e", default="", help="Its experiment, where several have such cells."),
+        click.option(
+            "--out", type=click.Path(path_type=Path), default=OUT, show_default=True, help="Folder that holds the runs."
+        ),
+        *(
+            click.option(f"--{key}", metavar="TEXT", help=text, callback=_short_enough)
+            for key, text in SOURCE_OPTIONS.items()
+        ),
+        click.option(
+            "--told",
+            multiple=True,
+            metavar="NAME: TEXT",
+            callback=_short_enough,
+            help="A version or a setting that the source tells, which the brief discloses.",
+        ),
+        click.option(
+            "--facts",
+            default="",
+            metavar="NAMES",
+            callback=_short_enough,
+            help="The facts of the spec's hardware that the source tells, as cpu,storage: tables show these alone.",
+        ),
+        click.option("--skip-bad", is_flag=True, help="Keep what is right, and say what is left out."),
+        click.option("--again", is_flag=True, help="Also what was imported before."),
+        click.option("--dry-run", is_flag=True, help="Say what would be kept, and keep nothing."),
+        click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON."),
+    ]
+    made: Any = command
+    for option in reversed(options):
+        made = option(made)
+    return made  # type: ignore[no-any-return]  # click's decorators keep the function's type
+
+
+def import_and_tell(choices: Choices, prepare: Callable[[Plan], Prepared]) -> None:
+    """Read, keep, build the tables, and say what there is now. Raises RunnerError, or Stop.
+
+    Nothing is kept of an import that fails or is interrupted, unless there is no room for its tables alone.
+    """
+    from benchbrief.results.imports.keep_import import imported_before, keep_run
+    from benchbrief.results.store_errors import NoRoom
+    from benchbrief.runners.errors import DiskFull
+
+    checked = compile_or_stop(choices.spec, choices.profile, choices.params)
+    plan: Plan = checked.plan
+    if not plan.cells:
+        raise fail(f"{choices.spec} has no cell", "add an experiment to it", ExitCode.SPEC_WRONG)
+    what = prepare(plan)
+    if not choices.again and (before := imported_before(choices.out, (file for _, file in what.files))):
+        raise fail(before, "nothing was imported; for another run of the same, say --again")
+    for problem in what.problems:
+        warn(f"left out: {problem}")
+    for text in what.remarks:
+        warn(text)
+    for text in _too_many_failed(what, plan):
+        warn(text)
+    if choices.dry_run:
+        _tell(choices, what, plan, None)
+        return
+    try:
+        run_dir = keep_run(choices.out, plan, {name: Path(name).read_bytes() for name in plan.spec.files}, what)
+    except DiskFull as error:  # its own hint is that of a run, which is resumed
+        hint = "nothing was imported: free some space, or choose another folder with --out"
+        raise fail(str(error), hint, ExitCode.BRIEF_NOT_MADE) from error
+    try:
+        broken = [verdict for verdict in make_tables(run_dir, plan).verdicts if verdict.holds is False]
+    except NoRoom:
+        raise  # the import is kept, and `bench rebuild` builds its tables once there is room
+    except BaseException:
+        # Other commands would fail on a run whose tables can't be built.
+        shutil.rmtree(run_dir, ignore_errors=True)
+        raise
+    _tell(choices, what, plan, run_dir)
+    for verdict in broken:
+        warn(verdict.warning)
+    if broken:
+        raise Stop(ExitCode.EXPECT_FAILED)
+
+
+def _too_many_failed(what: Prepared, plan: Plan) -> Iterator[str]:
+    """Cells more of whose operations failed than their experiment accepts: what `bench run` would take for failed."""
+    from benchbrief.compiler.planning.error_limit import accepted_errors
+
+    def accepted(cell: Cell) -> float:
+        return accepted_errors(plan.experiments[cell.experiment].max_error_share, cell.tool.driver)
+
+    over = [each for each in what.cells if each.failed > accepted(each.cell)]
+    for each in over[:_SHOWN]:
+        most = f"{100 * accepted(each.cell):.3g} % may"
+        yield f"{100 * each.failed:.3g} % of the operations of {each.cell.id} failed, and {most}"
+    if len(over) > _SHOWN:
+        yield f"in {len(over) - _SHOWN} more cells more operations failed than may"
+
+
+def _tell(choices: Choices, what: Prepared, plan: Plan, run_dir: Path | None) -> None:
+    if choices.as_json:
+        document = {
+            "run": run_dir.name if run_dir else None,
+            "directory": str(run_dir) if run_dir else None,
+            "origin": "imported",
+            "dry_run": choices.dry_run,
+            "source": dict(what.source.said),
+            "files": [file.model_dump() for _, file in what.files],
+            "cells": [each.cell.id for each in what.cells],
+            "published": len(what.published),
+            "too_many_failed": list(_too_many_failed(what, plan)),
+            "left_out": [str(problem) for problem in what.problems],
+            "remarks": list(what.remarks),
+        }
+        show_json(document)
+        return
+    spared = sum(len(each.not_needed) for each in what.cells)
+    verb = "would import" if run_dir is None else "imported"
+    parts = [f"{len(what.cells)} of {len(plan.cells)} cells"]
+    if spared:
+        parts.append(f"which stand for {spared} repeat{'s' if spared != 1 else ''} of theirs")
+    if what.published:
+        count = len(what.published)
+        parts.append(f"{count} published value{'s' if count != 1 else ''} of metrics, to compare with")
+    title, publisher = (one_line(what.source.said[key]) for key in ("title", "publisher"))
+    show(f"{verb} {', '.join(parts)}, from {title} ({publisher})")
+    if run_dir is not None:
+        show(f"run {run_dir.name} ({SHORT})")
+        show(f"next: bench report {run_name(run_dir)}" if plan.reports else f"next: bench status {run_name(run_dir)}")

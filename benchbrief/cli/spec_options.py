@@ -1,0 +1,63 @@
+"""The arguments and options of every command that reads a spec."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from benchbrief.cli.terminal import Stop, show_painted, use_colour
+from benchbrief.dsl.bench_error import ExitCode
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+_OF_A_PLAN = frozenset({"W0704"})
+
+
+def spec_options(function: F) -> F:
+    """`--profile NAME` and `--param NAME=VALUE` (repeatable, given on as a dict)."""
+    function = click.option(
+        "--param",
+        "-p",
+        "params",
+        multiple=True,
+        metavar="NAME=VALUE",
+        callback=_split,
+        help="Set a `param` of the spec.",
+    )(function)
+    return click.option("--profile", metavar="NAME", help="Apply this `profile` of the spec.")(function)
+
+
+def _split(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    params = {}
+    for item in given:
+        name, equals, value = item.partition("=")
+        if not equals or not name.strip():
+            raise click.BadParameter(f"`{item}` is not NAME=VALUE, as in --param records=10k")
+        params[name.strip()] = value.strip()
+    return params
+
+
+def compile_or_stop(path: Path, profile: str | None, params: dict[str, str], *, planning: bool = False) -> Any:
+    """The checked spec with its plan; shows every diagnostic, and stops with code 1 when there is an error.
+
+    Warnings of what a brief will leave out are shown only when `planning`: a run shows them in its brief.
+    """
+    from benchbrief.compiler.compile import check
+
+    checked = check(path, profile=profile, params=params)
+    show_diagnostics([one for one in checked.diagnostics if planning or one.code not in _OF_A_PLAN])
+    if checked.plan is None:
+        raise Stop(ExitCode.SPEC_WRONG)
+    return checked
+
+
+def show_diagnostics(diagnostics: Any) -> None:
+    if diagnostics:
+        from benchbrief.dsl.diagnostics.render import render_all
+
+        show_painted(render_all(diagnostics, colour=use_colour(sys.stderr)), err=True)

@@ -1,0 +1,274 @@
+"""What every command shares: exit codes, colour, and how errors are shown."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import select
+import sys
+import traceback
+from collections.abc import Mapping
+from contextlib import suppress
+from types import FrameType
+from typing import IO
+
+import click
+
+from benchbrief.cli.terminal_marks import folded
+from benchbrief.dsl.bench_error import FULL, BenchError, ExitCode
+from benchbrief.dsl.diagnostics import source_line
+
+MEANINGS: Mapping[ExitCode, str] = {
+    ExitCode.DONE: "done",
+    ExitCode.SPEC_WRONG: "the spec is wrong; also where a command was asked to tell a difference so",
+    ExitCode.USAGE: "usage, or what was asked for is not there",
+    ExitCode.CELL_FAILED: "a cell failed, or something is missing",
+    ExitCode.EXPECT_FAILED: "an `expect` does not hold, or something got worse",
+    ExitCode.BRIEF_NOT_MADE: "no brief or no import was made, as on a full disk; what was measured is kept",
+    ExitCode.INTERRUPTED: "interrupted; `bench resume` goes on",
+    ExitCode.OUTPUT_CLOSED: "who read the output has gone (`bench query ... | head`)",
+}
+
+
+def exit_codes(*codes: ExitCode) -> str:
+    """A paragraph for the help of a command that may end with these."""
+    return "\b\nExit codes:\n" + "\n".join(f"  {int(code):<4} {MEANINGS[code]}" for code in codes)
+
+
+ENDS = (
+    ExitCode.DONE,
+    ExitCode.SPEC_WRONG,
+    ExitCode.USAGE,
+    ExitCode.CELL_FAILED,
+    ExitCode.EXPECT_FAILED,
+    ExitCode.BRIEF_NOT_MADE,
+    ExitCode.INTERRUPTED,
+)
+"""How a run may end."""
+
+
+class Stop(BenchError):
+    """End the command with `exit_code`; everything that is to be said has been said."""
+
+    code = "stop"
+
+    def __init__(self, ends_with: ExitCode) -> None:
+        super().__init__(ends_with.name)
+        self._ends_with = ends_with
+
+    @property
+    def exit_code(self) -> ExitCode:
+        return self._ends_with
+
+    def rendered(self, *, colour: bool) -> str:
+        return ""
+
+
+def use_colour(stream: IO[str]) -> bool:
+    """Colour only on a terminal that wants it (https://no-color.org)."""
+    return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def silence_what_is_closed() -> None:
+    """Let standard output and error lead nowhere where their reader, such as a terminal, has gone: that is no error."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            descriptor = stream.fileno()
+            try:
+                if descriptor in _TERMINALS and not os.isatty(descriptor):
+                    raise OSError(errno.EIO, "hung up")
+                stream.flush()
+            except OSError:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+                stream.flush()
+
+
+def lead_somewhere() -> None:
+    """Open missing standard streams on the null device: output there is lost without an error.
+
+    Nor does a file that is opened later take their number.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            os.set_inheritable(number, True)
+            setattr(sys, name, os.fdopen(number, "r" if name == "stdin" else "w"))
+
+
+def last_words(text: str) -> None:
+    """Say on standard error what is lost where nobody reads it, or not soon: this waits for nothing, and never fails.
+
+    For a signal's handler: it takes no lock.
+    """
+    with suppress(OSError, ValueError):
+        descriptor = sys.stderr.fileno()
+        waiting = select.poll()
+        waiting.register(descriptor, select.POLLOUT)
+        if waiting.poll(0):
+            os.write(descriptor, text.encode(errors="replace")[: select.PIPE_BUF])
+
+
+class _Asked:
+    """Whether the user has asked to end, though the exception for it was lost in a library that drops all."""
+
+    to_end = False
+
+
+ASKED = _Asked()
+
+
+def on_interrupt(_number: int, _frame: FrameType | None) -> None:
+    """Ctrl-C."""
+    ASKED.to_end = True
+    raise KeyboardInterrupt
+
+
+def on_hang_up(_number: int, _frame: FrameType | None) -> None:
+    """The terminal was closed: end as by Ctrl-C."""
+    ASKED.to_end = True
+    silence_what_is_closed()
+    raise KeyboardInterrupt
+
+
+_TERMINALS = frozenset(descriptor for descriptor in (1, 2) if os.isatty(descriptor))
+
+
+def fail(message: str, hint: str = "", code: ExitCode = ExitCode.USAGE) -> Stop:
+    """Show an error in one line with its next step, without secrets; raise what this returns."""
+    from benchbrief.runners.journal.secret_masking import hide
+
+    message, hint = hide(message), hide(hint)
+    show_painted(f"{click.style('error:', fg='red', bold=True)} {_indented(message)}", err=True)
+    if hint:
+        show_painted(f"  {click.style('help:', fg='cyan')} {_indented(hint)}", err=True)
+    return Stop(code)
+
+
+def warn(message: str) -> None:
+    show_painted(f"{click.style('warning:', fg='yellow', bold=True)} {_indented(message)}", err=True)
+
+
+def _indented(text: str) -> str:
+    """Printable, with all lines but the first indented: what a host has said does not look like a message of ours."""
+    return printable(text.rstrip("\n").replace("\n", "\n    "))
+
+
+def columns_of(stream: IO[str]) -> int | None:
+    """How wide the terminal is that a stream leads to; None when it leads elsewhere."""
+    try:
+        return (os.get_terminal_size(stream.fileno()).columns or None) if stream.isatty() else None
+    except (OSError, ValueError):  # it has gone
+        return None
+
+
+# --- the way to the terminal: nothing else prints (a test looks for it) -------------------------------------------
+
+
+def show(text: object = "", *, colour: str | None = None, err: bool = False) -> None:
+    """Print one line, whose parts may be from a spec, a file or a host: what a terminal would obey is escaped."""
+    shown = one_line(str(text))
+    if colour and use_colour(sys.stderr if err else sys.stdout):
+        click.echo(click.style(shown, fg=colour), err=err, color=True)
+    else:
+        click.echo(shown, err=err)
+
+
+def show_wrapped(text: str, *, indent: int = 0) -> None:
+    """Print a sentence; on a terminal in lines that end between words, all but the first one indented."""
+    columns = columns_of(sys.stdout)
+    for line in folded(one_line(text), columns if columns and columns > 2 * indent else None, indent):
+        show(line)
+
+
+def show_lines(text: str, *, err: bool = False) -> None:
+    """Print a text of several lines, which has its last line end; they are no field's."""
+    click.echo(printable(text), err=err, nl=False)
+
+
+def show_painted(text: str, *, err: bool = False) -> None:
+    """Print a text with colours in it, whose maker has escaped its parts; of other sequences, none gets through."""
+    paint = use_colour(sys.stderr if err else sys.stdout)
+    click.echo(coloured(text) if paint else printable(click.unstyle(text)), err=err, color=paint)
+
+
+def show_json(document: object, *, indent: int | None = 1) -> None:
+    """Print a document as JSON; a character that a terminal would obey has its JSON escape."""
+    show_json_text(json.dumps(document, indent=indent, ensure_ascii=False, default=str))
+
+
+def show_json_text(text: str) -> None:
+    """Print what is JSON already."""
+    click.echo(_json_escaped(text))
+
+
+def show_data(data: bytes) -> None:
+    """Write a document for other programs to the last byte; escaped where standard output is a terminal."""
+    if sys.stdout.isatty():
+        click.echo(printable(data.decode(errors="backslashreplace")), nl=False)
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+
+def printable(text: str) -> str:
+    """Return the text with escapes for what a terminal would obey, hide or reorder."""
+    return _LINES.sub(lambda found: source_line.printable(found.group()), text)
+
+
+def one_line(text: str) -> str:
+    """A field on one line, escaped: its line ends are blanks."""
+    return source_line.printable(_LINE_END.sub(" ", text))
+
+
+def coloured(text: str) -> str:
+    """The text with its colours, and escapes for all else that a terminal would obey."""
+    parts = _COLOUR.split(text)
+    return "".join(part if index % 2 else printable(part) for index, part in enumerate(parts))
+
+
+_LINES = re.compile(r"[^\n\t]+")
+_LINE_END = re.compile(r"[ \t]*(?:\r?\n|\t)[ \t]*")
+_COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
+
+
+def _json_escaped(text: str) -> str:
+    """JSON whose strings have `\\u` escapes for what can't be printed: such a character stands in a string alone."""
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return "".join(
+        char if char == "\n" or source_line.harmless(char) else source_line.json_escaped(char) for char in text
+    )
+
+
+def show_error(error: Exception) -> ExitCode:
+    """Show one clear message for any exception that reached the top, and return what the command ends with.
+
+    A traceback is shown only for a mistake of ours, on request.
+    """
+    if isinstance(error, BenchError):
+        shown = error.rendered(colour=use_colour(sys.stderr))
+        if shown is None:
+            fail(error.message, error.hint)
+        elif shown:
+            show_painted(shown, err=True)
+        return error.exit_code
+    if isinstance(error, OSError) and (error.filename or error.errno in FULL):
+        at = f"{error.filename}: {error.strerror}" if error.filename else f"can't be written: {error.strerror}"
+        return fail(at).exit_code
+
+    from benchbrief.runners.journal.secret_masking import hide
+
+    if os.environ.get("BENCH_TRACEBACK"):
+        show_lines(hide("".join(traceback.format_exception(error))), err=True)
+        return ExitCode.CELL_FAILED
+    return fail(
+        f"internal error: {type(error).__name__}: {error}",
+        "this is a mistake in benchbrief; please report it with the output of the same command under BENCH_TRACEBACK=1",
+        ExitCode.CELL_FAILED,
+    ).exit_code

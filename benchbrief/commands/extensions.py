@@ -1,0 +1,104 @@
+"""`bench extensions`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import EntryPoint
+from typing import TYPE_CHECKING
+
+import click
+
+from benchbrief.cli.terminal import one_line, show, show_json, show_painted
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.extensions.extension_spec import ExtensionSpec
+
+
+@dataclass(frozen=True)
+class Installed:
+    """An extension; `problem` says why it can't be used, and `hint` what to do: both are empty for one that can."""
+
+    kind: str
+    name: str
+    package: str
+    version: str
+    problem: str = ""
+    hint: str = ""
+
+
+@click.command(
+    epilog="""
+\b
+Examples:
+  bench extensions               engines, tools, probes and so on, with the package that each is from
+  bench extensions --json
+
+Each is loaded to see whether it can be used. One that is broken stops no spec that does not use it.
+"""
+)
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(as_json: bool) -> None:
+    """List the extensions that are installed, of each kind, from which package, and what is wrong with them."""
+    found = list(_installed())
+    if as_json:
+        show_json([asdict(each) for each in found])
+        return
+    for each in found:
+        mark = click.style("broken", fg="red") if each.problem else click.style("ok", fg="green") + "    "
+        show_painted(
+            f"{mark}  {each.kind:<9}  {one_line(each.name):<12}  {one_line(each.package)} {one_line(each.version)}"
+        )
+        if each.problem:
+            show(f"        {one_line(each.problem)}")
+            show(f"        {one_line(each.hint)}")
+
+
+def _installed() -> Iterator[Installed]:
+    import benchbrief
+    from benchbrief.compiler.extensions.registry import REGISTRIES, Refused
+
+    for registry in REGISTRIES:
+        kind = registry.kind
+        for name, spec in registry.own.items():
+            yield Installed(kind, name, "benchbrief", benchbrief.__version__, _problem(kind, spec))
+        for offer in registry.offered():
+            found = registry.load(offer)
+            if not isinstance(found, Refused) and isinstance(clash := registry.find(offer.name), Refused):
+                found = clash
+            if isinstance(found, Refused):
+                yield Installed(kind, offer.name, offer.package, offer.version, found.why, found.hint)
+                continue
+            problem = _problem(kind, found)
+            hint = f"install {offer.package} again, or ask its authors" if problem else ""
+            yield Installed(kind, offer.name, offer.package, offer.version, problem, hint)
+
+
+def _problem(kind: str, spec: ExtensionSpec) -> str:
+    """Why the code can't be used; "" when it can, or when there is none."""
+    from benchbrief.runners.plugins import misfit
+
+    target = spec.implementation
+    if not target:
+        return ""
+    try:
+        made = EntryPoint("", target, "").load()
+    except (Exception, SystemExit) as error:  # the import of a third party's module may raise anything
+        return f"`{target}` can't be imported: {type(error).__name__}: {error}"
+    seam = _seam(kind, spec)
+    wrong = misfit(made, seam) if seam else ""
+    return f"`{target}` {wrong}" if wrong else ""
+
+
+def _seam(kind: str, spec: ExtensionSpec) -> type | None:
+    """What the class of an extension is to be; None for a template, which has no class."""
+    from benchbrief.compiler.extensions.importer_spec import ImporterSpec
+    from benchbrief.results.imports.read_imported import SORTS
+    from benchbrief.runners.meters.meter_base import PowerMeter
+    from benchbrief.runners.seams import Driver, Engine, ProbeKind
+    from benchbrief.runners.transports.transport_base import JobTransport
+
+    if isinstance(spec, ImporterSpec):
+        return SORTS[spec.reads]
+    seams = {"engine": Engine, "tool": Driver, "probe": ProbeKind, "meter": PowerMeter, "transport": JobTransport}
+    return seams.get(kind)

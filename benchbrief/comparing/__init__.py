@@ -1,0 +1,1 @@
+"""`bench compare` and `bench plan --diff`: contenders and differences."""

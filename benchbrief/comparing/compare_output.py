@@ -1,0 +1,384 @@
+"""How `bench compare` tells what it found: on a terminal, as JSON, in Markdown, as the cases of a JUnit file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import asdict
+from math import floor, log10
+from typing import TYPE_CHECKING
+
+from benchbrief.ci.junit import Case, State
+from benchbrief.ci.verdict_files import inline, table
+from benchbrief.cli.readable_quantities import latency, rate
+from benchbrief.cli.terminal import one_line
+
+if TYPE_CHECKING:
+    from benchbrief.comparing.load_differences import Loads
+    from benchbrief.comparing.named_contenders import Reference
+    from benchbrief.results.compare.compared_quantities import Contender
+    from benchbrief.results.compare.comparison import Comparison, Outcome, Values
+    from benchbrief.results.compare.contender_differences import Difference
+
+COLOURS = {"better": "green", "worse": "red", "differs": "yellow", "unknown": "yellow"}
+_MARKS = {"better": "✅ better", "worse": "❌ worse"}
+_WORDS = {"unknown": "can't tell"}
+_HEAD = ("metric", "point", "A", "B", "change", "verdict")
+_MOST_DIFFERENCES = 12
+_SHARES = {"share": 100.0, "%": 1.0}
+"""Units of shares, with what makes percentage points of them."""
+_PERCEPTIBLE = 0.02
+_ANYTHING = 10.0
+"""An interval of a ratio from below its inverse to above it is shown in words: what was measured does not say."""
+_HUGE = 11
+"""Ratios beyond it, changes of more than 1,000 %, are shown as factors."""
+_WHOLE = 99.95
+"""Changes in per cent from here on are printed without decimals."""
+_MOST_DECIMALS = 4
+_MISSING = "–"
+
+
+def word(verdict: str) -> str:
+    return _WORDS.get(verdict, verdict)
+
+
+def told_rows(rows: Sequence[Comparison]) -> list[tuple[str, ...]]:
+    """The cells of the table, by `_HEAD`; a metric is named once."""
+    shown: list[tuple[str, ...]] = []
+    before = None
+    hidden = same_everywhere(rows)
+    for row in rows:
+        name = row.quantity if row.quantity != before else ""
+        first, second = measured(row.first, row.unit), measured(row.second, row.unit)
+        verdict = f"{word(row.verdict)}: {row.reason}" if row.verdict == "unknown" else word(row.verdict)
+        shown.append((name, one_line(point_of(row, hidden)), first, second, change_of(row), verdict))
+        before = row.quantity
+    return shown
+
+
+def same_everywhere(rows: Sequence[Comparison]) -> set[str]:
+    """Dimensions that have one key throughout tell nothing, but for the workload and the load."""
+    keys: dict[str, set[object]] = {}
+    for row in rows:
+        for dim, key in row.point:
+            keys.setdefault(dim, set()).add(key)
+    return {dim for dim in ("experiment", "hardware") if len(keys.get(dim, ())) == 1}
+
+
+def point_of(row: Comparison, hidden: set[str]) -> str:
+    parts = []
+    for dim, key in row.point:
+        if key is None or dim in hidden:
+            continue
+        parts.append(
+            str(key) if isinstance(key, str) else f"{rate(key)} offered" if dim == "target" else f"{dim}={key:g}"
+        )
+    return "/".join(parts) or "all"
+
+
+def measured(values: Values | None, unit: str, *, with_spread: bool = True) -> str:
+    """`15,203 ops/s ±0.8 %`; of a percentile, how far the repeats lie below and above: `1.23 ms −3.0/+5.2 %`."""
+    if values is None or values.value is None:
+        return _MISSING
+    text = quantity(values.value, unit)
+    if values.interval is None or not values.value or not with_spread:
+        return text
+    if unit in _SHARES or values.value < 0:  # a percentage of a percentage would be taken for points
+        below, above = (amount(abs(end - values.value), unit) for end in values.interval)
+        return f"{text} −{below}/+{above}" if values.percentile else f"{text} ±{above}"
+    low, high = (abs(end / values.value - 1) * 100 for end in values.interval)
+    if not values.percentile:
+        return f"{text} ±{fixed(high, _decimals(10, high))} %"
+    decimals = _decimals(10, low, high)
+    return f"{text} −{fixed(low, decimals)}/+{fixed(high, decimals)} %"
+
+
+def _decimals(whole_from: float, *values: float) -> int:
+    """Digits after the point that numbers side by side have: none where one is `whole_from` or more, else one, or what
+    the largest of them needs to be seen."""
+    largest = max(map(abs, values))
+    return 0 if largest >= whole_from else 1 if largest >= 0.1 or largest == 0 else min(6, -floor(log10(largest)))
+
+
+def fixed(value: float, decimals: int, *, signed: bool = False) -> str:
+    """`+1,234.5`, with a true minus sign."""
+    return f"{value:{'+' if signed else ''},.{decimals}f}".replace("-", "−")
+
+
+def quantity(value: float, unit: str) -> str:
+    match unit:
+        case "ops/s":
+            return rate(value)
+        case "s":
+            return latency(value)
+        case "share":
+            return f"{value * 100:.3g} %"
+        case _:
+            text = (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}").replace("-", "−")
+            return f"{text} {unit}" if unit not in ("", "1") else text
+
+
+def amount(value: float, unit: str) -> str:
+    """Of a difference: `2.4 ops/s/W`; of shares `3.1 points`, percentage points."""
+    return (
+        f"{fixed(value * _SHARES[unit], _decimals(100, value * _SHARES[unit]))} points"
+        if unit in _SHARES
+        else quantity(value, unit)
+    )
+
+
+def change_of(row: Comparison) -> str:
+    """`+17.2 % (+14.1 to +20.3)`, the interval of the ratio as changes; `19,000 times (120 to 41,000)` where one
+    of them is huge, `(too wide to say)` where the interval holds anything; of shares, and where there is no ratio, the
+    difference: `−39.9 points (−41.1 to −38.7)`."""
+    if row.ratio is None or row.unit in _SHARES:
+        return _MISSING if row.difference is None else _difference(row.difference, row.difference_interval, row.unit)
+    ends = row.interval or ()
+    if max((row.ratio, *ends)) > _HUGE:
+        change, *interval = (_times(ratio) for ratio in (row.ratio, *ends))
+        change += " times"
+    else:
+        change, *interval = _percents(row.ratio, *ends)
+        change += " %"
+    if interval and _says_nothing(*ends):
+        return f"{change} (too wide to say)"
+    if interval:
+        return f"{change} ({' to '.join(interval)})"
+    return f"{change} (unbounded)" if row.p is not None else change
+
+
+def _says_nothing(low: float, high: float) -> bool:
+    """Whether the interval of a ratio holds no change, a tenth and ten times alike."""
+    return low < 1 / _ANYTHING and high > _ANYTHING
+
+
+def _difference(value: float, ends: tuple[float, float] | None, unit: str) -> str:
+    if unit in _SHARES:
+        points = [_SHARES[unit] * each for each in (value, *(ends or ()))]
+        change, *interval = (fixed(each, _decimals(100, *points), signed=True) for each in points)
+        change += " points"
+    else:
+        change, *interval = (("−" if each < 0 else "+") + quantity(abs(each), unit) for each in (value, *(ends or ())))
+    return f"{change} ({' to '.join(interval)})" if interval else change
+
+
+def _percents(*ratios: float) -> list[str]:
+    """The changes that ratios are, with one number of decimals: what is left of something is not shown as −100."""
+    changes = [(ratio - 1) * 100 for ratio in ratios]
+    decimals = 0 if max(map(abs, changes)) >= _WHOLE else 1
+    while decimals < _MOST_DECIMALS and any(
+        ratio > 0 and fixed(change, decimals) == fixed(-100, decimals)
+        for ratio, change in zip(ratios, changes, strict=True)
+    ):
+        decimals += 1
+    return [fixed(change, decimals, signed=True) for change in changes]
+
+
+def _times(ratio: float) -> str:
+    """A factor of two or three digits: `19,000`, `137`, `1.37`."""
+    if ratio < 1000:
+        return f"{ratio:.3g}".replace("-", "−")
+    size = 10 ** (floor(log10(ratio)) - 1)
+    return f"{round(ratio / size) * size:,}"
+
+
+def counted(outcome: Outcome) -> str:
+    """`2 worse, 1 better, 5 within noise`."""
+    counts = Counter(word(row.verdict) for row in outcome.comparisons)
+    order = ("worse", "better", "differs", "within threshold", "within noise", "same measurement", "can't tell")
+    return ", ".join(f"{counts[each]} {each}" for each in order if counts[each])
+
+
+def told_differences(found: Sequence[Difference]) -> Iterator[str]:
+    for each in found[:_MOST_DIFFERENCES]:
+        yield f"{each.what}: {each.first or _MISSING} | {each.second or _MISSING}"
+    if len(found) > _MOST_DIFFERENCES:
+        yield f"and {len(found) - _MOST_DIFFERENCES} more (--json has them all)"
+
+
+def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: float) -> Iterator[str]:
+    """What a reader has to know of the numbers."""
+    for origin, what in (("simulated", "nothing was measured"), ("imported", "not measured here")):
+        sides = [name for side, name in ((first, "A"), (second, "B")) if side.origin == origin]
+        if sides:
+            yield f"{' and '.join(sides)} {'is' if len(sides) == 1 else 'are'} {origin}: {what}"
+    for side, name in ((first, "A"), (second, "B")):
+        if any(metric.percentile is None for metric in side.plan.metrics):
+            yield (
+                f"metrics of the spec are left out: an earlier benchbrief made the plan of {name}, which does not say "
+                "which of them are percentiles; run the spec again to compare them"
+            )
+    yield from told_definitions(first, second)
+    same = sum(row.verdict == "same measurement" for row in outcome.comparisons)
+    if same:
+        yield (
+            f"{same} of {len(outcome.comparisons)} comparisons are of one measurement, which a run took from "
+            "an earlier one: measure anew with `bench run --fresh`"
+        )
+    for only, name in ((outcome.only_first, "A"), (outcome.only_second, "B")):
+        if only:
+            more = f" and {len(only) - 3} more" if len(only) > 3 else ""
+            yield f"only {name} has {', '.join(only[:3])}{more}"
+    few = sum("too few repeats" in row.reason for row in outcome.comparisons)
+    if few:
+        yield f"{few} comparisons can't be told from noise with one repeat: say `repeats = 3` or more in the experiment"
+    yield from _told_few(first, second, outcome.comparisons)
+    yield from told_apart(outcome.comparisons)
+    tested = sum(row.p is not None for row in outcome.comparisons)
+    if tested:
+        yield (
+            "better and worse: p below 5 % after Holm's correction for the points of each metric"
+            + (f", and a change of {threshold * 100:.3g} % or more" if threshold else "")
+            + "; ± and ( ) are 95 % intervals over repeats, −/+ the repeats of a percentile"
+        )
+
+
+def _told_few(first: Contender, second: Contender, rows: Sequence[Comparison]) -> Iterator[str]:
+    from benchbrief.results.analysis.tail_percentiles import FEWEST, resting_on_few
+
+    found = [row for side in (first, second) for row in resting_on_few(side, rows)]
+    few = [row for row in rows if row in found]
+    if few:
+        one = f"{few[0].quantity} at {one_line(point_of(few[0], {'experiment'}))}"
+        yield (
+            f"{len(few)} of {len(rows)} comparisons are of a percentile with fewer than {FEWEST} operations beyond it "
+            f"in some repeat, which decide it ({one}{', ...' if len(few) > 1 else ''}): measure for longer"
+        )
+
+
+def told_loads(outcome: Outcome, loads: Loads, *, judged: bool) -> Iterator[str]:
+    """That some of what is compared was measured with another load."""
+    count = sum(bool(loads.why_other(row.point)) for row in outcome.comparisons)
+    if count:
+        yield f"{count} of {len(outcome.comparisons)} comparisons are of another load, listed above" + (
+            "" if judged else ", and not judged: a change may be the load's; --other-load judges them all the same"
+        )
+
+
+def told_apart(rows: Sequence[Comparison]) -> Iterator[str]:
+    """The rows whose change is not the one that A and B show."""
+    apart = [f"{row.quantity} at {one_line(point_of(row, {'experiment'}))}" for row in rows if _apart(row)]
+    if apart:
+        more = f" and {len(apart) - 3} more" if len(apart) > 3 else ""
+        yield (
+            f"the change of {', '.join(apart[:3])}{more} is that of the repeats' own values, which the test compares; "
+            "A and B merge all repeats, and differ by another amount"
+        )
+
+
+def _apart(row: Comparison) -> bool:
+    if row.first is None or row.second is None or row.first.value is None or row.second.value is None:
+        return False
+    if row.ratio is not None and row.unit not in _SHARES:
+        return abs(row.ratio - row.second.value / row.first.value) > _PERCEPTIBLE
+    shown, size = row.second.value - row.first.value, max(abs(row.first.value), abs(row.second.value))
+    return row.difference is not None and abs(row.difference - shown) > _PERCEPTIBLE * size
+
+
+def told_definitions(first: Contender, second: Contender, names: Container[str] | None = None) -> Iterator[str]:
+    """The metrics (those of `names`) that are left out, since they are not the same in both."""
+    from benchbrief.results.compare.metric_definitions import defined_otherwise
+
+    for name, of, one, other in defined_otherwise(first.plan, second.plan):
+        if names is None or name in names:
+            whose = f"`{name}`" if of == name else f"`{name}`: `{of}`, which it is made of,"
+            yield f"{whose} is defined otherwise, and left out: {one} in A, {other} in B"
+
+
+def as_dict(
+    first: Reference,
+    second: Reference,
+    outcome: Outcome,
+    found: Sequence[Difference],
+    threshold: float,
+    origins: tuple[str, str],
+) -> dict[str, object]:
+    return {
+        "first": _side(first, origins[0]),
+        "second": _side(second, origins[1]),
+        "threshold": threshold,
+        "differences": [asdict(each) for each in found],
+        "comparisons": [_row(row) for row in outcome.comparisons],
+        "only_first": list(outcome.only_first),
+        "only_second": list(outcome.only_second),
+        "worse": len(outcome.worse),
+    }
+
+
+def _side(reference: Reference, origin: str) -> dict[str, object]:
+    hardware = reference.hardware or None
+    return {"named": reference.text, "run": reference.run_dir.name, "hardware": hardware, "origin": origin}
+
+
+def _row(row: Comparison) -> dict[str, object]:
+    sides = {
+        name: side
+        and {
+            "value": side.value,
+            "interval": side.interval,
+            "repeats": list(side.repeats),
+            "percentile": side.percentile,
+        }
+        for name, side in (("first", row.first), ("second", row.second))
+    }
+    return {
+        "metric": row.quantity,
+        "unit": row.unit,
+        "better": row.better,
+        **dict(row.point),
+        **sides,
+        "ratio": row.ratio,
+        "interval": row.interval,
+        "difference": row.difference,
+        "difference_interval": row.difference_interval,
+        "p": row.p,
+        "p_holm": row.p_holm,
+        "verdict": row.verdict,
+        "reason": row.reason,
+    }
+
+
+def cases(outcome: Outcome, *, strict: bool = False) -> Iterator[Case]:
+    """Worse is a failure; what can't be judged is skipped, or with `strict` a failure, too.
+
+    The first case of a point has the measured seconds of B there, the others none, and none that a metric reduced: a
+    build server adds them up.
+    """
+    timed = set()
+    for row in outcome.comparisons:
+        detail = f"{measured(row.first, row.unit)} -> {measured(row.second, row.unit)}, {change_of(row)}"
+        detail += f": {word(row.verdict)}"
+        detail += f" ({row.reason})" if row.reason else ""
+        failing = row.verdict == "worse" or (strict and row.verdict == "unknown")
+        state: State = "failure" if failing else "skipped" if row.verdict == "unknown" else "ok"
+        whole = bool(row.point) and row.point[0][0] == "experiment" and row.key not in timed
+        seconds = row.second.seconds if row.second and whole else 0.0
+        timed.add(row.key)
+        yield Case(row.key, row.quantity, state, detail, seconds)
+    for only, other in ((outcome.only_first, "B"), (outcome.only_second, "A")):
+        for point in only:
+            state = "failure" if strict and other == "B" else "skipped"
+            yield Case(point, "measured by both", state, f"{other} has not measured it")
+
+
+def markdown(title: str, outcome: Outcome, found: Sequence[Difference], notes: Sequence[str]) -> str:
+    """A heading with the counts, what is worse or better, and all else folded away."""
+    rows = list(outcome.comparisons)
+    notable = [row for row in rows if row.verdict in ("better", "worse", "differs")]
+    others = [row for row in rows if row not in notable]
+    lines = [f"## {inline(title)}", "", f"**{counted(outcome) or 'nothing to compare'}**", ""]
+    if notable:
+        lines += [*_table(notable), ""]
+    if others:
+        lines += [f"<details><summary>{len(others)} others</summary>", "", *_table(others), "", "</details>", ""]
+    if found:
+        lines += ["What else differs:", ""]
+        lines += table(("", "A", "B"), [(each.what, each.first or _MISSING, each.second or _MISSING) for each in found])
+        lines += [""]
+    lines += [f"- {inline(note)}" for note in notes]
+    return "\n".join(lines) + "\n"
+
+
+def _table(rows: Sequence[Comparison]) -> list[str]:
+    marked = [(*cells[:-1], _MARKS.get(cells[-1], cells[-1])) for cells in told_rows(rows)]
+    return table(_HEAD, marked)

@@ -1,0 +1,123 @@
+"""The table that `bench compare` prints: a row for each point, as wide as the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchbrief.cli.terminal import one_line
+from benchbrief.comparing.compare_output import change_of, measured, point_of, same_everywhere, word
+from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.dsl.diagnostics.source_line import display_width
+
+if TYPE_CHECKING:
+    from benchbrief.results.compare.comparison import Comparison
+
+_HEAD = ("metric, point", "A", "B", "change", "verdict")
+_MOST_NAMED = 2
+
+
+class Line(NamedTuple):
+    """A line of the table; `row` is what it tells of, None for a head."""
+
+    text: str
+    row: Comparison | None = None
+
+
+class Table(NamedTuple):
+    """Lines that fit, and what has no room in them: sentences for below."""
+
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...]
+
+
+def table_of(comparisons: Sequence[Comparison], columns: int | None) -> Table:
+    """The table in at most so many columns, where a point's name leaves room for it; None: as wide as it gets.
+
+    Intervals give way first, then each point takes two lines. What is 0 on both sides, or missing, is a sentence.
+    """
+    rows = [row for row in comparisons if not _is_zero(row) and not _is_missing(row)]
+    notes = [*_zeros(comparisons), *_untold(comparisons)]
+    for with_spread, with_interval in ((True, True), (False, True), (False, False)):
+        lines = _aligned(rows, with_spread=with_spread, with_interval=with_interval)
+        if columns is None or max(map(_width, lines), default=0) <= columns:
+            break
+    else:
+        lines = _stacked(rows)
+    if not (with_spread and with_interval):
+        notes.append("there is no room for all intervals: a wider terminal, or --json, shows them")
+    return Table(tuple(lines), tuple(notes))
+
+
+def _is_zero(row: Comparison) -> bool:
+    return row.first is not None and row.second is not None and row.first.value == row.second.value == 0
+
+
+def _is_missing(row: Comparison) -> bool:
+    return all(side is None or side.value is None for side in (row.first, row.second))
+
+
+def _zeros(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    for metric, rows in groupby(comparisons, key=lambda row: row.quantity):
+        of = list(rows)
+        if count := sum(map(_is_zero, of)):
+            where = f"all {plural(count, 'point')}" if count == len(of) > 1 else plural(count, "point")
+            yield f"{metric}: 0 in A and in B, at {where}"
+
+
+def _untold(rows: Sequence[Comparison]) -> Iterator[str]:
+    """Why some values are missing, each reason with the points that it holds for."""
+    found: dict[str, list[str]] = {}
+    hidden = same_everywhere(rows)
+    for row in rows:
+        if row.verdict == "unknown":
+            found.setdefault(row.reason, []).append(f"{row.quantity} at {point_of(row, hidden)}")
+    for reason, points in found.items():
+        more = f", and {len(points) - _MOST_NAMED} more" if len(points) > _MOST_NAMED else ""
+        yield f"{word('unknown')}: {reason} ({', '.join(points[:_MOST_NAMED])}{more})"
+
+
+def _cells(row: Comparison, *, with_spread: bool, with_interval: bool) -> tuple[str, str, str, str]:
+    first, second = (measured(side, row.unit, with_spread=with_spread) for side in (row.first, row.second))
+    shown = row if with_interval else replace(row, interval=None, difference_interval=None, p=None)
+    return first, second, change_of(shown), word(row.verdict)
+
+
+def _aligned(rows: Sequence[Comparison], *, with_spread: bool, with_interval: bool) -> list[Line]:
+    """A metric's name on a line of its own, above its points."""
+    hidden = same_everywhere(rows)
+    cells = [
+        (f"  {one_line(point_of(row, hidden))}", *_cells(row, with_spread=with_spread, with_interval=with_interval))
+        for row in rows
+    ]
+    widths = [max(map(display_width, texts)) for texts in zip(_HEAD, *cells, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = (text + " " * (width - display_width(text)) for text, width in zip(cells, widths, strict=True))
+        return "  ".join(padded).rstrip()
+
+    lines = [Line(line(_HEAD)), Line("  ".join("─" * width for width in widths))]
+    for metric, pairs in groupby(zip(rows, cells, strict=True), key=lambda pair: pair[0].quantity):
+        lines += [Line(one_line(metric)), *(Line(line(cells), row) for row, cells in pairs)]
+    return lines
+
+
+def _stacked(rows: Sequence[Comparison]) -> list[Line]:
+    """Two lines for each point, for names that leave no room beside them."""
+    hidden = same_everywhere(rows)
+    lines = []
+    for metric, of in groupby(rows, key=lambda row: row.quantity):
+        lines.append(Line(one_line(metric)))
+        for row in of:
+            first, second, change, verdict = _cells(row, with_spread=False, with_interval=False)
+            lines += [
+                Line(f"  {one_line(point_of(row, hidden))}", row),
+                Line(f"    A {first}, B {second}: {change}, {verdict}", row),
+            ]
+    return lines
+
+
+def _width(line: Line) -> int:
+    return display_width(line.text)

@@ -1,0 +1,190 @@
+"""`bench plan --diff`: what a spec's plan is compared with, and what `bench run` would do about the difference."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchbrief.cli.terminal import fail
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.progress.earlier_results import day, taken_from
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.compiler.planning.plan_diff import PlanDiff
+    from benchbrief.results.runs.reusable_results import Reuse
+
+LAST = "last"
+_GIT = "git:"
+
+
+@dataclass(frozen=True)
+class Older:
+    """A plan to compare with: `text` for people, `document` for `--json`."""
+
+    plan: Plan
+    text: str
+    document: dict[str, object]
+
+
+def older_plan(spec: Path, against: str, newer: Plan, out: Path) -> Older:
+    """Raises RunnerError, or Stop when the spec of a revision does not check."""
+    if against.startswith(_GIT):
+        return _of_revision(spec, against.removeprefix(_GIT), newer)
+    from benchbrief.results.runs.find_runs import find_run
+    from benchbrief.results.store_errors import ResultsError
+
+    if against == LAST:
+        return _of_run(_last_of(newer, out))
+    try:
+        return _of_run(find_run(out, against))
+    except ResultsError:
+        if not _is_revision(spec, against):
+            raise
+        hint = f"as a git revision, say it so: --diff git:{against}"
+        raise ResultsError(f"no run {against} in {out}", hint) from None
+
+
+def _is_revision(spec: Path, text: str) -> bool:
+    from benchbrief.comparing.git_files import GitFiles
+    from benchbrief.runners.errors import RunnerError
+
+    try:
+        GitFiles.at(text, spec)
+    except RunnerError:
+        return False
+    return True
+
+
+def _of_run(run_dir: Path) -> Older:
+    from benchbrief.results.runs.find_runs import run_state, started_at
+    from benchbrief.runners.journal.run_folder import load_plan
+
+    plan, state, date = load_plan(run_dir), run_state(run_dir), day(started_at(run_dir))
+    profile = f", profile {plan.spec.profile}" if plan.spec.profile else ""
+    document: dict[str, object] = {"run": run_dir.name, "directory": str(run_dir), "date": date, "state": state}
+    return Older(plan, f"run {run_dir.name} of {date} ({state}{profile})", document)
+
+
+def _last_of(newer: Plan, out: Path) -> Path:
+    """The last run of the spec that measured; one with the same profile and parameters before any other."""
+    from benchbrief.results.runs.find_runs import list_real_runs
+    from benchbrief.results.store_errors import ResultsError
+    from benchbrief.runners.errors import RunnerError
+    from benchbrief.runners.journal.run_folder import load_plan
+
+    found = None
+    for run_dir in reversed(list_real_runs(out)):
+        try:
+            spec = load_plan(run_dir).spec
+        except RunnerError:  # of another version
+            continue
+        if os.path.normpath(spec.name) == os.path.normpath(newer.spec.name):
+            if (spec.profile, spec.params) == (newer.spec.profile, newer.spec.params):
+                return run_dir
+            found = found or run_dir
+    if found is None:
+        hint = "name a run (`bench status --all` lists them) or a revision: --diff git:HEAD"
+        raise ResultsError(f"no run of {newer.spec.name} in {out}", hint)
+    return found
+
+
+def _of_revision(spec: Path, revision: str, newer: Plan) -> Older:
+    from benchbrief.cli.spec_options import show_diagnostics
+    from benchbrief.comparing.git_files import GitFiles
+    from benchbrief.compiler.compile import check
+
+    files = GitFiles.at(revision, spec)
+    there = files.earlier_name(spec)
+    if there is None:
+        hint = "name a revision that has it; a file that was renamed is found once git knows it: `git add`"
+        raise fail(f"{revision} has no {spec}", hint, ExitCode.USAGE)
+    checked = check(there, profile=newer.spec.profile, params=newer.spec.params, files=files)
+    if checked.plan is None:
+        show_diagnostics(checked.diagnostics)
+        raise fail(f"{spec} of {revision} can't be compared with", "name another revision", ExitCode.SPEC_WRONG)
+    document: dict[str, object] = {"revision": revision, "commit": files.commit}
+    said = [] if files.commit.startswith(revision) else [files.commit[:12]]
+    if there != spec:
+        said.append(f"there {there}")
+        document["spec"] = str(there)
+    return Older(checked.plan, f"{revision} ({', '.join(said)})" if said else revision, document)
+
+
+@dataclass(frozen=True)
+class NextRun:
+    """What `bench run` would measure, and take from earlier runs of the folder, as far as is known without a look
+    at the hosts. `seconds` is an estimate."""
+
+    total: int
+    measured: int
+    seconds: float
+    sources: tuple[tuple[str, str, int], ...]
+    again: tuple[tuple[str, int], ...] = ()
+    """Why cells that have not changed are measured again, and how many for each reason."""
+
+    @classmethod
+    def of(cls, found: PlanDiff, out: Path) -> NextRun:
+        from benchbrief.compiler.planning.estimate import estimate_some
+        from benchbrief.results.runs.reusable_results import find_reusable
+
+        plan = found.after
+        reuse = find_reusable(plan, out)
+        left = {cell.id for cell in reuse.measured}
+        sources = taken_from(reuse.carried)
+        seconds = estimate_some(plan.cells, left)
+        taken = tuple((s.run_id, s.date, s.cells) for s in sources)
+        return cls(len(plan.cells), len(left), seconds, taken, tuple(_why_again(found, reuse).items()))
+
+    @property
+    def sentence(self) -> str:
+        from benchbrief.compiler.plain_amounts import duration
+
+        taken = [f"take {cells:,} from run {run_id} of {date}" for run_id, date, cells in self.sources]
+        measured = f"measure {self.measured:,} of {self.total:,} cells, about {duration(self.seconds)}"
+        if not self.measured:
+            measured = "measure nothing"
+        return f"`bench run` would {', and '.join([measured, *taken])}"
+
+    @property
+    def reasons(self) -> list[str]:
+        return [
+            f"{cells:,} unchanged {'cell is' if cells == 1 else 'cells are'} measured again: {why}"
+            for why, cells in self.again
+        ]
+
+    def as_dict(self) -> dict[str, object]:
+        taken = [{"run": run_id, "date": date, "cells": cells} for run_id, date, cells in self.sources]
+        again = [{"cells": cells, "why": why} for why, cells in self.again]
+        return {"measured": self.measured, "seconds": self.seconds, "taken": taken, "again": again}
+
+
+_TOGETHER = {
+    "grouped": "the repeats of a point are taken together or not at all, and others of theirs are new or changed",
+    "interleaved": "hardware measured by turns is taken together at each point, and others there are new or changed",
+    "random": "an experiment in random order is taken whole or not at all, and others of its cells are new or changed",
+}
+
+
+def _why_again(found: PlanDiff, reuse: Reuse) -> dict[str, int]:
+    """Of the cells that have not changed and are left to measure, how many there are for each reason."""
+    from benchbrief.results.runs.reusable_results import blocks
+
+    same = {each.cell.id for each in found.cells if each.kind == "same"}
+    left = {cell.id for cell in reuse.measured}
+    reasons: dict[str, int] = {}
+    for block in blocks(found.after):
+        mine = [cell for cell in block if cell.id in same and cell.id in left]
+        if not mine:
+            continue
+        experiments = [found.after.experiments[cell.experiment] for cell in block]
+        if len(mine) == len(block):
+            why = "; ".join(reuse.passed_over) or "no run of the folder has good results of all that belong together"
+        elif any(experiment.search for experiment in experiments):
+            why = "a search is taken with the cells at its knee, or not at all, and some of them are new or changed"
+        else:
+            why = _TOGETHER[experiments[0].order]
+        reasons[why] = reasons.get(why, 0) + len(mine)
+    return reasons

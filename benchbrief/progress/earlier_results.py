@@ -1,0 +1,100 @@
+"""What `bench run` takes from earlier runs, and how it says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.results.runs.reusable_results import Reuse
+    from benchbrief.runners.journal.events import CellReused
+    from benchbrief.runners.takeover.carried_results import Carried
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What is taken from earlier runs. `notes` say why more is not; `warnings` are kept with the run."""
+
+    plan: Plan
+    carried: tuple[Carried, ...]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    def begin(self, run_dir: Path) -> None:
+        from benchbrief.runners.takeover.carried_results import carry
+
+        carry(run_dir, self.plan, self.carried, self.warnings)
+
+    @property
+    def sentence(self) -> str:
+        """`18 of 24 cells are taken from run X of 2026-11-20; 6 are measured; --fresh measures all again`."""
+        sources = taken_from(self.carried)
+        total, left = len(self.plan.cells), len(self.plan.cells) - len(self.carried)
+        skipped = sum(each.skipped for each in self.carried)
+        who = _counted(len(self.carried) - skipped, total)
+        where = (
+            f"from run {sources[0].run_id} of {sources[0].date}"
+            if len(sources) == 1
+            else "from earlier runs: " + ", ".join(f"{s.cells} from {s.run_id} of {s.date}" for s in sources)
+        )
+        rest = f"{left} {'is' if left == 1 else 'are'} measured" if left else "none is left to measure"
+        if skipped:
+            rest = f"{skipped} {'is' if skipped == 1 else 'are'} not needed; {rest}"
+        return f"{who} taken {where}; {rest}; --fresh measures all again"
+
+
+def _counted(some: int, total: int) -> str:
+    if some == total:
+        return "the only cell is" if total == 1 else f"all {total} cells are"
+    return f"{some} of {total} cells {'is' if some == 1 else 'are'}"
+
+
+@dataclass(frozen=True)
+class SourceRun:
+    """An earlier run that measured cells of this one; `date` is the day of the first of them (UTC)."""
+
+    run_id: str
+    date: str
+    cells: int
+
+
+def taken_from(carried: Iterable[Carried]) -> list[SourceRun]:
+    """The runs that measured these results, the oldest first."""
+    times: dict[str, list[float]] = {}
+    for each in carried:
+        if not each.skipped:
+            times.setdefault(each.run_id, []).append(each.measured_at)
+    order = sorted(times.items(), key=lambda item: min(item[1]))
+    return [SourceRun(run_id, day(min(all_)), len(all_)) for run_id, all_ in order]
+
+
+def day(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d}"
+
+
+def reused_as_dict(reused: Iterable[CellReused]) -> list[dict[str, object]]:
+    return [
+        {
+            "cell": each.cell,
+            "run": each.reused_from,
+            "as": each.as_cell,
+            "measured_at": datetime.fromtimestamp(each.measured_at, UTC).isoformat(timespec="seconds"),
+        }
+        for each in reused
+    ]
+
+
+def look_for_earlier(plan: Plan, out: Path) -> Taken:
+    """What can be taken from the runs of a folder, with a look at the hosts: are they still what they were?"""
+    from benchbrief.results.runs.reusable_results import find_reusable
+    from benchbrief.runners.takeover.recheck_hosts import recheck
+
+    found: Reuse = find_reusable(plan, out)
+    looked = recheck(plan, found.carried)
+    kept = found.without(looked.changed)
+    notes = [f"not taken from an earlier run: {text}" for text in kept.passed_over]
+    return Taken(plan, kept.carried, tuple(notes), tuple(looked.warnings) if kept.carried else ())

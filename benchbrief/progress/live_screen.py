@@ -1,0 +1,167 @@
+"""The live screen of a run: its cells, hosts and numbers in the lines that the terminal has, and never more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from benchbrief.cli.readable_quantities import duration, latency, of_planned, power, rate
+from benchbrief.cli.terminal import one_line
+from benchbrief.cli.terminal_marks import UNICODE, Marks, padded, shortened
+from benchbrief.compiler.rounding import share_text
+from benchbrief.dsl.diagnostics.source_line import display_width
+from benchbrief.progress.run_view import CellView, RunView
+from benchbrief.runners.execution.live_numbers import load_of, measures_of
+
+if TYPE_CHECKING:
+    from benchbrief.runners.execution.live_numbers import Reading
+
+_BAR = 30
+_MOST_HOSTS = 12
+"""More hosts than these are shown together, whatever the room."""
+
+
+def screen(
+    view: RunView, readings: Sequence[Reading], now: float, size: tuple[int, int], marks: Marks, phase: str = ""
+) -> Any:
+    """A `rich` text of at most `size` (columns, rows), less one row for the cursor."""
+    from rich.text import Text
+
+    columns, rows = size
+    room = max(1, rows - 1)
+    lines = [_head(view, now, columns, marks)]
+    if phase:
+        lines.append(Text(f"  {phase}"))
+    hosts = _hosts(view, readings, columns, marks)
+    cells = _cells(view, readings, now, columns, marks)
+    # The hosts' summary has its line; their own lines come only where the cells leave room for them.
+    if len(lines) + len(cells) + len(hosts.lines) > room:
+        hosts = _Hosts((hosts.summary,) if hosts.summary else (), hosts.summary)
+    left = max(0, room - len(lines) - len(hosts.lines))
+    lines += _fitted(cells, left, len(view.running))
+    lines += [Text(f"  {line}") for line in hosts.lines]
+    for line in lines:
+        line.truncate(columns, overflow="ellipsis" if marks is UNICODE else "crop")
+    return Text("\n", no_wrap=True).join(lines[:room])
+
+
+def _head(view: RunView, now: float, columns: int, marks: Marks) -> Any:
+    from rich.text import Text
+
+    parts = ["SIMULATED"] if view.simulated else []
+    parts.append(f"{view.finished}/{view.total} cells")
+    parts += [f"{count} {state}" for state in ("failed", "skipped") if (count := view.counts[state])]
+    left = view.remaining_s(now)
+    parts.append(f"{duration(view.elapsed_s(now))} gone" + (f", about {duration(left)} left" if left else ""))
+    words = "  ".join(parts)
+    bar = min(_BAR, columns - display_width(words) - 2)
+    text = Text(no_wrap=True)
+    if bar >= 5:
+        full = round(bar * view.finished / view.total) if view.total else bar
+        text.append(marks.full * full, "green")
+        text.append(marks.empty * (bar - full), "dim")
+        text.append("  ")
+    before, failed, after = words.partition(f"{view.counts['failed']} failed" if view.counts["failed"] else "\0")
+    text.append(before).append(failed, "red")
+    return text.append(after)
+
+
+def _cells(view: RunView, readings: Sequence[Reading], now: float, columns: int, marks: Marks) -> list[list[Any]]:
+    """The lines of each running cell: one where all fits beside its name, else two."""
+    from rich.text import Text
+
+    rows = [(one_line(cell_id), *_doing(cell_id, cell, readings, now)) for cell_id, cell in view.running.items()]
+    widest = max((display_width(name) for name, *_ in rows), default=0)
+    longest = max((display_width(step) + display_width(numbers) + 2 for _, step, numbers in rows), default=0)
+    beside = 2 + widest + 2 + longest <= columns
+    found = []
+    for name, step, numbers in rows:
+        rest = Text(step, "dim").append(f"  {numbers}" if numbers else "", "default")
+        if beside:
+            found.append([Text(f"  {padded(name, widest)}  ").append_text(rest)])
+        else:
+            found.append([Text(f"  {shortened(name, columns - 2, marks)}"), Text("    ").append_text(rest)])
+    return found
+
+
+def _doing(cell_id: str, cell: CellView, readings: Sequence[Reading], now: float) -> tuple[str, str]:
+    """The step with how far it is, and the numbers that its load generators say."""
+    step = cell.step or "begins"
+    if cell.step:
+        so_far = max(0.0, now - cell.step_began)
+        step += f"  {of_planned(so_far, cell.step_s)}"
+    load = load_of(cell_id, readings)
+    numbers = rate(load.ops_per_s) if load else ""
+    if load and load.latency_s is not None:
+        numbers += f"  {load.latency_of} {latency(load.latency_s)}"
+    return one_line(step), one_line(numbers)
+
+
+def _fitted(cells: list[list[Any]], room: int, running: int) -> list[Any]:
+    """Whole cells only, and how many more there are."""
+    from rich.text import Text
+
+    lines = [line for cell in cells for line in cell]
+    if len(lines) <= room:
+        return lines
+    lines, shown = [], 0
+    for cell in cells:
+        if len(lines) + len(cell) > room - 1:
+            break
+        lines += cell
+        shown += 1
+    if room:
+        more = running - shown
+        lines.append(Text(f"  and {more} more cell{'s' if more > 1 else ''} running" if shown else f"  {more} running"))
+    return lines
+
+
+@dataclass(frozen=True)
+class _Hosts:
+    """Lines to show, and one that says it all when these are too many."""
+
+    lines: tuple[str, ...]
+    summary: str
+
+
+def _hosts(view: RunView, readings: Sequence[Reading], columns: int, marks: Marks) -> _Hosts:
+    steps, measures = view.hosts(), measures_of(readings)
+    if len(steps) < 2 and not measures:
+        return _Hosts((), "")
+    summary = host_summary(steps, measures)
+    if len(steps) > _MOST_HOSTS:
+        return _Hosts((summary,), summary)
+    widest = min(max(map(display_width, steps), default=0), max(8, columns // 3))
+    longest = max(display_width(step or "idle") for step in steps.values())
+    lines = tuple(
+        f"{padded(shortened(one_line(host), widest, marks), widest)}  {padded(step or 'idle', longest)}  "
+        f"{_measures(measures.get(host, {}))}".rstrip()
+        for host, step in steps.items()
+    )
+    return _Hosts(lines, summary)
+
+
+def host_summary(steps: dict[str, str], measures: dict[str, dict[str, float]]) -> str:
+    """`50 hosts: 40 measure, 6 load, 4 idle; cpu 43 % on average; 12.3 kW of 48`."""
+    doing = Counter(step or "idle" for step in steps.values())
+    parts = [
+        f"{len(steps)} host{'s' if len(steps) != 1 else ''}: " + ", ".join(f"{n} {s}" for s, n in doing.most_common())
+    ]
+    cpus = [said["cpu.utilisation"] for said in measures.values() if "cpu.utilisation" in said]
+    watts = [said["power"] for said in measures.values() if "power" in said]
+    if cpus:
+        parts.append(f"cpu {share_text(sum(cpus) / len(cpus))} on average")
+    if watts:
+        parts.append(power(sum(watts)) + (f" of {len(watts)} together" if len(watts) > 1 else ""))
+    return "; ".join(parts)
+
+
+def _measures(said: dict[str, float]) -> str:
+    parts = []
+    if "cpu.utilisation" in said:
+        parts.append(f"cpu {share_text(said['cpu.utilisation']):>5}")
+    if "power" in said:
+        parts.append(power(said["power"]))
+    return "  ".join(parts)

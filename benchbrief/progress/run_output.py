@@ -1,0 +1,259 @@
+"""How `bench run` and `bench resume` end: what was done, what failed and why, where the brief is, what to type next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+import click
+
+from benchbrief.ci.verdict_files import run_cases, run_markdown, verdict_options, write_markdown, write_verdicts
+from benchbrief.cli.run_names import run_name
+from benchbrief.cli.run_options import metrics_option, wait_option
+from benchbrief.cli.simulation_options import SHORT, SIMULATED
+from benchbrief.cli.terminal import Stop, show, show_json
+from benchbrief.compiler.messages.text import Text
+from benchbrief.compiler.rounding import share_text
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.progress.earlier_results import reused_as_dict
+from benchbrief.progress.run_progress import Progress
+from benchbrief.reports.text.merged_remarks import merged
+from benchbrief.results.samples.sample_coverage import TOLD
+from benchbrief.runners.execution.first_failures import NotTried, shape_of_failure
+from benchbrief.running.finished_run import Finished
+
+if TYPE_CHECKING:
+    from benchbrief.results.analysis.expectation_verdicts import Verdict
+    from benchbrief.results.ingest.run_evidence import Evidence
+    from benchbrief.results.samples.sample_coverage import Patchy
+
+_ALIKE = 3
+"""More failed cells than these with one reason are shown together."""
+_MOST = 8
+"""More warnings or kept expectations than these are counted only."""
+
+
+class Ending(TypedDict):
+    """What a user asks for with `ending_options`."""
+
+    no_report: bool
+    quiet: bool
+    wait: bool
+    metrics: Path | None
+    junit: Path | None
+    markdown: Path | None
+    as_json: bool
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def ending_options(function: F) -> F:
+    """The options of a command that runs cells, to be passed on to `run_and_tell`."""
+    options = (
+        click.option("--no-report", is_flag=True, help="Keep the results, render nothing."),
+        click.option("--quiet", "-q", is_flag=True, help="Show no progress."),
+        wait_option,
+        metrics_option,
+        verdict_options,
+        click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON."),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def run_and_tell(run_dir: Path, progress: Progress, asked: Ending) -> None:
+    """Run a run's plan, tell how it ended, also in files for a build server, and stop with its exit code."""
+    from benchbrief.pipeline import run_plan
+    from benchbrief.results.ingest.run_evidence import read_evidence
+    from benchbrief.runners.journal.run_folder import simulation_of
+
+    if simulation_of(run_dir):
+        progress.note(SIMULATED)
+    report = not asked["no_report"]
+    finished = run_plan(run_dir, progress, report=report, metrics=asked["metrics"], wait=asked["wait"])
+    evidence = finished.evidence or read_evidence(run_dir, finished.plan)
+    summary = summed_up(finished, evidence, report=report)
+    if asked["as_json"]:
+        show_json(as_dict(finished, summary))
+    else:
+        tell(finished, summary)
+    write_verdicts(run_dir.name, list(run_cases(finished, evidence)), asked["junit"])
+    write_markdown(run_markdown(finished, summary.counts), asked["markdown"])
+    if finished.code is not ExitCode.DONE:
+        raise Stop(finished.code)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """`counts` are cells by what became of them; `warnings` pairs each with how many cells it is of (0: of the run).
+
+    `next` pairs what can be done with the command for it.
+    """
+
+    counts: Mapping[str, int]
+    warnings: tuple[tuple[str, int], ...]
+    next: tuple[tuple[str, str], ...]
+
+
+def summed_up(finished: Finished, evidence: Evidence, *, report: bool) -> Summary:
+    verdicts = evidence.verdicts
+    counts = {
+        "ok": sum(each.status == "ok" for each in verdicts),
+        "failed": sum(each.status == "failed" for each in verdicts),
+        "skipped": sum(each.status == "skipped" for each in verdicts),
+        "not run": sum(each.status == "missing" for each in verdicts),
+        "retried": len(evidence.record.retried),
+        "reused": len(finished.reused),
+    }
+    warnings: dict[str, int] = {}
+    # Of a cell, the remarks of its last attempt alone count; the journal does not tell attempts apart in them.
+    for cell, remarks in evidence.remarks.items():
+        for remark in dict.fromkeys(each.text for each in remarks if each.severity == "warning"):
+            warnings[remark] = warnings.get(remark, 0) + (cell is not None)
+    return Summary(counts, tuple(warnings.items()), tuple(_next(finished, evidence, report=report)))
+
+
+def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[tuple[str, str]]:
+    """What helps: a resumption where cells are missing, a look at the hosts where no job ever ran, and so on."""
+    run, spec = run_name(finished.run_dir), shlex.quote(evidence.plan.spec.name)
+    profile = f" --profile {shlex.quote(evidence.plan.spec.profile)}" if evidence.plan.spec.profile else ""
+    failed = [each for each in evidence.verdicts if each.status == "failed"]
+    if not finished.made:
+        yield "all that was measured is kept; make the brief with", f"bench report {run}"
+    if finished.status == "interrupted":
+        yield "go on with", f"bench resume {run}"
+    elif failed and finished.simulated:
+        if _fails_for_good(evidence):
+            yield "simulate again, without what makes cells fail, with", f"bench run {spec}{profile} --simulate"
+        elif any(each.by_plan for each in failed):
+            yield "mend the spec, and simulate it again with", f"bench run {spec}{profile} --simulate"
+        else:
+            yield "try the failed cells again with", f"bench resume {run}"
+    elif failed:
+        passing = [each for each in failed if not each.by_plan]
+        if any(not each.jobs and not _is_not_tried(each.reason) for each in passing):
+            yield "see what is missing on the hosts with", f"bench doctor {spec}{profile}"
+        if len(passing) < len(failed) or any(each.cell.id in evidence.record.retried for each in passing):
+            yield "mend the spec, and run what is not measured yet with", f"bench run {spec}{profile}"
+        if passing:
+            yield "once that is mended, try the failed cells again with", f"bench resume {run}"
+    elif not report:
+        yield "render the brief with", f"bench report {run}"
+    elif finished.undrawn:
+        yield "render the brief again with", f"bench report {run}"
+    elif finished.code is ExitCode.EXPECT_FAILED:
+        yield "measure all of it again with", f"bench run {spec}{profile} --fresh"
+
+
+def _is_not_tried(reason: str | None) -> bool:
+    return isinstance(reason, Text) and reason.code == NotTried.code
+
+
+def _fails_for_good(evidence: Evidence) -> bool:
+    """Whether a simulated run was asked to let cells fail each time: tried again, they fail again."""
+    simulated = evidence.simulated
+    return simulated is not None and (simulated.errors > 0 or any(each.share >= 1 for each in simulated.failing))
+
+
+def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
+    return {
+        "run": finished.run_dir.name,
+        "directory": str(finished.run_dir),
+        "simulated": finished.simulated,
+        "status": finished.status,
+        "message": finished.message,
+        "exit_code": int(finished.code),
+        "cells": dict(summary.counts),
+        "reused": reused_as_dict(finished.reused),
+        "failed": [{"cell": cell, "reason": reason} for cell, reason in finished.failed.items()],
+        "warnings": [{"text": text, "cells": cells} for text, cells in summary.warnings],
+        "sampled": [each._asdict() for each in finished.sampled],
+        "expects": [
+            {
+                "expect": verdict.text,
+                "label": verdict.label,
+                "holds": verdict.holds,
+                "detail": verdict.detail,
+                "origin": verdict.origin,
+            }
+            for verdict in finished.verdicts
+        ],
+        "reports": {name: [str(path) for path in paths] for name, paths in finished.reports.items()},
+        "made": finished.made,
+        "undrawn": list(finished.undrawn),
+        "next": [{"to": what, "type": command} for what, command in summary.next],
+    }
+
+
+def tell(finished: Finished, summary: Summary) -> None:
+    def say(text: str, colour: str | None = None) -> None:
+        show(text, colour=colour)
+
+    mark = f" ({SHORT})" if finished.simulated else ""
+    colour = {"done": "green", "failed": "red"}.get(finished.status, "yellow")
+    show()
+    say(f"run {finished.run_dir.name}: {finished.status}, {finished.message}{mark}", colour)
+    counted = [f"{count} {what}" for what, count in summary.counts.items() if count]
+    if len(counted) > 1:
+        say(f"  cells   {', '.join(counted)}")
+    for cells, reason in grouped(finished.failed):
+        if len(cells) <= _ALIKE:
+            for cell in cells:
+                say(f"  failed  {cell}: {finished.failed[cell]}", "red")
+        else:
+            say(f"  failed  {len(cells)} cells, from {cells[0]} to {cells[-1]}: {reason}", "red")
+    warnings = merged(("warning", text, cells) for text, cells in summary.warnings)
+    for _, text, count in warnings[:_MOST]:
+        say(f"  warning {text}" + (f" ({count} cells)" if count > 1 else ""), "yellow")
+    if len(warnings) > _MOST:
+        say(f"  warning and {len(warnings) - _MOST} more, all in the brief", "yellow")
+    for probe in finished.sampled:
+        say(f"  warning {_sampled(probe)}", "yellow")
+    if finished.simulated:
+        for verdict in finished.verdicts[:_MOST]:
+            say(f"  {verdict.of_simulated}")
+        judged: Sequence[Verdict] = ()
+    else:
+        judged = finished.verdicts
+    kept = [verdict for verdict in judged if verdict.holds is True]
+    for verdict in kept if len(kept) <= _MOST else ():
+        say(f"  expect holds: {verdict.name} ({verdict.detail})", "green")
+    if len(kept) > _MOST:
+        say(f"  expect holds: {len(kept)} of {len(judged)} expectations", "green")
+    for verdict in judged:
+        if verdict.holds is not True:
+            say(f"  {verdict.warning}", "red")
+    for text in finished.undrawn:
+        say(f"  missing {text}", "red")
+    for paths in finished.reports.values():
+        for path in paths:
+            if path.suffix not in (".csv", ".svg"):
+                say(f"{path.suffix[1:].upper():<5} {path}")
+        for folder in dict.fromkeys(path.parent for path in paths if path.suffix == ".csv"):
+            say(f"CSV   {folder}")
+    if summary.counts["failed"]:
+        say(f"outputs are kept in {finished.run_dir / 'raw'}")
+    for what, command in summary.next:
+        say(f"{what}: {command}")
+
+
+def _sampled(probe: Patchy) -> str:
+    if probe.without:
+        return f"{probe.probe} was not sampled in {probe.without} of {probe.of} cells, such as {probe.cell}"
+    return (
+        f"{probe.probe} was sampled for {share_text(probe.share)} of the measured time in {probe.cell}, "
+        f"and for less than {share_text(TOLD)} in {probe.cells} of {probe.of} cells"
+    )
+
+
+def grouped(failed: Mapping[str, str]) -> list[tuple[list[str], str]]:
+    """Cells that failed for one reason, whatever the numbers in it; the reason is the first one's."""
+    groups: dict[Hashable, tuple[list[str], str]] = {}
+    for cell, reason in failed.items():
+        groups.setdefault(shape_of_failure(cell, reason), ([], reason))[0].append(cell)
+    return list(groups.values())

@@ -1,0 +1,316 @@
+"""Progress of a run: live lines on a terminal, one plain line a finished cell elsewhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from benchbrief.cli.readable_quantities import duration, latency, of_planned, rate
+from benchbrief.cli.terminal import coloured, columns_of, last_words, one_line, printable, use_colour
+from benchbrief.cli.terminal_marks import UNICODE, folded, marks, padded, shortened
+from benchbrief.dsl.diagnostics.source_line import display_width
+from benchbrief.progress.run_view import RunView
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.runners.execution.live_numbers import Load, Reading
+    from benchbrief.runners.journal import events as j
+
+HEARTBEAT_S = (30.0, 60.0, 120.0, 300.0)
+"""Without a live display, when nothing was shown for so long, a line says what runs; then ever more rarely."""
+
+
+_SHORTEST_NAME = 12
+
+
+def _folded(line: str, columns: int | None) -> list[str]:
+    return folded(line, columns, len(line) - len(line.lstrip()) + 4)
+
+
+def _nothing() -> Sequence[Reading]:
+    return ()
+
+
+class Progress:
+    """Listens to the journal and tells the user: what runs now, what each cell gave, and how long it will take.
+
+    All goes to standard error, so that standard output stays free for results. When it can no longer be read, the
+    run goes on in silence.
+    """
+
+    def __init__(self, *, quiet: bool = False, heartbeat_s: Sequence[float] = HEARTBEAT_S) -> None:
+        self._quiet = quiet
+        self._stream = sys.stderr
+        self._paint = use_colour(self._stream)
+        # A dumb terminal can't move its cursor.
+        self._is_live = self._stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._marks = marks(self._stream.encoding)
+        self._lock = threading.Lock()
+        self._told: set[str] = set()
+        self._lines: list[str] = []
+        self._live: Any = None
+        self.view: RunView | None = None
+        self._readings: Callable[[], Sequence[Reading]] = _nothing
+        self._width = 0
+        self._heartbeat_s = heartbeat_s
+        self._spoke = time.monotonic()
+        self._beats = 0
+        self.phase = ""
+
+    @contextmanager
+    def of(
+        self, plan: Plan, done: Collection[str] = (), readings: Callable[[], Sequence[Reading]] = _nothing
+    ) -> Iterator[None]:
+        """Show the progress of this plan while the block runs. Cells that are `done` already count as finished.
+
+        `readings` gives the numbers of what runs now.
+        """
+        self._width = max((display_width(cell.id) for cell in plan.cells), default=0)
+        self.view = RunView(plan, done)
+        self._readings = readings
+        if self._quiet:
+            yield
+        elif self._is_live:
+            with self._live_display():
+                yield
+        else:
+            with self._heartbeat():
+                yield
+
+    @contextmanager
+    def _live_display(self) -> Iterator[None]:
+        from rich.live import Live
+
+        live = Live(console=self._console(), refresh_per_second=4, get_renderable=self._render, transient=True)
+        with suppress(OSError):  # the terminal has gone
+            live.start()
+        self._live = live
+        try:
+            yield
+        finally:
+            self._live = None
+            with suppress(OSError):
+                live.stop()
+
+    @contextmanager
+    def _heartbeat(self) -> Iterator[None]:
+        over = threading.Event()
+
+        def beat() -> None:
+            while not over.wait(self._next_beat_s()):
+                if self._next_beat_s() <= 0:
+                    self._tell_what_goes_on()
+
+        thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+
+    def _next_beat_s(self) -> float:
+        pause = self._heartbeat_s[min(self._beats, len(self._heartbeat_s) - 1)]
+        return self._spoke + pause - time.monotonic()
+
+    def _tell_what_goes_on(self) -> None:
+        with self._lock:
+            line = self._what_goes_on()
+        beats = self._beats + 1
+        self._print([line])
+        self._beats = beats
+
+    def _what_goes_on(self) -> str:
+        view = self.view
+        if view is None:
+            return ""
+        now = view.now()
+        left = view.remaining_s(now)
+        end = f"; about {duration(left)} left" if left else ""
+        if len(view.running) != 1:
+            rates = [load.ops_per_s for cell in view.running if (load := self._load(cell))]
+            together = f", {rate(sum(rates))} together" if rates else ""
+            return f"... {view.finished}/{view.total} cells done, {len(view.running)} running{together}{end}"
+        [(cell_id, cell)] = view.running.items()
+        load = self._load(cell_id)
+        so_far = max(0.0, now - cell.step_began)
+        what = f"{cell.step} {of_planned(so_far, cell.step_s)}" if cell.step else "begins"
+        numbers = f", {rate(load.ops_per_s)}" if load else ""
+        if load and load.latency_s is not None:
+            numbers += f", {load.latency_of} {latency(load.latency_s)}"
+        return one_line(f"... {cell_id}: {what}{numbers}{end}")
+
+    def _load(self, cell: str) -> Load | None:
+        from benchbrief.runners.execution.live_numbers import load_of
+
+        return load_of(cell, self._readings())
+
+    @contextmanager
+    def doing(self, what: str) -> Iterator[None]:
+        """On a terminal, show what is being done while the block runs."""
+        if self._quiet or not self._is_live:
+            yield
+            return
+        spinner = "dots" if self._marks is UNICODE else "line"
+        with self._console().status(what, spinner=spinner):
+            yield
+
+    def leave_terminal(self) -> None:
+        """Show the cursor again, when there is no time for more."""
+        if self._live is not None:
+            last_words("\x1b[?25h\n")
+
+    def note(self, text: str) -> None:
+        """Say something beside the progress."""
+        self._print([self._style("note:", "yellow") + f" {one_line(text)}"])
+
+    def warn(self, text: str) -> None:
+        self._print([self._style("warning:", "yellow") + f" {one_line(text)}"])
+
+    def record(self, record: j.AnyRecord) -> None:
+        """Take note of a journal record and tell of it. Called from the lanes' threads."""
+        with self._lock:
+            if self.view is not None:
+                self.view.apply(record)
+            if handler := getattr(self, f"_on_{record.type}", None):
+                handler(record)
+            lines, self._lines = self._lines, []
+        # Printing waits for the live display, whose own thread waits for our lock: never hold it here.
+        self._print(lines)
+
+    def catch_up(self, record: j.AnyRecord) -> None:
+        """Take note of a record of the past, and say nothing of it."""
+        with self._lock:
+            if self.view is not None:
+                self.view.apply(record)
+
+    def where_it_is(self, run_id: str) -> None:
+        """Tell how far a run has come that goes on already."""
+        with self._lock:
+            view = self.view
+            left = view.remaining_s(view.now()) if view is not None else None
+        if view is not None:
+            failed = f", {view.counts['failed']} failed" if view.counts["failed"] else ""
+            more = f", about {duration(left)} left" if left else ""
+            self._print([f"run {one_line(run_id)}: {view.finished} of {view.total} cells finished{failed}{more}"])
+
+    def _on_run_started(self, record: j.RunStarted) -> None:
+        view = self.view
+        if view is None:
+            return
+        left = duration(view.remaining_s(record.at) or 0)
+        before = f", {view.finished} done before" if view.finished else ""
+        up_to = "up to " if any(e.search or e.confident for e in view.plan.experiments.values()) else ""
+        self._say(f"run {record.run_id}: {up_to}{view.total} cells{before}, {up_to}about {left}")
+
+    def _on_engine_facts(self, record: j.EngineFacts) -> None:
+        if sentence := record.facts.get("stand_in"):
+            self._once("note", sentence)
+
+    def _on_remark(self, record: j.Remark) -> None:
+        self._once("note" if record.severity == "info" else record.severity, record.text)
+
+    def _on_cell_resumed(self, record: j.CellResumed) -> None:
+        step = record.step.replace("_", " ")
+        what = (
+            "its outputs are there"
+            if record.step == "collect"
+            else f"attached to what began {duration(record.at - record.began_at)} ago"
+        )
+        self._say(one_line(f"going on with {record.cell} in its {step} step: {what}"))
+
+    def _on_cell_ended(self, record: j.CellEnded) -> None:
+        view = self.view
+        if view is None or record.cell not in view.cells:
+            return
+        count = f"[{view.finished:>{len(str(view.total))}}/{view.total}] "
+        if record.status == "ok":
+            left = view.remaining_s(record.at)
+            seconds = view.cells[record.cell].seconds or 0.0
+            numbers = f" {record.ops_per_s or 0:>12,.0f} ops/s  {seconds:6.1f} s"
+            self._say(
+                one_line(self._finished(count, record.cell, numbers, f"  about {duration(left)} left" if left else ""))
+            )
+        else:
+            word = self._style("failed, is tried again", "yellow") if record.retried else self._style("FAILED", "red")
+            self._say(f"{one_line(self._name(count, record.cell))} {word}  {one_line(record.origin)}")
+            self._say(f"    {one_line(record.reason)}")
+
+    def _finished(self, count: str, cell: str, numbers: str, left: str) -> str:
+        """A cell's line. On a terminal without room for it, it says no time that is left, then a shorter name."""
+        columns = columns_of(self._stream)
+        whole = f"{count}{padded(cell, self._width)}{numbers}{left}"
+        if columns is None or display_width(whole) <= columns:
+            return whole
+        room = max(_SHORTEST_NAME, columns - len(count) - len(numbers))
+        return f"{count}{padded(shortened(cell, room, self._marks), min(self._width, room))}{numbers}"
+
+    def _name(self, count: str, cell: str) -> str:
+        """The beginning of a failed cell's line, which fits on one."""
+        columns = columns_of(self._stream)
+        room = columns - len(count) if columns else self._width
+        return f"{count}{padded(shortened(cell, room, self._marks), min(self._width, room))}"
+
+    def _on_search_ended(self, record: j.SearchEnded) -> None:
+        from benchbrief.runners.scheduling.knee_search import load_text
+
+        if record.knee is not None:  # a remark tells that there is none
+            where = f"{record.experiment} (on {record.hardware}, with {record.workload})"
+            self._say(one_line(f"knee of {where}: {load_text(record.knee, record.axis)}"))
+
+    def _render(self) -> Any:
+        from rich.text import Text
+
+        from benchbrief.progress.live_screen import screen
+
+        console = self._live.console if self._live is not None else None
+        readings = self._readings()
+        with self._lock:
+            if self.view is None or console is None:
+                return Text()
+            size = (console.size.width, console.size.height)
+            return screen(self.view, readings, self.view.now(), size, self._marks, self.phase)
+
+    def _once(self, kind: str, text: str) -> None:
+        """A remark is shown once, however many cells repeat it."""
+        line = f"{kind}: {text}"
+        if line not in self._told:
+            self._told.add(line)
+            self._say(self._style(f"{kind}:", "yellow") + f" {one_line(text)}")
+
+    def _say(self, line: str) -> None:
+        """Have a line printed once the record is dealt with."""
+        self._lines.append(line)
+
+    def _print(self, lines: list[str]) -> None:
+        live = self._live
+        if lines:
+            self._spoke, self._beats = time.monotonic(), 0
+        try:
+            columns = columns_of(self._stream)
+            for line in (part for each in lines for part in _folded(each, columns)):
+                if self._quiet:
+                    return
+                if live is not None:
+                    from rich.text import Text
+
+                    live.console.print(Text.from_ansi(coloured(line)), soft_wrap=True)
+                else:
+                    click.echo(coloured(line) if self._paint else printable(line), file=self._stream, color=self._paint)
+        except OSError:  # who read it has gone
+            self._quiet = True
+
+    def _console(self) -> Any:
+        from rich.console import Console
+
+        return Console(file=self._stream, highlight=False, no_color=not self._paint)
+
+    def _style(self, text: str, colour: str) -> str:
+        return click.style(one_line(text), fg=colour) if self._paint else one_line(text)

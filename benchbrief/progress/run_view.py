@@ -1,0 +1,163 @@
+"""What is known of a run while it goes on, made of its plan and of journal records as they come."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.results.runs.run_summary import CellState
+    from benchbrief.runners.journal import events as j
+
+_ESTIMATE_SHARE = 0.02
+"""At most this share of the time is spent on estimating the time left, which looks at every cell of the plan."""
+
+
+@dataclass
+class CellView:
+    """One cell's state. Times are epoch seconds; `seconds` is how long it took, once it has ended.
+
+    `step_s` is how long the plan gives the step that is going on, `ops_per_s` what the cell gave.
+    """
+
+    state: CellState = "waiting"
+    step: str = ""
+    step_began: float = 0.0
+    step_s: float = 0.0
+    started: float | None = None
+    seconds: float | None = None
+    ops_per_s: float | None = None
+
+
+class RunView:
+    """The state of a run. Cells that are `done` count as finished, whatever the records say of them later."""
+
+    def __init__(self, plan: Plan, done: Collection[str] = ()) -> None:
+        self.plan = plan
+        self.cells = {cell.id: CellView("ok" if cell.id in done else "waiting") for cell in plan.cells}
+        self.counts: Counter[str] = Counter(cell.state for cell in self.cells.values())
+        self.running: dict[str, CellView] = {}
+        self.run_id = ""
+        self.simulated = False
+        self.imported = False
+        self.start: j.RunStarted | None = None
+        self.end: j.RunEnded | None = None
+        self.last_at: float | None = None
+        self.attempts = 0
+        self.failures = 0
+        self._locks = {cell.id: cell.locks for cell in plan.cells}
+        self._hosts = {host: None for cell in plan.cells for host in cell.locks}
+        self._left: float | None = None
+        self._left_at = 0.0
+        self._left_cost = 0.0
+
+    @property
+    def total(self) -> int:
+        return len(self.cells)
+
+    @property
+    def finished(self) -> int:
+        return self.counts["ok"] + self.counts["failed"] + self.counts["skipped"]
+
+    def now(self) -> float:
+        """Epoch seconds by the time of the run's controller."""
+        from benchbrief.runners.journal.controller_clock import now_in_run
+
+        return now_in_run(self.start)
+
+    def apply(self, record: j.AnyRecord) -> None:
+        """Take note of a record; those of cells that the plan does not have are left out."""
+        self.last_at = record.at
+        if handler := getattr(self, f"_on_{record.type}", None):
+            handler(record)
+
+    def _on_run_started(self, record: j.RunStarted) -> None:
+        self.start, self.run_id, self.end = record, record.run_id, None
+        self.simulated = record.simulated is not None
+        self.imported = record.imported is not None
+        for cell_id, cell in list(self.running.items()):  # what was going on when an earlier controller ended
+            self._become(cell_id, "waiting" if cell.state == "running" else cell.state)
+
+    def _on_cell_started(self, record: j.CellStarted) -> None:
+        if cell := self.cells.get(record.cell):
+            cell.started, cell.step = record.at, ""
+            self.attempts += 1
+            self._become(record.cell, "running")
+
+    def _on_cell_resumed(self, record: j.CellResumed) -> None:
+        if cell := self.cells.get(record.cell):
+            steps = next(planned.steps for planned in self.plan.cells if planned.id == record.cell)
+            cell.started = cell.started or record.began_at
+            cell.step, cell.step_began = record.step.replace("_", " "), record.began_at
+            cell.step_s = sum(step.seconds for step in steps if step.kind == record.step)
+            self._become(record.cell, "running")
+
+    def _on_step_started(self, record: j.StepStarted) -> None:
+        if record.step == "cool_down" and record.cell in self.cells:  # it has its verdict, and still keeps its hosts
+            self.running[record.cell] = self.cells[record.cell]
+        if cell := self.running.get(record.cell):
+            cell.step, cell.step_began, cell.step_s = record.step.replace("_", " "), record.at, record.seconds
+
+    def _on_step_ended(self, record: j.StepEnded) -> None:
+        if record.step == "cool_down":
+            self.running.pop(record.cell, None)
+
+    def _on_cell_ended(self, record: j.CellEnded) -> None:
+        if cell := self.cells.get(record.cell):
+            cell.seconds = record.at - cell.started if cell.started is not None else None
+            cell.ops_per_s = record.ops_per_s
+            self.failures += record.status == "failed"
+            self._become(record.cell, record.status)
+
+    def _on_cell_skipped(self, record: j.CellSkipped) -> None:
+        if record.cell in self.cells:
+            self._become(record.cell, "skipped")
+
+    def _on_run_ended(self, record: j.RunEnded) -> None:
+        self.end = record
+
+    def _become(self, cell_id: str, state: CellState) -> None:
+        cell = self.cells[cell_id]
+        self.counts[cell.state] -= 1
+        self.counts[state] += 1
+        cell.state = state
+        if state == "running":
+            self.running[cell_id] = cell
+        else:
+            self.running.pop(cell_id, None)
+
+    def elapsed_s(self, now: float) -> float:
+        """Since the controller that drives the run began, until it ended."""
+        until = self.end.at if self.end is not None else now
+        return max(0.0, until - self.start.at) if self.start is not None else 0.0
+
+    def remaining_s(self, now: float) -> float | None:
+        """Estimated seconds left, None when nothing is. With many cells the estimate is made now and then only."""
+        from benchbrief.results.runs.run_summary import remaining_s
+
+        started = time.monotonic()
+        if started - self._left_at < self._left_cost / _ESTIMATE_SHARE:
+            return max(0.0, self._left - (started - self._left_at)) if self._left is not None else None
+        self._left = remaining_s(
+            (
+                cell,
+                (view := self.cells[cell.id]).state,
+                now - view.started if view.state == "running" and view.started is not None else view.seconds,
+            )
+            for cell in self.plan.cells
+        )
+        self._left_at = time.monotonic()
+        self._left_cost = self._left_at - started
+        return self._left
+
+    def hosts(self) -> dict[str, str]:
+        """What each host of the plan is used for now: the step of its cell, "" for nothing."""
+        steps = dict.fromkeys(self._hosts, "")
+        for cell_id, cell in self.running.items():
+            for host in self._locks[cell_id]:
+                steps[host] = cell.step or "prepare"
+        return steps

@@ -1,0 +1,52 @@
+"""What a run left, and the exit code that says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchbrief.dsl.bench_error import ExitCode
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.results.analysis.expectation_verdicts import Verdict
+    from benchbrief.results.ingest.run_evidence import Evidence
+    from benchbrief.results.samples.sample_coverage import Patchy
+    from benchbrief.runners.journal.events import CellReused
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a run left. `reports` maps each report's name to its files; `reused` are results of earlier runs."""
+
+    run_dir: Path
+    status: str
+    message: str
+    failed: dict[str, str] = field(default_factory=dict)
+    verdicts: tuple[Verdict, ...] = ()
+    sampled: tuple[Patchy, ...] = ()
+    """The probes that sampled too little."""
+    reports: dict[str, list[Path]] = field(default_factory=dict)
+    undrawn: tuple[str, ...] = ()
+    """The figures that are missing from the reports, each with its reason."""
+    reused: tuple[CellReused, ...] = ()
+    simulated: bool = False
+    plan: Plan | None = None
+    evidence: Evidence | None = None
+    """What the journal said when the last cell had ended."""
+    made: bool = True
+    """Whether the tables and the reports could be made of what was measured."""
+
+    @property
+    def code(self) -> ExitCode:
+        if self.status == "interrupted":
+            return ExitCode.INTERRUPTED
+        if self.status == "failed" or self.undrawn:
+            return ExitCode.CELL_FAILED
+        if not self.made:
+            return ExitCode.BRIEF_NOT_MADE
+        # A condition on simulated numbers neither holds nor fails.
+        if not self.simulated and any(verdict.holds is not True for verdict in self.verdicts):
+            return ExitCode.EXPECT_FAILED
+        return ExitCode.DONE

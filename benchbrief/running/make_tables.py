@@ -1,0 +1,33 @@
+"""The tables of a run, and what they say of the spec's expectations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.results.analysis.expectation_verdicts import Verdict
+    from benchbrief.results.ingest.run_evidence import Evidence
+    from benchbrief.results.samples.sample_coverage import Patchy
+
+
+class Stored(NamedTuple):
+    """What the tables of a run say: of the spec's expectations, and of the probes that sampled too little."""
+
+    verdicts: tuple[Verdict, ...]
+    sampled: tuple[Patchy, ...]
+
+
+def make_tables(run_dir: Path, plan: Plan, evidence: Evidence | None = None) -> Stored:
+    """Build the run's tables from its journal and raw outputs, and judge what the spec expects of them.
+
+    `evidence` is what the journal says, when it was read before.
+    """
+    from benchbrief.results.analysis.expectation_verdicts import evaluate
+    from benchbrief.results.samples.sample_coverage import patchy
+    from benchbrief.results.store.store import open_store, rebuild
+
+    rebuild(run_dir, plan, evidence)
+    with open_store(run_dir) as results:
+        return Stored(tuple(evaluate(plan, results)), tuple(patchy(results)))

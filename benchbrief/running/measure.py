@@ -1,0 +1,48 @@
+"""A run's cells, measured: the plan becomes journal and raw outputs."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchbrief.progress.run_progress import Progress
+from benchbrief.running.finished_run import Finished
+from benchbrief.running.stop_signals import stop_on_signals
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.runners.execution.live_numbers import Monitor
+
+
+def measure(plan: Plan, run_dir: Path, progress: Progress, monitor: Monitor, *, wait: bool) -> Finished:
+    """Run every cell that is not yet good, until all are or a signal ends it. Raises RunnerError."""
+    from benchbrief.results.ingest.run_evidence import read_evidence
+    from benchbrief.runners.execution.executor import execute
+    from benchbrief.runners.journal.run_folder import PLAN
+    from benchbrief.runners.journal.run_record import read_run
+
+    digest = hashlib.sha256((run_dir / PLAN).read_bytes()).hexdigest()
+    before = read_run(run_dir)
+    with stop_on_signals(progress, run_dir) as stopping, progress.of(plan, before.finished(plan), monitor.now):
+        outcome = execute(
+            plan,
+            digest,
+            run_dir,
+            listener=progress.record,
+            stopping=stopping,
+            monitor=monitor,
+            wait=progress.note if wait else None,
+            before=before,
+        )
+    evidence = read_evidence(run_dir, plan, before)
+    return Finished(
+        run_dir,
+        outcome.status,
+        outcome.message,
+        dict(outcome.failed),
+        reused=tuple(evidence.reused.values()),
+        simulated=evidence.simulated is not None,
+        plan=plan,
+        evidence=evidence,
+    )

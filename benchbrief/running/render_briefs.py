@@ -1,0 +1,92 @@
+"""The briefs of a run, rendered from its results."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from benchbrief.cli.terminal import warn
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.planning.plan import Plan
+    from benchbrief.reports.render.render_report import Format
+    from benchbrief.results.store.store import Store
+
+
+class Briefs(NamedTuple):
+    """The files of each report, by its name, and the figures that could not be drawn, each with its reason."""
+
+    files: dict[str, list[Path]]
+    undrawn: tuple[str, ...]
+
+
+def render_stored(run_dir: Path, plan: Plan) -> Briefs:
+    """Render every report of the plan from the run's tables, into its `reports` folder."""
+    from benchbrief.results.store.store import open_store
+
+    with open_store(run_dir) as results:
+        return render_briefs(run_dir, plan, results)
+
+
+def render_briefs(
+    run_dir: Path,
+    plan: Plan,
+    results: Store,
+    to: Path | None = None,
+    *,
+    formats: Collection[Format] = (),
+    paper: Literal["a4", "letter"] | None = None,
+    reports_from: dict[str, str] | None = None,
+) -> Briefs:
+    """Render every report of the plan, of the run's `results`, into `to` (its own `reports` folder by default).
+
+    Without `formats`, in those of its layout; without `paper`, on what the report says.
+
+    `reports_from` names the files, with their SHA-256, that the reports and metrics are from when not the run's own.
+    """
+    from benchbrief.reports.charts.svg_converter import CONVERTER
+    from benchbrief.reports.render.render_report import render
+    from benchbrief.results.runs.made_reports import ReportFiles, note_reports
+    from benchbrief.runners.journal.run_folder import keep_plan, kept_content, load_plan
+
+    own = {report.name: report.language for report in load_plan(run_dir).reports}
+    keep_plan(run_dir, plan)
+    with making_brief(), CONVERTER.running():
+        rendered = {
+            report.name: render(
+                plan,
+                results,
+                report.name,
+                to or run_dir / "reports",
+                formats=formats,
+                paper=paper,
+                kept=partial(kept_content, run_dir),
+                reports_from=reports_from,
+                other_language=report.language != own.get(report.name, report.language),
+            )
+            for report in plan.reports
+        }
+    noted = note_reports(run_dir, {name: ReportFiles(each.html.parent, each.files) for name, each in rendered.items()})
+    for text in dict.fromkeys((*(text for each in rendered.values() for text in each.warnings), noted)):
+        if text:
+            warn(text)
+    files = {name: list(each.files) for name, each in rendered.items()}
+    return Briefs(files, tuple(text for each in rendered.values() for text in each.undrawn))
+
+
+@contextmanager
+def making_brief() -> Iterator[None]:
+    """Within this, a file that finds no room keeps a brief of kept results from being made. Raises NoRoom."""
+    from benchbrief.dsl.bench_error import FULL
+    from benchbrief.results.store_errors import NoRoom
+
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        at = f"{error.filename}: " if error.filename else ""
+        raise NoRoom(f"{at}{error.strerror}", "free some space, then `bench report`") from error

@@ -1,0 +1,90 @@
+"""What Ctrl-C, SIGTERM and a closed terminal do to a run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+from types import FrameType
+
+from benchbrief.cli.run_names import run_name
+from benchbrief.cli.terminal import ASKED, last_words, one_line, silence_what_is_closed
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.progress.run_progress import Progress
+
+_NAMED = 5
+"""More jobs than these are counted only."""
+
+
+@contextmanager
+def stop_on_signals(progress: Progress, run_dir: Path) -> Iterator[threading.Event]:
+    """An event that the first SIGINT, SIGTERM or SIGHUP sets; a second one ends the process at once.
+
+    What is still waited for after the first is said, and what the second leaves behind.
+
+    A signal that is ignored stays so: `nohup` means to outlive the terminal.
+    """
+    from benchbrief.runners.takeover.shutdown import UNDERWAY
+
+    stopping = threading.Event()
+    before = {
+        number: handler
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if (handler := signal.getsignal(number)) is not signal.SIG_IGN
+    }
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGHUP:
+            silence_what_is_closed()
+        if stopping.is_set():
+            if number == signal.SIGHUP:  # a terminal that is closed may send it twice
+                return
+            # Not an exception: it would close the journal under the lanes, which are threads and still write to it.
+            try:
+                progress.leave_terminal()
+                last_words(_left_behind(run_dir))
+            finally:
+                os._exit(ExitCode.INTERRUPTED)
+        stopping.set()
+        UNDERWAY.tell = notes.put
+        notes.put("stopping what runs; the same again ends at once, and leaves it running")
+        for text in UNDERWAY.waited():
+            notes.put(f"waiting for {text}")
+
+    # A note may wait for the terminal, which must not keep the second signal from its handler. Such a queue may be
+    # put to by a handler (https://docs.python.org/3/library/queue.html#queue.SimpleQueue.put).
+    notes: SimpleQueue[str | None] = SimpleQueue()
+
+    def tell() -> None:
+        for text in iter(notes.get, None):
+            progress.note(text)
+
+    teller = threading.Thread(target=tell, name="teller", daemon=True)
+    teller.start()
+    for number in before:
+        signal.signal(number, stop)
+    if ASKED.to_end:  # and lost on the way here
+        stopping.set()
+    try:
+        yield stopping
+    finally:
+        notes.put(None)
+        teller.join()
+        UNDERWAY.tell = None
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _left_behind(run_dir: Path) -> str:
+    """What goes on without us, and how it is ended."""
+    from benchbrief.runners.takeover.shutdown import UNDERWAY
+
+    jobs = UNDERWAY.jobs()
+    named = ", ".join(jobs[:_NAMED]) + (f" and {len(jobs) - _NAMED} more" if len(jobs) > _NAMED else "")
+    what = f"left running: {named}; " if jobs else ""
+    text = f"{what}clean up with: bench stop {run_name(run_dir)}, or go on with: bench resume {run_name(run_dir)}"
+    return f"{one_line(text)}\n"

@@ -1,0 +1,113 @@
+"""The language server: pygls' loop, our documents, and the features, each in a module of its own.
+
+Checking is in a thread of its own and never piles up: while one check runs, later changes only mark that another is
+due, and what was found is sent only if no change came meanwhile. It says of which versions it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import sys
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+
+from lsprotocol import types
+from pygls.exceptions import FeatureRequestError
+from pygls.lsp.server import LanguageServer
+
+import benchbrief
+from benchbrief.server.check_open_files import Checked, check_all
+from benchbrief.server.documents import Documents
+from benchbrief.server.features import add_features
+from benchbrief.server.protocol import Protocol
+from benchbrief.server.spec_view import Views
+
+_SWITCH_S = 0.0005  # so that a check under way delays the reading of messages by little
+
+
+class BenchServer(LanguageServer):
+    protocol: Protocol
+
+    def __init__(self) -> None:
+        super().__init__("bench", benchbrief.__version__, protocol_cls=Protocol)
+        self.documents = Documents()
+        self.views = Views(self.documents)
+        self.checked: Checked | None = None
+        self.published: dict[str, types.PublishDiagnosticsParams] = {}
+        """What the client was sent last, by URI."""
+        self._due = False
+        self._checking: asyncio.Task[None] | None = None
+        self._pool = ThreadPoolExecutor(1, "check")
+        add_features(self)
+
+    def check_soon(self) -> None:
+        """Check what is open, after the check that may be under way."""
+        self._due = True
+        if self._checking is None or self._checking.done():
+            self._checking = asyncio.ensure_future(self._check())
+
+    async def _check(self) -> None:
+        while self._due:
+            self._due = False
+            snapshot = self.documents.snapshot()
+            loop = asyncio.get_running_loop()
+            try:
+                checked = await loop.run_in_executor(self._pool, check_all, snapshot, self.checked)
+            except Exception:
+                self.log_error("checking failed", traceback.format_exc())
+                continue
+            self.checked = checked
+            if not self._due:
+                self._tell(checked)
+
+    async def newest(self) -> Checked | None:
+        """What was found in the documents as they are now."""
+        if self._checking is not None:
+            await asyncio.shield(self._checking)
+        return self.checked
+
+    @property
+    def takes_snippets(self) -> bool:
+        document = self.client_capabilities.text_document
+        items = document.completion.completion_item if document and document.completion else None
+        return bool(items and items.snippet_support)
+
+    def _tell(self, checked: Checked) -> None:
+        findings = checked.findings()
+        versions = {buffer.uri: buffer.version for buffer in checked.snapshot.open.values()}
+        for uri in self.published.keys() - findings.keys():
+            self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+            del self.published[uri]
+        for uri, found in findings.items():
+            params = types.PublishDiagnosticsParams(uri, [finding.shown for finding in found], versions.get(uri))
+            if self.published.get(uri) != params:
+                self.text_document_publish_diagnostics(params)
+                self.published[uri] = params
+
+    def log_error(self, what: str, detail: str) -> None:
+        """For the client's log: a mistake of ours, which the user can only report."""
+        message = f"bench lsp: {what}; this is a bug, please report it\n{detail}"
+        self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))
+
+    def report_server_error(self, error: Exception, source: object) -> None:
+        if source is not FeatureRequestError:  # those are in the answer to the request
+            self.log_error(str(error), "".join(traceback.format_exception(error)))
+
+
+def serve() -> int:
+    """Speak the protocol on standard input and output until `exit`, or until the client is gone.
+
+    Returns the exit code: 0 after `shutdown`, else 1.
+    """
+    sys.setswitchinterval(_SWITCH_S)
+    gc.freeze()  # the modules stay: no collection need look at them
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)
+    # What anything prints must not get among the messages.
+    channel = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    server = BenchServer()
+    server.start_io(sys.stdin.buffer, channel)
+    return 0 if server.protocol.was_shut_down else 1

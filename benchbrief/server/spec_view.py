@@ -1,0 +1,161 @@
+"""A spec as the editor asks about it: the files that belong together, who is meant by each name, and where that is.
+
+While a declaration can't be read for a syntax error, what it last was stands in for it, so that its names stay known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from lsprotocol import types
+
+from benchbrief.compiler.frontend.name_index import Index, Occurrence, Symbol, index
+from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Span
+from benchbrief.server.documents import Documents, Parsed, Snapshot
+
+
+@dataclass(frozen=True)
+class View:
+    """`file` is the one that is asked about; `files` are a spec and all that it uses. `former` are stand-ins."""
+
+    file: Parsed
+    files: tuple[Parsed, ...]
+    former: tuple[Parsed, ...]
+
+    @cached_property
+    def index(self) -> Index:
+        declarations = [declaration for file in self.files for declaration in file.declarations]
+        known = {_called(declaration) for declaration in declarations}
+        stand_ins = [each for file in self.former for each in file.declarations if _called(each) not in known]
+        return index([*declarations, *stand_ins])
+
+    def place(self, span: Span) -> tuple[Parsed, int] | None:
+        """The file of a span, and where in it the span starts."""
+        for file in (*self.files, *self.former):
+            if file.holds(span):
+                return file, file.offset(span)
+        return None
+
+    def location(self, span: Span) -> types.Location | None:
+        for file in (*self.files, *self.former):
+            if file.holds(span):
+                return types.Location(file.uri, file.range(span))
+        return None
+
+    def occurrence(self, offset: int) -> Occurrence | None:
+        """The name of something declared at an offset of the file."""
+        for part in reversed(self.file.parts):
+            if part.start <= offset:
+                return self.index.at(part.source, offset - part.start)
+        return None
+
+    @property
+    def broken(self) -> Parsed | None:
+        """A file with a syntax error."""
+        return next((file for file in self.files if file.tree is None), None)
+
+
+def _called(declaration: ast.Declaration) -> tuple[str, str]:
+    match declaration:
+        case ast.Block():
+            return declaration.keyword.text, declaration.name.text if declaration.name else ""
+        case ast.Metric():
+            return "metric", declaration.name.text
+        case ast.Param():
+            return "param", declaration.name.text
+        case _:
+            return "", declaration.span.text
+
+
+class Views:
+    """Views of the documents as they are; the last ones are kept while nothing changes."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self._kept: dict[tuple[int, ...], View] = {}
+
+    def of(self, uri: str) -> View | None:
+        """The view of an open file: within the first open spec that uses it, or by itself."""
+        return next(iter(self.every(uri)), None)
+
+    def every(self, uri: str) -> list[View]:
+        """One for each open spec that the file belongs to."""
+        snapshot = self._documents.snapshot()
+        real = next((path for path, buffer in snapshot.open.items() if buffer.uri == uri), None)
+        if real is None:
+            return []
+        try:
+            file = snapshot.parsed(snapshot.open[real].path)
+        except SpecError:
+            return []
+        if not file.parts:  # too large, or no text
+            return []
+        found = [self._view(file, files) for files in _specs_with(real, snapshot)]
+        return found or [self._view(file, (file,))]
+
+    def _view(self, file: Parsed, files: tuple[Parsed, ...]) -> View:
+        good = self._documents.good
+        stand_ins = [good.get(each.path.resolve()) for each in files if each.tree is None]
+        former = tuple(each for each in stand_ins if each is not None)
+        key = tuple(map(id, (file, *files, *former)))
+        if key not in self._kept:
+            if len(self._kept) > _KEPT:
+                self._kept.clear()
+            self._kept[key] = View(file, files, former)
+        return self._kept[key]
+
+    def with_users(self, uri: str) -> Views:
+        """The same, with the closed specs of the editor's folders that share a file with this one's."""
+        files = [file for view in self.every(uri) for file in view.files]
+        return Views(self._documents.with_users(files))
+
+    @property
+    def with_every_user(self) -> bool:
+        """Whether all closed specs were looked at, where they were to be."""
+        return self._documents.every_user
+
+    def places(self, symbol: Symbol, uri: str) -> list[types.Location]:
+        """Every place of a symbol of the file's spec, in all open specs that share its declaration."""
+        views = self.every(uri)
+        if not views:
+            return []
+        declared_in = {place[0].uri for place in _definitions(views[0], symbol)}
+        for buffer in self._documents.open.values():
+            for view in self.every(buffer.uri):
+                if declared_in & {place[0].uri for place in _definitions(view, symbol)}:
+                    views.append(view)
+        found: dict[tuple[str, int, int], types.Location] = {}
+        for view in views:
+            for occurrence in view.index.of(symbol):
+                location = view.location(occurrence.span)
+                if location is not None:
+                    start = location.range.start
+                    found[location.uri, start.line, start.character] = location
+        return list(found.values())
+
+    def sharing(self, uri: str) -> list[View]:
+        """The views of all open specs that share a file with this one's."""
+        files = {file.uri for view in self.every(uri) for file in view.files}
+        every = [view for buffer in self._documents.open.values() for view in self.every(buffer.uri)]
+        return [view for view in every if files & {file.uri for file in view.files}]
+
+
+_KEPT = 8
+
+
+def _definitions(view: View, symbol: Symbol) -> list[tuple[Parsed, int]]:
+    places = [view.place(occurrence.span) for occurrence in view.index.of(symbol) if occurrence.defines]
+    return [place for place in places if place is not None]
+
+
+def _specs_with(real: Path, snapshot: Snapshot) -> list[tuple[Parsed, ...]]:
+    """The files of each open spec that uses this one, or of its own when none does."""
+    reached = {path: snapshot.reach(buffer.path) for path, buffer in snapshot.open.items()}
+    users = [
+        files for path, files in reached.items() if path != real and any(file.path.resolve() == real for file in files)
+    ]
+    return users or [reached[real]]

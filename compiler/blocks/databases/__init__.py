@@ -1,0 +1,1 @@
+"""Databases: servers, options, declared commands and data sets."""

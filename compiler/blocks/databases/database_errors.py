@@ -1,0 +1,254 @@
+"""Mistakes in databases: addresses, starts, options and data sets (E05xx)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchbrief.compiler.problems import Again, CompileProblem, Misspelt, ticked
+
+
+@dataclass(frozen=True)
+class WorkloadMismatch(CompileProblem):
+    """A workload whose tool does not load the database. `tool` is one that does."""
+
+    code = "E0508"
+    says = "workload `{workload}` is from {family}, and database `{database}` is {engine}"
+    hint = "{called} is loaded by {tool}: `workload ... from {base}`"
+    workload: str
+    family: str
+    database: str
+    engine: str
+    called: str
+    tool: str
+    base: str
+
+
+@dataclass(frozen=True)
+class ToolMismatch(CompileProblem):
+    code = "E0509"
+    says = "{engine} can't be loaded by `{tool}`"
+    hint = "use a client with one of these tools: {tools}"
+    tool: str
+    engine: str
+    known: tuple[str, ...]
+
+    @property
+    def tools(self) -> str:
+        return ticked(self.known)
+
+
+@dataclass(frozen=True)
+class NotReachable(CompileProblem):
+    """A database without an address or a start. `ways` are the attributes that give one."""
+
+    code = "E0510"
+    says = "database `{name}` has no address"
+    hint = "add {ways}"
+    name: str
+    ways: str
+
+
+@dataclass(frozen=True)
+class UnknownHole(Misspelt):
+    """A hole in a path or a URI that no fact of the hardware fills."""
+
+    code = "E0512"
+    says = "`{word}` can't be filled in: hardware `{kind}` does not declare it"
+    mark = "no such fact"
+    otherwise = 'declare it in the hardware (`{word} = "..."`), or use another hole: {all_known}'
+
+
+@dataclass(frozen=True)
+class BadHole(CompileProblem):
+    """A hole in a path or URI that is more than a name or a reference."""
+
+    code = "E0513"
+    says = "`{key}` can't have this hole: {why}"
+    key: str
+    why: str
+
+    @property
+    def help(self) -> str:
+        if self.key == "uri":
+            return "a hole here can be a fact of the hardware, `{hosts}`, `{env(NAME)}` or `{secret(NAME)}`"
+        return "a hole here must be a fact of the hardware, such as `{path}` or `{mount}`"
+
+
+@dataclass(frozen=True)
+class OneHostOnly(CompileProblem):
+    code = "E0516"
+    says = "hardware `{hardware}` has {hosts} hosts, and {engine} runs on one"
+    hint = "declare a hardware group of one host for each"
+    hardware: str
+    hosts: int
+    engine: str
+
+
+@dataclass(frozen=True)
+class ClientNotWanted(CompileProblem):
+    code = "E0517"
+    says = "database `{database}` is {engine}, a library: {tool} runs on the hosts under test, not on a client"
+    hint = 'remove `client`; write the path of {tool} in the database: `tool = {tool}("/path")`'
+    database: str
+    engine: str
+    tool: str
+
+
+@dataclass(frozen=True)
+class OptionInUri(Again):
+    """An option of the connection that stands in the `options` block and in the URI. `name` is the URI's word for
+    it."""
+
+    code = "E0542"
+    says = "`{key}` is set twice: the uri sets `{name}` too"
+    remark = "`{name}` is in this uri"
+    hint = "keep one of them"
+    key: str
+    name: str
+
+
+@dataclass(frozen=True)
+class UriWord(CompileProblem):
+    """An option under the connection string's name."""
+
+    code = "E0543"
+    says = "`{word}` is the name in a connection string: the option here is `{meant}`"
+    hint = "write `{meant}`, or put `{word}` into the uri"
+    word: str
+    meant: str
+
+    @property
+    def replacement(self) -> str:
+        return self.meant
+
+
+@dataclass(frozen=True)
+class ReservedFlag(CompileProblem):
+    """An option that the driver sets itself. `instead` is where a spec sets it, if it can."""
+
+    code = "E0544"
+    says = "`{flag}` can't be an option of a database: benchbrief sets it itself"
+    flag: str
+    instead: str
+
+    @property
+    def help(self) -> str:
+        return f"remove it, and set {self.instead}" if self.instead else "remove it"
+
+
+@dataclass(frozen=True)
+class NoFlag(CompileProblem):
+    """An option that the tool has no flag for. `meant` is the option or flag that it most likely means, if any."""
+
+    code = "E0545"
+    says = "`{word}` is not a flag of {tool}"
+    mark = "{tool} would refuse it"
+    word: str
+    meant: str | None
+    tool: str
+
+    @property
+    def help(self) -> str:
+        return f"did you mean `{self.meant}`?" if self.meant else "its flags have lower-case letters, like `block_size`"
+
+    @property
+    def replacement(self) -> str | None:
+        return self.meant
+
+
+@dataclass(frozen=True)
+class UnknownFlag(CompileProblem):
+    """An option whose flag is unknown: of a newer version, of a fork, or of none."""
+
+    code = "W0507"
+    severity = "warning"
+    says = "`{word}` is not a flag of {tool} in {versions}"
+    mark = "{tool} ends at once on an unknown flag"
+    hint = "look for it in `{tool} --help` on the host, and remove it if it is not there"
+    word: str
+    tool: str
+    versions: str
+
+
+@dataclass(frozen=True)
+class TopologyMismatch(CompileProblem):
+    """A started server whose hosts don't make up its topology. `problem` says what fits."""
+
+    code = "E0568"
+    says = "`topology = {topology}` does not fit the {hosts} of hardware `{hardware}`"
+    topology: str
+    hardware: str
+    count: int
+    problem: str
+
+    @property
+    def hosts(self) -> str:
+        return f"{self.count} host{'s' if self.count > 1 else ''}"
+
+    @property
+    def help(self) -> str:
+        return self.problem
+
+
+@dataclass(frozen=True)
+class ConfigNotOurs(CompileProblem):
+    """A configuration file with what a server that is started for a run can't have."""
+
+    code = "E0570"
+    says = "the configuration file `{name}` sets {why}"
+    hint = "remove it from the file, or use a copy without it"
+    name: str
+    why: str
+
+
+_SNAPSHOTS = {
+    "attach": "benchbrief does not stop a server that runs already: write `reset = drop_and_load`, or restore the data "
+    'with `reset = command("...")`',
+    "embedded": "the built-in stand-in for {engine} has no snapshots: write `reset = drop_and_load`",
+}
+
+
+@dataclass(frozen=True)
+class NoSnapshot(CompileProblem):
+    """A snapshot of a server's data, which is copied back while the server stands still."""
+
+    code = "E0571"
+    says = "database `{database}` can't use `reset = snapshot`: that takes a server of `server = start`"
+    database: str
+    server: str
+    engine: str
+
+    @property
+    def help(self) -> str:
+        return _SNAPSHOTS[self.server].format(engine=self.engine)
+
+
+@dataclass(frozen=True)
+class OnlyStarted(CompileProblem):
+    code = "E0572"
+    says = "`{key}` takes effect only with `server = start`"
+    key: str
+
+    @property
+    def help(self) -> str:
+        free = ": the stand-in of `server = embedded` chooses a free port" if self.key == "port" else ""
+        return f"write `server = start`, or remove `{self.key}`{free}"
+
+
+@dataclass(frozen=True)
+class HalfALogin(CompileProblem):
+    """Attributes that are said together or not at all."""
+
+    code = "E0573"
+    says = "`{key}` alone has no effect: {names} {are} missing"
+    hint = "set {names} too, or remove `{key}`"
+    key: str
+    missing: tuple[str, ...]
+
+    @property
+    def names(self) -> str:
+        return ticked(self.missing)
+
+    @property
+    def are(self) -> str:
+        return "are" if len(self.missing) > 1 else "is"

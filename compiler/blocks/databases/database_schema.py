@@ -1,0 +1,76 @@
+"""The tables of attributes that a database and its options may have, made from the engines' specs."""
+
+from __future__ import annotations
+
+from benchbrief.compiler.blocks.hardware.host_schema import COMMANDS, TOOL
+from benchbrief.compiler.blocks.values.joined_keys import joined_keys
+from benchbrief.compiler.blocks.values.shapes import BlockSchema, Fact, Flag, Key, Special, Text, Word
+from benchbrief.compiler.extensions import EngineSpec
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS
+
+
+def database_schema(other: EngineSpec | None = None) -> BlockSchema:
+    """Return the schema of the block `database` for benchbrief's own engines and one `other`."""
+    specs = {**ENGINE_SPECS.own, **({other.name: other} if other else {})}
+    tables = {name: {**_attributes(spec)} for name, spec in specs.items()}
+    resets = " and ".join(f"{spec.default_reset} for {name}" for name, spec in specs.items())
+    return BlockSchema(
+        "An engine, how it is reached, and how it is prepared between cells.",
+        {
+            "engine": Key(Word(tuple(specs)), "The database engine.", required=True),
+            **joined_keys(tables, other.name if other else ""),
+            "path": Key(
+                Text(holes=True, absolute=True),
+                "The data directory, with holes such as `{path}` or `{mount}`.",
+                example='path = "{path}/data"',
+            ),
+            "reset": Key(
+                Special(
+                    "`drop_and_load`, `after_writes`, `snapshot`, `reuse`, or what brings the data back, "
+                    '`command("...")`'
+                ),
+                "How each cell comes by its data: loaded again; loaded again if a cell that wrote was before it; "
+                "copied back as they were after the load; as the cells before have left them; or by a command.",
+                default=resets.replace(" and ", ", ", len(specs) - 2),
+                example="reset = after_writes",
+            ),
+            "drop_caches": Key(
+                Flag(),
+                "Drops the page cache of each host before each measurement; needs root, or `sudo` without a password.",
+            ),
+            "prepare": Key(
+                Special(COMMANDS),
+                "Commands for each host (`on: first`: the first), before the server is started or attached to.",
+                example='prepare = command("systemctl stop mongod", timeout: 2 min)',
+            ),
+            "teardown": Key(
+                Special(COMMANDS),
+                "Commands for when the server was stopped or left.",
+                example='teardown = command("systemctl start mongod", on: first)',
+            ),
+        },
+        blocks=("options",),
+        exclusive=(("uri", "server"),),
+    )
+
+
+def _attributes(spec: EngineSpec) -> dict[str, Key]:
+    if not spec.in_process:
+        return dict(spec.attributes)
+    name = spec.default_tool
+    tool = Key(TOOL, "The load generator to use.", default=name, example=f'tool = {name}("/usr/bin/{name}")')
+    return {**spec.attributes, "tool": tool}
+
+
+def options_schema(spec: EngineSpec, *, flags: bool) -> BlockSchema:
+    """Return the schema of the block `options`. With `flags`, an option outside the table is a flag of the tool."""
+    keys = {name: option.key for name, option in spec.options.items()}
+    return BlockSchema("", keys, open_keys=Fact() if flags else None, named=False)
+
+
+DATABASE = database_schema()
+
+DATABASE_OPTIONS = joined_keys(
+    {name: {key: option.key for key, option in spec.options.items()} for name, spec in ENGINE_SPECS.own.items()}
+)
+"""The options of benchbrief's own engines, each with its engine."""

@@ -1,0 +1,328 @@
+"""Databases: the declaration, and the database of each hardware group with its holes filled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from benchbrief.compiler.blocks.databases import database_errors
+from benchbrief.compiler.blocks.databases.database_schema import DATABASE, database_schema
+from benchbrief.compiler.blocks.databases.declared_commands import Reset, read_hooks, read_reset
+from benchbrief.compiler.blocks.databases.engine_options import EngineOptions
+from benchbrief.compiler.blocks.databases.started_servers import Topology, check_hosts, read_start, read_topology
+from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
+from benchbrief.compiler.blocks.values import structure_errors, value_errors
+from benchbrief.compiler.blocks.values.block_values import Constant, Value, Values
+from benchbrief.compiler.blocks.values.data_paths import check_path
+from benchbrief.compiler.blocks.values.joined_keys import owners
+from benchbrief.compiler.blocks.values.values import Reader, reference
+from benchbrief.compiler.blocks.values.wrong_forms import described
+from benchbrief.compiler.blocks.workloads.load_generators import can_load, read_tool, usual_tool
+from benchbrief.compiler.extensions import EngineSpec
+from benchbrief.compiler.extensions.engine_spec import COMMON
+from benchbrief.compiler.extensions.extension_errors import UnusableExtension
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS, Refused
+from benchbrief.compiler.frontend.declarations import Entry
+from benchbrief.compiler.metrics.metric_errors import UnknownFunction
+from benchbrief.compiler.planning import plan
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Span
+
+_REFERENCES = ("env", "secret")
+_PLAIN_PASSWORD = re.compile(r"://[^/@\s]*:[^/@\s]+@")
+
+
+@dataclass(frozen=True)
+class DatabaseSpec:
+    """A declared database with open holes. Only a library engine has a `tool`."""
+
+    name: str
+    label: str
+    engine: EngineSpec
+    server: Literal["attach", "start", "embedded", "none"]
+    start: plan.ServerStart | None
+    uri: ast.String | None
+    path: ast.String | None
+    topology: Topology
+    version: str | None
+    max_lag: float | None
+    size: float | None
+    settings: dict[str, plan.Option]
+    """Attributes that only the engine reads."""
+    options: dict[str, plan.Option]
+    open_options: dict[str, ast.Hole]
+    """Options that are a fact of the hardware: `cache = "{cache}"`."""
+    option_places: Mapping[str, Span]
+    """The place of each option."""
+    options_file: str | None
+    reset: Reset
+    drop_caches: bool
+    hooks: tuple[plan.Hook, ...]
+    tool: plan.Tool | None
+    reads_options: EngineOptions
+    span: Span
+    imported: bool
+    places: Mapping[str, Span]
+    """The place of each attribute's value."""
+
+
+def read_databases(entries: Mapping[str, Entry], reader: Reader) -> dict[str, DatabaseSpec | None]:
+    """Return the databases by name. The value is None for one with a mistake."""
+    return {entry.name: _read(entry, reader) for entry in entries.values()}
+
+
+def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
+    engine = _engine(entry, reader)
+    values = reader.block(entry, database_schema(engine) if engine else DATABASE)
+    if engine is None:
+        return None
+    for key in entry.attributes:
+        schema = DATABASE.keys.get(key)
+        if schema and key not in engine.attributes and (key not in COMMON or (key == "tool" and not engine.in_process)):
+            only = owners(schema.only)
+            reader.findings.add(structure_errors.NotForThis(entry.attributes[key].key.span, key, only, engine.name))
+    server: Literal["attach", "start", "embedded", "none"] = "none"
+    tool = None
+    if engine.in_process:
+        tool = _tool(values, engine, reader)
+    else:
+        server = "start" if values.text("server") == "start" else "embedded" if values.said("server") else "attach"
+        if server == "attach" and not values.said("uri"):
+            reader.findings.add(database_errors.NotReachable(entry.head, entry.name, _ways(engine)))
+    if (server == "start" or engine.in_process) and not values.said("path"):
+        _require_path(entry, reader)
+    reset = read_reset(values, engine.default_reset, reader)
+    doubtful = values.said("server") and values.text("server") is None  # a misspelt one may be any
+    if reset.how == "snapshot" and server in ("attach", "embedded") and not doubtful:
+        reader.findings.add(database_errors.NoSnapshot(values.span("reset"), entry.name, server, engine.label))
+    used = TOOL_SPECS.usable(tool.driver if tool else engine.default_tool)
+    reads_options = EngineOptions(engine, used.flags if used and engine.in_process else None)
+    said = entry.one("options")
+    if said is not None:
+        said = reads_options.check(said, reader)
+    rest, open_options = _open_options(said)
+    uri = values.string("uri")
+    if uri is not None and uri.parts:
+        _check_uri(uri, uri.parts, engine, reader)
+    own = {name: values.found.get(name) for name in engine.own_attributes}
+    return DatabaseSpec(
+        name=entry.name,
+        label=entry.label,
+        engine=engine,
+        server=server,
+        start=read_start(values, engine, server == "start", reader) if not doubtful else None,
+        uri=uri,
+        path=values.string("path"),
+        topology=read_topology(values, reader),
+        version=values.text("version"),
+        max_lag=values.number("max_lag"),
+        size=values.number("size"),
+        settings={name: setting for name, value in own.items() if (setting := _setting(value)) is not None},
+        options=reads_options.read(rest, reader),
+        open_options=open_options,
+        option_places={key: at.key.span for block in entry.all("options") for key, at in block.attributes.items()},
+        options_file=values.text("options_file"),
+        reset=reset,
+        drop_caches=values.flag("drop_caches") or False,
+        hooks=(*read_hooks(values, "prepare", reader), *reset.commands, *read_hooks(values, "teardown", reader)),
+        tool=tool,
+        reads_options=reads_options,
+        span=entry.head,
+        imported=entry.imported,
+        places={key: values.span(key) for key in entry.attributes},
+    )
+
+
+def _engine(entry: Entry, reader: Reader) -> EngineSpec | None:
+    """Return None for an unknown engine, which the block's table reports, or an unusable one."""
+    said = entry.attributes.get("engine")
+    name = reader.deref(said.values[0]) if said and said.values else None
+    if not isinstance(name, ast.Name):
+        return None
+    found = ENGINE_SPECS.find(name.text)
+    if isinstance(found, Refused):
+        reader.findings.add(UnusableExtension.of(name.span, found))
+        return None
+    return found
+
+
+def _tool(values: Values, engine: EngineSpec, reader: Reader) -> plan.Tool:
+    tool = read_tool(values.series("tool"), reader) or usual_tool(engine)
+    if not can_load(engine, tool.driver):
+        reader.findings.add(database_errors.ToolMismatch(values.span("tool"), tool.driver, engine.name, engine.tools))
+    return tool
+
+
+def _ways(engine: EngineSpec) -> str:
+    """Return the attributes that can say how the server is reached."""
+    ways = [f"`{engine.attributes['uri'].usage('uri')}` for a running server"] if "uri" in engine.attributes else []
+    if engine.has_stand_in:
+        ways.append("`server = embedded` for the built-in stand-in")
+    elif "start" in engine.servers:
+        ways.append("`server = start` for one that is started")
+    return ", or ".join(ways)
+
+
+def _require_path(entry: Entry, reader: Reader) -> None:
+    wanted = DATABASE.keys["path"].shape.wanted
+    reader.findings.add(structure_errors.MissingAttribute(entry.head, "database", entry.name, "path", wanted))
+
+
+def _open_options(entry: Entry | None) -> tuple[Entry | None, dict[str, ast.Hole]]:
+    """Split off the options that hardware fills in."""
+    if entry is None:
+        return None, {}
+    found = {
+        key: attribute.values[0].parts[0]
+        for key, attribute in entry.attributes.items()
+        if len(attribute.values) == 1
+        and isinstance(attribute.values[0], ast.String)
+        and len(attribute.values[0].parts) == 1
+        and isinstance(attribute.values[0].parts[0], ast.Hole)
+    }
+    rest = {key: attribute for key, attribute in entry.attributes.items() if key not in found}
+    return replace(entry, attributes=rest), found
+
+
+def _setting(value: Value | None) -> plan.Option | None:
+    if isinstance(value, Constant):
+        return value.value
+    return value if isinstance(value, str | bool) else None
+
+
+def _filled_options(spec: DatabaseSpec, unit: HardwareUnit, reader: Reader) -> dict[str, plan.Option]:
+    options, reads = dict(spec.options), spec.reads_options
+    for key, hole in spec.open_options.items():
+        shape = reads.shape(key)
+        if shape is None:
+            known = tuple(spec.engine.options)
+            reader.findings.add(structure_errors.UnknownAttribute(spec.option_places[key], "options", key, known))
+        elif not isinstance(hole.expr, ast.Name) or hole.format:
+            reader.findings.add(database_errors.BadHole(hole.span, key, "only the name of a fact is allowed"))
+        elif hole.expr.text not in unit.said:
+            known = tuple(unit.said)
+            if reader.findings.at(hole.expr.span):
+                continue  # reported for other hardware already
+            reader.findings.add(database_errors.UnknownHole(hole.expr.span, unit.hardware.key, hole.expr.text, known))
+        else:
+            option = reads.value(key, reader.value(key, unit.said[hole.expr.text], shape), reader)
+            if option is not None:
+                options[reads.word(key)] = option
+    return options
+
+
+def fill(spec: DatabaseSpec, unit: HardwareUnit, table: Mapping[str, plan.Host], reader: Reader) -> plan.Database:
+    """Return the database for this hardware, with its holes filled."""
+    hosts = ",".join(table[host].name for host in unit.hardware.hosts)
+    uri = _fill(spec.uri, "uri", unit, reader, {"hosts": hosts}) if spec.uri else ()
+    path = None
+    if spec.path:
+        filled = _fill(spec.path, "path", unit, reader, {})
+        path = "".join(part for part in filled if isinstance(part, str))
+        if spec.path.plain is None and path:
+            check_path(spec.path.span, "path", path, reader.findings)
+    if spec.uri and uri:
+        _check_uri(spec.uri, uri, spec.engine, reader)
+        spec.reads_options.check_uri(spec.uri, uri, spec.option_places, reader)
+    if spec.start and (spec.topology.text or "topology" not in spec.places):  # a misspelt one may be any
+        place = spec.places.get("topology", spec.span)
+        check_hosts(spec.topology, place, unit.hardware.key, len(unit.hardware.hosts), reader.findings)
+    lag = {"max_lag_s": spec.max_lag} if spec.max_lag is not None else {}
+    return plan.Database(
+        name=spec.name,
+        label=spec.label,
+        engine=spec.engine.name,
+        package=ENGINE_SPECS.source(spec.engine.name),
+        server=spec.server,
+        start=spec.start,
+        uri=uri,
+        path=path,
+        topology=spec.topology.text or ("standalone" if spec.start else None),
+        members=spec.topology.members,
+        shards=spec.topology.shards,
+        version=spec.version,
+        **lag,
+        size_bytes=spec.size,
+        settings=spec.settings,
+        options=_filled_options(spec, unit, reader),
+        options_file=spec.options_file,
+        reset=spec.reset.how,
+        drop_caches=spec.drop_caches,
+        hooks=spec.hooks,
+        origin=origin(spec.span),
+    )
+
+
+def _fill(
+    string: ast.String, key: str, unit: HardwareUnit, reader: Reader, extra: Mapping[str, str]
+) -> tuple[str | plan.Reference, ...]:
+    facts = {
+        name: fact if isinstance(fact, str) else fact.text
+        for name, fact in unit.hardware.facts.items()
+        if not isinstance(fact, bool)
+    }
+    known = {**facts, **extra, "hardware": unit.hardware.key}
+    parts: list[str | plan.Reference] = []
+    for part in string.parts:
+        if isinstance(part, str):
+            parts.append(part)
+            continue
+        filled = _hole(part, key, known, unit, reader)
+        if filled is None:
+            return ()
+        parts.append(filled)
+    return tuple(_joined(parts))
+
+
+def _hole(
+    hole: ast.Hole, key: str, known: Mapping[str, str], unit: HardwareUnit, reader: Reader
+) -> str | plan.Reference | None:
+    if hole.format:
+        reader.findings.add(database_errors.BadHole(hole.span, key, "a format has no meaning here"))
+        return None
+    match hole.expr:
+        case ast.Name(text=name) if name in known:
+            return known[name]
+        case ast.Name() as name:
+            param = reader.deref(name)
+            if isinstance(param, ast.String) and param.plain is not None:
+                return param.plain
+            if reader.findings.at(name.span):
+                return None  # reported for other hardware already
+            reader.findings.add(database_errors.UnknownHole(name.span, unit.hardware.key, name.text, tuple(known)))
+        case ast.Call(function=function) if (
+            key == "uri" and function.text not in _REFERENCES and did_you_mean(function.text, _REFERENCES)
+        ):
+            reader.findings.add(UnknownFunction(function.span, "function", function.text, _REFERENCES))
+        case other:
+            found = reference(other) if key == "uri" else None
+            if found is not None:
+                return found
+            reader.findings.add(database_errors.BadHole(hole.span, key, f"it is {described(other)}"))
+    return None
+
+
+def _joined(parts: list[str | plan.Reference]) -> list[str | plan.Reference]:
+    """Join neighbouring texts, so that equal texts are equal templates."""
+    joined: list[str | plan.Reference] = []
+    for part in parts:
+        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += part
+        elif part:
+            joined.append(part)
+    return joined
+
+
+def _check_uri(string: ast.String, uri: Sequence[object], engine: EngineSpec, reader: Reader) -> None:
+    """Check the parts of a URI that are texts; the others stay open."""
+    first = uri[0]
+    if isinstance(first, str) and engine.schemes and not first.startswith(engine.schemes):
+        example = engine.attributes["uri"].usage("uri").partition("= ")[2]
+        why = f"not a {engine.label} address"
+        reader.findings.add(value_errors.BadText(string.span, "uri", why, f"`{example}`"))
+    shown = "".join(part if isinstance(part, str) else "\n" for part in uri)
+    if _PLAIN_PASSWORD.search(shown):
+        reader.findings.add(value_errors.PlainSecret(string.span))

@@ -1,0 +1,91 @@
+"""The commands that a database declares, and the reset of its data before each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from benchbrief.compiler.blocks.databases.database_schema import DATABASE
+from benchbrief.compiler.blocks.hardware.hardware import origin
+from benchbrief.compiler.blocks.values import structure_errors
+from benchbrief.compiler.blocks.values.block_values import Constant, Values
+from benchbrief.compiler.blocks.values.shapes import Number, Shape, Text, Word
+from benchbrief.compiler.blocks.values.values import Reader, listed
+from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
+from benchbrief.compiler.planning import plan
+from benchbrief.dsl.syntax import ast
+
+_WAYS: Mapping[str, plan.Reset] = {
+    "drop_and_load": "drop_and_load",
+    "after_writes": "after_writes",
+    "snapshot": "snapshot",
+    "reuse": "reuse",
+}
+_ARGUMENTS: Mapping[str, Shape] = {"on": Word(("each", "first")), "timeout": Number("s", "10 min", above=True)}
+_TIMEOUT_S = 600.0
+_USAGE = '`command("./restore.sh", timeout: 10 min)`'
+
+
+@dataclass(frozen=True)
+class Reset:
+    """How a data set is reset. `commands` are for the kind `command`."""
+
+    how: plan.Reset
+    commands: tuple[plan.Hook, ...] = ()
+
+
+def read_reset(values: Values, default: plan.Reset, reader: Reader) -> Reset:
+    exprs = values.series("reset")
+    if len(exprs) == 1 and isinstance(word := reader.deref(exprs[0]), ast.Name):
+        if word.text in _WAYS:
+            return Reset(_WAYS[word.text])
+        reader.findings.add(structure_errors.UnknownWord(word.span, "reset", word.text, (*_WAYS, "command")))
+        return Reset(default)
+    commands = tuple(_commands(exprs, "reset", (*_WAYS, "command"), reader))
+    return Reset("command", commands) if commands else Reset(default)
+
+
+def read_hooks(values: Values, when: Literal["prepare", "teardown"], reader: Reader) -> tuple[plan.Hook, ...]:
+    return tuple(_commands(values.series(when), when, ("command",), reader))
+
+
+def _commands(
+    exprs: Sequence[ast.Expr],
+    when: Literal["prepare", "reset", "teardown"],
+    words: Sequence[str],
+    reader: Reader,
+) -> Iterator[plan.Hook]:
+    for expr in listed(reader.deref(each) for each in exprs):
+        match reader.deref(expr):
+            case ast.Call(function=ast.Name(text="command"), arguments=[ast.Argument(key=None, value=text), *rest]):
+                line = reader.value("command", text, Text())
+                named = _named(rest, reader)
+                timeout = named.get("timeout")
+                if isinstance(line, str):
+                    yield plan.Hook(
+                        when=when,
+                        line=line,
+                        on="first" if named.get("on") == "first" else "each",
+                        timeout_s=timeout.value if isinstance(timeout, Constant) else _TIMEOUT_S,
+                        origin=origin(expr.span),
+                    )
+            case ast.Call(function=ast.Name(text="command")):
+                reader.findings.add(structure_errors.BadArgument(expr.span, "command", "needs a command", _USAGE))
+            case other:
+                reader.findings.add(wrong_value(other, when, DATABASE.keys[when].shape.wanted, words))
+
+
+def _named(arguments: Sequence[ast.Argument], reader: Reader) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for argument in arguments:
+        name = argument.key.text if argument.key else None
+        if argument.key is None or name is None:
+            why = "takes one command; all other arguments have names"
+            reader.findings.add(structure_errors.BadArgument(argument.span, "command", why, _USAGE))
+        elif name not in _ARGUMENTS:
+            known = tuple(_ARGUMENTS)
+            reader.findings.add(structure_errors.UnknownArgument(argument.key.span, "command", name, known))
+        else:
+            found[name] = reader.value(name, argument.value, _ARGUMENTS[name])
+    return found

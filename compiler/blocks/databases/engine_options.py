@@ -1,0 +1,162 @@
+"""The `options` of a database, by its engine's spec, and flags that the tool takes unchanged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from benchbrief.compiler.blocks.databases import database_errors
+from benchbrief.compiler.blocks.databases.database_schema import options_schema
+from benchbrief.compiler.blocks.values import structure_errors
+from benchbrief.compiler.blocks.values.block_values import Constant, Value
+from benchbrief.compiler.blocks.values.shapes import Fact, Key, Number, Shape
+from benchbrief.compiler.blocks.values.values import Reader, listed
+from benchbrief.compiler.blocks.values.wrong_forms import described
+from benchbrief.compiler.extensions import EngineSpec, Flags, Option
+from benchbrief.compiler.frontend.declarations import Entry
+from benchbrief.compiler.planning import plan
+from benchbrief.compiler.problems import CompileProblem
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Span
+
+_SERVERS = Number("", "1", plain=True, integer=True, maximum=50.0)
+_PASSED_ON = Option(Key(Fact(), "A flag."))
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """The options of an engine's databases. `flags` are the tool's, where it takes unknown ones."""
+
+    engine: EngineSpec
+    flags: Flags | None
+
+    def read(self, entry: Entry | None, reader: Reader) -> dict[str, plan.Option]:
+        """Return the options under the engine's names. Reports and drops wrong ones."""
+        if entry is None:
+            return {}
+        known = entry if self.flags else self._by_our_names(entry, reader)
+        found = reader.block(known, options_schema(self.engine, flags=self.flags is not None)).found
+        return {
+            self.word(key): option
+            for key, value in found.items()
+            if (option := self.value(key, value, reader)) is not None
+        }
+
+    def check(self, entry: Entry, reader: Reader) -> Entry:
+        """Return the block without options that the tool would refuse or that a database can't set. Reports each."""
+        flags = self.flags
+        if flags is None:
+            return entry
+        kept = {}
+        for name, attribute in entry.attributes.items():
+            problem = self._refusal(flags, attribute.key.span, name)
+            if problem is None:
+                kept[name] = attribute
+                if name not in self.engine.options and name not in flags.known:
+                    at = attribute.key.span
+                    reader.findings.add(database_errors.UnknownFlag(at, name, flags.of, flags.versions))
+            else:
+                reader.findings.add(problem)
+            if reader.findings.more:
+                break
+        return replace(entry, attributes=kept)
+
+    def word(self, key: str) -> str:
+        """Return the engine's name for an option."""
+        option = self.engine.options.get(key)
+        return (option.name if option else "") or key
+
+    def shape(self, key: str) -> Shape | None:
+        """Return the shape of an option; None for an unknown one."""
+        option = self.engine.options.get(key)
+        return option.key.shape if option else Fact() if self.flags else None
+
+    def value(self, key: str, value: Value | None, reader: Reader) -> plan.Option | None:
+        """Return an option's value in the engine's terms; None after a mistake."""
+        option = self.engine.options.get(key) or _PASSED_ON
+        if isinstance(value, tuple):
+            return (
+                _word_or_number(key, option, value[0], reader)
+                if option.word_or
+                else _list(key, option, value[0], reader)
+            )
+        if isinstance(value, Constant):
+            return value.value * option.scale
+        if isinstance(value, bool):
+            return value
+        return option.words.get(value, value) if isinstance(value, str) else None
+
+    def check_uri(self, string: ast.String, uri: plan.Template, places: Mapping[str, Span], reader: Reader) -> None:
+        """Report options that the URI has too. Names in a connection string ignore case."""
+        text = "".join(part if isinstance(part, str) else "-" for part in uri)
+        query = text.partition("?")[2]
+        in_uri = {word.lower(): word for word in re.findall(r"(?:^|&)([A-Za-z]+)=", query)}
+        for key, span in places.items():
+            word = self.word(key).lower()
+            if key in self.engine.options and word in in_uri:
+                reader.findings.add(database_errors.OptionInUri(span, string.span, key, in_uri[word]))
+
+    def _by_our_names(self, entry: Entry, reader: Reader) -> Entry:
+        """Report options under the engine's names, and return the block without them."""
+        options = self.engine.options
+        meant = {self.word(name).lower(): name for name in options if name != self.word(name).lower()}
+        kept = {}
+        for name, attribute in entry.attributes.items():
+            if name.lower() in meant and name not in options:
+                reader.findings.add(database_errors.UriWord(attribute.key.span, name, meant[name.lower()]))
+            else:
+                kept[name] = attribute
+        return replace(entry, attributes=kept)
+
+    def _refusal(self, flags: Flags, span: Span, name: str) -> CompileProblem | None:
+        ours, options = flags.renamed, self.engine.options
+        if name in flags.reserved:
+            return database_errors.ReservedFlag(span, name, flags.reserved[name])
+        if name in ours or (name not in flags.known and did_you_mean(name, options)):
+            known = (ours[name],) if name in ours else tuple(options)
+            return structure_errors.UnknownAttribute(span, "options", name, known)
+        if name in options or name in flags.known:
+            return None
+        meant = self._meant(flags, name)
+        return database_errors.NoFlag(span, name, meant, flags.of) if meant or name != name.lower() else None
+
+    def _meant(self, flags: Flags, name: str) -> str | None:
+        """Return the flag that `name` most likely means. A longer name that starts like a flag may be a newer flag."""
+        flag = did_you_mean(name, (*self.engine.options, *sorted(flags.known.difference(flags.reserved))))
+        return flag if flag and not name.startswith(flag) else None
+
+
+def _word_or_number(key: str, option: Option, expr: ast.Expr, reader: Reader) -> plan.Option | None:
+    match reader.deref(expr):
+        case ast.Name(text=word) | ast.String(parts=(str(word),)) if word in option.word_or:
+            return option.words.get(word, word)
+        case ast.Name(text=word) as name if did_you_mean(word, option.word_or):
+            reader.findings.add(structure_errors.UnknownWord(name.span, key, word, option.word_or))
+        case ast.Quantity() | ast.Unary() | ast.Binary():
+            number = reader.quantity(key, expr, _SERVERS)
+            return number.value if number else None
+        case other:
+            _wrong(key, option, other, reader)
+    return None
+
+
+def _list(key: str, option: Option, expr: ast.Expr, reader: Reader) -> plan.Option | None:
+    found: list[str] = []
+    for item in listed((reader.deref(expr),)):
+        match reader.deref(item):
+            case ast.Name(text=word) | ast.String(parts=(str(word),)) if word in option.list_of:
+                found.append(word)
+            case ast.Name(text=word) as name:
+                reader.findings.add(structure_errors.UnknownWord(name.span, key, word, option.list_of))
+                return None
+            case other:
+                _wrong(key, option, other, reader)
+                return None
+    return ",".join(dict.fromkeys(found)) or None
+
+
+def _wrong(key: str, option: Option, expr: ast.Expr, reader: Reader) -> None:
+    wanted = option.key.shape.wanted
+    reader.findings.add(structure_errors.WrongType(expr.span, key, wanted, described(expr)))

@@ -1,0 +1,45 @@
+"""Warnings of kept data: a cell that writes leaves other data than it found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
+from benchbrief.compiler.blocks.databases.kept_data_errors import AgedData
+from benchbrief.compiler.blocks.experiments.experiments import Matrix
+from benchbrief.compiler.planning.expand import dataset_of, ordered, place_of
+from benchbrief.compiler.planning.plan import Host
+from benchbrief.compiler.problems import Findings
+
+
+def warn_of_aged_data(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], findings: Findings) -> None:
+    """Warn, for each database with `reset = reuse`, of the cells that follow a writing cell on the same data set."""
+    aged: dict[str, tuple[DatabaseSpec, dict[str, None], list[str]]] = {}
+    written: dict[str, tuple[str, dict[str, None]]] = {}
+    """The data set at each place, and the workloads that wrote to it."""
+    for matrix in matrices:
+        if matrix.database.reset.how != "reuse":
+            continue
+        held: dict[tuple[str, str], tuple[str, str]] = {}
+        for unit in matrix.units:
+            database = matrix.databases[unit.hardware.key]
+            place = place_of(unit.hardware, database, hosts)
+            for load in matrix.loads:
+                dataset = dataset_of(unit.hardware, database, load, matrix, hosts)
+                held[unit.hardware.key, load.workload.name] = place, dataset.hash if dataset else ""
+        writes = {load.workload.name: load.workload.writes for load in matrix.loads}
+        _, writers, cells = aged.setdefault(matrix.database.name, (matrix.database, {}, []))
+        for hardware, workload, point, repeat in ordered(matrix):
+            place, dataset_hash = held[hardware, workload]
+            there, by = written.get(place, ("", {}))
+            if not dataset_hash or there != dataset_hash:  # loaded before, or made by the benchmark itself
+                written[place] = there, by = dataset_hash, {}
+            elif by:
+                writers.update(by)
+                at = f"{matrix.experiment.axis}={point:.0f}/" if point is not None else ""
+                cells.append(f"{matrix.experiment.name}/{hardware}/{workload}/{at}r{repeat}")
+            if dataset_hash and writes[workload]:
+                by[workload] = None
+    for name, (spec, writers, cells) in aged.items():
+        if cells and not spec.imported:
+            findings.add(AgedData(spec.places.get("reset", spec.span), name, tuple(writers), tuple(cells)))

@@ -1,0 +1,46 @@
+"""Warnings of databases that replace each other's data in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from benchbrief.compiler.blocks.databases.kept_data_errors import ReplacedData
+from benchbrief.compiler.blocks.experiments.experiments import Matrix
+from benchbrief.compiler.planning.expand import dataset_of, expand, place_of
+from benchbrief.compiler.planning.plan import DatabaseKey, Host
+from benchbrief.compiler.planning.shared_data_places import shared_places
+from benchbrief.compiler.problems import Findings
+
+_WORTH_S = 60.0
+"""The total loading time that is worth a warning."""
+
+
+def warn_of_replaced_data(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], findings: Findings) -> None:
+    if not _share_a_place(matrices, hosts):
+        return
+    specs = {matrix.database.name: matrix.database for matrix in matrices}
+    hardware = {unit.hardware.key: unit.hardware for matrix in matrices for unit in matrix.units}
+    workloads = {load.workload.name: load.workload for matrix in matrices for load in matrix.loads}
+    databases = {
+        DatabaseKey.of(m.database.name, key): database for m in matrices for key, database in m.databases.items()
+    }
+    for found in shared_places(expand(matrices, hosts), hardware, databases, workloads, hosts):
+        spec = specs[found.database]
+        if found.seconds >= _WORTH_S and not spec.imported:
+            span = spec.places.get("path") or spec.places.get("uri") or spec.span
+            findings.add(ReplacedData(span, spec.name, tuple(found.hardware), tuple(found.cells), found.seconds))
+
+
+def _share_a_place(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> bool:
+    """Return whether a place holds several data sets. Only few specs have such a place."""
+    held: dict[str, str] = {}
+    for matrix in matrices:
+        for unit in matrix.units:
+            database = matrix.databases[unit.hardware.key]
+            place = place_of(unit.hardware, database, hosts)
+            for load in matrix.loads:
+                dataset = dataset_of(unit.hardware, database, load, matrix, hosts)
+                content = dataset.hash if dataset else ""
+                if held.setdefault(place, content) != content:
+                    return True
+    return False

@@ -1,0 +1,1 @@
+"""Experiments: ramps, repeats, searches, phases and probes."""

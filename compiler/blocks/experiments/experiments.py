@@ -1,0 +1,399 @@
+"""Experiments: the hardware, database, client, workloads and points that belong together, and whether they fit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, TypeVar
+
+from benchbrief.compiler.blocks.databases import database_errors
+from benchbrief.compiler.blocks.databases.databases import DatabaseSpec, fill
+from benchbrief.compiler.blocks.experiments import experiment_errors
+from benchbrief.compiler.blocks.experiments.fitting_parts import Fit
+from benchbrief.compiler.blocks.experiments.probes import AskedProbe, read_probes, warn_of_short_window
+from benchbrief.compiler.blocks.experiments.ramps import Axis, KneeOf, Ramp, Ramps, read_ramp
+from benchbrief.compiler.blocks.experiments.repeats import read_repeats
+from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
+from benchbrief.compiler.blocks.values import structure_errors, value_errors
+from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
+from benchbrief.compiler.blocks.values.shapes import Number
+from benchbrief.compiler.blocks.values.values import Reader, listed
+from benchbrief.compiler.blocks.values.wrong_forms import described, wrong_value
+from benchbrief.compiler.blocks.workloads.load_generators import can_load
+from benchbrief.compiler.blocks.workloads.workloads import Load, loading
+from benchbrief.compiler.extensions import ToolSpec
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.frontend import name_errors
+from benchbrief.compiler.frontend.declarations import Entry
+from benchbrief.compiler.planning import plan
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Span
+
+MAX_CELLS = 20_000
+_PHASES = Number("", "6", plain=True, integer=True, minimum=1.0, maximum=1000.0)
+_PHASE = Number("s", "6 x 10 min", above=True)
+_TIMES = re.compile(r"([0-9]+)\s*[x*]\s*([0-9].*)")
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class World:
+    """The declarations that an experiment may name. The value is None for one with a mistake."""
+
+    hardware: Mapping[str, HardwareUnit]
+    clients: Mapping[str, plan.Client | None]
+    databases: Mapping[str, DatabaseSpec | None]
+    workloads: Mapping[str, Load | None]
+    probes: Mapping[str, AskedProbe | None]
+    hosts: Mapping[str, plan.Host]
+    language: str
+    """The language of the built-in labels and descriptions."""
+
+    @cached_property
+    def by_alias(self) -> Mapping[str, HardwareUnit]:
+        return {alias: unit for unit in self.hardware.values() for alias in unit.aliases}
+
+    @cached_property
+    def by_group(self) -> Mapping[str, list[HardwareUnit]]:
+        groups: dict[str, list[HardwareUnit]] = {}
+        for unit in self.hardware.values():
+            groups.setdefault(unit.hardware.group, []).append(unit)
+        return groups
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """An experiment whose parts fit together. `databases` and `probes` are by hardware key.
+
+    `awaits` maps `threads` or `target` to the experiment whose knee gives it. `knees` maps each hardware and workload
+    to the search that finds the knee (see `compiler/blocks/experiments/knee_references.py`).
+    """
+
+    experiment: plan.Experiment
+    units: tuple[HardwareUnit, ...]
+    loads: tuple[Load, ...]
+    database: DatabaseSpec
+    databases: Mapping[str, plan.Database]
+    probes: Mapping[str, tuple[plan.Probe, ...]]
+    asked: tuple[str, ...]
+    """The probes that the experiment names, with those that the profile made unreadable."""
+    service_only: tuple[Span, str] | None
+    unmerged: tuple[Span, str] | None
+    """See `scope.ExperimentKey`."""
+    client: plan.Client | None
+    tool: plan.Tool
+    tool_spec: ToolSpec
+    threads: int | None
+    """The threads of a `target` ramp. None when the threads are the ramp or a search finds them."""
+    awaits: Mapping[Axis, KneeOf]
+    span: Span
+    knees: Mapping[Axis, Mapping[tuple[str, str], plan.Knee]] = field(default_factory=dict)
+
+    def load_hosts(self, unit: HardwareUnit, load: Load) -> tuple[str, ...]:
+        """Return the hosts of the load: one host for a workload that several would repeat."""
+        if self.client is None:
+            return unit.hardware.hosts
+        return self.client.hosts[:1] if load.from_one_host else self.client.hosts
+
+    @property
+    def points(self) -> tuple[float | None, ...]:
+        """Return the points of the axis; none when a search has to find them."""
+        return self.experiment.points or (None,)
+
+    @property
+    def cells(self) -> int:
+        e = self.experiment
+        return len(e.hardware) * len(e.workloads) * len(self.points) * e.repeats
+
+
+def read_experiments(entries: Mapping[str, Entry], world: World, reader: Reader) -> tuple[Matrix, ...]:
+    matrices: list[Matrix] = []
+    cells = 0
+    for entry in entries.values():
+        matrix = _Experiment(entry, world, reader).matrix()
+        if matrix is None:
+            continue
+        cells += matrix.cells
+        if cells > MAX_CELLS:
+            e = matrix.experiment
+            sizes = ((len(e.hardware), "hardware"), (len(e.workloads), "workloads"), (len(matrix.points), "points"))
+            product = " x ".join(f"{size} {of}" for size, of in (*sizes, (e.repeats, "repeats")))
+            reader.findings.add(value_errors.TooManyCells(entry.head, entry.name, cells, MAX_CELLS, product))
+            break
+        matrices.append(matrix)
+    return tuple(matrices)
+
+
+class _Experiment:
+    """An experiment on its way from block to matrix."""
+
+    def __init__(self, entry: Entry, world: World, reader: Reader) -> None:
+        self.entry = entry
+        self.world = world
+        self.reader = reader
+        self.values = reader.block(entry, EXPERIMENT)
+        self.places: dict[tuple[str, str], Span] = {}
+        """The place of each hardware group and each workload."""
+
+    def matrix(self) -> Matrix | None:
+        """Return None after a mistake."""
+        units = self._hardware()
+        loads = self._workloads()
+        database = self._one("database", self.world.databases, loads[0].workload.family if loads else "")
+        ramps = self._ramp()
+        measure_s, phases = self._times()
+        repeats = read_repeats(self.values.series("repeats"), self.reader)
+        placed = read_probes(self.values.series("probes"), self.world.probes, units, database, self.reader)
+        if database is None or not units or not loads:
+            return None
+        client, tool = self._load_generator(database)
+        databases = {unit.hardware.key: fill(database, unit, self.world.hosts, self.reader) for unit in units}
+        spec = TOOL_SPECS.usable(tool.driver) if tool else None
+        if tool is None or spec is None:
+            return None
+        fits = Fit(self.entry, self.values, self.reader, self.places)
+        loads = fits.fitting(loads, database, units)
+        fits.check_shares(client, spec, loads, ramps)
+        fits.check_tool(spec, database, phases)
+        fits.check_loads(loads, phases)
+        fits.check_blocks(loads, database, ramps)
+        if ramps is None or measure_s is None:
+            return None
+        warn_of_short_window(self.entry.name, placed, measure_s, self.reader)
+        if ramps.ramp.search and repeats.order == "random":
+            self.reader.findings.add(experiment_errors.SearchInRandomOrder(self.values.span("repeats")))
+        name, awaits = self.entry.name, ramps.awaits
+        return Matrix(
+            experiment=plan.Experiment(
+                name=name,
+                label=self.entry.label,
+                hardware=tuple(unit.hardware.key for unit in units),
+                workloads=tuple(load.workload.name for load in loads),
+                axis=ramps.axis,
+                points=ramps.ramp.points,
+                search=ramps.ramp.search,
+                threads_from=awaits["threads"].experiment if "threads" in awaits else None,
+                target_from=awaits["target"].experiment if "target" in awaits else None,
+                requires=tuple(dict.fromkeys(knee_of.experiment for knee_of in awaits.values())),
+                warm_up_s=self.values.number("warm_up") or 0.0,
+                measure_s=measure_s,
+                phases=phases,
+                repeats=repeats.most,
+                confident=repeats.confident,
+                order=repeats.order,
+                seed=repeats.seed,
+                cool_down_s=self.values.number("cool_down") or 0.0,
+                retries=int(self.values.number("retries") or 0),
+                on_failure=self._on_failure(),
+                slack_s=self.values.number("timeout"),
+                unattended_s=self.values.number("unattended"),
+                max_error_share=self.values.number("max_errors") or 0.0,
+                origin=origin(self.entry.head),
+            ),
+            units=units,
+            loads=loads,
+            database=database,
+            databases=databases,
+            probes=placed.probes,
+            asked=tuple(placed.asked),
+            service_only=fits.service_only(spec, ramps),
+            unmerged=fits.unmerged(spec, client, repeats.most),
+            client=client,
+            tool=tool,
+            tool_spec=spec,
+            threads=int(ramps.threads.points[0]) if ramps.axis == "target" and ramps.threads.points else None,
+            awaits=awaits,
+            span=self.entry.head,
+        )
+
+    # --- what is named ---------------------------------------------------------------------------------------------
+
+    def _hardware(self) -> tuple[HardwareUnit, ...]:
+        """Return no hardware when one name is wrong: messages on the others would be wrong too."""
+        units: dict[str, HardwareUnit] = {}
+        whole = True
+        for item in self._items("hardware"):
+            named = self._units(item)
+            whole = whole and bool(named)
+            for unit in named:
+                if self._first("hardware", unit.hardware.key, item.span):
+                    units[unit.hardware.key] = unit
+        return tuple(units.values()) if whole else ()
+
+    def _items(self, key: str) -> tuple[ast.Expr, ...]:
+        series = self.values.series(key)
+        items = listed(self.reader.deref(expr) for expr in series)
+        if series and not items:
+            self.reader.findings.add(name_errors.NothingNamed(series[0].span, key, EXPERIMENT.keys[key].shape.wanted))
+        return tuple(self.reader.deref(item) for item in items)
+
+    def _first(self, kind: str, name: str, span: Span) -> bool:
+        """Return whether the name is new. Reports a repeated one."""
+        earlier = self.places.setdefault((kind, name), span)
+        if earlier is not span:
+            self.reader.findings.add(name_errors.NamedTwice(span, earlier, kind, name))
+        return earlier is span
+
+    def _units(self, item: ast.Expr) -> list[HardwareUnit]:
+        by_alias, by_group = self.world.by_alias, self.world.by_group
+        match item:
+            case ast.Name(text=name) if name in by_alias:
+                return [by_alias[name]]
+            case ast.Name(text=name) if name in by_group:
+                variants = tuple(unit.name for unit in by_group[name])
+                self.reader.findings.add(name_errors.HasVariants(item.span, name, variants))
+            case ast.Attr(base=ast.Name(text=name), field=ast.Name(text="variants")) if name in by_group:
+                if name in by_alias:
+                    self.reader.findings.add(name_errors.NoVariants(item.span, name))
+                return by_group[name]
+            case ast.Attr(base=ast.Name(text=name), field=field) if name in by_group:
+                if f"{name}.{field.text}" in by_alias:
+                    return [by_alias[f"{name}.{field.text}"]]
+                variants = tuple(unit.name for unit in by_group[name])
+                if name in by_alias and not did_you_mean(field.text, ("variants",)):
+                    self.reader.findings.add(name_errors.NoVariants(item.span, name))
+                else:
+                    known = ("variants", *(() if name in by_alias else variants))
+                    self.reader.findings.add(name_errors.UnknownName(field.span, "variant", field.text, known))
+            case ast.Attr(base=ast.Name(text=name) as base) if did_you_mean(name, by_group):
+                self.reader.findings.add(name_errors.UnknownName(base.span, "hardware", name, tuple(by_group)))
+            case ast.Name() | ast.Attr():
+                known = tuple(dict.fromkeys((*by_group, *by_alias)))
+                self.reader.findings.add(name_errors.UnknownName(item.span, "hardware", item.span.text, known))
+            case _:
+                self._wrong("hardware", item, (*by_group, *by_alias))
+        return []
+
+    def _workloads(self) -> tuple[Load, ...]:
+        """Return no workloads when one name is wrong."""
+        loads: dict[str, Load] = {}
+        whole = True
+        for item in self._items("workloads"):
+            load = self._load(item)
+            if load is None:
+                whole = False
+            elif self._first("workload", load.workload.name, item.span):
+                loads[load.workload.name] = load
+        return tuple(loads.values()) if whole else ()
+
+    def _load(self, item: ast.Expr) -> Load | None:
+        match item:
+            case ast.Name(text=name) if name in self.world.workloads:
+                return self.world.workloads[name]
+            case ast.Name(text=name):
+                self.reader.findings.add(
+                    name_errors.UnknownName(item.span, "workload", name, tuple(self.world.workloads))
+                )
+            case ast.Call(function=ast.Name(text="load")) as call:
+                return self._load_phase(call)
+            case ast.Call(function=ast.Name(text=word) as name):
+                self.reader.findings.add(structure_errors.UnknownWord(name.span, "workloads", word, ("load",)))
+            case _:
+                self._wrong("workloads", item, self.world.workloads)
+        return None
+
+    def _load_phase(self, call: ast.Call) -> Load | None:
+        match call.arguments:
+            case [ast.Argument(key=None, value=ast.Name(text=name))] if name in self.world.workloads:
+                load = self.world.workloads[name]
+                if load is not None and not load.family.loads:
+                    fills = (each for each, said in load.family.workloads.items() if not said.existing and said.timed)
+                    fill = next(fills, next(iter(load.family.workloads)))
+                    found = experiment_errors.NoMeasuredLoad(call.span, name, load.family.name, fill)
+                    self.reader.findings.add(found)
+                    return None
+                return load and loading(load, self.world.language)
+            case [ast.Argument(key=None, value=ast.Name(text=name) as word)]:
+                self.reader.findings.add(
+                    name_errors.UnknownName(word.span, "workload", name, tuple(self.world.workloads))
+                )
+            case _:
+                why = "takes the name of one workload"
+                self.reader.findings.add(structure_errors.BadArgument(call.span, "load", why, "`load(a)`"))
+        return None
+
+    def _one(self, kind: str, known: Mapping[str, Item | None], family: str = "") -> Item | None:
+        """Return the named client or database, or the only one."""
+        series = self.values.series(kind)
+        if not series:
+            if len(known) == 1:
+                return next(iter(known.values()))
+            problem = name_errors.MustChoose(self.entry.head, kind, self.entry.name, tuple(known), family)
+            self.reader.findings.add(problem)
+            return None
+        match self.reader.deref(series[0]):
+            case ast.Name(text=name) if name in known:
+                return known[name]
+            case ast.Name(text=name) as word:
+                self.reader.findings.add(name_errors.UnknownName(word.span, kind, name, tuple(known)))
+            case other:
+                self._wrong(kind, other, known)
+        return None
+
+    def _wrong(self, key: str, expr: ast.Expr, words: Iterable[str] = ()) -> None:
+        self.reader.findings.add(wrong_value(expr, key, EXPERIMENT.keys[key].shape.wanted, words))
+
+    # --- points, times and repeats ---------------------------------------------------------------------------------
+
+    def _ramp(self) -> Ramps | None:
+        threads = self._points("threads")
+        if not self.values.said("target"):
+            return Ramps("threads", threads, threads) if threads else None
+        targets = self._points("target")
+        if len(threads.points) > 1:
+            self.reader.findings.add(experiment_errors.TwoRamps(self.values.span("threads"), len(threads.points)))
+            return None
+        return Ramps("target", targets, threads) if threads and targets else None
+
+    def _points(self, key: str) -> Ramp:
+        series = self.values.series(key)
+        return read_ramp(key, series[0], self.reader) if series else Ramp()
+
+    def _times(self) -> tuple[float | None, int]:
+        """Return the measured seconds of a cell and its number of phases."""
+        series = self.values.series("phases")
+        if series:
+            return self._phases(self.reader.deref(series[0]))
+        if not self.values.said("measure"):
+            self.reader.findings.add(experiment_errors.NoMeasuredTime(self.entry.head, self.entry.name))
+        return self.values.number("measure"), 1
+
+    def _on_failure(self) -> Literal["continue", "stop", "try_all"]:
+        word = self.values.text("on_failure")
+        return "stop" if word == "stop" else "try_all" if word == "try_all" else "continue"
+
+    def _phases(self, expr: ast.Expr) -> tuple[float | None, int]:
+        if not isinstance(expr, ast.Binary) or expr.operator != "x":
+            wanted, times = EXPERIMENT.keys["phases"].shape.wanted, _TIMES.fullmatch(expr.span.text)
+            meant = f"{times[1]} x {times[2]}" if times else None
+            found = structure_errors.WrongType(expr.span, "phases", wanted, described(expr), meant)
+            self.reader.findings.add(found)
+            return None, 1
+        count = self.reader.quantity("phases", expr.left, _PHASES)
+        length = self.reader.quantity("phases", expr.right, _PHASE)
+        if count is None or length is None:
+            return None, 1
+        return count.value * length.value, int(count.value)
+
+    # --- whether the parts fit -------------------------------------------------------------------------------------
+
+    def _load_generator(self, database: DatabaseSpec) -> tuple[plan.Client | None, plan.Tool | None]:
+        """Return the client and its tool. A library engine has no client, and the tool of its database."""
+        if database.tool is not None:
+            if self.values.said("client"):
+                at, label = self.values.span("client"), database.engine.label
+                found = database_errors.ClientNotWanted(at, database.name, label, database.tool.driver)
+                self.reader.findings.add(found)
+            return None, database.tool
+        client = self._one("client", self.world.clients)
+        if client is None:
+            return None, None
+        engine = database.engine
+        if not can_load(engine, client.tool.driver):
+            at = self.values.span("client")
+            self.reader.findings.add(database_errors.ToolMismatch(at, client.tool.driver, engine.name, engine.tools))
+        return client, client.tool

@@ -1,0 +1,155 @@
+"""Whether the parts of an experiment fit: its tool, database, client and workloads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from benchbrief.compiler.blocks.databases import database_errors
+from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
+from benchbrief.compiler.blocks.experiments import experiment_errors
+from benchbrief.compiler.blocks.experiments.ramps import Ramps
+from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
+from benchbrief.compiler.blocks.values import value_errors
+from benchbrief.compiler.blocks.values.block_values import Values
+from benchbrief.compiler.blocks.values.values import Reader
+from benchbrief.compiler.blocks.workloads.workloads import Load, sized
+from benchbrief.compiler.extensions import ToolSpec
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.frontend import name_errors
+from benchbrief.compiler.frontend.declarations import Entry
+from benchbrief.compiler.plain_amounts import quantity_of_bytes
+from benchbrief.compiler.planning import plan
+from benchbrief.dsl.syntax.source import Span
+
+
+@dataclass(frozen=True)
+class Fit:
+    """An experiment's block with its values. `places` has the place of each hardware group and workload."""
+
+    entry: Entry
+    values: Values
+    reader: Reader
+    places: Mapping[tuple[str, str], Span]
+
+    def check_shares(
+        self, client: plan.Client | None, tool: ToolSpec, loads: tuple[Load, ...], ramps: Ramps | None
+    ) -> None:
+        """Whether the load can be split over the client's hosts."""
+        if client is None or len(client.hosts) < 2:
+            return
+        findings, hosts = self.reader.findings, len(client.hosts)
+        if ramps is not None:
+            threads = min((ramps.ramp if ramps.axis == "threads" else ramps.threads).points, default=hosts)
+            if threads < hosts:
+                span = self.values.span("threads")
+                findings.add(experiment_errors.FewThreads(span, int(threads), client.name, hosts))
+            target = min(ramps.ramp.points, default=hosts) if ramps.axis == "target" else hosts
+            if target < hosts:
+                findings.add(experiment_errors.SmallTarget(self.values.span("target"), target, client.name, hosts))
+        if not tool.mergeable:
+            span = self.values.span("client") if self.values.said("client") else self.entry.head
+            findings.add(name_errors.PrintedPercentiles(span, tool.name, hosts))
+        for load in loads:
+            if load.from_one_host:
+                span, name = self.places["workload", load.workload.name], load.workload.name
+                label = load.family.label
+                findings.add(name_errors.InsertsFromOneHost(span, name, client.name, client.hosts[0], label))
+
+    def service_only(self, tool: ToolSpec, ramps: Ramps) -> tuple[Span, str] | None:
+        """Return the place of a load whose tool hides the time that operations wait for their turn."""
+        if ramps.axis != "target" or tool.intended_latency or not tool.open_loop:
+            return None
+        span = self.values.span("target")
+        if ramps.ramp.search:
+            self.reader.findings.add(name_errors.ServiceKnee(span, tool.name))
+        return span, tool.name
+
+    def unmerged(self, tool: ToolSpec, client: plan.Client | None, repeats: int) -> tuple[Span, str] | None:
+        """Return the place of repeats whose percentiles can't be merged. Several hosts are reported elsewhere."""
+        if repeats < 2 or tool.mergeable or (client and len(client.hosts) > 1):
+            return None
+        return self.values.span("repeats"), tool.name
+
+    def fitting(
+        self, loads: tuple[Load, ...], database: DatabaseSpec, units: tuple[HardwareUnit, ...]
+    ) -> tuple[Load, ...]:
+        """Return the workloads for this database, with the records that fill its declared size."""
+        findings, engine = self.reader.findings, database.engine
+        usual = TOOL_SPECS.usable(engine.default_tool)
+        for load in loads:
+            name, family = load.workload.name, load.family
+            span = self.places["workload", name]
+            if not _runs(database, family):
+                base = f"{usual.family}.{next(iter(_workloads_of(usual)), '')}" if usual else ""
+                label = usual.label if usual else engine.default_tool
+                findings.add(
+                    database_errors.WorkloadMismatch(
+                        span, name, family.name, database.name, engine.name, engine.label, label, base
+                    )
+                )
+            elif not load.timed:
+                timed = tuple(each for each, said in family.workloads.items() if said.timed)
+                findings.add(experiment_errors.NotTimed(span, load.workload.benchmark, timed, family.label))
+        if not engine.in_process:
+            return loads
+        for unit in units:
+            if unit.hardware.nodes > 1:
+                place, key = self.places["hardware", unit.hardware.key], unit.hardware.key
+                findings.add(database_errors.OneHostOnly(place, key, unit.hardware.nodes, engine.label))
+        size = database.size
+        if size is None:
+            return loads
+        return tuple(load if load.counted or not load.family.record else sized(load, size) for load in loads)
+
+    def check_blocks(self, loads: tuple[Load, ...], database: DatabaseSpec, ramps: Ramps | None) -> None:
+        """Report blocks that do not fit into the database, one for each thread where threads have parts of it."""
+        ramp = None if ramps is None else ramps.ramp if ramps.axis == "threads" else ramps.threads
+        most = int(max(ramp.points, default=1)) if ramp else 1
+        for load in loads:
+            block = load.family.block
+            if not block or database.size is None or load.of:
+                continue
+            parted = load.family.workloads[load.workload.benchmark].parted
+            each, parts = float(load.workload.properties[block]), most if parted else 1
+            if each * parts > database.size:
+                span = self.places["workload", load.workload.name]
+                blocks = f"blocks of {quantity_of_bytes(each)}"
+                needs = f"{parts} threads with {blocks}" if parts > 1 else blocks
+                fewer = ", or use fewer `threads`" if parts > 1 else ""
+                whole = quantity_of_bytes(database.size)
+                self.reader.findings.add(value_errors.BlockTooLarge(span, needs, database.name, whole, block, fewer))
+
+    def check_loads(self, loads: tuple[Load, ...], phases: int) -> None:
+        for load in loads:
+            if load.of and phases > 1:
+                span = self.places["workload", load.workload.name]
+                self.reader.findings.add(experiment_errors.LoadInPhases(span, load.workload.name))
+
+    def check_tool(self, tool: ToolSpec, database: DatabaseSpec, phases: int) -> None:
+        """Report what the tool can't do: an offered load, phases, parts of a second."""
+        findings = self.reader.findings
+        if self.values.said("target") and not tool.open_loop:
+            findings.add(experiment_errors.ClosedLoopOnly(self.values.span("target"), tool.name))
+        if phases > 1 and not tool.phases:
+            others = (TOOL_SPECS.usable(name) for name in database.engine.tools)
+            instead = next((other.name for other in others if other and other.phases), "")
+            findings.add(experiment_errors.NoPhases(self.values.span("phases"), tool.name, instead))
+        if not tool.whole_seconds:
+            return
+        for key in ("warm_up", "measure"):
+            constant = self.values.constant(key)
+            if constant is not None and constant.value != int(constant.value):
+                findings.add(value_errors.NotWholeSeconds(constant.span, key, constant.text, tool.label))
+
+
+def _runs(database: DatabaseSpec, family: ToolSpec) -> bool:
+    """Return whether a tool of the database runs the workloads of a family."""
+    tools = [TOOL_SPECS.usable(tool) for tool in database.engine.tools]
+    named = any(tool is not None and tool.family == family.name for tool in tools)
+    return named or database.engine.name in family.drives
+
+
+def _workloads_of(tool: ToolSpec) -> tuple[str, ...]:
+    family = TOOL_SPECS.usable(tool.family)
+    return tuple(family.workloads) if family else ()

@@ -1,0 +1,301 @@
+"""Ramps: the points of `[1, 2, 4]`, `1..16` or `range(1, 64, factor: 2)`, counted before they are made.
+
+Also the points that `knee(from: 1, factor: 2, to: 512)` may try, and `other.knee`, a point that a search finds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from benchbrief.compiler.blocks.values import structure_errors, value_errors
+from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
+from benchbrief.compiler.blocks.values.block_values import Constant
+from benchbrief.compiler.blocks.values.shapes import Number
+from benchbrief.compiler.blocks.values.values import Reader
+from benchbrief.compiler.blocks.values.wrong_forms import described, wrong_value
+from benchbrief.compiler.frontend import name_errors
+from benchbrief.compiler.metrics.measure_catalogue import STATISTICS
+from benchbrief.compiler.planning import plan
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Span
+
+MAX_POINTS = 1000
+
+THREADS = Number("threads", "96", plain=True, integer=True, minimum=1.0, maximum=100_000.0)
+TARGET = Number("ops/s", "20k ops/s", integer=True, minimum=1.0, maximum=2.0**31 - 1)
+_SHAPES = {"threads": THREADS, "target": TARGET}
+_USAGE = {
+    "threads": "`range(1, 64, factor: 2)`, `range(8, 96, step: 8)` or `range(1, 100, steps: 10)`",
+    "target": "`range(1k ops/s, 20k ops/s, steps: 20)`",
+}
+_SLACK = 1e-9
+"""The share by which rounding may keep the last step of a range from its end."""
+
+LATENCY, RISE, GAIN = "p99", 0.10, 0.03
+"""The criterion of a search that names none."""
+KNEE_STATISTICS = tuple(name for name in STATISTICS if name != "min")
+KNEE_ARGUMENTS = ("from", "to", "factor", "step", "latency", "rise", "gain", "else")
+RANGE_ARGUMENTS = ("step", "factor", "steps")
+_KNEE_USAGE = {
+    "threads": "`knee(from: 1, factor: 2, to: 512)`, or `step: 8` in place of `factor:`",
+    "target": "`knee(from: 1k ops/s, factor: 2, to: 100k ops/s)`, or `step: 5k ops/s` in place of `factor:`",
+}
+_FACTOR = Number("", "2", plain=True, minimum=1.0, above=True)
+# At most five times: a larger number most likely lacks its `%`.
+_RISE_SHAPE = Number("", "10 %", plain=True, above=True, maximum=5.0)
+_GAIN_SHAPE = Number("", "3 %", plain=True, maximum=1.0)
+
+
+Axis = Literal["threads", "target"]
+
+
+@dataclass(frozen=True)
+class KneeOf:
+    """`other.knee`: the knee that another experiment finds."""
+
+    experiment: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """Points in base units: with `search`, those that it may try; with `found_by`, none yet."""
+
+    points: tuple[float, ...] = ()
+    search: plan.KneeSearch | None = None
+    found_by: KneeOf | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.points) or self.found_by is not None
+
+
+_Points = list[tuple[float, Span]]
+"""Each point with its place in the text."""
+
+
+@dataclass(frozen=True)
+class Ramps:
+    """The axis with its ramp, and the threads of a `target` ramp."""
+
+    axis: Axis
+    ramp: Ramp
+    threads: Ramp
+
+    @property
+    def awaits(self) -> dict[Axis, KneeOf]:
+        ramps: dict[Axis, Ramp] = {"threads": self.threads, self.axis: self.ramp}
+        return {key: ramp.found_by for key, ramp in ramps.items() if ramp.found_by}
+
+
+def read_ramp(key: str, expr: ast.Expr, reader: Reader) -> Ramp:
+    """Return the ramp of `threads` or `target`, in the written order."""
+    match reader.deref(expr):
+        case ast.Call(function=ast.Name(text="knee")) as call:
+            return _search(key, call, reader)
+        case ast.Attr(base=ast.Name(text=experiment), field=field) as attr:
+            if field.text == "knee":
+                return Ramp(found_by=KneeOf(experiment, attr.span))
+            reader.findings.add(name_errors.UnknownName(field.span, "result", field.text, ("knee",)))
+            return Ramp()
+    points = _points(key, expr, reader)
+    if points is None:
+        return Ramp()
+    if not points:
+        usage = EXPERIMENT.keys[key].shape.wanted
+        reader.findings.add(value_errors.EmptyRamp(expr.span, key, "the list is empty", usage))
+    seen: set[float] = set()
+    for point, span in points:
+        if point in seen:
+            reader.findings.add(value_errors.SamePoint(span, key, f"{point:g}"))
+            return Ramp()
+        seen.add(point)
+    return Ramp(tuple(point for point, _ in points))
+
+
+def _search(key: str, call: ast.Call, reader: Reader) -> Ramp:
+    named = _arguments(key, call, reader)
+    if named is None:
+        return Ramp()
+    shape = _SHAPES[key]
+    first = reader.quantity("from", named["from"], shape)
+    last = reader.quantity("to", named["to"], shape)
+    way = "factor" if "factor" in named else "step"
+    step = reader.quantity(way, named[way], _FACTOR if way == "factor" else shape)
+    latency = LATENCY
+    if "latency" in named:
+        match named["latency"]:
+            case ast.Name(text=word) if word in KNEE_STATISTICS:
+                latency = word
+            case ast.Name(text=word) as name:
+                reader.findings.add(structure_errors.UnknownWord(name.span, "latency", word, KNEE_STATISTICS))
+                return Ramp()
+            case other:
+                wanted = "a statistic such as `p99` or `mean`"
+                reader.findings.add(structure_errors.WrongType(other.span, "latency", wanted, described(other)))
+                return Ramp()
+    rise = reader.quantity("rise", named["rise"], _RISE_SHAPE) if "rise" in named else RISE
+    gain = reader.quantity("gain", named["gain"], _GAIN_SHAPE) if "gain" in named else GAIN
+    otherwise = reader.quantity("else", named["else"], shape) if "else" in named else None
+    if first is None or last is None or step is None or rise is None or gain is None:
+        return Ramp()
+    if "else" in named and otherwise is None:
+        return Ramp()
+    points = _stepped(key, call, first.value, last.value, way, step, reader)
+    if points is None:
+        return Ramp()
+    if len(points) < 2:
+        why = f"has only the point {first.text}, and a knee needs at least two"
+        reader.findings.add(structure_errors.BadArgument(call.span, "knee", why, _KNEE_USAGE[key]))
+        return Ramp()
+    search = plan.KneeSearch(
+        latency=STATISTICS[latency],
+        rise=_value(rise),
+        gain=_value(gain),
+        otherwise=otherwise.value if otherwise else None,
+    )
+    return Ramp(tuple(point for point, _ in points), search)
+
+
+def _value(number: Constant | float) -> float:
+    return number.value if isinstance(number, Constant) else number
+
+
+def _arguments(key: str, call: ast.Call, reader: Reader) -> dict[str, ast.Expr] | None:
+    """Return the arguments of `knee(...)` by name: two end points, and a step or a factor. None after a mistake."""
+    named: dict[str, ast.Argument] = {}
+    good = True
+    for argument in call.arguments:
+        name = argument.key.text if argument.key else ""
+        if argument.key and name not in KNEE_ARGUMENTS:
+            reader.findings.add(structure_errors.UnknownArgument(argument.key.span, "knee", name, KNEE_ARGUMENTS))
+            return None
+        if argument.key and name in named:
+            reader.findings.add(structure_errors.DuplicateAttribute(argument.key.span, named[name].span, name))
+            return None
+        good = good and argument.key is not None
+        named[name] = argument
+    if not good or not {"from", "to"} <= named.keys() or len({"factor", "step"} & named.keys()) != 1:
+        why = "takes `from:` and `to:`, and one of `factor:` and `step:`"
+        reader.findings.add(structure_errors.BadArgument(call.span, "knee", why, _KNEE_USAGE[key]))
+        return None
+    return {name: argument.value for name, argument in named.items()}
+
+
+def _points(key: str, expr: ast.Expr, reader: Reader) -> _Points | None:
+    match reader.deref(expr):
+        case ast.List() as items:
+            return _listed(key, items, reader)
+        case ast.Binary(operator="..") as dots:
+            return _dots(key, dots, reader)
+        case ast.Call(function=ast.Name(text="range")) as call:
+            return _range(key, call, reader)
+        case ast.Binary(operator="-", left=ast.Quantity(value=first), right=ast.Quantity(value=last)) as minus if (
+            first < last
+        ):
+            wanted, meant = EXPERIMENT.keys[key].shape.wanted, f"{minus.left.span.text}..{minus.right.span.text}"
+            reader.findings.add(structure_errors.WrongType(minus.span, key, wanted, described(minus), meant))
+            return None
+        case ast.Quantity() | ast.Unary() | ast.Binary() as number:
+            constant = reader.quantity(key, number, _SHAPES[key])
+            return None if constant is None else [(constant.value, number.span)]
+        case other:
+            wanted = EXPERIMENT.keys[key].shape.wanted
+            reader.findings.add(wrong_value(other, key, wanted, ["range", "knee"], numbers=True))
+            return None
+
+
+def _listed(key: str, items: ast.List, reader: Reader) -> _Points | None:
+    points: _Points = []
+    whole = True
+    for item in items.items:
+        if isinstance(reader.deref(item), ast.List):
+            # Nested lists that double each time would make an endless ramp.
+            wanted = EXPERIMENT.keys[key].shape.wanted
+            reader.findings.add(structure_errors.WrongType(item.span, key, wanted, "a list in a list"))
+            return None
+        part = _points(key, item, reader)
+        whole = whole and part is not None
+        points.extend(part or ())
+        if len(points) > MAX_POINTS:
+            count = float(len(points))
+            reader.findings.add(value_errors.TooManyPoints(items.span, key, count, MAX_POINTS))
+            return None
+    return points if whole else None
+
+
+def _dots(key: str, expr: ast.Binary, reader: Reader) -> _Points | None:
+    first = reader.quantity(key, expr.left, _SHAPES[key])
+    last = reader.quantity(key, expr.right, _SHAPES[key])
+    if first is None or last is None:
+        return None
+    return _made(key, expr, first.value, last.value, last.value - first.value, lambda i: first.value + i, reader)
+
+
+def _range(key: str, call: ast.Call, reader: Reader) -> _Points | None:
+    shape = _SHAPES[key]
+    positional = [argument.value for argument in call.arguments if argument.key is None]
+    named = {argument.key.text: argument.value for argument in call.arguments if argument.key is not None}
+    for argument in call.arguments:
+        if argument.key is not None and argument.key.text not in RANGE_ARGUMENTS:
+            name = argument.key
+            reader.findings.add(structure_errors.UnknownArgument(name.span, "range", name.text, RANGE_ARGUMENTS))
+            return None
+    if len(positional) != 2 or len(named) != 1:
+        why = "takes a first and a last point, and one of `step:`, `factor:` and `steps:`"
+        usage, mended = _USAGE[key], None
+        if len(positional) == 3 and not named:
+            mended = "range({}, {}, step: {})".format(*(value.span.text for value in positional))
+            usage = f"`{mended}`"
+        reader.findings.add(structure_errors.BadArgument(call.span, "range", why, usage, mended))
+        return None
+    first, last = (reader.quantity(key, end, shape) for end in positional)
+    [(way, value)] = named.items()
+    match way:
+        case "step":
+            step = reader.quantity("step", value, shape)
+        case "factor":
+            step = reader.quantity("factor", value, _FACTOR)
+        case _:
+            step = reader.quantity("steps", value, Number("", "25", plain=True, integer=True, minimum=2.0))
+    if first is None or last is None or step is None:
+        return None
+    return _stepped(key, call, first.value, last.value, way, step, reader)
+
+
+def _stepped(
+    key: str, call: ast.Call, first: float, last: float, way: str, step: Constant, reader: Reader
+) -> _Points | None:
+    match way:
+        case "step":
+            steps = (last - first) / step.value
+            return _made(key, call, first, last, steps, lambda i: first + i * step.value, reader)
+        case "factor":
+            steps = math.log(last / first) / math.log(step.value)
+            return _made(key, call, first, last, steps, lambda i: first * step.value**i, reader)
+        case _:
+            width = (last - first) / (step.value - 1)
+            return _made(key, call, first, last, step.value - 1, lambda i: first + i * width, reader)
+
+
+def _made(
+    key: str,
+    expr: ast.Expr,
+    first: float,
+    last: float,
+    steps: float,
+    point: Callable[[int], float],
+    reader: Reader,
+) -> _Points | None:
+    """Return whole points from `first` on with `steps` more. Points that round to the same number count once."""
+    if last < first:
+        why = f"it runs from {first:g} down to {last:g}"
+        reader.findings.add(value_errors.EmptyRamp(expr.span, key, why, "the smaller number first"))
+        return None
+    if steps >= MAX_POINTS:
+        reader.findings.add(value_errors.TooManyPoints(expr.span, key, math.floor(steps) + 1.0, MAX_POINTS))
+        return None
+    count = math.floor(steps + _SLACK) + 1
+    return [(whole, expr.span) for whole in dict.fromkeys(float(round(point(i))) for i in range(count))]

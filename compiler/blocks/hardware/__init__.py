@@ -1,0 +1,1 @@
+"""Hosts, hardware groups, variants and clients."""

@@ -1,0 +1,1 @@
+"""Power meters, and warnings about power."""

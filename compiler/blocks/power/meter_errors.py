@@ -1,0 +1,56 @@
+"""Mistakes in power meters, and warnings of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchbrief.compiler.problems import Again, CompileProblem
+
+
+@dataclass(frozen=True)
+class MetersDontAddUp(Again):
+    """Meters in a list whose watts have no sum."""
+
+    code = "E0562"
+    says = "the watts of these meters can't be added up: {why}"
+    remark = "the first of them"
+    hint = "name meters of one kind that are read alike, such as two outlets of a host with two power supplies"
+    why: str
+
+
+@dataclass(frozen=True)
+class ArgumentAlone(CompileProblem):
+    """An argument of a meter that has no effect without another."""
+
+    code = "E0563"
+    says = "`{meter}` takes `{key}:` only together with `{needed}:`"
+    hint = "add `{needed}: ...`, as in {usage}"
+    meter: str
+    key: str
+    needed: str
+    usage: str
+
+
+@dataclass(frozen=True)
+class UnverifiedMeter(CompileProblem):
+    """A login to a BMC whose identity is not verified."""
+
+    code = "W0504"
+    severity = "warning"
+    says = "the identity of the BMC `{address}` is not checked: {why}"
+    mark = "any machine that answers gets the password"
+    hint = 'trust its own certificate (`fingerprint: "..."`) or the authority that signed it (`ca_file: "/..."`)'
+    address: str
+    why: str
+
+
+@dataclass(frozen=True)
+class MixedBoundaries(CompileProblem):
+    """Hardware groups of one experiment whose meters measure different things."""
+
+    code = "W0505"
+    severity = "warning"
+    says = "experiment `{experiment}` compares the power of different parts: {parts}"
+    hint = "use the same kind of meter for all hardware of the experiment"
+    experiment: str
+    parts: str

@@ -1,0 +1,1 @@
+"""What attributes may hold: shapes, units, and the tables of all blocks."""

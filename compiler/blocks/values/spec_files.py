@@ -1,0 +1,33 @@
+"""Files beside a spec whose text is part of the plan, such as a server's configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchbrief.compiler.blocks.values.value_errors import UnreadableFile
+from benchbrief.compiler.problems import Findings
+from benchbrief.dsl.syntax.source import Span
+
+MOST_BYTES = 64 << 10
+
+
+def read_spec_file(what: str, name: str, span: Span, findings: Findings) -> str | None:
+    """Return the text of the file that a spec names at `span`, by its path from the folder of the spec.
+
+    `what` is what messages call it. None for a file that can't be read, or is too large, which is reported.
+    """
+    path = Path(span.source.name).parent / name
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):  # a FIFO blocks who reads it
+            raise ValueError("it is not a regular file")
+        if path.stat().st_size > MOST_BYTES:
+            raise ValueError(f"it has more than {MOST_BYTES >> 10} KiB")
+        return path.read_bytes().decode()
+    except (OSError, ValueError) as error:
+        why = error.strerror or "it can't be read" if isinstance(error, OSError) else _decoded(error)
+        findings.add(UnreadableFile(span, what, name, why[:1].lower() + why[1:]))
+        return None
+
+
+def _decoded(error: ValueError) -> str:
+    return "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)

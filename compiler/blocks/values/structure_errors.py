@@ -1,0 +1,290 @@
+"""Mistakes in the structure of blocks and in how blocks fit together (E05xx)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from benchbrief.compiler.blocks.values.block_schema import OVERRIDABLE
+from benchbrief.compiler.problems import Again, CompileProblem, Misspelt, article, ticked
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.recovery.parser_stop import INNER_BLOCKS
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+_A_VALUE = "declare a named value with `param some_name = value`, outside of any block"
+_ELSEWHERE = {
+    **dict.fromkeys(("variable", "variables", "locals", "var", "let", "const", "params"), _A_VALUE),
+    "module": 'include another file with `use "lab.bench"`',
+    "resource": "declare machines with `hardware some_name { hosts = ... }`",
+    "output": "compute a value from the results with `metric some_name = expression`",
+}
+"""The names of our blocks in infrastructure languages."""
+
+
+@dataclass(frozen=True)
+class UnknownAttribute(Misspelt):
+    code = "E0501"
+    stands_alone = True
+    says = "unknown attribute `{word}` in {a_kind}"
+    mark = "not an attribute"
+    otherwise = "its attributes are {all_known}"
+
+    @property
+    def a_kind(self) -> str:
+        return f"{super().a_kind} block" if self.kind in ("hardware", "options", "ssh") else super().a_kind
+
+    @property
+    def help(self) -> str:
+        if self.word in INNER_BLOCKS and not self.replacement:
+            return f'`{self.word}` is a block: `{self.word} "..." {{ ... }}`'
+        if (self.kind, self.word) == ("experiment", "depends_on"):
+            return "remove it: an experiment follows another one when it uses its result, as in `threads = find.knee`"
+        return super().help
+
+
+@dataclass(frozen=True)
+class MissingAttribute(CompileProblem):
+    code = "E0502"
+    says = "{kind} `{name}` has no `{key}`"
+    hint = "add `{key} = ...`: {wanted}"
+    kind: str
+    name: str
+    key: str
+    wanted: str
+
+
+@dataclass(frozen=True)
+class DuplicateAttribute(Again):
+    code = "E0503"
+    stands_alone = True
+    says = "`{key}` is set twice"
+    remark = "first set here"
+    hint = "remove one of them"
+    key: str
+
+
+@dataclass(frozen=True)
+class WrongType(CompileProblem):
+    code = "E0504"
+    stands_alone = True
+    says = "`{key}` can't be {found}"
+    key: str
+    wanted: str
+    found: str
+    meant: str | None = None
+
+    @property
+    def help(self) -> str:
+        return f"write `{self.meant}`" if self.meant else f"`{self.key}` is {self.wanted}"
+
+    @property
+    def replacement(self) -> str | None:
+        return self.meant
+
+
+@dataclass(frozen=True)
+class ExclusiveAttributes(Again):
+    code = "E0505"
+    says = "`{other}` and `{key}` can't both be set"
+    remark = "`{other}` is set here"
+    hint = "keep one of them"
+    key: str
+    other: str
+
+
+@dataclass(frozen=True)
+class NotForThis(CompileProblem):
+    """An attribute of another engine or family of workloads."""
+
+    code = "E0506"
+    says = "`{key}` is for {only}, and this is {actual}"
+    hint = "remove `{key}`"
+    key: str
+    only: str
+    actual: str
+
+
+@dataclass(frozen=True)
+class MisplacedBlock(Misspelt):
+    """A block in the wrong place. `kind` is the block around it, "" for the spec itself."""
+
+    code = "E0507"
+    stands_alone = True
+    says = "{where} can't hold {a_block}"
+    otherwise = "it can hold {all_known}"
+    when_none = "it can hold attributes only"
+
+    @property
+    def where(self) -> str:
+        return f"{self.a_kind} block" if self.kind else "a spec"
+
+    @property
+    def a_block(self) -> str:
+        return f"a block `{self.word}`"
+
+    @property
+    def overrides(self) -> bool:
+        return self.kind == "profile" and "override" in self.known and self.word in OVERRIDABLE
+
+    @property
+    def replacement(self) -> str | None:
+        return f"override {self.word}" if self.overrides else super().replacement
+
+    @property
+    def help(self) -> str:
+        if not self.kind and self.word in _ELSEWHERE:
+            return _ELSEWHERE[self.word]
+        return f"write `override {self.word} ...`" if self.overrides else super().help
+
+
+@dataclass(frozen=True)
+class HostConflict(Again):
+    """One host with two ways to log in."""
+
+    code = "E0511"
+    says = "host `{host}` has different `ssh` settings in two places"
+    remark = "the first place"
+    hint = "write the same `ssh {{ ... }}` in both, or put the settings into ~/.ssh/config"
+    host: str
+
+
+@dataclass(frozen=True)
+class SameMachine(Again):
+    """One machine with two names, so that its cells would not wait for each other."""
+
+    code = "E0530"
+    says = "`{host}` and `{other}` are the same machine"
+    remark = "`{other}` is named here"
+    hint = "use one name for it everywhere, so that its cells run one after another"
+    host: str
+    other: str
+
+
+@dataclass(frozen=True)
+class HoleNotAllowed(CompileProblem):
+    code = "E0514"
+    stands_alone = True
+    says = "`{key}` is plain text: it can't have holes"
+    key: str
+
+    @property
+    def help(self) -> str:
+        if self.key == "hosts":
+            return 'write a range of hosts in brackets: `"db-[1-3].lab"`'
+        return "write the text itself; for a brace write `{{`"
+
+
+@dataclass(frozen=True)
+class WorkloadWithoutBase(CompileProblem):
+    code = "E0515"
+    says = "workload `{name}` has no base"
+    hint = "write `workload {name} from ycsb.a`, `from db_bench.readrandom`, or `from` another workload"
+    name: str
+
+
+@dataclass(frozen=True)
+class CannotInherit(CompileProblem):
+    code = "E0518"
+    says = "{a_kind} can't inherit from `{found}`"
+    kind: str
+
+    @property
+    def a_kind(self) -> str:
+        return article(self.kind)
+
+    @property
+    def found(self) -> str:
+        return self.span.text if self.span else "this"
+
+    @property
+    def help(self) -> str:
+        if self.kind == "profile":
+            return "a profile can't inherit: repeat the overrides"
+        return f"write the name of another {self.kind} after `from`, or remove `from`"
+
+
+@dataclass(frozen=True)
+class CannotOverride(CompileProblem):
+    code = "E0519"
+    says = "a profile can't override `{kind}`"
+    kind: str
+    allowed: tuple[str, ...]
+
+    @property
+    def replacement(self) -> str | None:
+        return did_you_mean(self.kind, self.allowed)
+
+    @property
+    def help(self) -> str:
+        return f"did you mean `{self.replacement}`?" if self.replacement else f"it can override {self.choices}"
+
+    @property
+    def choices(self) -> str:
+        return ticked(self.allowed)
+
+
+@dataclass(frozen=True)
+class UnnamedBlock(CompileProblem):
+    code = "E0520"
+    says = "this {kind} has no name"
+    kind: str
+    text: str = ""
+
+    @property
+    def help(self) -> str:
+        if _NAME.fullmatch(self.text):
+            return f"a name has no quotes: `{self.kind} {self.text} {{ ... }}`"
+        return f"write `{self.kind} some_name {{ ... }}`"
+
+
+@dataclass(frozen=True)
+class StrayLabel(CompileProblem):
+    code = "E0521"
+    stands_alone = True
+    says = "`{key}` takes no label"
+    hint = "remove the quoted text before the `=`"
+    key: str
+
+
+@dataclass(frozen=True)
+class UnknownWord(Misspelt):
+    """A word that is none of an attribute's choices; `kind` is the attribute."""
+
+    code = "E0522"
+    stands_alone = True
+    says = "`{kind}` can't be `{word}`"
+    otherwise = "{it_is} {all_known}"
+
+    @property
+    def it_is(self) -> str:
+        return "write one of" if len(self.known) > 1 else "it can only be"
+
+
+@dataclass(frozen=True)
+class BadArgument(CompileProblem):
+    """A wrong or missing argument of a call. `mended` replaces it where that is known."""
+
+    code = "E0523"
+    says = "`{call}` {why}"
+    hint = "write {usage}"
+    call: str
+    why: str
+    usage: str
+    mended: str | None = None
+
+    @property
+    def replacement(self) -> str | None:
+        return self.mended
+
+
+@dataclass(frozen=True)
+class UnknownArgument(Misspelt):
+    """A named argument that a call of this `kind` does not take."""
+
+    code = "E0531"
+    stands_alone = True
+    says = "`{kind}` takes no `{word}:`"
+    mark = "not an argument of `{kind}`"
+    otherwise = "it takes {all_known}"

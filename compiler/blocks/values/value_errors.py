@@ -1,0 +1,364 @@
+"""Mistakes in values: units (E03xx), and sizes, ramps and texts (E04xx)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from benchbrief.compiler.problems import CompileProblem
+from benchbrief.compiler.units import nearest_unit
+
+_NO_UNITS = frozenset({"times", "ratio", "factor", "fraction", "fold", "none", "count"})
+_MULTIPLIERS = {
+    "thousand": "k", "million": "M", "millions": "M", "mio": "M", "billion": "G", "billions": "G", "bn": "G",
+}  # fmt: skip
+_DETACHED = ("k", "M", "G", "T")
+_PREFIXES = ("k", "K", "M", "G", "T", "g", "t")
+_DIGITS = re.compile(r"([0-9][0-9_.]*)\s*\Z")
+_TWO_UNITS = re.compile(r"([A-Za-z]+)([0-9]+)([A-Za-z]+)")
+
+# --- E03xx: units in values --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class UnknownUnit(CompileProblem):
+    """`meant` is the unit that this very mistake stands for (`KB`, `sec`), if known."""
+
+    code = "E0301"
+    stands_alone = True
+    says = "unknown unit `{unit}`"
+    mark = "not a unit"
+    unit: str
+    meant: str | None
+
+    @property
+    def replacement(self) -> str | None:
+        return None if self.unit in _NO_UNITS else self.meant or nearest_unit(self.unit)
+
+    @property
+    def number(self) -> str:
+        """The digits before the unit."""
+        before = self.span.source.text[max(0, self.span.start - 40) : self.span.start] if self.span else ""
+        digits = _DIGITS.search(before)
+        return digits[1] if digits else "10"
+
+    @property
+    def help(self) -> str:
+        if self.unit in _NO_UNITS:
+            return "remove it: a plain number, such as a factor, has no unit; `%` is a hundredth"
+        if self.replacement:
+            return f"did you mean `{self.replacement}`?"
+        if multiplier := _MULTIPLIERS.get(self.unit.lower()):
+            return f"write `{multiplier}` directly after the number, as in `10{multiplier} records`"
+        if self.unit == "K":
+            return f"did you mean `{self.number}k`? for a size, `{self.number}kB` is decimal, `{self.number}KiB` binary"
+        if self.unit in _DETACHED and self.span and self.span.source.text[: self.span.start][-1:].isspace():
+            size = f"for a size, `{self.number} {self.unit}B` is decimal, `{self.number} {self.unit.upper()}iB` binary"
+            return f"write `{self.number}{self.unit}`, without the space; {size}"
+        if self.unit in _PREFIXES:
+            size = self.unit.upper()
+            return f"`{size.replace('K', 'k')}B` is a decimal size, `{size}iB` a binary one"
+        if parts := _TWO_UNITS.fullmatch(self.unit):
+            return f"a number has one unit; add up the parts: `... {parts[1]} + {parts[2]} {parts[3]}`"
+        return "units are such as `s`, `min`, `MB`, `GiB`, `records`, `ops/s`, `W`, `USD/h`, `%`"
+
+
+@dataclass(frozen=True)
+class MissingUnit(CompileProblem):
+    code = "E0302"
+    says = "`{key}` is {wanted}, and `{text}` has no unit"
+    mark = "in which unit?"
+    hint = "write it with its unit, as in `{example}`"
+    key: str
+    wanted: str
+    example: str
+    text: str
+
+
+@dataclass(frozen=True)
+class WrongDimension(CompileProblem):
+    code = "E0303"
+    says = "`{key}` is {wanted}, and `{text}` is {found}"
+    mark = "{found}"
+    hint = "write {wanted}, such as `{example}`"
+    key: str
+    wanted: str
+    example: str
+    text: str
+    found: str
+
+
+@dataclass(frozen=True)
+class MixedDimensions(CompileProblem):
+    code = "E0304"
+    says = "`{left}` and `{right}` can't be {done}: one is {left_is}, the other {right_is}"
+    mark = "two dimensions"
+    hint = "write both in units of the same kind"
+    operator: str
+    left: str
+    left_is: str
+    right: str
+    right_is: str
+
+    @property
+    def done(self) -> str:
+        return "added" if self.operator == "+" else "subtracted"
+
+
+# --- E04xx: values -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OutOfRange(CompileProblem):
+    """Too small or too large. `bound` is the allowed range ("above 0 s", "at most 1,000")."""
+
+    code = "E0401"
+    says = "`{key}` must be {bound}, not `{text}`"
+    key: str
+    text: str
+    bound: str
+    example: str
+    percent: str | None = None
+    """What was most likely meant: the same digits with `%`."""
+
+    @property
+    def help(self) -> str:
+        if self.percent:
+            return f"did you mean `{self.percent}`? A number without `%` is a factor: `1` is 100 %"
+        return f"write a value such as `{self.example}`"
+
+    @property
+    def replacement(self) -> str | None:
+        return self.percent
+
+
+@dataclass(frozen=True)
+class AgainstLimit(CompileProblem):
+    """A number that another attribute, or the program itself, does not allow."""
+
+    code = "E0419"
+    says = "{tool} can't use `{key} = {text}`"
+    hint = "`{key}` must be {wanted}"
+    tool: str
+    key: str
+    text: str
+    wanted: str
+
+
+@dataclass(frozen=True)
+class BlockTooLarge(CompileProblem):
+    """Blocks that do not fit into the size of a database."""
+
+    code = "E0420"
+    says = "{needs} do not fit into the size of database `{database}`, {size}"
+    hint = "declare a larger `size`, or a smaller `{key}`{fewer}"
+    needs: str
+    database: str
+    size: str
+    key: str
+    fewer: str
+
+
+@dataclass(frozen=True)
+class NotInteger(CompileProblem):
+    code = "E0402"
+    says = "`{key}` must be a whole number, not `{text}`"
+    hint = "round it"
+    key: str
+    text: str
+
+
+@dataclass(frozen=True)
+class EmptyRamp(CompileProblem):
+    """`why` says why the ramp has no points."""
+
+    code = "E0403"
+    says = "this ramp of `{key}` has no points: {why}"
+    hint = "write {usage}"
+    key: str
+    why: str
+    usage: str
+
+
+@dataclass(frozen=True)
+class TooManyPoints(CompileProblem):
+    code = "E0404"
+    says = "this ramp of `{key}` has {points} points; the limit is {limit:,}"
+    hint = "write larger steps: `range(a, b, factor: 2)` or `range(a, b, steps: 25)`"
+    key: str
+    count: float
+    limit: int
+
+    @property
+    def points(self) -> str:
+        return f"{self.count:,.0f}" if self.count < 1e15 else f"{self.count:.0e}"
+
+
+@dataclass(frozen=True)
+class SamePoint(CompileProblem):
+    code = "E0405"
+    says = "the ramp of `{key}` has the point {point} twice"
+    hint = "remove one; to measure it more often, write `repeats = 2`"
+    key: str
+    point: str
+
+
+@dataclass(frozen=True)
+class BadHosts(CompileProblem):
+    code = "E0406"
+    says = "{why}"
+    why: str
+    how: str
+
+    @property
+    def help(self) -> str:
+        return self.how or "write hosts such as `db.lab`, `root@db.lab:22`, `db-[1-3].lab`"
+
+
+@dataclass(frozen=True)
+class BadMix(CompileProblem):
+    """Shares of operations that do not add up."""
+
+    code = "E0407"
+    says = "the operations of workload `{workload}` add up to {total:.6g} %, not 100 %"
+    hint = "the shares are {shares}; change them so that they add up to 100 %"
+    workload: str
+    total: float
+    mix: tuple[tuple[str, float], ...]
+
+    @property
+    def shares(self) -> str:
+        return ", ".join(f"`{name}` {share * 100:.6g} %" for name, share in self.mix)
+
+
+@dataclass(frozen=True)
+class TooManyCells(CompileProblem):
+    code = "E0408"
+    says = "experiment `{experiment}` brings the spec to {count:,} cells; the limit is {limit:,}"
+    mark = "{product}"
+    hint = "use fewer points or repeats, or split the spec"
+    experiment: str
+    count: int
+    limit: int
+    product: str
+
+
+@dataclass(frozen=True)
+class NotFinite(CompileProblem):
+    code = "E0409"
+    stands_alone = True
+    says = "this {what} is too large to compute with"
+    hint = "write a smaller one"
+    what: str = "number"
+
+
+@dataclass(frozen=True)
+class BadPath(CompileProblem):
+    code = "E0410"
+    says = "`{key}` can't be `{path}`: {why}"
+    hint = "write an absolute path of its own, such as `/var/tmp/benchbrief`"
+    key: str
+    path: str
+    why: str
+
+
+@dataclass(frozen=True)
+class DivisionByZero(CompileProblem):
+    code = "E0411"
+    says = "this divides by zero"
+    hint = "write a divisor other than 0"
+
+
+@dataclass(frozen=True)
+class BadText(CompileProblem):
+    code = "E0412"
+    says = "`{key}` is {why}"
+    hint = "write {wanted}"
+    key: str
+    why: str
+    wanted: str
+
+
+@dataclass(frozen=True)
+class NotConstant(CompileProblem):
+    """An expression that is unknown before the run, in the place of a value."""
+
+    code = "E0413"
+    says = "expected a value, found {found}"
+    found: str
+    phases: bool = False
+    """Whether it is written as phases are."""
+
+    @property
+    def help(self) -> str:
+        if self.phases and self.span:
+            return f"for consecutive intervals, write `phases = {self.span.text}` in place of `measure`"
+        return "write a number with its unit, a parameter, or arithmetic on them"
+
+
+@dataclass(frozen=True)
+class HostTwice(CompileProblem):
+    """The same host twice in one group."""
+
+    code = "E0414"
+    says = "host `{host}` is in the group twice"
+    hint = "name each host once"
+    host: str
+
+
+@dataclass(frozen=True)
+class PlainSecret(CompileProblem):
+    """A password in the spec, from where it would enter plans, journals and version control."""
+
+    code = "E0415"
+    says = "this address contains a password in plain text"
+    hint = "keep it out of the spec: `mongodb://user:{{secret(MONGO_PASSWORD)}}@...` reads it when the spec is run"
+
+
+@dataclass(frozen=True)
+class NotWholeSeconds(CompileProblem):
+    code = "E0416"
+    says = "{tool} runs for whole seconds, and `{key}` is `{text}`"
+    hint = "round it to whole seconds"
+    key: str
+    text: str
+    tool: str
+
+
+@dataclass(frozen=True)
+class TooLong(CompileProblem):
+    """A text of more than `limit` characters. `what` is its kind, `where` a place for the rest."""
+
+    code = "E0418"
+    stands_alone = True
+    says = "{what} has {length:,} characters; the limit is {limit:,}"
+    mark = "{length:,} characters"
+    hint = "shorten it{where}"
+    what: str
+    length: int
+    limit: int
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class SecretInTheOpen(CompileProblem):
+    """A password that is no `secret(...)`. `name` is a name for its secret."""
+
+    code = "E0417"
+    says = "`{key}` would be readable by everyone: {why}"
+    hint = 'write `secret("{name}")`; it is read from the environment when the spec is run, and kept nowhere'
+    key: str
+    why: str
+    name: str
+
+
+@dataclass(frozen=True)
+class UnreadableFile(CompileProblem):
+    """A file beside the spec that is missing, or can't be part of a plan."""
+
+    code = "E0569"
+    says = "the {what} `{name}` can't be read: {why}"
+    hint = "the path is relative to the folder of the spec"
+    what: str
+    name: str
+    why: str

@@ -1,0 +1,392 @@
+"""Reads attribute values: constant expressions with units, checked against the attribute's shape."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+
+from benchbrief.compiler.blocks.values import structure_errors, value_errors
+from benchbrief.compiler.blocks.values.block_values import Constant, Value, Values
+from benchbrief.compiler.blocks.values.data_paths import check_path
+from benchbrief.compiler.blocks.values.shapes import (
+    BlockSchema,
+    Fact,
+    Flag,
+    Key,
+    Login,
+    Number,
+    Shape,
+    Special,
+    Text,
+    Word,
+)
+from benchbrief.compiler.blocks.values.wrong_forms import described, wrong_value
+from benchbrief.compiler.frontend import name_errors
+from benchbrief.compiler.frontend.declarations import Entry
+from benchbrief.compiler.planning import plan
+from benchbrief.compiler.problems import Findings
+from benchbrief.compiler.units import (
+    DIMENSIONLESS,
+    UnknownUnitError,
+    base_unit,
+    dimension_name,
+    divide,
+    multiply,
+    parse_unit,
+)
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Span
+
+_FLAGS = {"true": True, "false": False}
+
+
+_MOST_FACTORS = 64  # of one unit in another: `s*s*s` has three
+
+
+_WITH_COMMAS = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(?![0-9]).*")
+
+
+class Reader:
+    """Reads blocks by their schemas. Mistakes go to the findings."""
+
+    def __init__(self, params: Mapping[str, ast.Expr], findings: Findings) -> None:
+        self._params = params
+        self.findings = findings
+        self._constants: dict[str, Constant | None] = {}
+        for name, expr in params.items():
+            # In this order, each needs only those before it.
+            if isinstance(expr, ast.Quantity | ast.Unary | ast.Binary) and not _is_range(expr):
+                self._constants[name] = self.constant(expr)
+
+    def block(self, entry: Entry, schema: BlockSchema, *, complete: bool = True) -> Values:
+        """Return the values of a block. With `complete` False, as for an override, nothing is missing."""
+        found: dict[str, Value] = {}
+        meant: set[str | None] = set()
+        for name, attribute in entry.attributes.items():
+            key = schema.keys.get(name)
+            if key is None and schema.open_keys is not None and not _misspelt(attribute, entry, schema):
+                key = Key(schema.open_keys, "")
+            if key is None:
+                problem = structure_errors.UnknownAttribute(attribute.key.span, entry.kind, name, tuple(schema.keys))
+                self.findings.add(problem)
+                meant.add(problem.replacement)
+                self._recover(attribute, problem.replacement, entry, schema, found)
+                continue
+            value = self.attribute(attribute, key.shape)
+            if value is not None:
+                found[name] = value
+        for rivals in schema.exclusive:
+            said = [entry.attributes[key] for key in rivals if key in entry.attributes]
+            if len(said) > 1:
+                self.findings.add(
+                    structure_errors.ExclusiveAttributes(
+                        said[1].key.span, said[0].key.span, said[1].key.text, said[0].key.text
+                    )
+                )
+        for block in entry.blocks:
+            if block.kind not in schema.blocks:
+                self.findings.add(structure_errors.MisplacedBlock(block.keyword, entry.kind, block.kind, schema.blocks))
+        if complete:
+            for name, key in schema.keys.items():
+                if key.required and name not in entry.attributes and name not in meant:
+                    self.findings.add(
+                        structure_errors.MissingAttribute(entry.head, entry.kind, entry.name, name, key.shape.described)
+                    )
+        return Values(entry, found, frozenset(meant))
+
+    def _recover(
+        self, attribute: ast.Attribute, meant: str | None, entry: Entry, schema: BlockSchema, found: dict[str, Value]
+    ) -> None:
+        """Read a misspelt attribute as the one that it means: without its value, other things would seem wrong."""
+        earlier = entry.attributes.get(meant or "")
+        inherited = earlier is not None and (
+            earlier.span.source is not entry.head.source or earlier.span.start < entry.head.start
+        )
+        if meant is not None and (earlier is None or inherited):
+            told, self.findings = self.findings, Findings()  # the name is only a guess, so the value is not judged
+            value = self.attribute(attribute, schema.keys[meant].shape)
+            self.findings = told
+            if value is not None:
+                found[meant] = value
+
+    def attribute(self, attribute: ast.Attribute, shape: Shape) -> Value | None:
+        key = attribute.key.text
+        if attribute.label is not None:
+            self.findings.add(structure_errors.StrayLabel(attribute.label.span, key))
+        if len(attribute.values) > 1 and not (isinstance(shape, Special) and shape.series):
+            span, usage = attribute.values[1].span, "only one value"
+            written = attribute.values[0].span.to(attribute.values[-1].span)
+            mended, why = None, "takes one value"
+            if _WITH_COMMAS.fullmatch(written.text):
+                mended = written.text.replace(",", "")
+                span, usage = written, f"`{mended}`: digits have no commas"
+            elif "[" in shape.wanted and not written.text.startswith("["):
+                mended, why = f"[{written.text}]", "takes one value, or a list"
+                span, usage = written, f"`{' '.join(mended.split())}`"
+            self.findings.add(structure_errors.BadArgument(span, key, why, usage, mended))
+            if isinstance(shape, Special) and mended:
+                return (ast.List(written, attribute.values),)  # its measures are known all the same
+            return None
+        if isinstance(shape, Special):
+            return attribute.values
+        return self.value(key, attribute.values[0], shape)
+
+    def value(self, key: str, expr: ast.Expr, shape: Shape) -> Value | None:
+        """Return the value of an expression; None after a mistake."""
+        match shape:
+            case Word(choices=choices):
+                if isinstance(expr, ast.Name) and expr.text in choices:
+                    return expr.text
+                return self._word(key, self.deref(expr), shape)
+            case Text():
+                return self._text(key, self.deref(expr), shape)
+            case Flag():
+                expr = self.deref(expr)
+                if isinstance(expr, ast.Name) and expr.text in _FLAGS:
+                    return _FLAGS[expr.text]
+                self._wrong(expr, key, shape.wanted, _FLAGS)
+                return None
+            case Number():
+                return self.quantity(key, expr, shape)
+            case Fact():
+                return self._fact(key, self.deref(expr), shape)
+            case Login():
+                return self._login(key, self.deref(expr), shape)
+            case Special():
+                return (expr,)
+
+    def deref(self, expr: ast.Expr) -> ast.Expr:
+        """Return the expression of a parameter; any other one unchanged."""
+        while isinstance(expr, ast.Name) and expr.text in self._params:
+            expr = self._params[expr.text]
+        return expr
+
+    def _wrong(self, expr: ast.Expr, key: str, wanted: str, words: Iterable[str] = ()) -> None:
+        self.findings.add(wrong_value(expr, key, wanted, words))
+
+    def _word(self, key: str, expr: ast.Expr, shape: Word) -> str | None:
+        if isinstance(expr, ast.Name) and expr.text in shape.choices:
+            return expr.text
+        if shape.quoted and isinstance(expr, ast.String) and expr.plain in shape.choices:
+            return expr.plain
+        if isinstance(expr, ast.Name):
+            self.findings.add(structure_errors.UnknownWord(expr.span, key, expr.text, shape.choices))
+        elif shape.quoted and isinstance(expr, ast.String) and expr.plain is not None:
+            self.findings.add(structure_errors.UnknownWord(expr.span, key, expr.plain, shape.choices))
+        else:
+            self._wrong(expr, key, shape.wanted, shape.choices)
+        return None
+
+    def _text(self, key: str, expr: ast.Expr, shape: Text) -> str | ast.String | None:
+        if not isinstance(expr, ast.String):
+            self.findings.add(wrong_value(expr, key, shape.wanted, texts=True))
+            return None
+        plain = expr.plain
+        if plain is None and not shape.holes:
+            hole = next(part for part in expr.parts if isinstance(part, ast.Hole))
+            self.findings.add(structure_errors.HoleNotAllowed(hole.span, key))
+            return None
+        if plain is not None and not plain.strip():
+            self.findings.add(value_errors.BadText(expr.span, key, "empty", shape.wanted))
+            return None
+        if plain is not None and any(ord(char) < 32 for char in plain) and key != "description":
+            self.findings.add(value_errors.BadText(expr.span, key, "a text of one line", shape.wanted))
+            return None
+        if shape.absolute and plain is not None and not check_path(expr.span, key, plain, self.findings):
+            return None
+        return expr if shape.holes else plain
+
+    def _login(self, key: str, expr: ast.Expr, shape: Login) -> str | plan.Reference | None:
+        found = reference(expr)
+        if found is not None and found.kind == ("secret" if shape.secret else "env"):
+            return found
+        if isinstance(expr, ast.String) and not shape.secret:
+            text = self._text(key, expr, Text())
+            return text if isinstance(text, str) else None
+        if found is not None and shape.secret:
+            why = "what `env` names is shown in plans and messages"
+            self.findings.add(value_errors.SecretInTheOpen(expr.span, key, why, found.name))
+        elif isinstance(expr, ast.String) and shape.secret:
+            why = "a spec goes into version control"
+            self.findings.add(value_errors.SecretInTheOpen(expr.span, key, why, shape.example))
+        else:
+            self._wrong(expr, key, shape.wanted, ["secret" if shape.secret else "env"])
+        return None
+
+    def _fact(self, key: str, expr: ast.Expr, shape: Fact) -> Value | None:
+        if isinstance(expr, ast.String):
+            return self._text(key, expr, Text())
+        if isinstance(expr, ast.Name) and expr.text in _FLAGS:
+            return _FLAGS[expr.text]
+        if shape.removable and isinstance(expr, ast.Name) and expr.text == "none":
+            return None
+        if isinstance(expr, ast.Quantity | ast.Binary | ast.Unary):
+            return self.constant(expr)
+        self.findings.add(wrong_value(expr, key, shape.wanted, _FLAGS, texts=True))
+        return None
+
+    def quantity(self, key: str, expr: ast.Expr, shape: Number) -> Constant | None:
+        """Return a number of the wanted dimension within its bounds."""
+        resolved = self.deref(expr)
+        if not isinstance(resolved, ast.Quantity | ast.Unary | ast.Binary):
+            if isinstance(resolved, ast.Name) and did_you_mean(resolved.text, self._params):
+                self.findings.add(name_errors.NotAName(resolved.span, resolved.text, tuple(self._params)))
+            else:
+                self.findings.add(wrong_value(resolved, key, shape.described, self._params, numbers=True))
+            return None
+        constant = self._computed(expr)
+        if constant is None:
+            return None
+        if constant.dimension != shape.dimension:
+            if constant.bare and constant.dimension == DIMENSIONLESS and shape.plain:
+                constant = Constant(constant.value, shape.dimension, constant.text, constant.span, bare=True)
+            elif constant.bare:
+                self.findings.add(
+                    value_errors.MissingUnit(constant.span, key, shape.wanted, shape.example, constant.text)
+                )
+                return None
+            else:
+                found = dimension_name(constant.dimension)
+                self.findings.add(
+                    value_errors.WrongDimension(constant.span, key, shape.wanted, shape.example, constant.text, found)
+                )
+                return None
+        return constant if self._within(key, constant, shape) else None
+
+    def _within(self, key: str, constant: Constant, shape: Number) -> bool:
+        bound = shape.broken_bound(constant.value)
+        if bound:
+            self.findings.add(
+                value_errors.OutOfRange(
+                    constant.span, key, constant.text, bound, shape.example, _as_percent(constant, shape)
+                )
+            )
+        elif shape.integer and constant.value != math.floor(constant.value):
+            self.findings.add(value_errors.NotInteger(constant.span, key, constant.text))
+            return False
+        return not bound
+
+    def _computed(self, expr: ast.Expr) -> Constant | None:
+        """Return the constant at the place of the number, also inside a parameter."""
+        while isinstance(expr, ast.Name) and expr.text in self._params:
+            if expr.text in self._constants:
+                return self._constants[expr.text]
+            expr = self._params[expr.text]
+        return self.constant(expr)
+
+    def constant(self, expr: ast.Expr) -> Constant | None:
+        """Compute a number from literals and parameters, in base units. None after a mistake."""
+        match expr:
+            case ast.Quantity():
+                return self._literal(expr)
+            case ast.Name() if expr.text in self._constants:
+                inner = self._constants[expr.text]
+                return inner and Constant(inner.value, inner.dimension, inner.text, expr.span, inner.bare)
+            case ast.Name() if expr.text in self._params:
+                return self.constant(self.deref(expr))
+            case ast.Name():
+                self.findings.add(name_errors.NotAName(expr.span, expr.text, tuple(self._params)))
+                return None
+            case ast.Unary(operator="-"):
+                inner = self.constant(expr.operand)
+                return inner and Constant(-inner.value, inner.dimension, f"-{inner.text}", expr.span, inner.bare)
+            case ast.Binary(operator="+" | "-" | "*" | "/"):
+                return self._binary(expr)
+            case _:
+                phases = isinstance(expr, ast.Binary) and expr.operator == "x"
+                self.findings.add(value_errors.NotConstant(expr.span, described(expr), phases))
+                return None
+
+    def _literal(self, expr: ast.Quantity) -> Constant | None:
+        try:
+            unit = parse_unit(expr.unit)
+        except UnknownUnitError as error:
+            span = expr.unit_span or expr.span
+            part = Span(span.source, span.start + error.start, span.start + error.start + len(error.part))
+            self.findings.add(value_errors.UnknownUnit(part, error.part, error.hint))
+            return None
+        value = unit.to_base(expr.value)
+        if not math.isfinite(value):
+            self.findings.add(value_errors.NotFinite(expr.span))
+            return None
+        return Constant(value, unit.dimension, " ".join(expr.span.text.split()), expr.span, not expr.unit)
+
+    def _binary(self, expr: ast.Binary) -> Constant | None:
+        left, right = self.constant(expr.left), self.constant(expr.right)
+        if left is None or right is None:
+            return None
+        match expr.operator:
+            case "+" | "-":
+                if left.dimension != right.dimension:
+                    self.findings.add(
+                        value_errors.MixedDimensions(
+                            expr.operator_span,
+                            expr.operator,
+                            left.text,
+                            dimension_name(left.dimension),
+                            right.text,
+                            dimension_name(right.dimension),
+                        )
+                    )
+                    return None
+                value = left.value + right.value if expr.operator == "+" else left.value - right.value
+                dimension = left.dimension
+            case "/":
+                if right.value == 0:
+                    self.findings.add(value_errors.DivisionByZero(expr.right.span))
+                    return None
+                value, dimension = left.value / right.value, divide(left.dimension, right.dimension)
+            case _:
+                value, dimension = left.value * right.value, multiply(left.dimension, right.dimension)
+        if not math.isfinite(value):
+            self.findings.add(value_errors.NotFinite(expr.span))
+            return None
+        if any(abs(power) > _MOST_FACTORS for _, power in dimension):
+            self.findings.add(value_errors.NotFinite(expr.span, "product of units"))
+            return None
+        unit = base_unit(dimension)
+        text = f"{value:,.6g} {unit}".strip()
+        return Constant(value, dimension, text, expr.span, left.bare and right.bare)
+
+
+def _misspelt(attribute: ast.Attribute, entry: Entry, schema: BlockSchema) -> bool:
+    """Return whether a fact is a misspelt key: a missing required one, or one with a value that no fact can have."""
+    unsaid = [key for key in schema.keys if key not in entry.attributes]
+    no_fact = isinstance(attribute.values[0], ast.Call | ast.List)
+    if not no_fact and not any(schema.keys[key].required for key in unsaid):
+        return False
+    guess = did_you_mean(attribute.key.text, unsaid)
+    return guess is not None and (no_fact or schema.keys[guess].required)
+
+
+def reference(expr: ast.Expr) -> plan.Reference | None:
+    """Return the reference of `env("NAME")` or `secret("NAME")`, with or without quotes; None for all else."""
+    match expr:
+        case ast.Call(
+            function=ast.Name(text=("env" | "secret") as kind),
+            arguments=[ast.Argument(key=None, value=ast.Name() | ast.String() as value)],
+        ) if name := (value.text if isinstance(value, ast.Name) else value.plain):
+            return plan.Reference(kind="env" if kind == "env" else "secret", name=name)
+    return None
+
+
+def _as_percent(constant: Constant, shape: Number) -> str | None:
+    """Return `5 %` for a 5 that is too large for a share; None where that would be wrong too."""
+    if not constant.bare or not shape.example.endswith("%") or shape.broken_bound(constant.value / 100):
+        return None
+    return f"{constant.text} %"
+
+
+def _is_range(expr: ast.Expr) -> bool:
+    """Return whether it is a range: `1..16` or `6 x 10 min` are no numbers."""
+    return isinstance(expr, ast.Binary) and expr.operator in ("..", "x")
+
+
+def listed(exprs: Iterable[ast.Expr]) -> tuple[ast.Expr, ...]:
+    """Return the items of a list. Anything else counts as a list of one."""
+    items: list[ast.Expr] = []
+    for expr in exprs:
+        items.extend(expr.items if isinstance(expr, ast.List) else (expr,))
+    return tuple(items)

@@ -1,0 +1,1 @@
+"""Workloads and the load generators that run them."""

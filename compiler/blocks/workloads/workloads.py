@@ -1,0 +1,246 @@
+"""Workloads: a tool's workload with the spec's changes, as settings for a driver."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from benchbrief.compiler.blocks.hardware.hardware import origin
+from benchbrief.compiler.blocks.values import structure_errors, value_errors
+from benchbrief.compiler.blocks.values.block_values import Constant, Values
+from benchbrief.compiler.blocks.values.joined_keys import owners
+from benchbrief.compiler.blocks.values.spec_files import read_spec_file
+from benchbrief.compiler.blocks.values.values import Reader
+from benchbrief.compiler.blocks.workloads.workload_schema import WORKLOAD, workload_schema
+from benchbrief.compiler.extensions import Attribute, ToolSpec, WorkloadSpec
+from benchbrief.compiler.extensions.extension_errors import UnusableExtension
+from benchbrief.compiler.extensions.own_tools import own_families
+from benchbrief.compiler.extensions.registry import TOOL_SPECS, Refused
+from benchbrief.compiler.extensions.tool_spec import Setting, Texts, in_language
+from benchbrief.compiler.frontend import name_errors
+from benchbrief.compiler.frontend.declarations import Entry
+from benchbrief.compiler.planning import plan
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Span
+
+Properties = dict[str, Setting]
+
+_LOADING_LABEL: Texts = {"en": "Load of {label}", "ja": "{label}のロード"}
+_LOADING: Texts = {
+    "en": "All threads insert new records into a database that is empty at first.",
+    "ja": "すべてのスレッドが、空の状態から始まるデータベースに新しいレコードを挿入します。",
+}
+"""The label and the description of `load(a)`."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """A workload. An `existing` one needs a loaded data set. `counted`: the spec gives the number of records."""
+
+    workload: plan.Workload
+    family: ToolSpec
+    existing: bool
+    timed: bool
+    counted: bool
+    span: Span
+    of: str = ""
+    """The workload that this one loads."""
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        return self.workload.operations
+
+    @property
+    def from_one_host(self) -> bool:
+        """Whether several hosts would repeat the same work. A load has a range of keys for each host."""
+        done = (self.workload.properties.get(name) for name in self.family.from_one_host)
+        return self.workload.phase == "run" and any(done)
+
+
+def read_workloads(entries: Mapping[str, Entry], reader: Reader, language: str) -> dict[str, Load | None]:
+    """Return the workloads by name. The value is None for one with a mistake."""
+    return {entry.name: _read(entry, reader, language) for entry in entries.values()}
+
+
+def _read(entry: Entry, reader: Reader, language: str) -> Load | None:
+    base = _base(entry, reader)
+    values = reader.block(entry, workload_schema(base[0]) if base else WORKLOAD)
+    if base is None:
+        return None
+    family, name = base
+    for key in entry.attributes:
+        schema = WORKLOAD.keys.get(key)
+        if schema and schema.only and key not in family.attributes:
+            reader.findings.add(_not_for(entry, key, owners(schema.only), f"from {family.name}.{name}"))
+    workload = family.workloads[name]
+    properties = _properties(entry, values, family, name, reader)
+    return Load(
+        workload=plan.Workload(
+            name=entry.name,
+            label=entry.label if entry.label != entry.name or entry.parent else workload.label or name,
+            description=values.text("description") or in_language(workload.description, language),
+            family=family.name,
+            benchmark=name,
+            properties=properties,
+            operations=family.operations(name, properties),
+            files=_files(values, family, properties, reader),
+            writes=family.writes(name, properties),
+            origin=origin(entry.head),
+        ),
+        family=family,
+        existing=workload.existing,
+        timed=workload.timed,
+        counted=values.said("records"),
+        span=entry.head,
+    )
+
+
+def _base(entry: Entry, reader: Reader) -> tuple[ToolSpec, str] | None:
+    match entry.base:
+        case None if entry.orphan:
+            pass
+        case None:
+            reader.findings.add(structure_errors.WorkloadWithoutBase(entry.head, entry.name))
+        case ast.Attr(base=ast.Name(text=name) as tool, field=field) as base:
+            family = TOOL_SPECS.find(name)
+            if isinstance(family, Refused):
+                reader.findings.add(UnusableExtension.of(tool.span, family))
+            elif family is None or not family.workloads:
+                reader.findings.add(name_errors.UnknownBase(base.span, "workload", base.span.text, _known()))
+            elif field.text in family.workloads:
+                return family, field.text
+            else:
+                known = tuple(family.workloads)
+                reader.findings.add(name_errors.UnknownBase(field.span, f"{name} workload", field.text, known))
+        case base:
+            reader.findings.add(name_errors.UnknownBase(base.span, "workload", base.span.text, _known()))
+    return None
+
+
+def _known() -> tuple[str, ...]:
+    return tuple(f"{family}.{name}" for family, spec in own_families().items() for name in spec.workloads)
+
+
+def _properties(entry: Entry, values: Values, family: ToolSpec, name: str, reader: Reader) -> Properties:
+    """Return the values of the attributes, in the order of the spec. Reports wrong ones."""
+    workload, found = family.workloads[name], Properties()
+    done: tuple[str, ...] = ()
+    for key, attribute in family.attributes.items():
+        said = _said(values, key)
+        if attribute.needs and not done:
+            done = family.operations(name, found)
+        only = _only(family, key, attribute, workload, done)
+        if only:
+            if key in entry.attributes:
+                reader.findings.add(_not_for(entry, key, only, f"from {family.name}.{name}"))
+        elif attribute.product_of:
+            found |= _product(key, attribute.product_of, found, values, reader)
+        elif said is not None:
+            found[key] = said
+        elif attribute.required:
+            wanted = attribute.key.shape.wanted
+            reader.findings.add(structure_errors.MissingAttribute(entry.head, "workload", entry.name, key, wanted))
+        elif (usual := workload.settings.get(key, attribute.default)) is not None:
+            found[key] = usual
+    _check_shares(entry, values, family, found, reader)
+    _check_limits(entry, values, family, found, reader)
+    if family.records_per:
+        of, records = family.records_per
+        found["records"] = float(found[of]) * records
+    return found
+
+
+def _files(values: Values, family: ToolSpec, properties: Properties, reader: Reader) -> dict[str, str]:
+    """Return the text of each file that an attribute names. Reports a file that can't be read."""
+    found: dict[str, str] = {}
+    for key, attribute in family.attributes.items():
+        if attribute.key.file == "spec" and values.said(key) and key in properties:
+            text = read_spec_file("file", str(properties[key]), values.span(key), reader.findings)
+            if text is not None:
+                found[key] = text
+    return found
+
+
+def _said(values: Values, key: str) -> Setting | None:
+    value = values.found.get(key)
+    if isinstance(value, Constant):
+        return value.value
+    return value if isinstance(value, str | bool) else None
+
+
+def _only(family: ToolSpec, key: str, attribute: Attribute, workload: WorkloadSpec, done: tuple[str, ...]) -> str:
+    """Return the workloads that have the attribute; "" when this one has it."""
+    if attribute.needs and attribute.needs not in done:
+        return f"workloads that {attribute.needs.replace('_', ' ')}"
+    if attribute.chosen and key not in workload.settings:
+        return owners(name for name, each in family.workloads.items() if key in each.settings)
+    return ""
+
+
+def _product(key: str, of: tuple[str, str], found: Properties, values: Values, reader: Reader) -> Properties:
+    """Return the product of two attributes, or the second attribute where the spec gives the product."""
+    count, each = (float(found[name]) for name in of)
+    size = values.constant(key)
+    if size is not None:
+        each = size.value / count
+        if each != int(each):
+            wanted = f"a multiple of the {count:g} {of[0]}"
+            reader.findings.add(value_errors.OutOfRange(size.span, key, size.text, wanted, f"{count * 100:g} B"))
+    return {of[1]: each, key: count * each}
+
+
+def _check_shares(entry: Entry, values: Values, family: ToolSpec, found: Properties, reader: Reader) -> None:
+    shares = {name: float(found[name]) for name in family.shares}
+    total = sum(shares.values())
+    if shares and abs(total - 1) > 1e-9:
+        said = next((name for name in shares if values.said(name)), family.shares[0])
+        parts = tuple((name, share) for name, share in shares.items() if share)
+        reader.findings.add(value_errors.BadMix(values.span(said), entry.name, 100 * total, parts))
+
+
+def _check_limits(entry: Entry, values: Values, family: ToolSpec, found: Properties, reader: Reader) -> None:
+    for limit in family.limits:
+        keys = (limit.attribute, *(limit.where or ())[:1])
+        said = next((key for key in keys if values.said(str(key))), None)
+        span = values.span(str(said)) if said else entry.head
+        if not limit.allows(found) and not reader.findings.at(span):
+            constant = values.constant(limit.attribute)
+            text = constant.text if constant else f"{float(found[limit.attribute]):g}"
+            reader.findings.add(value_errors.AgainstLimit(span, family.label, limit.attribute, text, limit.wanted))
+
+
+def _not_for(entry: Entry, key: str, only: str, actual: str) -> structure_errors.NotForThis:
+    return structure_errors.NotForThis(entry.attributes[key].key.span, key, only, actual)
+
+
+def loading(load: Load, language: str) -> Load:
+    """Return the workload that measures the loading: it inserts the records into an empty database."""
+    workload = load.workload
+    shape = {
+        key: workload.properties[key]
+        for key, attribute in load.family.attributes.items()
+        if attribute.shapes_data and key in workload.properties
+    }
+    return replace(
+        load,
+        workload=workload.model_copy(
+            update={
+                "name": f"load({workload.name})",
+                "label": in_language(_LOADING_LABEL, language).format(label=workload.label),
+                "description": in_language(_LOADING, language),
+                "properties": {**shape, "insert": 1.0},
+                "operations": ("insert",),
+                "writes": True,
+                "phase": "load",
+            }
+        ),
+        existing=False,
+        of=workload.name,
+    )
+
+
+def sized(load: Load, size_bytes: float) -> Load:
+    """Return the workload with the records that fill a database of that size."""
+    properties = dict(load.workload.properties)
+    properties["records"] = float(max(1, int(size_bytes / load.family.record_bytes(properties))))
+    return replace(load, workload=load.workload.model_copy(update={"properties": properties}))

@@ -1,0 +1,1 @@
+"""The elements of a report block: figures, tables, texts and formulas."""

@@ -1,0 +1,154 @@
+"""What all elements of a report share: expressions at a place, as queries, keys and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import cast
+
+from benchbrief.compiler.metrics.evidence_errors import ServiceLatencyOnly, UnmergedRepeats
+from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS, NAMED, Key
+from benchbrief.compiler.metrics.sql.lower import lower
+from benchbrief.compiler.metrics.typing.expressions import Typer
+from benchbrief.compiler.metrics.typing.planned_points import Runs
+from benchbrief.compiler.metrics.typing.terms import Fixed, Measure, Term, along, fix, leaves, offers, planned_keys
+from benchbrief.compiler.metrics.typing.typed_expression import Typed
+from benchbrief.compiler.planning import plan
+from benchbrief.compiler.planning.plan import Dimension
+from benchbrief.compiler.units import Unit
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Span
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in the report, with the keys that the surrounding `each` blocks fix."""
+
+    fixed: Fixed = ()
+
+    def at(self, dim: Dimension, key: Key) -> Place:
+        return Place((*(pair for pair in self.fixed if pair[0] != dim), (dim, key)))
+
+    def key(self, dim: str) -> Key | None:
+        return dict(self.fixed).get(cast(Dimension, dim))
+
+    @property
+    def words(self) -> str:
+        """The fixed keys for messages: " for workload `a`"."""
+        return "".join(f" for {dim} `{_plain(key)}`" for dim, key in self.fixed)
+
+
+def dimension(word: str) -> Dimension | None:
+    return next((dim for dim in DIMENSIONS if dim == word), None)
+
+
+def typed_at(typer: Typer, expr: ast.Expr, place: Place, demanded: Iterable[Dimension] = ()) -> Typed | None:
+    """Return the typed expression with the place's keys fixed; None after a mistake."""
+    if typer.full():
+        return None
+    demanded = frozenset(demanded)
+    typed = typer.number(expr, demanded)
+    if typed is None:
+        return None
+    term = along(typed.term, demanded)
+    for dim, key in place.fixed:
+        term = fix(term, dim, key)
+    typed = Typed(term, typed.display)
+    return typed if typer.is_complete(typed, expr, place.words) else None
+
+
+def settled(typed: Typed, keep: Iterable[Dimension]) -> tuple[Typed, tuple[Dimension, ...]]:
+    """Fix the term's dimensions of a single planned key, except those to keep. Returns the remaining dimensions too."""
+    term = typed.term
+    left: list[Dimension] = []
+    for dim in term.dims:
+        if dim in keep:
+            continue
+        keys = planned_keys(term, dim)
+        if keys is not None and len(keys) == 1 and dim in offers(term):
+            term = fix(term, dim, keys[0])
+        else:
+            left.append(dim)
+    return Typed(term, typed.display), tuple(left)
+
+
+def query(typer: Typer, term: Term, unit: Unit, text: str, quote: plan.Quote | None = None) -> plan.Query:
+    _warn_of_service_latency(typer, term)
+    _warn_of_unmerged_repeats(typer, term)
+    if not typer.planning:
+        return plan.Query(sql="", dims=term.dims, unit=unit.text, text=text)
+    lowered = lower(term, unit, text, typer.runs)
+    return lowered.model_copy(update={"quote": quote}) if quote else lowered
+
+
+def _warn_of_service_latency(typer: Typer, term: Term) -> None:
+    """Warn once for each experiment whose latency at an offered load omits the time an operation waits for its turn."""
+    asked = {
+        key
+        for leaf in leaves(term)
+        if isinstance(leaf, Measure) and leaf.kind.view == "latency"
+        for key in leaf.runs.keys("experiment")
+    }
+    if not asked:
+        return
+    for experiment in typer.scope.experiments:
+        if experiment.service_only and experiment.key in asked:
+            span, tool = experiment.service_only
+            typer.findings.add(ServiceLatencyOnly(span, experiment.key, tool))
+
+
+def _warn_of_unmerged_repeats(typer: Typer, term: Term) -> None:
+    """Warn once for each experiment and measure: a percentile over repeats that each have printed percentiles alone."""
+    for leaf in leaves(term):
+        if not isinstance(leaf, Measure) or not leaf.kind.is_percentile or "repeat" not in leaf.offers - set(leaf.dims):
+            continue
+        asked = leaf.runs.keys("experiment")
+        for experiment in typer.scope.experiments:
+            if experiment.unmerged and experiment.key in asked:
+                span, tool = experiment.unmerged
+                typer.findings.add(UnmergedRepeats(span, leaf.kind.name, experiment.key, tool))
+
+
+def example_key(typer: Typer, term: Term, dim: Dimension) -> str:
+    """Return a sample index that fixes `dim`: `nvme`, `threads: 96`."""
+    keys = planned_keys(term, dim) or typer.runs.keys(dim) or ("...",)
+    return _plain(keys[0]) if dim in NAMED else f"{dim}: {_plain(keys[-1])}"
+
+
+def examples(typer: Typer, term: Term, dims: Iterable[Dimension]) -> tuple[str, ...]:
+    return tuple(example_key(typer, term, dim) for dim in dims)
+
+
+def runs_at(typer: Typer, place: Place) -> Runs:
+    """Return the planned runs at the place."""
+    runs = typer.runs
+    for dim, key in place.fixed:
+        runs = runs.at(dim, key)
+    return runs
+
+
+def ordered(typer: Typer, dim: Dimension, keys: Iterable[Key]) -> tuple[Key, ...]:
+    """Return the keys once each, in the order of the experiments; numbers rise."""
+    ranks = typer.ranks(dim)
+    return tuple(sorted({key for key in keys if key in ranks}, key=ranks.__getitem__))
+
+
+def key_label(typer: Typer, dim: Dimension, key: Key) -> str:
+    """Return the label of a key. A number has its digits."""
+    match dim:
+        case "hardware" | "workload" | "experiment":
+            return typer.scope.labels[dim].get(str(key), str(key))
+        case _:
+            return _plain(key)
+
+
+def plan_keys(typer: Typer, dim: Dimension, keys: Iterable[Key]) -> tuple[plan.Key, ...]:
+    return tuple(plan.Key(value=key, label=key_label(typer, dim, key)) for key in keys)
+
+
+def origin(span: Span) -> plan.Origin:
+    return plan.Origin(file=span.source.name, line=span.line, column=span.column)
+
+
+def _plain(key: Key) -> str:
+    return key if isinstance(key, str) else f"{key:.15g}"

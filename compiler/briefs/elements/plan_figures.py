@@ -1,0 +1,358 @@
+"""`figure`: bars, lines, curves and marks, with a dimension for each visual channel and one unit for each axis."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from benchbrief.compiler.blocks.values.structure_errors import WrongType
+from benchbrief.compiler.blocks.values.wrong_forms import described
+from benchbrief.compiler.briefs import report_errors as wrong
+from benchbrief.compiler.briefs.elements.element_bodies import Body, option_title, option_word, read_body, split_options
+from benchbrief.compiler.briefs.elements.element_queries import (
+    Place,
+    dimension,
+    example_key,
+    plan_keys,
+    settled,
+    typed_at,
+)
+from benchbrief.compiler.briefs.elements.expression_wordings import label_of
+from benchbrief.compiler.briefs.elements.figure_series import DrawnSeries, lowered_series
+from benchbrief.compiler.briefs.elements.plan_prose import prose, title
+from benchbrief.compiler.briefs.elements.published_values import quote_of
+from benchbrief.compiler.metrics import metric_errors
+from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS, SAMPLED, Key
+from benchbrief.compiler.metrics.typing.expressions import Typer
+from benchbrief.compiler.metrics.typing.terms import Fixed, Measure, fix, leaves, planned_keys
+from benchbrief.compiler.metrics.typing.typed_expression import Typed, text_of
+from benchbrief.compiler.planning import plan
+from benchbrief.compiler.planning.plan import Dimension
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Span
+
+_MARKS: Mapping[str, Literal["line", "bar", "curve", "rule"]] = {
+    "line": "line",
+    "bars": "bar",
+    "curve": "curve",
+    "mark": "rule",
+}
+_OPTIONS = ("color", "axis", "label", "dashed", "band", "log")
+_USAGE = {
+    "line": "`line = throughput by threads, color hardware`",
+    "bars": "`bars = throughput[threads: 96] by workload, color hardware`",
+    "curve": "`curve = throughput, latency.p99[read] along threads, color hardware`",
+    "mark": "`mark = 10 ms`",
+}
+
+
+def figure(typer: Typer, block: ast.Block, place: Place) -> plan.FigureElement | None:
+    body = read_body(typer, block, (*_MARKS, "multiples", "claim", "note"), repeated=tuple(_MARKS))
+    heading = title(typer, block.label, place, "title") if block.label else ""
+    note = body.string("note")
+    words = prose(typer, note, place) if note else None
+    said = body.string("claim")
+    claim = prose(typer, said, place) if said else None
+    attributes = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text in _MARKS]
+    if not attributes:
+        if body.said(*_MARKS):
+            return None  # a misspelt one, which is reported
+        typer.findings.add(wrong.EmptyElement(block.keyword.span, "figure", _USAGE["line"]))
+        return None
+    logs: dict[str, Span] = {}
+    panel = _panel(typer, body)
+    if panel is None and body.said("multiples"):
+        return None  # its free dimensions would cause further mistakes
+    failed = heading is None or (note is not None and words is None) or (said is not None and claim is None)
+    made_of: dict[ast.Attribute, list[DrawnSeries]] = {}
+    for attribute in sorted(attributes, key=lambda each: each.key.text == "mark"):  # marks follow the drawn series
+        beside = [one for series in made_of.values() for one in series]
+        found = _series(typer, attribute, place, logs, beside, panel)
+        failed = failed or found is None
+        made_of[attribute] = found or []
+    drawn = [one for attribute in attributes for one in made_of[attribute]]
+    if failed or not _one_axis(typer, drawn) or not _fits_panels(typer, panel, drawn):
+        return None
+    _check_logs(typer, drawn, logs)
+    made = lowered_series(typer, drawn, panel)
+    if made is None:
+        return None
+    series, keys = made
+    return plan.FigureElement(
+        title=heading or "",
+        claim=claim,
+        series=series,
+        keys={dim: plan_keys(typer, dim, found) for dim, found in keys.items()},
+        log_x="x" in logs,
+        log_y="y left" in logs,
+        log_y_right="y right" in logs,
+        panel_dim=dimension(panel.text) if panel else None,
+        note=words,
+    )
+
+
+def _panel(typer: Typer, body: Body) -> ast.Name | None:
+    """Return the dimension of the panels; None without one or after a mistake."""
+    values = body.values("multiples")
+    if not values:
+        return None
+    value = values[0]
+    if isinstance(value, ast.Name) and len(values) == 1:
+        if value.text not in SAMPLED:
+            return value if _is_dimension(typer, value) else None
+        found = f"`{value.text}`, whose keys are known from the results alone"
+    else:
+        found = described(value) if len(values) == 1 else "more than one value"
+    typer.findings.add(WrongType(values[-1].span, "multiples", "a dimension such as `workload`", found))
+    return None
+
+
+def _fits_panels(typer: Typer, panel: ast.Name | None, drawn: Sequence[DrawnSeries]) -> bool:
+    """Return whether the values have the panels' dimension."""
+    if panel is None:
+        return True
+    if not any(panel.text in one.typed.term.dims for one in drawn):
+        first = drawn[0]
+        typer.findings.add(
+            metric_errors.DimensionAbsent(panel.span, text_of(first.expr), panel.text, first.typed.term.dims)
+        )
+        return False
+    return True
+
+
+def _series(
+    typer: Typer,
+    attribute: ast.Attribute,
+    place: Place,
+    logs: dict[str, Span],
+    beside: Sequence[DrawnSeries],
+    panel: ast.Name | None,
+) -> list[DrawnSeries] | None:
+    """Return the series of one attribute, `beside` the drawn ones; None after a mistake."""
+    word = attribute.key.text
+    exprs, options, known = split_options(typer, attribute.values, _OPTIONS)
+    found = {
+        option_word(typer, {"log": option}, "log", ("x", "y")): option.word.span.to(option.value.span)
+        for option in options.values()
+        if option.word.text == "log"
+    }
+    axis: Literal["left", "right"] = (
+        "right" if option_word(typer, options, "axis", ("left", "right")) == "right" else "left"
+    )
+    logs.update({f"y {axis}" if log == "y" else log: span for log, span in found.items() if log})
+    label = option_title(typer, options, "label", place)
+    color = _color(typer, options)
+    if not known or ("label" in options and label is None) or ("color" in options and color is None):
+        return None
+    by = exprs[-1] if exprs and isinstance(exprs[-1], ast.By) else None
+    wanted = {"curve": "along", "mark": None}.get(word, "by")
+    stray = exprs[-1] if len(exprs) > 1 and isinstance(exprs[-2], ast.By) else None
+    if stray is not None and (said := _misplaced_log(stray)):
+        meant = said.strip("`") if said.count("`") == 2 else None
+        typer.findings.add(wrong.BadOption(stray.span, "log", described(stray), said, meant))
+        return None
+    if not exprs or (by.keyword if by else None) != wanted:
+        typer.findings.add(wrong.NoAxis(attribute.values[0].span, word, _USAGE[word]))
+        return None
+    if by is not None and len(by.dimensions) > 1:
+        first, second = by.dimensions[:2]
+        typer.findings.add(wrong.TwoAxes(second.span, second.text, first.text, first.span))
+        return None
+    along = by.dimensions[0] if by else None
+    if along is not None and not _is_dimension(typer, along):
+        return None
+    for name in (along, color):
+        if panel is not None and name is not None and name.text == panel.text:
+            typer.findings.add(wrong.TwiceShown(panel.span, panel.text, name.span))
+            return None
+    subject = by.subject if by else exprs[-1]
+    items = (*exprs[:-1], *(subject.items if isinstance(subject, ast.List) else (subject,)))
+    x: ast.Expr | None = None
+    if word == "curve":
+        if len(items) != 2:
+            typer.findings.add(wrong.NoAxis(attribute.values[0].span, word, _USAGE[word], len(items)))
+            return None
+        x, *items_left = items
+        items = tuple(items_left)
+    if word == "mark" and color is None:
+        color = _color_of_marks(typer, items, place, beside)
+    shown = tuple(dim for name in (along, color, panel) if name and (dim := dimension(name.text)))
+    around = _keys_shown(beside) if word == "mark" else ()
+    free = panel is None
+    typed = [_shown(typer, item, place, shown, around, panels=free) for item in items]
+    x_typed = _shown(typer, x, place, shown, panels=free) if x else None
+    if None in typed or (x is not None and x_typed is None):
+        return None
+    repeats = [_repeated(typer, item, place, shown, word, options) for item in items] if "band" in options else []
+    if None in repeats:
+        return None
+    names = [label_of(typer, item, shown=label is None) for item in items]
+    alike = Counter(names)
+    return [
+        DrawnSeries(
+            mark=_MARKS[word],
+            expr=item,
+            typed=one,
+            label=label or (own if alike[own] == 1 else label_of(typer, item, exact=True)),
+            along=along,
+            color=color,
+            x=(x, x_typed) if x is not None and x_typed else None,
+            axis=axis,
+            dashed="dashed" in options,
+            repeats=repeated,
+            quote=quote_of(typer, item, place),
+        )
+        for item, own, one, repeated in zip(items, names, typed, repeats or [None] * len(items), strict=True)
+        if one is not None
+    ]
+
+
+def _shown(
+    typer: Typer,
+    expr: ast.Expr,
+    place: Place,
+    shown: tuple[Dimension, ...],
+    around: Fixed = (),
+    *,
+    panels: bool = False,
+) -> Typed | None:
+    """Return the expression with only the dimensions of the figure; the others have the keys `around` it.
+
+    `panels`: small multiples could show a dimension that is left.
+    """
+    typed = typed_at(typer, expr, place, shown)
+    if typed is None:
+        return None
+    typed, left = settled(typed, shown)
+    for dim, key in around:
+        if dim in left and key in (planned_keys(typed.term, dim) or ()):
+            typed, left = settled(Typed(fix(typed.term, dim, key), typed.display), shown)
+    if left:
+        example = example_key(typer, typed.term, left[0])
+        typer.findings.add(wrong.DimensionFree(expr.span, "figure", left, example, panels=panels))
+        return None
+    return typed
+
+
+def _keys_shown(drawn: Sequence[DrawnSeries]) -> Fixed:
+    """Return the keys of all series of a figure, which its marks share."""
+    measures = [leaf for one in drawn for leaf in leaves(one.typed.term) if isinstance(leaf, Measure)]
+    found: list[tuple[Dimension, Key]] = []
+    for dim in ("hardware", "workload", "experiment"):
+        keys = {key for measure in measures for key in measure.runs.keys(dim)}
+        found += [(dim, key) for key in keys if len(keys) == 1]
+    return tuple(found)
+
+
+def _color_of_marks(
+    typer: Typer, items: Sequence[ast.Expr], place: Place, drawn: Sequence[DrawnSeries]
+) -> ast.Name | None:
+    """Return the dimension that colours both series and marks: one mark for each hardware."""
+    typed = [typed_at(typer, item, place) for item in items]
+    names = {one.color.text: one.color for one in drawn if one.color}
+    return next((name for dim, name in names.items() if all(one and dim in one.term.dims for one in typed)), None)
+
+
+def _repeated(
+    typer: Typer,
+    expr: ast.Expr,
+    place: Place,
+    shown: tuple[Dimension, ...],
+    word: str,
+    options: Mapping[str, ast.Option],
+) -> Typed | None:
+    """Return the expression for each repeat, for a band; None after a mistake."""
+    option = options["band"]
+    if not isinstance(option.value, ast.Name) or option.value.text not in ("band", "confidence"):
+        typer.findings.add(wrong.BadOption(option.value.span, "band", described(option.value), "`band confidence`"))
+        return None
+    if word not in ("line", "bars"):
+        typer.findings.add(
+            wrong.BadOption(option.word.span, "band", f"drawn beside a {word}", "it after a line or bars")
+        )
+        return None
+    typed = _shown(typer, expr, place, (*shown, "repeat"))
+    if typed is None:
+        return None
+    if "repeat" not in typed.term.dims:
+        dims = tuple(dim for dim in typed.term.dims if dim in shown)
+        typer.findings.add(metric_errors.DimensionAbsent(option.word.span, text_of(expr), "repeat", dims))
+        return None
+    if planned_keys(typed.term, "repeat") == (1,):
+        typer.findings.add(wrong.BandOfSingleRuns(option.word.span, text_of(expr)))
+    return typed
+
+
+def _check_logs(typer: Typer, drawn: Sequence[DrawnSeries], logs: Mapping[str, Span]) -> None:
+    """Report each logarithmic scale of an axis without positive numbers, and below bars."""
+    marks = {one.mark for one in drawn}
+    along = next((one.along.text for one in drawn if one.along), "")
+    for scale, span in logs.items():
+        found = ""
+        if scale != "x" and any((one.mark, f"y {one.axis}") == ("bar", scale) for one in drawn):
+            found, usage = "drawn below bars, which begin at zero", "`line` for them"
+        elif scale == "x" and "bar" in marks:
+            found, usage = "used with bars: their axis has no scale", "`line` in place of `bars`"
+        elif scale == "x" and "curve" not in marks and dimension(along) not in ("threads", "target"):
+            found, usage = f"drawn by `{along}`", "it where the axis has numbers above zero: `threads` or `target`"
+        if found:
+            typer.findings.add(wrong.BadOption(span, f"log {scale[0]}", found, usage))
+
+
+def _misplaced_log(expr: ast.Expr) -> str:
+    """Return the right form of `logy`, `log` alone, or `log x y`, which parses as a product; "" for all else."""
+    match expr:
+        case ast.Name(text="logx" | "logy" as word):
+            return f"`log {word[-1]}`"
+        case ast.Name(text="log"):
+            return "`log x` or `log y`, or both"
+        case ast.Binary(operator="x", left=ast.Name(text="log")):
+            return "`log x, log y`"
+    return ""
+
+
+def _color(typer: Typer, options: Mapping[str, ast.Option]) -> ast.Name | None:
+    option = options.get("color")
+    if option is None:
+        return None
+    if not isinstance(option.value, ast.Name):
+        found = f"`{text_of(option.value)}`"
+        typer.findings.add(wrong.BadOption(option.value.span, "color", found, "a dimension: `color hardware`"))
+        return None
+    return option.value if _is_dimension(typer, option.value) else None
+
+
+def _is_dimension(typer: Typer, name: ast.Name) -> bool:
+    if dimension(name.text) is not None:
+        return True
+    typer.findings.add(metric_errors.UnknownDimension(name.span, "dimension", name.text, DIMENSIONS))
+    return False
+
+
+def _one_axis(typer: Typer, drawn: list[DrawnSeries]) -> bool:
+    """Return whether all series share one axis, with each channel's dimension in at least one of them."""
+    first = next((d for d in drawn if d.along), None)
+    for one in drawn:
+        if first is None or one.along is None or first.along is None:
+            continue
+        if one.along.text != first.along.text or (one.mark == "curve") != (first.mark == "curve"):
+            mixed = (one.mark == "curve") != (first.mark == "curve")
+            here, there = ("" if mixed and d.mark == "curve" else str(d.x_dim) for d in (one, first))
+            typer.findings.add(wrong.TwoAxes(one.along.span, here, there, first.along.span))
+            return False
+    good = True
+    for one in drawn:
+        for name, dim in ((one.along, one.x_dim), (one.color, one.color_dim)):
+            others = any(dim in other.typed.term.dims for other in drawn)
+            # A value that is constant along the axis fits beside a series that varies.
+            constant_is_fine = name is one.along and one.mark in ("bar", "line") and others
+            if name is None or dim is None or dim in one.typed.term.dims or constant_is_fine:
+                continue
+            typer.findings.add(metric_errors.DimensionAbsent(name.span, text_of(one.expr), dim, one.typed.term.dims))
+            good = False
+        if one.x is not None and one.along is not None and one.x_dim not in one.x[1].term.dims:
+            x_text, dims = text_of(one.x[0]), one.x[1].term.dims
+            typer.findings.add(metric_errors.DimensionAbsent(one.along.span, x_text, one.along.text, dims))
+            good = False
+    return good

@@ -1,0 +1,394 @@
+"""Metrics, expectations and reports, lowered for the plan: `each` is unrolled, and every expression is a query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from benchbrief.compiler.blocks.values.structure_errors import (
+    DuplicateAttribute,
+    HoleNotAllowed,
+    MisplacedBlock,
+    UnknownAttribute,
+    UnknownWord,
+)
+from benchbrief.compiler.briefs import report_errors as wrong
+from benchbrief.compiler.briefs.elements.element_bodies import Body, read_attributes
+from benchbrief.compiler.briefs.elements.element_queries import Place, dimension, origin, query, runs_at
+from benchbrief.compiler.briefs.elements.plan_figures import figure
+from benchbrief.compiler.briefs.elements.plan_formulas import formula
+from benchbrief.compiler.briefs.elements.plan_prose import prose, title
+from benchbrief.compiler.briefs.elements.plan_tables import callout, table
+from benchbrief.compiler.briefs.report_schema import TEMPLATE
+from benchbrief.compiler.briefs.style.catalogue_errors import UnknownLanguage
+from benchbrief.compiler.briefs.style.themes import parts, theme
+from benchbrief.compiler.briefs.style.word_catalogues import Entry, read_catalogue
+from benchbrief.compiler.extensions.extension_errors import UnusableExtension
+from benchbrief.compiler.extensions.extension_spec import LANGUAGES
+from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS, Refused
+from benchbrief.compiler.frontend.declared_names import names_in
+from benchbrief.compiler.frontend.name_errors import SingleRun
+from benchbrief.compiler.frontend.scope import Scope
+from benchbrief.compiler.frontend.spec_paths import is_file
+from benchbrief.compiler.metrics import metric_errors
+from benchbrief.compiler.metrics.typing.expressions import Typer
+from benchbrief.compiler.metrics.typing.lookups import taken
+from benchbrief.compiler.metrics.typing.planned_points import Runs, planned_runs
+from benchbrief.compiler.metrics.typing.repeat_functions import holds_percentiles
+from benchbrief.compiler.metrics.typing.terms import Measure, leaves
+from benchbrief.compiler.metrics.typing.typed_expression import text_of
+from benchbrief.compiler.planning import plan
+from benchbrief.compiler.problems import CompileProblem, Findings
+from benchbrief.compiler.units import Unit
+from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
+from benchbrief.dsl.syntax import ast
+
+PAPERS = ("a4", "letter")
+PROVENANCE = ("full", "compact", "none")
+_HEAD = ("template", "paper", "subtitle", "language", "author", "parts", "provenance", "legal")
+_FLOW = ("text", "disclosure")
+_BLOCKS = ("callout", "table", "figure", "section", "each", "formula")
+MAX_ELEMENTS = 4_000
+_UNROLLED = ("workload", "hardware", "experiment")
+_TRUTH = Unit((), 1.0, "")
+
+_T = TypeVar("_T")
+_E = TypeVar("_E", bound=plan.Element)
+Lowered = tuple[tuple[plan.Metric, ...], tuple[plan.Expect, ...], tuple[plan.Report, ...], tuple[Diagnostic, ...]]
+
+
+def lower(scope: Scope, memory: Memory | None = None, *, whole: bool = True, planning: bool = True) -> Lowered:
+    """Return what the plan has of the spec's metrics, expectations and reports, and all mistakes in them.
+
+    Without `planning`, the result has no queries and is cheaper; it finds the same mistakes. With the `memory` of the
+    last check, it has only the mistakes.
+
+    A file without experiments, made for others to use, has nothing to check its metrics against. When not all of its
+    experiments are `whole`, only mistakes that stand alone are reported.
+    """
+    if not scope.experiments and whole:
+        return (), (), (), ()
+    if memory is not None:
+        return (), (), (), _mistakes(scope, memory, whole=whole)
+    findings = Findings()
+    typer = Typer(scope, findings, planning=planning)
+    metrics = [_metric(typer, metric) for metric in scope.metrics]
+    judged: set[str] = set()
+    expects = [_expect(typer, expect, judged) for expect in scope.expects]
+    reports = [_report(typer, block) for block in scope.reports]
+    if not whole:
+        return (), (), (), findings.standing_alone()
+    return (
+        tuple(metric for metric in metrics if metric),
+        tuple(expect for expect in expects if expect),
+        tuple(report for report in reports if report),
+        findings.diagnostics(),
+    )
+
+
+@dataclass
+class Memory:
+    """The mistakes of the metrics and of each report, kept from one check of a spec to the next.
+
+    They hold as long as everything that expressions may refer to is unchanged; a report's also need its block
+    unchanged.
+    """
+
+    scope: Scope | None = None
+    numbers: Findings = field(default_factory=Findings)
+    reports: list[tuple[ast.Block, Findings]] = field(default_factory=list)
+
+
+def _mistakes(scope: Scope, memory: Memory, *, whole: bool) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of `lower`, from memory where nothing has changed."""
+    without_reports = replace(scope, reports=())
+    if memory.scope != without_reports:
+        memory.scope = None
+        typer = Typer(scope, Findings(), planning=False)
+        for metric in scope.metrics:
+            _metric(typer, metric)
+        judged: set[str] = set()
+        for expect in scope.expects:
+            _expect(typer, expect, judged)
+        memory.scope, memory.numbers, memory.reports = without_reports, typer.findings, []
+    runs = planned_runs(scope)
+    before = {id(block): findings for block, findings in memory.reports}
+    memory.reports = [
+        (block, _wrong_with(block, scope, runs) if (known := before.get(id(block))) is None else known)
+        for block in scope.reports
+    ]
+    every = Findings()
+    every.include(memory.numbers)
+    for _, findings in memory.reports:
+        every.include(findings)
+    return every.diagnostics() if whole else every.standing_alone()
+
+
+def _wrong_with(block: ast.Block, scope: Scope, runs: Runs) -> Findings:
+    findings = Findings()
+    _report(Typer(scope, findings, runs, planning=False), block)
+    return findings
+
+
+def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
+    name = metric.name.text
+    if what := taken(name):
+        typer.findings.add(metric_errors.ShadowsMeasure(metric.name.span, name, what))
+        return None
+    typed = typer.metric(name)
+    if typed is None or not typer.is_complete(typed, metric.expr):
+        return None
+    repeated = typer.by_repeat(name)
+    return plan.Metric(
+        name=name,
+        label=_label(typer, metric.label) or name,
+        better="higher" if metric.better == "higher" else "lower" if metric.better == "lower" else None,
+        query=query(typer, typed.term, typed.unit, text_of(metric.expr)),
+        repeats=query(typer, repeated.term, repeated.unit, text_of(metric.expr)) if repeated else None,
+        percentile=holds_percentiles(typed.term),
+        params=_params(metric.expr, typer.scope.params),
+        origin=origin(metric.span),
+    )
+
+
+def _params(expr: ast.Expr, params: Mapping[str, ast.Expr]) -> dict[str, str]:
+    """Return the parameters that an expression names, directly or by one another, with their written values."""
+    found: dict[str, str] = {}
+    left = [expr]
+    while left:
+        for name in {used.text for used in names_in(left.pop())} & params.keys() - found.keys():
+            found[name] = text_of(params[name])
+            left.append(params[name])
+    return dict(sorted(found.items()))
+
+
+def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect | None:
+    """`judged` are the experiments without repeats that have a warning already."""
+    typed = typer.condition(expect.condition)
+    if typed is None or not typer.is_complete(typed, expect.condition):
+        return None
+    runs = [run for leaf in leaves(typed.term) if isinstance(leaf, Measure) for run in leaf.runs]
+    single = dict.fromkeys(run.experiment for run in runs if run.repeats == 1 and run.experiment not in judged)
+    judged.update(single)
+    if single:
+        typer.findings.add(SingleRun(expect.span, tuple(single)))
+    text = text_of(expect.condition)
+    condition = expect.condition
+    compared = (condition.left, condition.right) if isinstance(condition, ast.Binary) else ()
+    sides = [(side, found) for side in compared if (found := typer.typed(side)) and found.term.unit is not None]
+    # A share shows the unit of its comparison: `12.8 %` beside `< 5 %`.
+    shown = next((found.unit for _, found in sides if found.unit.text), None)
+    return plan.Expect(
+        text=text,
+        label=_label(typer, expect.label) or text,
+        query=query(typer, typed.term, _TRUTH, text),
+        sides=tuple(
+            query(typer, found.term, found.unit if found.unit.text else shown or found.unit, text_of(side))
+            for side, found in sides
+        ),
+        origin=origin(expect.span),
+    )
+
+
+def _label(typer: Typer, label: ast.String | None) -> str | None:
+    if label is not None and label.plain is None:
+        typer.findings.add(HoleNotAllowed(label.span, "label"))
+    return label.plain if label else None
+
+
+# --- reports ---
+
+
+def _report(typer: Typer, block: ast.Block) -> plan.Report | None:
+    attributes = [item for item in block.body if isinstance(item, ast.Attribute) and item.key.text in _HEAD]
+    head = read_attributes(typer, "report", attributes, _HEAD)
+    place = Place()
+    found_before = len(typer.findings)
+    name = block.name.text if block.name else "report"
+    heading = title(typer, block.label, place, "title") if block.label else name
+    texts = {key: _title(typer, head, key, place) for key in ("subtitle", "author")}
+    language, words = _language(typer, head)
+    legal = head.string("legal")
+    legal_prose = prose(typer, legal, place) if legal else None
+    themes = [item for item in block.body if isinstance(item, ast.Block) and item.keyword.text == "theme"]
+    for again in themes[1:]:
+        typer.findings.add(DuplicateAttribute(again.keyword.span, themes[0].keyword.span, "theme"))
+    flow = [item for item in block.body if item not in attributes and item not in themes]
+    elements = tuple(_elements(typer, flow, place, "report"))
+    typer.findings.gather(wrong.LeftOut, found_before, wrong.LeftOut.together)
+    template = _template(typer, head)
+    return plan.Report(
+        name=name,
+        title=heading or name,
+        subtitle=texts["subtitle"],
+        template=template,
+        package=TEMPLATE_SPECS.source(template),
+        language=language or LANGUAGES[0],
+        words=words,
+        author=texts["author"],
+        paper="letter" if head.word("paper", PAPERS) == "letter" else "a4",
+        provenance=_provenance(head),
+        theme=theme(typer, themes[0]) if themes else plan.Theme(),
+        parts=parts(typer, head),
+        legal=legal_prose,
+        elements=elements,
+        origin=origin(block.span),
+    )
+
+
+def _title(typer: Typer, body: Body, key: str, place: Place) -> str:
+    string = body.string(key)
+    return (title(typer, string, place, key) if string else None) or ""
+
+
+def _template(typer: Typer, head: Body) -> str:
+    """Return the template, ours or another package's."""
+    value = next(iter(head.values("template")), None)
+    if isinstance(value, ast.Name):
+        refused = TEMPLATE_SPECS.find(value.text)
+        if isinstance(refused, Refused):
+            typer.findings.add(UnusableExtension.of(value.span, refused))
+            return TEMPLATE
+    return head.word("template", TEMPLATE_SPECS.names) or TEMPLATE
+
+
+def _provenance(head: Body) -> Literal["full", "compact", "none"]:
+    match head.word("provenance", PROVENANCE):
+        case "compact":
+            return "compact"
+        case "none":
+            return "none"
+    return "full"
+
+
+def _language(typer: Typer, head: Body) -> tuple[str | None, dict[str, Entry]]:
+    """Return the language, with its words where the user brings a catalogue beside the spec."""
+    value = next(iter(head.values("language")), None)
+    if not isinstance(value, ast.Name) or value.text in LANGUAGES or len(head.values("language")) > 1:
+        return head.word("language", LANGUAGES), {}
+    path = Path(value.span.source.name).parent / f"{value.text}.toml"
+    if not is_file(path):
+        typer.findings.add(UnknownLanguage(value.span, "language", value.text, LANGUAGES))
+        return None, {}
+    return value.text, read_catalogue(path, value.span, typer.findings)
+
+
+def _elements(typer: Typer, items: Sequence[ast.Item], place: Place, parent: str) -> list[plan.Element]:
+    elements: list[plan.Element] = []
+    for item in items:
+        if typer.full():
+            break
+        elements += _element(typer, item, place, parent)
+    return elements
+
+
+def _element(typer: Typer, item: ast.Item, place: Place, parent: str) -> list[plan.Element]:
+    """Return the elements of one attribute or block: none after a mistake, several for `each`."""
+    if isinstance(item, ast.Attribute):
+        return _attribute(typer, item, place, parent)
+    match item.keyword.text:
+        case "each":
+            return _each(typer, item, place)
+        case "section":
+            heading = title(typer, item.label, place, "title") if item.label else ""
+            elements = tuple(_elements(typer, item.body, place, "section"))
+            if not item.body:
+                usage = 'a `text = "..."`, a table or a figure'
+                typer.findings.add(wrong.EmptyElement(item.keyword.span, "section", usage))
+            return [plan.SectionElement(title=heading, elements=elements)] if heading is not None else []
+        case "table":
+            return _tried(typer, item, place, table)
+        case "callout":
+            return _tried(typer, item, place, callout)
+        case "figure":
+            return _tried(typer, item, place, figure)
+        case "formula":
+            return _tried(typer, item, place, formula)
+        case word:
+            known = ("theme", *_BLOCKS) if parent == "report" else _BLOCKS
+            typer.findings.add(MisplacedBlock(item.keyword.span, parent, word, known))
+            return []
+
+
+def _attribute(typer: Typer, attribute: ast.Attribute, place: Place, parent: str) -> list[plan.Element]:
+    key = attribute.key.text
+    if key not in _FLOW:
+        known = (*_HEAD, *_FLOW) if parent == "report" else _FLOW
+        typer.findings.add(UnknownAttribute(attribute.key.span, parent, key, known))
+        return []
+    body = read_attributes(typer, parent, [attribute], _FLOW)
+    if key == "disclosure":
+        return [plan.DisclosureElement()] if body.word(key, ("automatic",)) else []
+    string = body.string("text")
+    words = _watched(typer, place, "text", lambda: prose(typer, string, place)) if string else None
+    return [plan.TextElement(prose=words)] if words else []
+
+
+def _each(typer: Typer, block: ast.Block, place: Place) -> list[plan.Element]:
+    """Return the block's elements for each planned key of its dimension."""
+    name = block.subject or block.keyword
+    dim = dimension(name.text)
+    if dim is None or dim not in _UNROLLED:
+        typer.findings.add(UnknownWord(name.span, "each", name.text, _UNROLLED))
+        return []
+    if place.key(dim) is not None:
+        typer.findings.add(wrong.EachTwice(name.span, dim))
+        return []
+    keys, shown = runs_at(typer, place).keys(dim), _count(block.body)
+    if typer.unrolled > MAX_ELEMENTS:
+        return []
+    typer.unrolled += len(keys) * shown
+    if typer.unrolled > MAX_ELEMENTS:
+        product = f"{len(keys):,} of {dim} x {shown:,}"
+        typer.findings.add(wrong.TooManyElements(name.span, dim, typer.unrolled, MAX_ELEMENTS, product))
+        return []
+    elements: list[plan.Element] = []
+    for key in keys:
+        elements += _elements(typer, block.body, place.at(dim, key), "each")
+    return elements
+
+
+def _count(items: Sequence[ast.Item]) -> int:
+    """Count the elements for one key, without those of inner `each` blocks."""
+    inner = (item.body for item in items if isinstance(item, ast.Block) and item.keyword.text == "section")
+    return len(items) + sum(map(_count, inner))
+
+
+def _tried(
+    typer: Typer, block: ast.Block, place: Place, make: Callable[[Typer, ast.Block, Place], _E | None]
+) -> list[plan.Element]:
+    made = _watched(typer, place, block.keyword.text, lambda: make(typer, block, place))
+    return [made] if made else []
+
+
+class _Watched(Findings):
+    """Findings that are held back until they count."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.problems: list[CompileProblem] = []
+
+    def add(self, problem: CompileProblem) -> None:
+        self.problems.append(problem)
+
+
+def _watched(typer: Typer, place: Place, kind: str, make: Callable[[], _T | None]) -> _T | None:
+    """Return what `make` gives. Inside an `each`, drops what is not measured for the key, with a warning."""
+    outer, watched = typer.findings, _Watched()
+    typer.findings = watched
+    try:
+        made = make()
+    finally:
+        typer.findings = outer
+    unplanned = [problem for problem in watched.problems if isinstance(problem, metric_errors.NothingPlanned)]
+    errors = [problem for problem in watched.problems if problem.severity == "error"]
+    if place.fixed and errors and len(unplanned) == len(errors):
+        dim, key = place.fixed[-1]
+        first = unplanned[0]
+        outer.add(wrong.LeftOut(first.span, kind, dim, str(key), first.base))
+        return None
+    for problem in watched.problems:
+        outer.add(problem)
+    return made

@@ -1,0 +1,1 @@
+"""House styles, template parts and catalogues of words."""

@@ -1,0 +1,243 @@
+"""The house style of a report: its `theme` block, and the folder of `parts` that replace the layout's.
+
+The check reads the files, and the plan names them by their SHA-256, so that a run can keep them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from pathlib import Path
+
+from benchbrief.compiler.briefs.elements.element_bodies import Body, read_body
+from benchbrief.compiler.briefs.style import part_templates
+from benchbrief.compiler.briefs.style import theme_errors as wrong
+from benchbrief.compiler.briefs.style.confined_styles import refused
+from benchbrief.compiler.briefs.style.part_templates import PARTS
+from benchbrief.compiler.briefs.style.pictures import why_not_whole
+from benchbrief.compiler.frontend.spec_paths import is_file, is_folder
+from benchbrief.compiler.metrics.typing.expressions import Typer
+from benchbrief.compiler.planning import plan
+from benchbrief.dsl.syntax import ast
+
+KEYS = ("logo", "brand", "accent", "font", "font_files", "css")
+MOST_BYTES = 10_000_000
+_AA = 4.5  # WCAG 2.2, success criterion 1.4.3, for text of usual size
+_NAMES = {"logo": "a logo", "font_files": "a font file", "css": "a style sheet"}
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+_LOADS = re.compile(
+    r"@import[^;]*"
+    r"|\b(?:url|src|(?<!-)image)\(\s*[\"']?\s*(?!data:|#|\s)[^)]*\)?"
+    r"|image-set\((?>type\([^)]*\)|url\(\s*[\"']?data:[^)]*\)|\"data:[^\"]*\"|'data:[^']*'|[^{};\"'])*+[\"'][^;}]*",
+    re.IGNORECASE,
+)
+_STRING_OR_COMMENT = re.compile(r"(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t]?|([^0-9a-fA-F\n\"'\\]))")
+_PNG = b"\x89PNG\r\n"
+_FONTS = (b"\x00\x01\x00\x00", b"OTTO", b"true", b"wOF2", b"wOFF")
+
+
+def theme(typer: Typer, block: ast.Block) -> plan.Theme:
+    body = read_body(typer, block, KEYS)
+    return plan.Theme(
+        logo=_logo(typer, body),
+        brand=_colour(typer, body, "brand"),
+        accent=_colour(typer, body, "accent"),
+        font=_plain(body, "font"),
+        font_files=tuple(_fonts(typer, body)),
+        css=_css(typer, body),
+    )
+
+
+def parts(typer: Typer, body: Body) -> tuple[plan.Asset, ...]:
+    """Return the templates in the folder that `parts` names."""
+    string, name = body.string("parts"), _plain(body, "parts")
+    if string is None or not name:
+        return ()
+    folder = Path(string.span.source.name).parent / name
+    if not is_folder(folder):
+        typer.findings.add(wrong.NoSuchFile(string.span, "folder", name, _beside(folder, name, folders=True)))
+        return ()
+    known = tuple(f"{part}.html.j2" for part in PARTS)
+    found = []
+    for path in sorted(folder.glob("*.j2")):
+        if path.name not in known:
+            typer.findings.add(wrong.UnknownPart(string.span, "part", path.name, known))
+            continue
+        asset = _asset(path)
+        if isinstance(asset, str):
+            typer.findings.add(wrong.WrongFile(string.span, f"{name}/{path.name}", "a part", asset, "a template"))
+        else:
+            found.append(asset)
+            _look_into(typer, string, f"{name}/{path.name}", path)
+    return tuple(found)
+
+
+def _look_into(typer: Typer, string: ast.String, written: str, path: Path) -> None:
+    """Report the mistakes in a part."""
+    content = path.read_bytes()
+    if not _is_text(content):
+        typer.findings.add(
+            wrong.WrongFile(string.span, written, "a part", "it is not UTF-8 text", "a template in UTF-8")
+        )
+        return
+    for found in part_templates.problems(path.name.split(".")[0], content.decode("utf-8")):
+        if isinstance(found, part_templates.Broken):
+            typer.findings.add(wrong.BrokenPart(string.span, written, found.line, found.why))
+        else:
+            typer.findings.add(
+                wrong.UnknownInPart(string.span, found.kind, found.word, found.known, written, found.line)
+            )
+
+
+def _logo(typer: Typer, body: Body) -> plan.Asset | None:
+    return _file(typer, body.string("logo"), "logo", "an SVG or a PNG")
+
+
+def _fonts(typer: Typer, body: Body) -> list[plan.Asset]:
+    values = [
+        one for value in body.values("font_files") for one in (value.items if isinstance(value, ast.List) else (value,))
+    ]
+    wanted = "a TrueType, OpenType or WOFF font"
+    files = (_file(typer, one, "font_files", wanted) for one in values if isinstance(one, ast.String))
+    return [file for file in files if file]
+
+
+def _css(typer: Typer, body: Body) -> plan.Asset | None:
+    string = body.string("css")
+    asset = _file(typer, string, "css", "a style sheet in UTF-8")
+    if asset is None or string is None:
+        return None
+    text = Path(asset.file).read_text("utf-8")
+    if loads := what_loads(text):
+        line, what = loads
+        typer.findings.add(wrong.LoadingStyle(string.span, string.plain or "", line, what))
+        return None
+    if found := refused(text):
+        typer.findings.add(wrong.ReachingStyle(string.span, string.plain or "", found.line, found.what, found.why))
+        return None
+    return asset
+
+
+def what_loads(css: str) -> tuple[int, str] | None:
+    r"""Return the first address that a style sheet loads, with its line; None when it loads nothing.
+
+    Reads escapes as CSS does: `\75rl(` is `url(`, and a comment starts only outside a string. This warns an author
+    early; the page's policy and the PDF writer's fetcher stop the rest.
+    """
+    text = _ESCAPE.sub(_unescaped, _STRING_OR_COMMENT.sub(lambda found: found[1] or _blank(found), css))
+    loads = _LOADS.search(text)
+    return (text.count("\n", 0, loads.start()) + 1, loads.group().strip()) if loads else None
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    if found[2]:
+        return found[2]
+    code = int(found[1], 16)
+    letter = chr(code) if code <= sys.maxunicode else " "
+    return letter if letter.isprintable() and letter not in "\"'" else " "
+
+
+def _file(typer: Typer, string: ast.String | None, key: str, wanted: str) -> plan.Asset | None:
+    if string is None or not string.plain:
+        return None
+    path = Path(string.span.source.name).parent / string.plain
+    if not is_file(path):
+        typer.findings.add(wrong.NoSuchFile(string.span, "file", string.plain, _beside(path, string.plain)))
+        return None
+    asset = _asset(path)
+    if isinstance(asset, str):
+        typer.findings.add(wrong.WrongFile(string.span, string.plain, _NAMES[key], asset, wanted))
+        return None
+    content, why = path.read_bytes(), ""
+    if key == "logo":
+        why = _why_no_logo(content)
+    elif key == "font_files" and not content.startswith(_FONTS):
+        why = "it is not a font"
+    elif key == "css" and not _is_text(content):
+        why = "it is not UTF-8 text"
+    if why:
+        typer.findings.add(wrong.WrongFile(string.span, string.plain, _NAMES[key], why, wanted))
+        return None
+    return asset
+
+
+def _why_no_logo(content: bytes) -> str:
+    if content.startswith(_PNG):
+        return why_not_whole(content)
+    return "" if b"<svg" in content[:4096] else "it is neither an SVG nor a PNG"
+
+
+def _asset(path: Path) -> plan.Asset | str:
+    """Return the asset, or why it is none."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        return f"it can't be read: {error.strerror}"
+    if len(content) > MOST_BYTES:
+        return f"it has more than {MOST_BYTES // 1_000_000} MB"
+    return plan.Asset(file=str(path), sha256=hashlib.sha256(content).hexdigest())
+
+
+def _beside(path: Path, written: str, *, folders: bool = False) -> tuple[str, ...]:
+    """Return the files or folders beside the path, as a spec writes them."""
+    try:
+        names = sorted(each.name for each in path.parent.iterdir() if each.is_dir() == folders)
+    except OSError:
+        return ()
+    return tuple(str(Path(written).parent / name) for name in names)[:20]
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _blank(comment: re.Match[str]) -> str:
+    return "\n" * comment.group().count("\n")
+
+
+def _plain(body: Body, key: str) -> str:
+    string = body.string(key)
+    return (string.plain or "") if string else ""
+
+
+# --- colours ---------------------------------------------------------------------------------------------------------
+
+
+def _colour(typer: Typer, body: Body, key: str) -> str:
+    string = body.string(key)
+    if string is None:
+        return ""
+    text = string.plain or ""
+    if not _COLOUR.fullmatch(text):
+        typer.findings.add(wrong.NoColour(string.span, key, text))
+        return ""
+    if (ratio := contrast_on_white(text)) < _AA:
+        typer.findings.add(wrong.LowContrast(string.span, key, ratio, _darker(text)))
+    return text.lower()
+
+
+def contrast_on_white(colour: str) -> float:
+    """Return the contrast ratio of `#rrggbb` on white, 1 to 21, as WCAG 2.2 defines it."""
+    red, green, blue = (_linear(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))
+    return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
+
+
+def _linear(share: float) -> float:
+    """Return a channel of sRGB as light (IEC 61966-2-1)."""
+    return share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4)
+
+
+def _darker(colour: str) -> str:
+    """Return the nearest darker colour of the same hue that can be read on white."""
+    channels = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    for percent in range(99, 0, -1):
+        darker = "#" + "".join(f"{channel * percent // 100:02x}" for channel in channels)
+        if contrast_on_white(darker) >= _AA:
+            return darker
+    return "#000000"

@@ -1,0 +1,1 @@
+"""A plan, or the difference between two, in words."""

@@ -1,0 +1,400 @@
+"""A plan in words, for `bench plan`: systems, matrix, order, times, metrics and reports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from benchbrief.compiler.blocks.values.shapes import Number, Shape
+from benchbrief.compiler.explain.plain_text import Page, number
+from benchbrief.compiler.extensions.engine_spec import Reset
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
+from benchbrief.compiler.plain_amounts import duration, quantity_of_bytes
+from benchbrief.compiler.planning.estimate import estimate, seconds
+from benchbrief.compiler.planning.plan import (
+    Cell,
+    Confident,
+    Database,
+    Element,
+    Experiment,
+    Hardware,
+    KneeSearch,
+    Plan,
+    Query,
+    Report,
+    SectionElement,
+    StepKind,
+    Template,
+    Workload,
+)
+from benchbrief.compiler.planning.shared_data_places import shared_places
+
+_ORDERS = {
+    "grouped": "one hardware after the other, each with its workloads, {axis} and repeats",
+    "interleaved": "at each workload, {axis} and repeat, every hardware in turn",
+    "random": "shuffled with seed {seed}",
+}
+_STOPS_TOGETHER = "; hardware that takes turns goes on until all of it is confident"
+_SHOWN_HOSTS = 4
+_SHOWN_POINTS = 20
+_RESETS: Mapping[Reset, str] = {
+    "drop_and_load": "loaded again for each cell",
+    "after_writes": "loaded once, and again after cells that write",
+    "snapshot": "loaded once, and copied back for each cell",
+    "reuse": "loaded once and kept",
+    "command": "brought back by a command for each cell",
+}
+_STEPS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect", "cool_down")
+
+
+def explain(plan: Plan, width: int = 100, color: bool = False) -> str:
+    """Return lines of at most `width` columns where words allow it, with ANSI colours on request."""
+    page = Page(max(40, width), color)
+    _title(plan, page)
+    _hosts(plan, page)
+    for experiment in plan.experiments.values():
+        _experiment(plan, experiment, page)
+    if plan.metrics:
+        page.heading("Metrics")
+        page.table((metric.name, metric.label, _measured_in(metric.query)) for metric in plan.metrics)
+    if plan.expects:
+        page.heading("Must hold")
+        page.table((expect.text, "" if expect.label == expect.text else expect.label) for expect in plan.expects)
+    if plan.reports:
+        page.heading("Reports")
+        page.table((report.name, report.title, _contents(report)) for report in plan.reports)
+    _total(plan, page)
+    return page.text()
+
+
+def _title(plan: Plan, page: Page) -> None:
+    page.strong(plan.reports[0].title if plan.reports else plan.spec.name)
+    rows = [("spec", ", ".join((plan.spec.name, *(f for f in plan.spec.files if f != plan.spec.name))))]
+    if plan.spec.profile:
+        rows.append(("profile", plan.spec.profile))
+    if plan.spec.params:
+        rows.append(("params", ", ".join(f"{name} = {value}" for name, value in plan.spec.params.items())))
+    page.table(rows)
+
+
+def _hosts(plan: Plan, page: Page) -> None:
+    page.heading("Hosts")
+    by_role: dict[str, list[str]] = {}
+    for host in plan.hosts:
+        tested = [_called(h.label, h.key) for h in plan.hardware.values() if host in h.hosts]
+        loading = [f"{_called(c.label, c.name)}, {c.tool.driver}" for c in plan.clients.values() if host in c.hosts]
+        roles = []
+        if tested:
+            roles.append(f"under test: {', '.join(tested)}")
+        if loading:
+            roles.append(f"load generator: {'; '.join(loading)}")
+        by_role.setdefault("; ".join(roles), []).append(host)
+    page.table((_some(hosts), role) for role, hosts in by_role.items())
+
+
+def _called(label: str, key: str) -> str:
+    return label if label == key else f"{label} ({key})"
+
+
+# --- experiments -------------------------------------------------------------------------------------------------
+
+
+def _experiment(plan: Plan, e: Experiment, page: Page) -> None:
+    cells = [cell for cell in plan.cells if cell.experiment == e.name]
+    page.heading(f"Experiment {e.name}", "" if e.label == e.name else e.label)
+    page.table(_facts(plan, e, cells))
+    page.gap()
+    databases = {cell.hardware: plan.databases[cell.database] for cell in cells}
+    shared = _shared_options(plan, cells)
+    page.table(
+        ((_called(h.label, h.key), _some(h.hosts), _location(databases[h.key], shared)) for h in _chosen(plan, e)),
+        ("hardware", "hosts", "database"),
+    )
+    page.gap()
+    page.table(
+        ((_called(w.label, w.name), _load(w)) for w in (plan.workloads[name] for name in e.workloads)),
+        ("workload", "load"),
+    )
+    page.gap()
+    page.table(_steps(cells), ("step", "time", "time-out", "cells"))
+
+
+def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, str]]:
+    counts = (
+        _counted(len(e.hardware), "hardware"),
+        _counted(len(e.workloads), "workload", "workloads"),
+        ("up to " if e.search else "") + _counted(len(e.points) or 1, "point", "points"),
+        (f"{e.confident.at_least} to " if e.confident else "") + _counted(e.repeats, "repeat", "repeats"),
+    )
+    yield "matrix", f"{' x '.join(counts)} = {_up_to(e)}{_counted(len(cells), 'cell', 'cells')}"
+    first = cells[0]
+    if e.axis == "target":
+        yield "target", f"{_points(e.points)} ops/s" if e.points else _found_by(e.target_from)
+    if e.axis == "threads" and e.points:
+        yield "threads", _points(e.points)
+    else:
+        yield "threads", number(first.threads) if first.threads is not None else _found_by(e.threads_from)
+    if e.search:
+        yield "search", _search(e.search, len(e.points))
+    if e.confident:
+        yield "repeats", _confident(e, e.confident)
+    if e.requires:
+        yield "waits for", ", ".join(e.requires)
+    yield "order", f"{e.order}: " + _ORDERS[e.order].format(axis=e.axis, seed=e.seed)
+    shared = _shared_options(plan, cells)
+    if shared:
+        yield "options", ", ".join(shared)
+    where = f"on client {first.client}" if first.client else "on the host under test"
+    yield "load by", f"{first.tool.driver}{f' ({first.tool.path})' if first.tool.path else ''} {where}"
+    if split := _split(cells):
+        yield "load hosts", split
+    if e.phases > 1:
+        yield "phases", f"{e.phases} x {duration(e.measure_s / e.phases)}"
+    yield "probes", ", ".join(_probes(cells)) or "none"
+    if any(probe.name == "power" for cell in cells for probe in cell.probes):
+        yield "power", "; ".join(_meters(plan, e))
+    if e.max_error_share:
+        yield "max errors", f"{100 * e.max_error_share:g} %"
+    if e.retries:
+        yield "retries", f"a failed cell is tried again, {_counted(e.retries, 'time', 'times')} at most"
+    if e.on_failure != "continue":
+        yield "on failure", "nothing more is begun" if e.on_failure == "stop" else "all others are tried"
+    if e.unattended_s is not None:
+        yield "unattended", f"a job ends itself {duration(e.unattended_s)} after it last heard of its controller"
+
+
+def _up_to(e: Experiment) -> str:
+    """Return a search may end before its last point, and repeats before the last one."""
+    return "up to " if e.search or e.confident else ""
+
+
+def _found_by(experiment: str | None) -> str:
+    return f"the knee that {experiment} finds"
+
+
+def _search(search: KneeSearch, points: int) -> str:
+    rise, gain = (f"{100 * share:g} %" for share in (search.rise, search.gain))
+    return (
+        f"up to {points} points, stops at the knee: {search.latency} +{rise} or more while throughput gains < {gain} "
+        "at the next point" + (f"; without a knee, {number(search.otherwise)}" if search.otherwise else "")
+    )
+
+
+def _confident(e: Experiment, rule: Confident) -> str:
+    return (
+        f"{rule.at_least} to {e.repeats} at each point, until the 95 % confidence interval of the mean throughput is "
+        f"within ±{100 * rule.within:g} %" + (_STOPS_TOGETHER if e.order == "interleaved" else "")
+    )
+
+
+def _points(points: Sequence[float]) -> str:
+    if len(points) <= _SHOWN_POINTS:
+        return ", ".join(map(number, points))
+    return ", ".join((*map(number, points[: _SHOWN_POINTS - 2]), "...", number(points[-1])))
+
+
+def _shared_options(plan: Plan, cells: Iterable[Cell]) -> list[str]:
+    """Return the database's options that are equal on all hardware."""
+    every = [_options(plan.databases[key]) for key in dict.fromkeys(cell.database for cell in cells)]
+    return [option for option in every[0] if all(option in options for options in every)]
+
+
+def _options(database: Database) -> list[str]:
+    return [f"{name} = {option_text(name, value, database.engine)}" for name, value in database.options.items()]
+
+
+def option_text(name: str, value: str | float | bool, engine: str = "") -> str:
+    """Return the value in words. `engine` owns the option; "" stands for any of benchbrief's own."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return value
+    spec = ENGINE_SPECS.usable(engine)
+    options = (each.options.get(name) for each in ((spec,) if spec else ENGINE_SPECS.own.values()))
+    in_bytes = any(each and isinstance(each.key.shape, Number) and each.key.shape.unit == "B" for each in options)
+    return quantity_of_bytes(value) if in_bytes else number(value)
+
+
+def _counted(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 or many is None else many}"
+
+
+def _probes(cells: Iterable[Cell]) -> list[str]:
+    devices: dict[str, list[str]] = {}
+    for cell in cells:
+        for probe in cell.probes:
+            found = devices.setdefault(f"{probe.name} every {duration(probe.every_s)}", [])
+            device = probe.options.get("device") or probe.options.get("interface")
+            if device and device not in found:
+                found.append(device)
+    return [f"{name} on {' or '.join(on)}" if on else name for name, on in devices.items()]
+
+
+def _split(cells: Sequence[Cell]) -> str:
+    """Return the hosts of the load where a client has several; else ""."""
+    most = max(cells, key=lambda cell: len(cell.load_hosts))
+    if most.client is None or len(most.load_hosts) < 2:
+        return ""
+    alone = dict.fromkeys(cell.workload for cell in cells if len(cell.load_hosts) < len(most.load_hosts))
+    what = "threads and target" if most.target or most.target_from else "threads"
+    text = f"{_some(most.load_hosts)}, with a share of the {what} each"
+    if alone:
+        text += f"; {', '.join(alone)} from {next(c.load_hosts[0] for c in cells if c.workload in alone)} alone"
+    return text
+
+
+_BOUNDARY = {
+    "wall": "at the wall",
+    "node": "of the node",
+    "cpu": "of the CPU packages only",
+    "unknown": "of an unknown part of it",
+}
+
+
+def _meters(plan: Plan, e: Experiment) -> Iterator[str]:
+    """Return each meter with its hardware and its boundary."""
+    found: dict[str, list[str]] = {}
+    for hardware in _chosen(plan, e):
+        if hardware.power:
+            first = hardware.power[0]
+            by = f"{first.kind}, {_BOUNDARY[first.boundary]}{', shared by its hosts' if first.shared else ''}"
+            found.setdefault(by, []).append(hardware.key)
+    for by, keys in found.items():
+        yield by if len(keys) == len(e.hardware) else f"{' and '.join(keys)} by {by}"
+
+
+def _chosen(plan: Plan, e: Experiment) -> list[Hardware]:
+    return [plan.hardware[key] for key in e.hardware]
+
+
+def _some(hosts: Sequence[str]) -> str:
+    """Return the first hosts by name, and the number of the others."""
+    shown = ", ".join(hosts[:_SHOWN_HOSTS])
+    return shown if len(hosts) <= _SHOWN_HOSTS else f"{shown} and {len(hosts) - _SHOWN_HOSTS} more"
+
+
+def _location(database: Database, shared: Sequence[str]) -> str:
+    own = [option for option in _options(database) if option not in shared]
+    parts = [_called(database.label, database.name), *_where(database), *own]
+    parts.append(_RESETS[database.reset])
+    parts += ["page cache dropped for each cell"] if database.drop_caches else []
+    return ", ".join(parts)
+
+
+def _where(database: Database) -> Iterator[str]:
+    if database.server == "embedded":
+        yield "the built-in stand-in server"
+    if database.start:
+        yield f"{database.start.binary} started on each host"
+    if database.uri:
+        yield _template(database.uri)
+    if database.path:
+        yield database.path
+    if database.topology:
+        yield database.topology
+
+
+def _template(template: Template) -> str:
+    return "".join(part if isinstance(part, str) else f'{{{part.kind}("{part.name}")}}' for part in template)
+
+
+def _load(workload: Workload) -> str:
+    p = workload.properties
+    parts = [f"{workload.family}.{workload.benchmark}"]
+    spec = TOOL_SPECS.usable(workload.family)
+    if "records" in p:
+        size = f" of {quantity_of_bytes(spec.record_bytes(p))}" if spec and len(spec.record) == 1 else ""
+        parts.append(f"{number(float(p['records']))} records{size}")
+    if workload.phase == "load":
+        return f"the load of {parts[0]}: {', '.join(parts[1:])} inserted into an empty database, without warm-up"
+    shown = spec.attributes.items() if spec else ()
+    parts += [
+        attribute.briefly.format(value=_setting(attribute.key.shape, p[name]))
+        for name, attribute in shown
+        if attribute.briefly and p.get(name)
+    ]
+    return ", ".join(parts)
+
+
+def _setting(shape: Shape, value: str | float | bool) -> str:
+    if not isinstance(shape, Number) or isinstance(value, str):
+        return str(value)
+    if shape.unit in ("B", "B/s"):
+        return quantity_of_bytes(float(value)) + shape.unit[1:]
+    return f"{100 * float(value):g} %" if shape.maximum == 1.0 else number(float(value))
+
+
+def _steps(cells: list[Cell]) -> Iterator[tuple[str, ...]]:
+    """Return each kind of step with its length, its time-out and its number of cells. Cells that skip it are left
+    out."""
+    for kind in _STEPS:
+        steps = [step for cell in cells for step in cell.steps if step.kind == kind]
+        taken = [step for step in steps if step.seconds > 0]
+        if steps:
+            times = _span(step.seconds for step in taken)
+            yield (
+                kind.replace("_", "-"),
+                times if kind in ("warm_up", "measure", "cool_down") else f"about {times}",
+                _span(step.timeout_s for step in steps),
+                number(len(taken)),
+            )
+
+
+def _span(values: Iterable[float]) -> str:
+    every = sorted(set(values))
+    if not every:
+        return "0 s"
+    return duration(every[0]) if len(every) == 1 else f"{duration(every[0])} to {duration(every[-1])}"
+
+
+# --- metrics and reports -----------------------------------------------------------------------------------------
+
+
+def _measured_in(query: Query) -> str:
+    unit = f"in {query.unit}" if query.unit else "a plain number"
+    return f"{unit}, by {', '.join(query.dims)}" if query.dims else f"{unit}, a single value"
+
+
+def _contents(report: Report) -> str:
+    counts = Counter(_kinds(report.elements))
+    parts = [
+        _counted(counts[kind], one, many)
+        for kind, one, many in (
+            ("section", "section", "sections"),
+            ("figure", "figure", "figures"),
+            ("table", "table", "tables"),
+            ("callout", "callout", "callouts"),
+            ("formula", "formula", "formulas"),
+        )
+        if counts[kind]
+    ]
+    return ", ".join((f"template {report.template}", f"language {report.language}", *parts))
+
+
+def _kinds(elements: Iterable[Element]) -> Iterator[str]:
+    for element in elements:
+        yield "table" if element.kind == "facts" else element.kind
+        if isinstance(element, SectionElement):
+            yield from _kinds(element.elements)
+
+
+def _total(plan: Plan, page: Page) -> None:
+    page.heading("Total")
+    alone = sum(seconds(cell) for cell in plan.cells)
+    up_to = "up to " if any(map(_up_to, plan.experiments.values())) else ""
+    text = f"{up_to}{_counted(len(plan.cells), 'cell', 'cells')}, {up_to}about {duration(plan.estimate_s)}"
+    if plan.estimate_s < alone:
+        text += f" with independent hosts side by side ({duration(alone)} one after another)"
+    page.paragraph(text)
+    for shared in shared_places(plan.cells, plan.hardware, plan.databases, plan.workloads, plan.hosts):
+        owed = f"{_counted(len(shared.cells), 'cell loads', 'cells load')} again what others have replaced in one place"
+        out = "give each a `path` or server of its own, or measure one hardware after the other"
+        page.paragraph(f"database {shared.database}: {owed}, about {duration(shared.seconds)} of that time; {out}")
+    if len(plan.experiments) > 1:
+        page.table(
+            (
+                name,
+                f"{_up_to(e)}about " + duration(estimate(cell for cell in plan.cells if cell.experiment == name)),
+            )
+            for name, e in plan.experiments.items()
+        )

@@ -1,0 +1,52 @@
+"""The data that describe an extension: everything that a `spec.py` needs, ours or another package's.
+
+The checker, the editors, the reference and the briefs read a spec. It imports only this package, so that `bench check`
+stays fast. The code of the extension is imported when it runs.
+"""
+
+from benchbrief.compiler.blocks.values.shapes import Flag, Key, Login, Number, Special, Text, Word
+from benchbrief.compiler.extensions.engine_spec import EngineSpec, Option, ServerProgram
+from benchbrief.compiler.extensions.extension_spec import API
+from benchbrief.compiler.extensions.importer_spec import ImporterSpec
+from benchbrief.compiler.extensions.measure_spec import ProbeMeasure
+from benchbrief.compiler.extensions.meter_spec import BOUNDARY, SCALE, SHARED, MeterSpec
+from benchbrief.compiler.extensions.probe_spec import (
+    COUNTERS,
+    COUNTERS_AND_GAUGES,
+    GAUGES,
+    ProbeSpec,
+)
+from benchbrief.compiler.extensions.template_spec import TemplateSpec
+from benchbrief.compiler.extensions.tool_spec import Attribute, Flags, Limit, ToolSpec, WorkloadSpec
+from benchbrief.compiler.extensions.transport_spec import TransportSpec
+
+__all__ = [
+    "API",
+    "BOUNDARY",
+    "COUNTERS",
+    "COUNTERS_AND_GAUGES",
+    "GAUGES",
+    "SCALE",
+    "SHARED",
+    "Attribute",
+    "EngineSpec",
+    "Flag",
+    "Flags",
+    "ImporterSpec",
+    "Key",
+    "Limit",
+    "Login",
+    "MeterSpec",
+    "Number",
+    "Option",
+    "ProbeMeasure",
+    "ProbeSpec",
+    "ServerProgram",
+    "Special",
+    "TemplateSpec",
+    "Text",
+    "ToolSpec",
+    "TransportSpec",
+    "Word",
+    "WorkloadSpec",
+]

@@ -1,0 +1,51 @@
+"""Mistakes in extensions of other packages (E0212, W0212)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from benchbrief.compiler.problems import CompileProblem, ticked
+from benchbrief.dsl.syntax.source import Span
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.extensions.registry import Refused
+
+
+@dataclass(frozen=True)
+class UnusableExtension(CompileProblem):
+    """An extension of another package that can't be used. `source` is the package with its version."""
+
+    code = "E0212"
+    says = "the {kind} `{name}` of {source} can't be used: {why}"
+    mark = "installed, and broken"
+    hint = "{remedy}; `bench extensions` lists what is installed"
+    kind: str
+    name: str
+    source: str
+    why: str
+    remedy: str
+
+    @classmethod
+    def of(cls, span: Span, refused: Refused) -> Self:
+        return cls(span, refused.kind, refused.name, refused.source, refused.why, refused.hint)
+
+
+@dataclass(frozen=True)
+class UntranslatedExtension(CompileProblem):
+    """A report in a language that an extension has no words in, for some of what it says."""
+
+    code = "W0212"
+    severity = "warning"
+    says = "the {kind} `{name}` of {source} has no words in `{language}` for {measures}: they will be in English"
+    mark = "a language that it lacks"
+    hint = "ask its authors for words in `{language}`"
+    kind: str
+    name: str
+    source: str
+    language: str
+    missing: tuple[str, ...]
+
+    @property
+    def measures(self) -> str:
+        return ticked(self.missing, limit=3)

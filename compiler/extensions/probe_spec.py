@@ -1,0 +1,72 @@
+"""The spec of a probe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from benchbrief.compiler.blocks.values.shapes import Flag, Key, Number, Text, Word
+from benchbrief.compiler.extensions.extension_spec import NAME, ExtensionSpec
+from benchbrief.compiler.extensions.measure_spec import ProbeMeasure, wrong_measure
+
+COUNTERS = "a counter then gives one mean, which includes time before or after the measured time"
+GAUGES = "a gauge then gives one moment, or nothing"
+COUNTERS_AND_GAUGES = f"{COUNTERS}; {GAUGES}"
+
+_TAKEN = frozenset({"throughput", "latency", "errors", "energy", "nodes", "steady"})
+_TAKEN_DIMENSIONS = frozenset(
+    {"hardware", "workload", "threads", "target", "experiment", "operation", "phase", "repeat", "node", "time"}
+)
+RESERVED = _TAKEN | _TAKEN_DIMENSIONS
+"""Words of the language that may stand before a dot."""
+
+
+@dataclass(frozen=True)
+class ProbeSpec(ExtensionSpec):
+    """A probe: what it samples and how it is asked for in a spec.
+
+    `implementation` is the class that samples, with the methods of `seams.ProbeKind`.
+    `measures` are by name; each name is the probe's, a dot and a word. `attributes` are those of a `probe` block beside
+    `kind` and `every`; `on` names the one that `probes = [disk every 1 s on "/dev/sda"]` stands for.
+
+    `asks` says what the probe samples: each node, with a job there; the meter of the hardware's `power`; or the
+    database, over the engine's own connection or in the load generator that has the database in it.
+    One that asks the database can ask those of the `engines`, and those whose own specs name it (`EngineSpec.probes`).
+    `single_reading` says what the probe tells of a measured time that it reads once in.
+    `word_is_free`: the probe's name may be a metric or a fact of hardware, as in `memory = 512 GiB`.
+    """
+
+    kind: ClassVar[str] = "probe"
+
+    measures: Mapping[str, ProbeMeasure]
+    attributes: Mapping[str, Key] = field(default_factory=dict)
+    on: str = ""
+    asks: Literal["node", "meter", "database"] = "node"
+    engines: tuple[str, ...] = ()
+    single_reading: str = GAUGES
+    word_is_free: bool = False
+
+    def mistake(self, name: str, *, own: bool = False) -> str:
+        """Check the spec. Measures of benchbrief's `own` probes may have any name; others start with the probe's
+        name."""
+        return super().mistake(name) or self._wrong_name() or self._wrong_measure(own) or self._wrong_attribute()
+
+    def _wrong_name(self) -> str:
+        taken = self.name in RESERVED
+        return f"`{self.name}` can't be the name of a probe: it is a word of the language" if taken else ""
+
+    def _wrong_measure(self, own: bool) -> str:
+        return wrong_measure("" if own else self.name, self.measures) if self.measures else "it has no measures"
+
+    def _wrong_attribute(self) -> str:
+        if self.on and self.on not in self.attributes:
+            return f"`on` names the attribute `{self.on}`, which it does not have"
+        for attribute, key in self.attributes.items():
+            if attribute in ("kind", "every") or not NAME.fullmatch(attribute):
+                return f"`{attribute}` can't be the name of an attribute"
+            if not isinstance(key.shape, Text | Word | Number | Flag):
+                return f"the attribute `{attribute}` has a shape that no attribute of a probe may have"
+        if self.on and not isinstance(self.attributes[self.on].shape, Text):
+            return f"the attribute `{self.on}`, which `on` stands for, is no text"
+        return ""

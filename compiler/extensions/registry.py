@@ -1,0 +1,199 @@
+"""The installed extensions: benchbrief's own by folder, those of other packages by entry point.
+
+It imports another package only when somebody asks for its extension by name.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+from typing import Generic, TypeVar, cast
+
+from benchbrief.compiler.extensions.engine_spec import EngineSpec
+from benchbrief.compiler.extensions.entry_points import PREFIX, Offer, find_offers
+from benchbrief.compiler.extensions.extension_spec import API, ExtensionSpec
+from benchbrief.compiler.extensions.importer_spec import ImporterSpec
+from benchbrief.compiler.extensions.meter_spec import MeterSpec
+from benchbrief.compiler.extensions.probe_spec import ProbeSpec
+from benchbrief.compiler.extensions.template_spec import TemplateSpec
+from benchbrief.compiler.extensions.tool_spec import ToolSpec, in_language
+from benchbrief.compiler.extensions.transport_spec import TransportSpec
+
+Spec_co = TypeVar("Spec_co", bound=ExtensionSpec, covariant=True)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """An extension that can't be used: why, and the next step. `kind` is a word for people: "probe"."""
+
+    kind: str
+    name: str
+    source: str
+    why: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class Registry(Generic[Spec_co]):
+    """All extensions of one kind. Other packages offer theirs in the entry points `benchbrief.specs.<plural>`.
+
+    `package` has benchbrief's own, one folder each, with `SPEC` in its `spec.py`.
+    """
+
+    spec: type[Spec_co]
+    plural: str
+    package: str
+
+    @property
+    def kind(self) -> str:
+        return self.spec.kind
+
+    @property
+    def group(self) -> str:
+        return f"{PREFIX}{self.plural}"
+
+    @cached_property
+    def own(self) -> Mapping[str, Spec_co]:
+        """Benchbrief's own by name."""
+        found = (self._own(folder) for folder in _folders(self.package))
+        return MappingProxyType({spec.name: spec for spec in found})
+
+    def find(self, name: str) -> Spec_co | Refused | None:
+        """Return the extension of that name, why it can't be used, or None where no package has one. Imports only
+        its spec."""
+        if name in self.own:
+            return self.own[name]
+        offers = self.offered(name)
+        if not offers:
+            return None
+        if len(offers) > 1:
+            packages = " and ".join(offer.source or offer.target for offer in offers)
+            why = f"{len(offers)} packages have a {self.kind} of that name: {packages}"
+            return Refused(self.kind, name, packages, why, "uninstall all of them but one")
+        return self.load(offers[0])
+
+    def usable(self, name: str) -> Spec_co | None:
+        """Return the extension of that name; None where there is none or it can't be used."""
+        found = self.find(name)
+        return found if isinstance(found, self.spec) else None
+
+    def offered(self, name: str | None = None) -> tuple[Offer, ...]:
+        """Return the offers of other packages in the order of names, of one name or all. Imports nothing."""
+        return tuple(
+            offer for offer in find_offers() if offer.group == self.group and (name is None or offer.name == name)
+        )
+
+    def source(self, name: str) -> str:
+        """Return the package of an extension with its version ("bench-entropy 0.1.0"); "" for benchbrief's own."""
+        offers = () if name in self.own else self.offered(name)
+        return offers[0].source if offers else ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all installed extensions, benchbrief's own first. Imports nothing."""
+        return tuple(dict.fromkeys((*self.own, *(offer.name for offer in self.offered()))))
+
+    def load(self, offer: Offer) -> Spec_co | Refused:
+        """Import an offered spec and check it."""
+        if offer.name in self.own:
+            why = f"benchbrief has a {self.kind} of that name, which is used in its place"
+            hint = f"uninstall {offer.package}, or ask its authors for another name"
+            return Refused(self.kind, offer.name, offer.source, why, hint)
+        found = _load(offer, self.spec)  # type: ignore[arg-type]  # mypy takes the hash of its objects for that of the class
+        return found if isinstance(found, Refused) else cast(Spec_co, found)
+
+    def _own(self, folder: str) -> Spec_co:
+        return cast(Spec_co, importlib.import_module(f"{self.package}.{folder}.spec").SPEC)
+
+
+ENGINE_SPECS = Registry(EngineSpec, "engines", "benchbrief.runners.engines")
+TOOL_SPECS = Registry(ToolSpec, "tools", "benchbrief.runners.drivers")
+PROBE_SPECS = Registry(ProbeSpec, "probes", "benchbrief.runners.probes")
+IMPORTER_SPECS = Registry(ImporterSpec, "importers", "benchbrief.results.imports.importers")
+METER_SPECS = Registry(MeterSpec, "meters", "benchbrief.runners.meters")
+TEMPLATE_SPECS = Registry(TemplateSpec, "templates", "benchbrief.reports.templates")
+TRANSPORT_SPECS = Registry(TransportSpec, "transports", "benchbrief.runners.transports")
+
+REGISTRIES: tuple[Registry[ExtensionSpec], ...] = (
+    ENGINE_SPECS,
+    TOOL_SPECS,
+    PROBE_SPECS,
+    IMPORTER_SPECS,
+    METER_SPECS,
+    TEMPLATE_SPECS,
+    TRANSPORT_SPECS,
+)
+
+
+@cache
+def _load(offer: Offer, wanted: type[ExtensionSpec]) -> ExtensionSpec | Refused:
+    def refused(why: str, hint: str) -> Refused:
+        return Refused(wanted.kind, offer.name, offer.source, why, hint)
+
+    again = f"install {offer.package} again, or ask its authors"
+    module, _, attribute = offer.target.partition(":")
+    try:
+        spec: object = getattr(importlib.import_module(module), attribute)
+    except (Exception, SystemExit) as error:
+        return refused(f"`{offer.target}` can't be imported: {type(error).__name__}: {error}", again)
+    if not isinstance(spec, wanted):
+        what = spec.__name__ if isinstance(spec, type) else type(spec).__name__
+        return refused(f"`{offer.target}` is no {wanted.__name__} but {what}", again)
+    api: object = spec.api
+    if not isinstance(api, int):
+        told = f"its `api` is {api!r}, which is no whole number such as {API}"
+        return refused(f"`{offer.target}` is wrong: {told}", f"ask the authors of {offer.package}")
+    if spec.api != API:
+        which = "benchbrief" if spec.api > API else offer.package
+        return refused(
+            f"it is made for version {spec.api} of the interface of extensions, and this benchbrief has version {API}",
+            f"install a newer version of {which}",
+        )
+    try:
+        wrong = spec.mistake(offer.name)
+    except (Exception, SystemExit) as error:
+        wrong = f"{type(error).__name__}: {error}"
+    return refused(f"`{offer.target}` is wrong: {wrong}", f"ask the authors of {offer.package}") if wrong else spec
+
+
+def look_again() -> None:
+    """Forget the installed packages. A program that installs a package calls this."""
+    find_offers.cache_clear()
+    _load.cache_clear()
+
+
+def _folders(package: str) -> tuple[str, ...]:
+    found = find_spec(package)
+    places = found.submodule_search_locations if found else None
+    return tuple(sorted(path.parent.name for place in places or () for path in Path(place).glob("*/spec.py")))
+
+
+def own_words(language: str) -> Mapping[str, str]:
+    """Return the words of benchbrief's own templates, probes and tools by their keys in a catalogue."""
+    telling = (
+        *(each.measures for each in PROBE_SPECS.own.values()),
+        *(each.measures for each in TOOL_SPECS.own.values()),
+    )
+    measures = (pair for each in telling for pair in each.items())
+    speaking = (*(each.texts for each in TOOL_SPECS.own.values()), *(each.texts for each in ENGINE_SPECS.own.values()))
+    tools = (pair for each in speaking for pair in each.items())
+    return {
+        **{spec.word: spec.label(language) for spec in TEMPLATE_SPECS.own.values()},
+        **{word_of(name): measure.label(language) for name, measure in measures},
+        **{key: in_language(texts, language) for key, texts in tools},
+    }
+
+
+def can_ask(probe: ProbeSpec, engine: EngineSpec) -> bool:
+    """Return whether a probe that asks the database has an answer from this engine."""
+    return probe.name in engine.probes or engine.name in probe.engines
+
+
+def word_of(measure: str) -> str:
+    """Return the key of a measure in a catalogue of words."""
+    return f"measure_{measure.replace('.', '_')}"

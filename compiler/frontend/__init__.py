@@ -1,0 +1,1 @@
+"""Files, declarations and names: what a spec declares, and who is meant."""

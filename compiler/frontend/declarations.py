@@ -1,0 +1,246 @@
+"""The declarations of all files by kind and name, after inheritance and the profile.
+
+They are still syntax: blocks with attributes and their spans, and no values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from benchbrief.compiler.blocks.values import structure_errors
+from benchbrief.compiler.blocks.values.block_schema import BLOCKS
+from benchbrief.compiler.blocks.values.shapes import BlockSchema
+from benchbrief.compiler.frontend import name_errors
+from benchbrief.compiler.frontend.imports import Loaded
+from benchbrief.compiler.problems import CompileProblem, Findings
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Span
+
+TOP_LEVEL = ("hardware", "client", "database", "workload", "probe", "experiment", "profile", "report")
+_NO_SCHEMA = BlockSchema("", {}, named=False)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A block. `head` is its keyword and name; `base` is what remains of its `from` after inheritance (`ycsb.a`).
+
+    `subject` is the kind that an `override` changes.
+    """
+
+    kind: str
+    name: str
+    label: str
+    head: Span
+    attributes: Mapping[str, ast.Attribute]
+    blocks: tuple[Entry, ...]
+    base: ast.Expr | None
+    subject: ast.Name | None = None
+    orphan: bool = False
+    """Whether its `from` has a mistake."""
+    parent: str = ""
+    """Its parent of the same kind."""
+    imported: bool = False
+    taken: frozenset[str] = frozenset()
+    """Attributes that the profile takes away."""
+    labelled: bool = False
+    """Whether the spec gives a label other than the name."""
+
+    @property
+    def keyword(self) -> Span:
+        return Span(self.head.source, self.head.start, self.head.start + len(self.kind))
+
+    @property
+    def slot(self) -> tuple[str, str, str]:
+        """What it is called beside its siblings."""
+        return (self.kind, self.subject.text if self.subject else "", self.name)
+
+    def all(self, kind: str) -> tuple[Entry, ...]:
+        return tuple(block for block in self.blocks if block.kind == kind)
+
+    def one(self, kind: str) -> Entry | None:
+        return next(iter(self.all(kind)), None)
+
+
+@dataclass
+class Declarations:
+    """Everything declared. Names are unique within a kind; the first of two counts."""
+
+    blocks: dict[str, dict[str, Entry]] = field(default_factory=lambda: {kind: {} for kind in TOP_LEVEL})
+    params: dict[str, ast.Param] = field(default_factory=dict)
+    metrics: dict[str, ast.Metric] = field(default_factory=dict)
+    expects: list[ast.Expect] = field(default_factory=list)
+    reports: dict[str, ast.Block] = field(default_factory=dict)
+    imported_params: set[str] = field(default_factory=set)
+    bases: set[tuple[str, str]] = field(default_factory=set)
+    """Kind and name of the parents."""
+
+
+def collect(loaded: Loaded, findings: Findings) -> Declarations:
+    """Return the declarations of every file, with inheritance resolved."""
+    found = Declarations()
+    seen: dict[tuple[str, str], Span] = {}
+
+    def first(kind: str, name: ast.Name) -> bool:
+        earlier = seen.setdefault((kind, name.text), name.span)
+        if earlier is not name.span:
+            findings.add(name_errors.DuplicateName(name.span, earlier, kind, name.text))
+        return earlier is name.span
+
+    for file in loaded.files:
+        for declaration in file.tree.declarations:
+            match declaration:
+                case ast.Param():
+                    if first("param", declaration.name):
+                        found.params[declaration.name.text] = declaration
+                        if file.imported:
+                            found.imported_params.add(declaration.name.text)
+                case ast.Metric():
+                    if first("metric", declaration.name):
+                        found.metrics[declaration.name.text] = declaration
+                case ast.Expect():
+                    found.expects.append(declaration)
+                case ast.Block():
+                    kind = _meant(declaration, "", TOP_LEVEL, findings)
+                    if kind not in TOP_LEVEL:
+                        continue
+                    if declaration.name is None:
+                        label = (declaration.label and declaration.label.plain) or ""
+                        findings.add(structure_errors.UnnamedBlock(declaration.keyword.span, kind, label))
+                    elif not first(kind, declaration.name):
+                        continue
+                    elif kind == "report":
+                        found.reports[declaration.name.text] = declaration
+                    else:
+                        found.blocks[kind][declaration.name.text] = replace(
+                            _entry(declaration, kind, findings), imported=file.imported
+                        )
+                case ast.Use():
+                    pass
+    for kind in found.blocks:
+        _inherit(kind, found, findings)
+    return found
+
+
+def _meant(block: ast.Block, parent: str, allowed: tuple[str, ...], findings: Findings) -> str:
+    """Return the kind of a block. A misspelt kind is reported and counts as the one that it means.
+
+    Otherwise each use of its declaration would be a further mistake.
+    """
+    kind = block.keyword.text
+    if kind in allowed:
+        return kind
+    problem = structure_errors.MisplacedBlock(block.keyword.span, parent, kind, allowed)
+    if problem.overrides:
+        return kind
+    if problem.replacement or not parent:  # others are reported where the block around them is read
+        findings.add(problem)
+    return problem.replacement or kind
+
+
+def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
+    schema = BLOCKS.get(kind, _NO_SCHEMA)
+    attributes: dict[str, ast.Attribute] = {}
+    blocks: dict[tuple[str, str, str], Entry] = {}
+    for item in block.body:
+        if isinstance(item, ast.Attribute):
+            key = item.key.text
+            if key in attributes:
+                findings.add(structure_errors.DuplicateAttribute(item.key.span, attributes[key].key.span, key))
+            else:
+                attributes[key] = item
+        else:
+            inner = _entry(item, _meant(item, kind, schema.blocks, findings), findings)
+            earlier = blocks.setdefault(inner.slot, inner)
+            if earlier is not inner:
+                findings.add(name_errors.DuplicateName(inner.head, earlier.head, inner.kind, inner.name))
+    name = block.name or block.subject
+    subject, own = block.subject, block.name
+    if kind == "override" and subject is None:  # a misspelt keyword, whose kind was parsed as a name
+        subject, own = own, None
+    return Entry(
+        kind=kind,
+        name=own.text if own else "",
+        label=(block.label.plain if block.label else None) or (block.name.text if block.name else ""),
+        head=block.keyword.span.to(name.span) if name else block.keyword.span,
+        attributes=attributes,
+        blocks=tuple(blocks.values()),
+        base=block.base,
+        subject=subject,
+        labelled=bool(block.label and block.label.plain),
+    )
+
+
+def merge(below: Entry, above: Entry, *, keep_base: bool) -> Entry:
+    """Lay `above` over `below`; sub-blocks of one name are merged too.
+
+    With `keep_base`, the result has the name of `below` and a label that `above` writes; else the name of `above`.
+    """
+    schema = BLOCKS.get(below.kind, _NO_SCHEMA)
+    attributes = dict(below.attributes)
+    for rivals in schema.exclusive:
+        if any(key in above.attributes for key in rivals):
+            for key in rivals:
+                attributes.pop(key, None)
+    attributes.update(above.attributes)
+    blocks = {block.slot: block for block in below.blocks}
+    for block in above.blocks:
+        earlier = blocks.get(block.slot)
+        blocks[block.slot] = merge(earlier, block, keep_base=True) if earlier else block
+    named = replace(below, label=above.label, labelled=True) if above.labelled else below
+    return replace(
+        named if keep_base else above,
+        attributes=attributes,
+        blocks=tuple(blocks.values()),
+        base=below.base,
+        orphan=below.orphan,
+    )
+
+
+def _inherit(kind: str, found: Declarations, findings: Findings) -> None:
+    """Replace each entry that has a parent by its resolved entry."""
+    entries = found.blocks[kind]
+    done: dict[str, Entry] = {}
+    for name in entries:
+        line: dict[str, Entry] = {}
+        """The ancestors from this entry up to a resolved one or a root."""
+        above: str | None = name
+        while above is not None and above not in done:
+            line[above] = entries[above]
+            above = _parent(kind, line, entries, found, findings)
+        for child, entry in reversed(line.items()):
+            base = entry.base
+            if isinstance(base, ast.Name):
+                done[child] = replace(merge(done[base.text], entry, keep_base=False), parent=base.text)
+            else:
+                done[child] = entry
+    entries.update({name: done[name] for name in entries})
+
+
+def _parent(
+    kind: str, line: dict[str, Entry], entries: Mapping[str, Entry], found: Declarations, findings: Findings
+) -> str | None:
+    """Return the parent of the last entry of the line, or make the entry an orphan."""
+    name, entry = next(reversed(line.items()))
+    base = entry.base
+    problem: CompileProblem
+    match base:
+        case ast.Name(text=parent) if BLOCKS[kind].inherits:
+            found.bases.add((kind, parent))
+            if parent in entries and parent not in line:
+                return parent
+            if parent in line:
+                chain = list(line)
+                problem = name_errors.InheritanceCycle(base.span, tuple(chain[chain.index(parent) :]), kind)
+            else:
+                known = tuple(other for other in entries if other != name)
+                problem = name_errors.UnknownBase(base.span, kind, parent, known)
+        case ast.Attr() if kind == "workload":
+            return None
+        case None:
+            return None
+        case other:
+            problem = structure_errors.CannotInherit(other.span, kind)
+    findings.add(problem)
+    line[name] = replace(entry, base=None, orphan=True)
+    return None

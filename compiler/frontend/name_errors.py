@@ -1,0 +1,369 @@
+"""Mistakes in names, files and cycles (E02xx names, E06xx files and cycles, and warnings).
+
+Other mistakes: values and units (E03xx, E04xx) in `value_errors.py`, the structure of blocks (E05xx) in
+`structure_errors.py`, `database_errors.py` and `experiment_errors.py`, schedules (E055x) in `schedule_errors.py`,
+metrics (E070x to E072x) in `metrics/metric_errors.py`, reports (from E0730 on) in `briefs/report_errors.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchbrief.compiler.extensions.own_tools import sample_databases
+from benchbrief.compiler.problems import Again, Circle, CompileProblem, Misspelt, ticked
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+
+# --- E02xx: names ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class UnknownName(Misspelt):
+    code = "E0201"
+    says = "unknown {kind} `{word}`"
+    mark = "not declared"
+    when_none = "none is declared: add `{kind} {word} {{ ... }}`"
+
+
+@dataclass(frozen=True)
+class DuplicateName(Again):
+    code = "E0202"
+    says = "{what} is declared twice"
+    mark = "declared again"
+    remark = "first declared here"
+    hint = "give one of them another name, or take one away"
+    kind: str
+    name: str
+
+    @property
+    def what(self) -> str:
+        return f"{self.kind} `{self.name}`" if self.name else f"`{self.kind}` block"
+
+
+@dataclass(frozen=True)
+class UnknownBase(Misspelt):
+    code = "E0203"
+    says = "unknown {kind} `{word}`"
+    mark = "not a base"
+    when_none = "no {kind} of that name is declared"
+
+    @property
+    def replacement(self) -> str | None:
+        letter = self.word.removeprefix("workload").strip("_").lower()  # as in the files of YCSB
+        return letter if letter in self.known else super().replacement
+
+
+@dataclass(frozen=True)
+class HasVariants(CompileProblem):
+    code = "E0204"
+    says = "hardware `{group}` has variants, so the group as a whole can't be measured"
+    mark = "which variants?"
+    hint = "write `{group}.variants` for all of them, or choose: {choices}"
+    group: str
+    variants: tuple[str, ...]
+
+    @property
+    def choices(self) -> str:
+        return ticked(f"{self.group}.{variant}" for variant in self.variants)
+
+
+@dataclass(frozen=True)
+class NoVariants(CompileProblem):
+    code = "E0205"
+    says = "hardware `{group}` has no variants"
+    hint = "write `{group}`, or declare `variant some_name {{ ... }}` in it"
+    group: str
+
+
+@dataclass(frozen=True)
+class MustChoose(CompileProblem):
+    """An experiment without a client or database, where there is not exactly one."""
+
+    code = "E0206"
+    says = "experiment `{experiment}` has no `{kind}`, and {count}"
+    kind: str
+    experiment: str
+    known: tuple[str, ...]
+    family: str = ""
+    """The family of the experiment's workloads: `ycsb` or `db_bench`; "" when unknown."""
+
+    @property
+    def count(self) -> str:
+        return f"the spec declares {len(self.known) or 'none'}"
+
+    @property
+    def help(self) -> str:
+        if self.known:
+            return f"add `{self.kind} = {self.known[0]}`, or another: there are {ticked(self.known)}"
+        if self.kind == "client":
+            return "declare one: `client load { hosts = local  tool = ycsb }`"
+        return f"declare one: {' or '.join(sample_databases(self.family))}"
+
+
+@dataclass(frozen=True)
+class UnknownProfile(Misspelt):
+    code = "E0207"
+    says = "unknown profile `{word}`"
+    when_none = "the spec declares no profile: add `profile {word} {{ ... }}`"
+
+
+@dataclass(frozen=True)
+class UnknownParam(Misspelt):
+    code = "E0208"
+    says = "the spec has no parameter `{word}`"
+    when_none = "declare it in the spec: `param {word} = ...`"
+
+
+@dataclass(frozen=True)
+class NamedTwice(Again):
+    code = "E0209"
+    says = "{kind} `{name}` is named twice"
+    remark = "first named here"
+    hint = "remove one; to measure it more often, write `repeats = 2`"
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True)
+class NothingNamed(CompileProblem):
+    """An empty list of hosts, hardware or workloads."""
+
+    code = "E0211"
+    says = "`{key}` names nothing"
+    hint = "write {wanted}"
+    key: str
+    wanted: str
+
+
+@dataclass(frozen=True)
+class NotAName(CompileProblem):
+    """A word in a value that is no parameter."""
+
+    code = "E0210"
+    says = "`{word}` is not a parameter, so it has no value here"
+    word: str
+    known: tuple[str, ...]
+
+    @property
+    def replacement(self) -> str | None:
+        return did_you_mean(self.word, self.known)
+
+    @property
+    def help(self) -> str:
+        if self.replacement:
+            return f"did you mean `{self.replacement}`?"
+        return f"declare it: `param {self.word} = ...`; a text is written in quotes"
+
+
+# --- E06xx: files and cycles -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ImportNotFound(CompileProblem):
+    code = "E0601"
+    says = "can't use `{path}`: {why}"
+    path: str
+    why: str
+    guess: str | None = None
+
+    @property
+    def help(self) -> str:
+        if self.guess:
+            return f"did you mean `{self.guess}`?"
+        return "the path is relative to the folder of the file that holds this `use`"
+
+    @property
+    def replacement(self) -> str | None:
+        return f'"{self.guess}"' if self.guess else None
+
+
+@dataclass(frozen=True)
+class ImportCycle(Circle):
+    code = "E0602"
+    says = "these files use each other in a circle"
+    hint = "move what they share into a file of its own"
+
+
+@dataclass(frozen=True)
+class InheritanceCycle(Circle):
+    code = "E0603"
+    says = "this {kind} inherits from itself"
+    hint = "let one of them inherit from something else, or from nothing"
+    kind: str
+
+
+@dataclass(frozen=True)
+class ParamCycle(Circle):
+    code = "E0604"
+    says = "parameter `{name}` is computed from itself"
+    hint = "give one of them a value that needs no other parameter"
+
+    @property
+    def name(self) -> str:
+        return self.chain[0]
+
+
+@dataclass(frozen=True)
+class TooManyFiles(CompileProblem):
+    """Too many files or, with `words`, too many tokens in all of them."""
+
+    code = "E0605"
+    says = "a spec can {what} at most"
+    hint = "put the declarations together into fewer files, and leave out what it does not need"
+    limit: int
+    words: bool = False
+
+    @property
+    def what(self) -> str:
+        return f"have {self.limit:,} words and signs in all its files" if self.words else f"use {self.limit} files"
+
+
+@dataclass(frozen=True)
+class KneeCycle(Circle):
+    code = "E0606"
+    says = "these experiments wait for each other's knee"
+    mark = "this knee depends on its own experiment"
+    hint = "write a number in one of them"
+
+
+# --- warnings ----------------------------------------------------------------------------------------------------
+
+_USED_BY = {
+    "hardware": "name it in an experiment's `hardware`",
+    "client": "name it in an experiment's `client`",
+    "database": "name it in an experiment's `database`",
+    "workload": "name it in an experiment's `workloads`",
+    "probe": "name it in an experiment's `probes`",
+    "param": "name it where you need its value",
+}
+
+
+@dataclass(frozen=True)
+class Unused(CompileProblem):
+    code = "W0201"
+    severity = "warning"
+    says = "{kind} `{name}` is declared but never used"
+    kind: str
+    name: str
+
+    @property
+    def help(self) -> str:
+        return f"{_USED_BY[self.kind]}, or remove it"
+
+
+@dataclass(frozen=True)
+class OddFact(CompileProblem):
+    """A fact whose name is nearly `meant`, an attribute or a fact (`what`)."""
+
+    code = "W0202"
+    severity = "warning"
+    says = "fact `{name}` is nearly the {what} `{meant}`"
+    mark = "read as a separate fact"
+    hint = "did you mean `{meant}`?"
+    name: str
+    meant: str
+    what: str
+
+    @property
+    def replacement(self) -> str:
+        return self.meant
+
+
+@dataclass(frozen=True)
+class UnsampledMeter(CompileProblem):
+    """Hardware with a power meter, in experiments that never read it."""
+
+    code = "W0207"
+    severity = "warning"
+    says = "hardware `{hardware}` has a power meter that no experiment reads"
+    mark = "never read"
+    hint = "add `probes = [power every 1 s]` to experiment {experiments}, or remove the meter"
+    hardware: str
+    names: tuple[str, ...]
+
+    @property
+    def experiments(self) -> str:
+        return ticked(self.names)
+
+
+@dataclass(frozen=True)
+class MetersLeftBehind(CompileProblem):
+    """A profile that replaces the hosts and not their power meters."""
+
+    code = "W0203"
+    severity = "warning"
+    says = "profile `{profile}` replaces the hosts of {hardware}, and the new hosts have no power meters"
+    mark = "power will be missing with these hosts"
+    hint = (
+        "name a meter in the profile, such as `power = rapl` or `power = command(...)`, or write `power = none` to "
+        "measure no power"
+    )
+    profile: str
+    names: tuple[str, ...]
+
+    @property
+    def hardware(self) -> str:
+        return ticked(self.names)
+
+
+@dataclass(frozen=True)
+class InsertsFromOneHost(CompileProblem):
+    """A workload that inserts, on a client of several hosts: each process of the tool would insert the same keys."""
+
+    code = "W0204"
+    severity = "warning"
+    says = "workload `{workload}` inserts, so its load comes from `{host}` alone, not from all of client `{client}`"
+    mark = "every {tool} process would insert the same new keys"
+    hint = "check that one host can offer the load, or measure this workload in an experiment of its own"
+    workload: str
+    client: str
+    host: str
+    tool: str
+
+
+@dataclass(frozen=True)
+class PrintedPercentiles(CompileProblem):
+    """A client of several hosts whose tool has no histograms."""
+
+    code = "W0205"
+    severity = "warning"
+    says = "`{tool}` prints percentiles only: percentiles of {hosts} hosts can't be merged, and will be missing"
+    mark = "no percentiles of latency"
+    hint = "use `tool = ycsb`, whose histograms can be merged, or give the client one host"
+    tool: str
+    hosts: int
+
+
+@dataclass(frozen=True)
+class ServiceKnee(CompileProblem):
+    """A search over offered loads that uses service latency."""
+
+    code = "W0206"
+    severity = "warning"
+    says = "this search uses the latency of `{tool}`, which leaves out the time that late operations wait"
+    mark = "coordinated omission: the knee shows late, or not at all"
+    hint = "use `tool = ycsb`, which measures latency from when each operation was due"
+    tool: str
+
+
+@dataclass(frozen=True)
+class SingleRun(CompileProblem):
+    """An `expect` over an experiment without repeats."""
+
+    code = "W0401"
+    severity = "warning"
+    says = "this `expect` judges cells that are measured only once"
+    mark = "a single run can't tell a change from noise"
+    hint = "write `repeats = 3` or more in experiment {experiments}"
+    names: tuple[str, ...]
+
+    @property
+    def experiments(self) -> str:
+        return ticked(self.names)
+
+
+@dataclass(frozen=True)
+class NoExperiment(CompileProblem):
+    code = "W0501"
+    severity = "warning"
+    says = "the spec has no experiment, so there is nothing to run"
+    hint = "add `experiment some_name {{ hardware = ...  workloads = ...  threads = [1, 2, 4]  measure = 1 min }}`"

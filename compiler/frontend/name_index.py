@@ -1,0 +1,367 @@
+"""The definitions and uses of every name that a spec declares, with their places.
+
+It needs only the syntax trees, so it also works for a spec with mistakes. A name without a declaration (a measure, a
+dimension, a word of the language, a misspelt name) has no occurrence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from benchbrief.compiler.blocks.hardware.host_schema import HARDWARE
+from benchbrief.compiler.frontend.declarations import TOP_LEVEL
+from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS, KINDS
+from benchbrief.compiler.metrics.typing.typed_expression import dotted
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Source, Span
+
+Kind = Literal[
+    "hardware",
+    "variant",
+    "fact",
+    "client",
+    "database",
+    "workload",
+    "probe",
+    "experiment",
+    "profile",
+    "report",
+    "metric",
+    "param",
+]
+NOT_FACTS = frozenset({"hosts", "prepare", "power"})
+_KEYED: tuple[Kind, ...] = ("hardware", "workload", "experiment")
+"""The kinds of keys in an index, in the order of lookup."""
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A declared thing. A variant has its group's name too (`box.small`). A fact of one name is one symbol on all
+    hardware."""
+
+    kind: Kind
+    name: str
+
+    @property
+    def word(self) -> str:
+        """Its name at the declaration."""
+        return self.name.rpartition(".")[2]
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """A place that declares (`defines`) or uses a symbol."""
+
+    symbol: Symbol
+    span: Span
+    defines: bool = False
+
+
+Node = ast.Block | ast.Metric | ast.Param | ast.Attribute
+
+
+@dataclass
+class Index:
+    """`nodes` maps each symbol to its declaration: the first of two. All attributes of a fact are in `occurrences`."""
+
+    occurrences: list[Occurrence] = field(default_factory=list)
+    nodes: dict[Symbol, Node] = field(default_factory=dict)
+
+    def of(self, symbol: Symbol) -> Iterator[Occurrence]:
+        return (occurrence for occurrence in self.occurrences if occurrence.symbol == symbol)
+
+    def names(self, kind: Kind) -> tuple[str, ...]:
+        return tuple(symbol.name for symbol in self.nodes if symbol.kind == kind)
+
+    def at(self, source: Source, offset: int) -> Occurrence | None:
+        """Return the occurrence that contains or ends at an offset."""
+        here = self._by_source.get(source, ())
+        return next((each for each in here if each.span.start <= offset <= each.span.end), None)
+
+    @cached_property
+    def _by_source(self) -> Mapping[Source, list[Occurrence]]:
+        found: dict[Source, list[Occurrence]] = {}
+        for occurrence in self.occurrences:
+            found.setdefault(occurrence.span.source, []).append(occurrence)
+        return found
+
+    @cached_property
+    def variants(self) -> Mapping[str, Symbol]:
+        """The variants by name: the full name, and the short one where it is unique."""
+        every = [symbol for symbol in self.nodes if symbol.kind == "variant"]
+        words = [symbol.word for symbol in every]
+        short = {symbol.word: symbol for symbol in every if words.count(symbol.word) == 1}
+        return {**short, **{symbol.name: symbol for symbol in every}}
+
+
+def index(declarations: Iterable[ast.Declaration]) -> Index:
+    """Return the index of a spec and of the files that it uses."""
+    every = tuple(declarations)
+    found = Index()
+    for declaration in every:
+        _define(declaration, found)
+    uses = _Uses(found)
+    for declaration in every:
+        uses.declaration(declaration)
+    places: dict[tuple[Source, int, int], Occurrence] = {}
+    for occurrence in found.occurrences:  # a formula has its metric in two nodes at one place
+        places.setdefault((occurrence.span.source, occurrence.span.start, occurrence.span.end), occurrence)
+    return Index(list(places.values()), found.nodes)
+
+
+def _define(declaration: ast.Declaration, found: Index) -> None:
+    match declaration:
+        case ast.Param():
+            _add(found, Symbol("param", declaration.name.text), declaration.name, declaration)
+        case ast.Metric():
+            _add(found, Symbol("metric", declaration.name.text), declaration.name, declaration)
+        case ast.Block() if declaration.name is not None:
+            name = declaration.name
+            for kind in TOP_LEVEL:
+                if declaration.keyword.text == kind:
+                    _add(found, Symbol(kind, name.text), name, declaration)  # type: ignore[arg-type]  # all are Kinds
+            if declaration.keyword.text == "hardware":
+                _define_facts(declaration, found)
+                for item in declaration.body:
+                    if isinstance(item, ast.Block) and item.keyword.text == "variant" and item.name:
+                        _add(found, Symbol("variant", f"{name.text}.{item.name.text}"), item.name, item)
+                        _define_facts(item, found)
+        case _:
+            pass
+
+
+def _define_facts(block: ast.Block, found: Index) -> None:
+    for item in block.body:
+        if isinstance(item, ast.Attribute) and item.key.text not in NOT_FACTS:
+            _add(found, Symbol("fact", item.key.text), item.key, item)
+
+
+def _add(found: Index, symbol: Symbol, name: ast.Name, node: Node) -> None:
+    found.nodes.setdefault(symbol, node)
+    found.occurrences.append(Occurrence(symbol, name.span, defines=True))
+
+
+class _Uses:
+    """Walks the trees for uses of names."""
+
+    def __init__(self, found: Index) -> None:
+        self.found = found
+
+    def _use(self, kind: Kind, name: ast.Name) -> bool:
+        """Add the use, if there is a symbol of that kind and name."""
+        symbol = Symbol(kind, name.text)
+        if symbol not in self.found.nodes:
+            return False
+        self.found.occurrences.append(Occurrence(symbol, name.span))
+        return True
+
+    def declaration(self, declaration: ast.Declaration) -> None:
+        match declaration:
+            case ast.Param():
+                self.value(declaration.value, None)
+            case ast.Metric():
+                self.expression(declaration.expr)
+            case ast.Expect():
+                self.expression(declaration.condition)
+            case ast.Block() if declaration.keyword.text == "report":
+                self.element(declaration)
+            case ast.Block():
+                self.block(declaration, declaration.keyword.text)
+            case ast.Use():
+                pass
+
+    # --- values ---
+
+    def block(self, block: ast.Block, kind: str) -> None:
+        """Walk a block of values. `kind` is the kind that its attributes belong to."""
+        if isinstance(block.base, ast.Name):
+            self._named(kind, block.base)
+        for item in block.body:
+            if isinstance(item, ast.Attribute):
+                for value in item.values:
+                    self.value(value, _WANTED.get((kind, item.key.text)))
+            elif item.keyword.text == "override" and item.subject is not None:
+                if item.name:
+                    self._named(item.subject.text, item.name)
+                self.block(item, item.subject.text)
+            else:
+                self.block(item, item.keyword.text)
+
+    def _named(self, kind: str, name: ast.Name) -> None:
+        for known in TOP_LEVEL:
+            if known == kind:
+                self._use(known, name)  # type: ignore[arg-type]  # all are Kinds
+
+    def value(self, expr: ast.Expr, wanted: Kind | None) -> None:
+        """Walk a value. A name in it is a parameter, or of the `wanted` kind."""
+        match expr:
+            case ast.Name():
+                if not self._use("param", expr) and wanted == "hardware":
+                    self._hardware(expr)
+                elif wanted is not None and not self.found.nodes.get(Symbol("param", expr.text)):
+                    self._use(wanted, expr)
+            case ast.Attr(base=ast.Name() as base):
+                if wanted == "hardware":
+                    self._dotted(expr)
+                elif not self._use("experiment", base):
+                    self._use("param", base)
+            case ast.Call():
+                for argument in expr.arguments:
+                    self.value(argument.value, wanted)
+            case ast.Every():
+                self.value(expr.subject, wanted)
+                self.value(expr.interval, None)
+                if isinstance(expr.target, ast.Name):
+                    self._use("fact", expr.target)
+            case ast.String():
+                for hole in _holes(expr):
+                    self.hole_of_value(hole.expr)
+            case _:
+                for inner in _inner(expr):
+                    self.value(inner, wanted)
+
+    def hole_of_value(self, expr: ast.Expr) -> None:
+        """Add the use of a fact in a hole of a database's path or options: `{cache}`."""
+        if isinstance(expr, ast.Name) and not self._use("fact", expr):
+            self._use("param", expr)
+
+    # --- hardware ---
+
+    def _hardware(self, name: ast.Name) -> bool:
+        if self._use("hardware", name):
+            return True
+        variant = self.found.variants.get(name.text)
+        if variant is not None:
+            self.found.occurrences.append(Occurrence(variant, name.span))
+        return variant is not None
+
+    def _dotted(self, expr: ast.Attr) -> bool:
+        """Walk `box.small`, `box.variants`, `two.price`, `box.small.price`."""
+        inner = self._dotted(expr.base) if isinstance(expr.base, ast.Attr) else None
+        if inner is None and not (isinstance(expr.base, ast.Name) and self._hardware(expr.base)):
+            return False
+        symbol = Symbol("variant", dotted(expr))
+        if symbol in self.found.nodes:
+            self.found.occurrences.append(Occurrence(symbol, expr.field.span))
+        else:
+            self._use("fact", expr.field)
+        return True
+
+    # --- expressions ---
+
+    def expression(self, expr: ast.Expr) -> None:
+        match expr:
+            case ast.Name():
+                self._quantity(expr)
+            case ast.Attr():
+                if dotted(expr) not in KINDS:
+                    self._subject(expr)
+            case ast.Index():
+                self.expression(expr.base)
+                for argument in expr.arguments:
+                    self.key(argument)
+            case ast.String():
+                for hole in _holes(expr):
+                    if not self._subject(hole.expr):
+                        self.expression(hole.expr)
+            case _:
+                for inner in _inner(expr):
+                    self.expression(inner)
+
+    def _quantity(self, name: ast.Name) -> None:
+        if not self._use("metric", name) and name.text not in KINDS and name.text not in DIMENSIONS:
+            _ = self._use("fact", name) or self._use("param", name)
+
+    def _subject(self, expr: ast.Expr) -> bool:
+        """Walk a hole that is a name: `{two}`, `{workload.title}`, `{rr.description}`."""
+        if isinstance(expr, ast.Name):
+            if expr.text in KINDS or Symbol("metric", expr.text) in self.found.nodes:
+                return False
+            return self._hardware(expr) or self._use("workload", expr) or self._use("experiment", expr)
+        if not isinstance(expr, ast.Attr) or dotted(expr) in KINDS:
+            return False
+        if self._dotted(expr):
+            return True
+        if not isinstance(expr.base, ast.Name):
+            return False
+        if expr.base.text == "hardware":
+            return self._use("fact", expr.field)
+        return self._use("workload", expr.base) or self._use("experiment", expr.base) or expr.base.text in DIMENSIONS
+
+    def key(self, argument: ast.Argument) -> None:
+        """Walk a key: `nvme`, `box.small`, `workload: a`, `threads: 96`, `load(f)`."""
+        kinds = _KEYED if argument.key is None else tuple(kind for kind in _KEYED if kind == argument.key.text)
+        value = argument.value
+        if isinstance(value, ast.Call) and value.function.text == "load":
+            for inner in value.arguments:
+                self.key(inner)
+        elif isinstance(value, ast.Attr):
+            self._dotted(value)
+        elif isinstance(value, ast.Name) and kinds:
+            _ = any(self._hardware(value) if kind == "hardware" else self._use(kind, value) for kind in kinds)
+        else:
+            self.expression(value)
+
+    # --- reports ---
+
+    def element(self, block: ast.Block) -> None:
+        if block.label is not None:
+            self.expression(block.label)
+        if block.base is not None:
+            self.expression(block.base)
+        for item in block.body:
+            if isinstance(item, ast.Block):
+                self.element(item)
+                continue
+            if item.label is not None:
+                self.expression(item.label)
+            for value in item.values:
+                self.expression(value)
+
+
+_WANTED: Mapping[tuple[str, str], Kind] = {
+    ("experiment", "hardware"): "hardware",
+    ("experiment", "client"): "client",
+    ("experiment", "database"): "database",
+    ("experiment", "workloads"): "workload",
+    ("experiment", "probes"): "probe",
+}
+"""Attributes whose values name other blocks."""
+
+BUILT_IN_FACTS = frozenset(HARDWARE.keys)
+"""Attributes of hardware with a meaning in the language."""
+
+
+def _holes(string: ast.String) -> Iterator[ast.Hole]:
+    return (part for part in string.parts if isinstance(part, ast.Hole))
+
+
+def _inner(expr: ast.Expr) -> Iterator[ast.Expr]:
+    """Yield the expressions right below one, without words such as a function's name or a dimension."""
+    match expr:
+        case ast.List():
+            yield from expr.items
+        case ast.Unary():
+            yield expr.operand
+        case ast.Binary():
+            yield from (expr.left, expr.right)
+        case ast.By():
+            yield expr.subject
+        case ast.Option():
+            yield expr.value
+        case ast.Call():
+            yield from (argument.value for argument in expr.arguments)
+            if expr.when is not None:
+                yield expr.when
+        case ast.Every():
+            yield from (expr.subject, expr.interval)
+        case ast.Attr():
+            yield expr.base
+        case ast.Index():
+            yield expr.base
+            yield from (argument.value for argument in expr.arguments)
+        case _:
+            pass

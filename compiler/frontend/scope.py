@@ -1,0 +1,110 @@
+"""What expressions may refer to: the declared names of a spec after the check of names and values.
+
+`resolve.py` makes it from the syntax tree; `expressions.py` and `lower_report.py` read it. Keys that differ only in
+their spans are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from benchbrief.compiler.planning.plan import Quantity
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Span
+
+
+@dataclass(frozen=True)
+class HardwareKey:
+    """A hardware group or variant. `aliases` are its other names (`server.micron_7450`).
+
+    `units` are the written units of the declared facts (`price = 4 USD/h`).
+    """
+
+    key: str
+    aliases: tuple[str, ...]
+    label: str
+    nodes: int
+    facts: dict[str, Quantity]
+    units: dict[str, str]
+    texts: dict[str, str]
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True)
+class WorkloadKey:
+    """`operations` are what it performs (read, update, ...), in the words of `runners/measurement/measurement.py`."""
+
+    key: str
+    label: str
+    description: str
+    operations: tuple[str, ...]
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True)
+class ExperimentKey:
+    """`axis` is None when its only point is not found yet; `unknown` maps such dimensions to their searches.
+
+    `phase_s` is the length of a phase in seconds, or of the whole measurement when there are none. `length` is the
+    warm-up and the measured time, in seconds. `unmerged` has the place of repeats whose tool prints percentiles only,
+    and that tool.
+    """
+
+    key: str
+    label: str
+    hardware: tuple[str, ...]
+    workloads: tuple[str, ...]
+    axis: Literal["threads", "target"] | None
+    points: tuple[float, ...]
+    phases: int
+    phase_s: float
+    length: tuple[float, float]
+    repeats: int
+    probes: tuple[str, ...]
+    tool: str
+    span: Span = field(compare=False)
+    unknown: tuple[tuple[str, str], ...] = ()
+    service_only: tuple[Span, str] | None = None
+    unmerged: tuple[Span, str] | None = None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """`experiment_visible`: whether `experiment` is a dimension of measures, or the others imply it. `profile` is the
+    applied profile: it may drop points of a ramp that an expression names."""
+
+    hardware: tuple[HardwareKey, ...]
+    workloads: tuple[WorkloadKey, ...]
+    experiments: tuple[ExperimentKey, ...]
+    metrics: tuple[ast.Metric, ...]
+    expects: tuple[ast.Expect, ...]
+    reports: tuple[ast.Block, ...]
+    params: dict[str, ast.Expr]
+    experiment_visible: bool
+    profile: str | None = None
+
+    @cached_property
+    def names(self) -> Mapping[str, Mapping[str, str]]:
+        """For each dimension with words as keys: its keys by all of their names. The first name counts."""
+        hardware: dict[str, str] = {}
+        for each in self.hardware:
+            for name in (each.key, *each.aliases):
+                hardware.setdefault(name, each.key)
+        return {
+            "hardware": hardware,
+            "workload": {each.key: each.key for each in self.workloads},
+            "experiment": {each.key: each.key for each in self.experiments},
+            "operation": {operation: operation for each in self.workloads for operation in each.operations},
+        }
+
+    @cached_property
+    def labels(self) -> Mapping[str, Mapping[str, str]]:
+        """The labels of the keys of a dimension."""
+        return {
+            "hardware": {each.key: each.label for each in self.hardware},
+            "workload": {each.key: each.label for each in self.workloads},
+            "experiment": {each.key: each.label for each in self.experiments},
+        }

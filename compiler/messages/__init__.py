@@ -1,0 +1,1 @@
+"""Sentences that a run records: codes with arguments, and their words in each language."""

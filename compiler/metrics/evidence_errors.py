@@ -1,0 +1,153 @@
+"""Expressions that ask more than the planned measurements can tell (E0727, W070x to W072x)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from benchbrief.compiler.plain_amounts import duration
+from benchbrief.compiler.problems import CompileProblem, ticked
+from benchbrief.dsl.diagnostics.diagnostic import Severity
+
+
+@dataclass(frozen=True)
+class FewRepeats(CompileProblem):
+    """A statistic over repeats of a single measurement."""
+
+    code = "W0720"
+    severity: ClassVar[Severity] = "warning"
+    says = "`{function}` needs at least two repeats, and there is one: its value will be missing"
+    hint = "write `repeats = 3` or more in the experiment"
+    function: str
+
+
+@dataclass(frozen=True)
+class NeedsPhases(CompileProblem):
+    """A steady state without an experiment of enough phases."""
+
+    code = "E0727"
+    says = "`{word}` needs an experiment of at least {fewest} phases"
+    mark = "{found}"
+    hint = "write `phases = 6 x 10 min` in place of `measure`{where}"
+    word: str
+    fewest: int
+    most: int
+    experiments: tuple[str, ...]
+
+    @property
+    def found(self) -> str:
+        return "no experiment here has phases" if self.most < 2 else f"the experiments here have at most {self.most}"
+
+    @property
+    def where(self) -> str:
+        return f", in {'one of ' if len(self.experiments) > 1 else 'experiment '}{ticked(self.experiments)}"
+
+
+@dataclass(frozen=True)
+class MeanOfPercentiles(CompileProblem):
+    code = "W0701"
+    severity: ClassVar[Severity] = "warning"
+    says = "a {function} of {what} of anything"
+    function: str
+    over: tuple[str, ...]
+    """"" for a sum by `+`."""
+    ratios: bool = False
+
+    @property
+    def what(self) -> str:
+        return "ratios of percentiles is not a ratio" if self.ratios else "percentiles is not a percentile"
+
+    @property
+    def help(self) -> str:
+        if not self.over:
+            return "show each one, or the worst with `max(... over ...)`; a difference or a ratio of two is valid"
+        if "repeat" in self.over:
+            return "remove `over repeat`: the percentile is then computed over all repeats, from merged histograms"
+        return f"use `max(... over {', '.join(self.over)})`, or `range` in a text: both hold for every point"
+
+
+@dataclass(frozen=True)
+class TooFewPoints(CompileProblem):
+    """A function over ramps that are too short for it."""
+
+    code = "W0706"
+    severity: ClassVar[Severity] = "warning"
+    says = "{what} needs at least {fewest} points, and `{dim}` has {points}: its value will be missing"
+    hint = "measure more points"
+    what: str
+    dim: str
+    fewest: int
+    points: int
+
+
+@dataclass(frozen=True)
+class OffTheProfile(CompileProblem):
+    """A point of the spec's ramp that the profile does not measure."""
+
+    code = "W0702"
+    severity: ClassVar[Severity] = "warning"
+    says = "{dim} {point} is not measured with profile `{profile}`, so this value will be missing"
+    hint = "the profile's points are {listed}"
+    profile: str
+    dim: str
+    point: str
+    points: tuple[str, ...]
+
+    @property
+    def listed(self) -> str:
+        return ", ".join(self.points)
+
+
+@dataclass(frozen=True)
+class ServiceLatencyOnly(CompileProblem):
+    """Latency at an offered load from a tool that knows only the server's time."""
+
+    code = "W0710"
+    severity: ClassVar[Severity] = "warning"
+    says = (
+        "at the offered load of `{experiment}`, the latency of `{tool}` leaves out the time that late operations wait"
+    )
+    mark = "coordinated omission: a stall delays the next operations, and their latency does not show it"
+    hint = (
+        "use `tool = ycsb`, which measures latency from when each operation was due, or call it service time in the "
+        "report"
+    )
+    experiment: str
+    tool: str
+
+
+@dataclass(frozen=True)
+class OtherLengths(CompileProblem):
+    """A number from measurements that differ in their warm-up or measured time, in seconds."""
+
+    code = "W0712"
+    severity: ClassVar[Severity] = "warning"
+    says = "`{text}` compares measurements of different lengths: {listed}"
+    mark = "the lengths alone can make a difference"
+    hint = "give these experiments the same `warm_up` and `measure`; otherwise the brief says so in a footnote"
+    text: str
+    experiments: tuple[tuple[str, float, float], ...]
+
+    @property
+    def listed(self) -> str:
+        return ", ".join(
+            f"`{name}` {duration(measured)} after {f'{duration(warm_up)} of' if warm_up else 'no'} warm-up"
+            for name, warm_up, measured in self.experiments
+        )
+
+
+@dataclass(frozen=True)
+class UnmergedRepeats(CompileProblem):
+    """A percentile of a repeated point whose tool prints percentiles only."""
+
+    code = "W0713"
+    severity: ClassVar[Severity] = "warning"
+    says = "`{measure}` of `{experiment}` will be missing: `{tool}` has no histograms to merge over repeats"
+    mark = "each repeat has its own percentiles"
+    hint = (
+        "use `tool = ycsb`, whose histograms can be merged; or measure once; or reduce over the repeats, as in "
+        "`max({measure} over repeat)`"
+    )
+    measure: str
+    experiment: str
+    tool: str

@@ -1,0 +1,162 @@
+"""The base measures of expressions, and their dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec, ToolSpec
+from benchbrief.compiler.extensions.registry import PROBE_SPECS, TOOL_SPECS
+from benchbrief.compiler.planning.plan import Dimension
+from benchbrief.compiler.units import Dimension as UnitDimension
+from benchbrief.compiler.units import parse_unit
+
+DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
+"""All dimensions, in the order of results."""
+
+ORDERED: frozenset[Dimension] = frozenset({"threads", "target", "phase", "repeat", "time"})
+SAMPLED: frozenset[Dimension] = frozenset({"node", "time"})
+"""Dimensions whose values only the samples have: a gap in them is no missing result."""
+
+NAMED: tuple[Dimension, ...] = ("hardware", "workload", "operation", "experiment")
+"""Dimensions with words as keys, in the order of lookup for a bare word."""
+
+AXIS_UNITS: Mapping[Dimension, str] = {
+    "threads": "",
+    "target": "ops/s",
+    "phase": "",
+    "repeat": "",
+    "time": "s",
+}
+"""The unit of a dimension with numbers as keys. Threads have none, as in `threads = [8, 16]`."""
+
+Key = str | float
+
+
+@dataclass(frozen=True)
+class MeasureKind:
+    """A base measure: where its values are kept and which dimensions it has when they are asked for.
+
+    `across_nodes` says how one value is made of the nodes' when nobody asks for nodes. A `probe` samples it, or the
+    load generator `tool` tells it; `said` is what that says of it.
+    """
+
+    name: str
+    view: Literal["throughput", "latency", "errors", "sample"]
+    unit: UnitDimension
+    on_demand: frozenset[Dimension]
+    statistic: str = ""
+    probe: str = ""
+    tool: str = ""
+    said: ProbeMeasure | None = field(default=None, compare=False)
+    sampled_as: str = ""
+    across_nodes: Literal["sum", "avg"] = "sum"
+
+    @property
+    def is_percentile(self) -> bool:
+        return self.view == "latency" and self.statistic.startswith("p")
+
+    @property
+    def needs_operation(self) -> bool:
+        return self.view == "latency"
+
+
+STATISTICS: Mapping[str, str] = {
+    **{name: name for name in ("mean", "min", "max", "p50", "p75", "p90", "p95", "p99")},
+    "p999": "p99.9",
+    "p9999": "p99.99",
+}
+"""What may follow `latency.`, and the store's word for it."""
+
+
+_SIZES: Mapping[str, str] = {
+    "database.size": "B",
+    "database.size_loaded": "B",
+    "database.space_amplification": "",
+}
+"""The sizes of a cell's database with their units. They need no probe: each cell has them."""
+
+
+def _kinds() -> dict[str, MeasureKind]:
+    def dims(*names: Dimension) -> frozenset[Dimension]:
+        return frozenset(names)
+
+    def unit(text: str) -> UnitDimension:
+        return parse_unit(text).dimension
+
+    by_operation = dims("operation", "phase", "repeat")
+    kinds = [
+        MeasureKind("throughput", "throughput", unit("ops/s"), by_operation),
+        MeasureKind("errors", "errors", unit(""), dims("phase", "repeat")),
+    ]
+    kinds += [
+        MeasureKind(f"latency.{name}", "latency", unit("s"), by_operation, statistic=statistic)
+        for name, statistic in STATISTICS.items()
+    ]
+    kinds += [
+        MeasureKind(name, "sample", unit(in_unit), dims("repeat", "node"), sampled_as=name)
+        for name, in_unit in _SIZES.items()
+    ]
+    kinds += [kind for spec in PROBE_SPECS.own.values() for kind in measures_of(spec)]
+    return {kind.name: kind for kind in kinds}
+
+
+def measures_of(spec: ProbeSpec | ToolSpec) -> tuple[MeasureKind, ...]:
+    """Return what a probe measures, or a load generator tells of itself."""
+    probe, tool = (spec.name, "") if isinstance(spec, ProbeSpec) else ("", spec.name)
+    of_all: frozenset[Dimension] = frozenset({"repeat", "node", "time"})
+    return tuple(
+        MeasureKind(
+            name,
+            "sample",
+            parse_unit(measure.unit).dimension,
+            of_all - {"time"} if measure.of_whole_measurement else of_all,
+            probe=probe,
+            tool=tool,
+            said=measure,
+            sampled_as=name,
+            across_nodes="avg" if measure.across_nodes == "average" else "sum",
+        )
+        for name, measure in spec.measures.items()
+    )
+
+
+KINDS: Mapping[str, MeasureKind] = _kinds()
+"""Every base measure of the language and of benchbrief's own probes, by name."""
+
+
+def find_measure(name: str) -> MeasureKind | None:
+    """Return a measure by its name: one of `KINDS`, or of the probe of another package or the tool that stands
+    before the dot."""
+    if name in KINDS:
+        return KINDS[name]
+    word, dot, _ = name.partition(".")
+    specs = _telling(word) if dot and word not in FAMILIES else ()
+    return next((kind for spec in specs for kind in measures_of(spec) if kind.name == name), None)
+
+
+def _telling(word: str) -> tuple[ProbeSpec | ToolSpec, ...]:
+    found: tuple[ProbeSpec | ToolSpec | None, ...] = (PROBE_SPECS.usable(word), TOOL_SPECS.usable(word))
+    return tuple(spec for spec in found if spec)
+
+
+def family_of(word: str) -> tuple[str, ...]:
+    """Return the measures whose names begin with a word and a dot; none for another word."""
+    if word in FAMILIES:
+        return FAMILIES[word]
+    return tuple(measure for spec in _telling(word) for measure in spec.measures)
+
+
+def _dotted(family: str) -> tuple[str, ...]:
+    return tuple(name for name in KINDS if name.startswith(f"{family}."))
+
+
+FAMILIES: Mapping[str, tuple[str, ...]] = {
+    "latency": tuple(f"latency.{name}" for name in STATISTICS),
+    **{name: _dotted(name) for name in PROBE_SPECS.own if name not in KINDS},
+}
+"""Words that are no measure themselves, and the measures that begin with them."""
+
+FAMILIAR_FACTS = frozenset(name for name, spec in PROBE_SPECS.own.items() if spec.word_is_free)
+"""Families whose word is also a fact of hardware (`memory = 512 GiB`), and stays free for it."""

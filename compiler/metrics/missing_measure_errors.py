@@ -1,0 +1,64 @@
+"""Mistakes in measures that nothing of an experiment tells (E0709, E0724, W0711), with all of their prose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from benchbrief.compiler.problems import CompileProblem, ticked
+from benchbrief.dsl.diagnostics.diagnostic import Severity
+
+
+@dataclass(frozen=True)
+class NeedsProbe(CompileProblem):
+    code = "E0709"
+    says = "`{measure}` needs the probe `{probe}`"
+    mark = "no experiment samples `{probe}`"
+    hint = "add `probes = [{probe} every 1 s]` to experiment {where}"
+    measure: str
+    probe: str
+    experiments: tuple[str, ...]
+
+    @property
+    def where(self) -> str:
+        return ticked(self.experiments)
+
+
+@dataclass(frozen=True)
+class NeedsTool(CompileProblem):
+    """A measure that only another load generator tells."""
+
+    code = "E0724"
+    says = "`{measure}` needs the load generator {tool}"
+    mark = "no experiment uses {tool}"
+    hint = "measure a workload of {tool}, or remove `{measure}`: the load generator here is {others}"
+    measure: str
+    tool: str
+    tools: tuple[str, ...]
+
+    @property
+    def others(self) -> str:
+        return ticked(self.tools)
+
+
+@dataclass(frozen=True)
+class DeclaredNotSampled(CompileProblem):
+    """The name of a measure that no experiment samples, and of a quantity that hardware declares."""
+
+    code = "W0711"
+    severity: ClassVar[Severity] = "warning"
+    says = "`{name}` is the declared number of hardware {declaring} here: no experiment samples `{name}`"
+    mark = "declared, not measured"
+    name: str
+    probe: str
+    hardware: tuple[str, ...]
+
+    @property
+    def declaring(self) -> str:
+        return ticked(self.hardware)
+
+    @property
+    def help(self) -> str:
+        meter = "name a meter, such as `power = ipmi(...)`, and " if self.probe == "power" else ""
+        measured = f"to measure it, {meter}add `probes = [{self.probe} every 1 s]`"
+        return f"{measured}; otherwise declare it under another name, such as `rated_{self.name}`"

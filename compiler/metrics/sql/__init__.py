@@ -1,0 +1,1 @@
+"""Typed expressions, lowered to SQL."""

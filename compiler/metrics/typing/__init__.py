@@ -1,0 +1,1 @@
+"""Expressions with their dimensions and units."""

@@ -1,0 +1,384 @@
+"""Types expressions: names become measures and indices keys, and every part has dimensions and a unit.
+
+Mistakes go to the findings. A wrong expression is None, and expressions around it report nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from benchbrief.compiler.blocks.values.value_errors import NotFinite, UnknownUnit
+from benchbrief.compiler.frontend.declared_names import names_in
+from benchbrief.compiler.frontend.scope import Scope
+from benchbrief.compiler.metrics import evidence_errors, unit_errors
+from benchbrief.compiler.metrics import metric_errors as wrong
+from benchbrief.compiler.metrics.measure_catalogue import Key
+from benchbrief.compiler.metrics.typing.common_points import apart, of_other_lengths
+from benchbrief.compiler.metrics.typing.curves import field_of
+from benchbrief.compiler.metrics.typing.indexing import index
+from benchbrief.compiler.metrics.typing.lookups import look_up, look_up_dotted, taken
+from benchbrief.compiler.metrics.typing.planned_points import Runs, planned_runs
+from benchbrief.compiler.metrics.typing.reductions import reduction
+from benchbrief.compiler.metrics.typing.repeat_functions import holds_percentiles
+from benchbrief.compiler.metrics.typing.terms import (
+    Measure,
+    Number,
+    Operation,
+    Term,
+    leaves,
+    offered_keys,
+    without_points,
+)
+from benchbrief.compiler.metrics.typing.typed_expression import Demanded, Typed, mention, text_of, unit_of
+from benchbrief.compiler.planning.plan import Dimension
+from benchbrief.compiler.problems import Findings
+from benchbrief.compiler.units import DIMENSIONLESS, Unit, UnknownUnitError, divide, multiply, parse_unit
+from benchbrief.compiler.units import Dimension as UnitDimension
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Span
+
+_DEEPEST, _LARGEST = 120, 2000
+MAX_PARTS, MAX_EXPRESSIONS = 200_000, 4_000  # of a spec, with everything in its reports
+_COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
+_NOTHING: Demanded = frozenset()
+
+
+class Typer:
+    """Types the expressions of one spec."""
+
+    def __init__(self, scope: Scope, findings: Findings, runs: Runs | None = None, *, planning: bool = True) -> None:
+        """`runs` are the planned ones, where known; what is computed of them is shared."""
+        self.scope = scope
+        self.planning = planning
+        self.findings = findings
+        self.runs = planned_runs(scope) if runs is None else runs
+        self.metrics: Mapping[str, ast.Metric] = {
+            metric.name.text: metric for metric in scope.metrics if not taken(metric.name.text)
+        }
+        self.facts: dict[str, Typed | None] = {}
+        self._ranks: dict[Dimension, Mapping[Key, int]] = {}
+        self._typed_metrics: dict[tuple[str, Demanded], Typed | None] = {}
+        self._open: list[str] = []
+        self._depth = 0
+        self.parts = 0
+        self.expressions = 0
+        self.unrolled = 0
+        """Counts so far, for the limits of a whole spec."""
+
+    def typed(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
+        """Type an expression. A measure keeps `demanded` dimensions that it has on demand."""
+        if self._depth >= _DEEPEST:
+            self.findings.add(wrong.TooComplex(expr.span, f"more than {_DEEPEST} levels"))
+            return None
+        self._depth += 1
+        try:
+            typed = self._typed(expr, demanded)
+        finally:
+            self._depth -= 1
+        if typed is not None and (typed.term.size > _LARGEST or typed.term.depth > _DEEPEST):
+            what = f"{_LARGEST} parts" if typed.term.size > _LARGEST else f"{_DEEPEST} levels"
+            self.findings.add(wrong.TooComplex(expr.span, f"more than {what}"))
+            return None
+        return typed
+
+    def number(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
+        """Type an expression that has to be a number."""
+        typed = self.typed(expr, demanded)
+        if typed is not None and typed.term.unit is None:
+            advice = "use a condition in `expect`, or after `when` in a reduction"
+            self.findings.add(unit_errors.WrongKind(expr.span, "a number", "a condition", advice))
+            return None
+        return typed
+
+    def condition(self, expr: ast.Expr, demanded: Demanded = _NOTHING) -> Typed | None:
+        """Type an expression that has to be true or false."""
+        typed = self.typed(expr, demanded)
+        if typed is not None and typed.term.unit is not None:
+            found = unit_errors.unit_words(typed.term.unit).replace("in `", "a number in `")
+            self.findings.add(
+                unit_errors.WrongKind(
+                    expr.span, "a condition", found, "compare it with something, as in `throughput > 0`"
+                )
+            )
+            return None
+        return typed
+
+    def metric(self, name: str, demanded: Demanded = _NOTHING) -> Typed | None:
+        """Return a metric's expression in its declared unit. Reports its mistakes once."""
+        key = (name, demanded)
+        if key not in self._typed_metrics:
+            metric = self.metrics[name]
+            if name in self._open:
+                chain = tuple(self._open[self._open.index(name) :])
+                start = min(range(len(chain)), key=lambda i: self.metrics[chain[i]].span.start)
+                chain = chain[start:] + chain[:start]
+                self.findings.add(wrong.CircularMetric(self.metrics[chain[0]].name.span, chain))
+                return None
+            self._open.append(name)
+            try:
+                typed = self.number(metric.expr, demanded)
+            finally:
+                self._open.pop()
+            self._typed_metrics[key] = typed and self._in_declared_unit(metric, typed, demanded)
+        return self._typed_metrics[key]
+
+    def by_repeat(self, name: str) -> Typed | None:
+        """Return a metric for each repeat, where it has several values. Reports nothing."""
+        findings, known = self.findings, self._typed_metrics
+        self.findings, self._typed_metrics = Findings(), dict(known)
+        try:
+            typed = self.metric(name, frozenset({"repeat"}))
+        finally:
+            self.findings, self._typed_metrics = findings, known
+        several = typed is not None and "repeat" in typed.term.dims and len(offered_keys(typed.term, "repeat")) > 1
+        return typed if several else None
+
+    def is_complete(self, typed: Typed, expr: ast.Expr, where: str = "") -> bool:
+        """Return whether the term can be computed: each latency has an operation, and something is planned.
+
+        The message adds `where` when nothing is planned.
+        """
+        if self.full():
+            return False
+        self.parts += typed.term.size
+        self.expressions += 1
+        if self.full():
+            many = f"{MAX_PARTS:,} parts" if self.parts > MAX_PARTS else f"{MAX_EXPRESSIONS:,} expressions"
+            what = f"more than {many}"
+            self.findings.add(
+                wrong.TooComplex(expr.span, what, "up to here the spec is", "compute or show less, or split the spec")
+            )
+            return False
+        for leaf in leaves(typed.term):
+            if isinstance(leaf, Measure) and leaf.kind.needs_operation and "operation" in leaf.offers - set(leaf.dims):
+                operations = tuple(str(key) for key in offered_keys(leaf, "operation"))
+                span = mention(expr, leaf.kind.name)
+                self.findings.add(wrong.NeedsOperation(span, leaf.kind.name, operations))
+                return False
+        empty = without_points(typed.term)
+        if empty is not None:
+            name = _called(empty) if isinstance(empty, Measure) else text_of(expr)
+            self.findings.add(wrong.NothingPlanned(expr.span, name, where))
+            return False
+        if disjoint := apart(typed.term):
+            dim, *sides = disjoint
+            points = " and ".join(", ".join(_plain(key) for key in keys) for keys in sides)
+            why = f"{where}: its parts share no `{dim}` ({points})"
+            self.findings.add(wrong.NothingPlanned(expr.span, text_of(expr), why))
+            return False
+        self._warn_of_lengths(typed.term, expr)
+        return True
+
+    def _warn_of_lengths(self, term: Term, expr: ast.Expr) -> None:
+        """Warn of a number from measurements of several lengths; of a metric only at its declaration."""
+        found = of_other_lengths(term, self.scope.experiments)
+        if not found or any(self._is_of_other_lengths(name) for name in {each.text for each in names_in(expr)}):
+            return
+        lengths = tuple((each.key, *each.length) for each in found)
+        self.findings.add(evidence_errors.OtherLengths(expr.span, text_of(expr), lengths))
+
+    def _is_of_other_lengths(self, name: str) -> bool:
+        """Return whether it is a metric with that warning. Reports nothing."""
+        if name not in self.metrics:
+            return False
+        findings, self.findings = self.findings, Findings()
+        try:
+            typed = self.metric(name)
+        finally:
+            self.findings = findings
+        return typed is not None and bool(of_other_lengths(typed.term, self.scope.experiments))
+
+    def full(self) -> bool:
+        """Report a spec with too many expressions, and return whether it has."""
+        return self.parts > MAX_PARTS or self.expressions > MAX_EXPRESSIONS
+
+    def ranks(self, dim: Dimension) -> Mapping[Key, int]:
+        """Return the rank of each key of a dimension, in the order of the experiments."""
+        if dim not in self._ranks:
+            declared = [hardware.key for hardware in self.scope.hardware] if dim == "hardware" else []
+            keys = dict.fromkeys((*self.runs.keys(dim), *declared))
+            self._ranks[dim] = {key: rank for rank, key in enumerate(keys)}
+        return self._ranks[dim]
+
+    # --- each kind of expression ---
+
+    def _typed(self, expr: ast.Expr, demanded: Demanded) -> Typed | None:
+        match expr:
+            case ast.Quantity():
+                return self._quantity(expr)
+            case ast.Name():
+                return look_up(self, expr, demanded)
+            case ast.Attr(base=ast.Call() as call):
+                return field_of(self, expr, call, demanded)
+            case ast.Attr():
+                return look_up_dotted(self, expr, demanded)
+            case ast.Index():
+                base = self.typed(expr.base, demanded)
+                at_keys = base and index(self, base.term, expr)
+                return Typed(at_keys[0], base.display) if base and at_keys else None
+            case ast.Call():
+                return reduction(self, expr, demanded)
+            case ast.Unary():
+                return self._unary(expr, demanded)
+            case ast.Binary(operator="+" | "-" | "*" | "/"):
+                return self._arithmetic(expr, demanded)
+            case ast.Binary(operator="and" | "or"):
+                left, right = self.condition(expr.left, demanded), self.condition(expr.right, demanded)
+                return Typed(Operation(expr.operator, (left.term, right.term), None)) if left and right else None
+            case ast.Binary() if expr.operator in _COMPARISONS:
+                return self._comparison(expr, demanded)
+            case ast.String():
+                found = "a quoted text"
+            case ast.List():
+                found = "a list"
+            case _:
+                found = f"`{text_of(expr)}`"
+        self.findings.add(wrong.NotAnExpression(expr.span, found))
+        return None
+
+    def _quantity(self, expr: ast.Quantity) -> Typed | None:
+        try:
+            unit = parse_unit(expr.unit)
+        except UnknownUnitError as error:
+            self._unknown_unit(expr.unit_span or expr.span, error)
+            return None
+        value = unit.to_base(expr.value)
+        if not math.isfinite(value):
+            self.findings.add(NotFinite(expr.span))
+            return None
+        return Typed(Number(value, unit.dimension), unit if unit.text else None)
+
+    def _unknown_unit(self, span: Span, error: UnknownUnitError) -> None:
+        start = span.start + error.start
+        part = Span(span.source, start, start + len(error.part))
+        self.findings.add(UnknownUnit(part, error.part, error.hint))
+
+    def _unary(self, expr: ast.Unary, demanded: Demanded) -> Typed | None:
+        if expr.operator == "not":
+            condition = self.condition(expr.operand, demanded)
+            return condition and Typed(Operation("not", (condition.term,), None))
+        typed = self.number(expr.operand, demanded)
+        if typed is None:
+            return None
+        if isinstance(typed.term, Number):
+            return Typed(Number(-typed.term.value, typed.term.unit), typed.display)
+        return Typed(Operation("-", (typed.term,), typed.term.unit), typed.display)
+
+    def _arithmetic(self, expr: ast.Binary, demanded: Demanded) -> Typed | None:
+        left, right = self.number(expr.left, demanded), self.number(expr.right, demanded)
+        if left is None or right is None:
+            return None
+        left_unit, right_unit = left.term.unit or DIMENSIONLESS, right.term.unit or DIMENSIONLESS
+        display: Unit | None = None
+        match expr.operator:
+            case "*":
+                unit = multiply(left_unit, right_unit)
+                display = left.display if _is_plain(right) else right.display if _is_plain(left) else None
+            case "/":
+                unit = divide(left_unit, right_unit)
+                display = left.display if _is_plain(right) else None
+            case _:
+                common = self._common_unit(expr, left, right)
+                if common is None:
+                    return None
+                unit = common
+                if expr.operator == "+" and holds_percentiles(right.term) and _unsummed(left.term):
+                    ratios = common == DIMENSIONLESS
+                    self.findings.add(evidence_errors.MeanOfPercentiles(expr.span, "sum", (), ratios))
+                if left.display == right.display or isinstance(right.term, Number):
+                    display = left.display
+        return Typed(_folded(expr.operator, left.term, right.term, unit), display)
+
+    def _comparison(self, expr: ast.Binary, demanded: Demanded) -> Typed | None:
+        left, right = self.number(expr.left, demanded), self.number(expr.right, demanded)
+        if left is None or right is None or self._common_unit(expr, left, right) is None:
+            return None
+        for side, typed, other in ((expr.left, left, right), (expr.right, right, left)):
+            shown_as_share = other.display is not None and other.display.text == "%"
+            if shown_as_share and _is_bare(side) and isinstance(typed.term, Number) and abs(typed.term.value) > 1:
+                self.findings.add(unit_errors.BareShare(side.span, text_of(side), 100 * typed.term.value))
+        return Typed(Operation(expr.operator, (left.term, right.term), None))
+
+    def _common_unit(self, expr: ast.Binary, left: Typed, right: Typed) -> UnitDimension | None:
+        """Return the unit of both sides. `0` has any unit."""
+        if left.term.unit == right.term.unit or _is_zero(right.term):
+            return left.term.unit
+        if _is_zero(left.term):
+            return right.term.unit
+        self.findings.add(
+            unit_errors.UnitMismatch(
+                expr.operator_span, expr.operator, unit_of(left), unit_of(right), expr.left.span, expr.right.span
+            )
+        )
+        return None
+
+    def _in_declared_unit(self, metric: ast.Metric, typed: Typed, demanded: Demanded) -> Typed | None:
+        if metric.unit is None:
+            return typed
+        try:
+            unit = parse_unit(metric.unit.text)
+        except UnknownUnitError as error:
+            self._unknown_unit(metric.unit.span, error)
+            return None
+        actual = typed.term.unit or DIMENSIONLESS
+        if actual != unit.dimension:
+            parts: tuple[tuple[Span, Unit | None], ...] = ()
+            if isinstance(metric.expr, ast.Binary) and isinstance(typed.term, Operation):
+                sides = (self.typed(side, demanded) for side in (metric.expr.left, metric.expr.right))
+                spans = (metric.expr.left.span, metric.expr.right.span)
+                parts = tuple((span, unit_of(side)) for span, side in zip(spans, sides, strict=True) if side)
+            self.findings.add(
+                unit_errors.WrongUnit(
+                    metric.expr.span, metric.name.text, metric.unit.text, actual, metric.unit.span, parts
+                )
+            )
+            return None
+        return Typed(typed.term, unit)
+
+
+def _plain(key: Key) -> str:
+    return key if isinstance(key, str) else f"{key:,.15g}"
+
+
+def _called(measure: Measure) -> str:
+    operation = dict(measure.fixed).get("operation")
+    return f"{measure.kind.name}[{operation}]" if operation else measure.kind.name
+
+
+def _folded(operator: str, left: Term, right: Term, unit: UnitDimension) -> Term:
+    if isinstance(left, Number) and isinstance(right, Number) and not (operator == "/" and right.value == 0):
+        a, b = left.value, right.value
+        value = {"+": a + b, "-": a - b, "*": a * b}[operator] if operator != "/" else a / b
+        if math.isfinite(value):
+            return Number(value, unit)
+    return Operation(operator, (left, right), unit)
+
+
+def _unsummed(term: Term) -> bool:
+    """Return whether it has percentiles without a sum of two, which has a warning already."""
+    match term:
+        case Operation(operator="+", operands=(left, right)) if holds_percentiles(left) and holds_percentiles(right):
+            return False
+        case _:
+            return holds_percentiles(term)
+
+
+def _is_bare(expr: ast.Expr) -> bool:
+    """Return whether it is a literal number without a unit."""
+    match expr:
+        case ast.Unary(operator="-", operand=operand):
+            return _is_bare(operand)
+        case ast.Quantity():
+            return not expr.unit
+        case _:
+            return False
+
+
+def _is_plain(typed: Typed) -> bool:
+    """Return whether it is a number without a unit: a product with it keeps its kind."""
+    return isinstance(typed.term, Number) and typed.term.unit == DIMENSIONLESS
+
+
+def _is_zero(term: Term) -> bool:
+    return isinstance(term, Number) and term.value == 0 and term.unit == DIMENSIONLESS

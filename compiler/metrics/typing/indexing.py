@@ -1,0 +1,193 @@
+"""Indices: `throughput[eco, threads: 96]`. Finds the dimension and the key of each argument."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from benchbrief.compiler.frontend.scope import Scope
+from benchbrief.compiler.metrics import evidence_errors, unit_errors
+from benchbrief.compiler.metrics import metric_errors as wrong
+from benchbrief.compiler.metrics.measure_catalogue import AXIS_UNITS, DIMENSIONS, NAMED, Key
+from benchbrief.compiler.metrics.typing.terms import (
+    Fixed,
+    Measure,
+    Number,
+    Term,
+    fix,
+    leaves,
+    offered_keys,
+    offers,
+    without_points,
+)
+from benchbrief.compiler.planning.plan import Dimension
+from benchbrief.compiler.units import DIMENSIONLESS, parse_unit
+from benchbrief.dsl.syntax import ast
+
+if TYPE_CHECKING:
+    from benchbrief.compiler.metrics.typing.expressions import Typer
+
+
+def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | None:
+    """Return `base` with the index's dimensions fixed, and the keys; None after a mistake.
+
+    Words go first, then numbers: the points of a ramp depend on the workload and the hardware.
+    """
+    base_text = " ".join(expr.base.span.text.split())
+    keys: dict[Dimension, Key] = {}
+    term = base
+    failed = False
+    for argument in sorted(expr.arguments, key=_is_numeric):
+        found = None if _is_second(typer, argument, keys) else _argument(typer, term, argument, base_text)
+        if found is None:
+            failed = True
+            continue
+        dim, key = found
+        sampled = [leaf for leaf in leaves(term) if isinstance(leaf, Measure) and leaf.kind.view == "sample"]
+        if dim == "phase" and sampled:
+            typer.findings.add(wrong.NotByPhase(argument.span, sampled[0].kind.name))
+            failed = True
+            continue
+        keys[dim] = key
+        term = fix(term, dim, key)
+    if failed:
+        return None
+    if without_points(term) is not None and without_points(base) is None:
+        typer.findings.add(wrong.NothingPlanned(expr.span, " ".join(expr.span.text.split()), ""))
+        return None
+    return term, tuple(keys.items())
+
+
+def scope_key(scope: Scope, dim: Dimension, word: str) -> str | None:
+    """Return the key of a word in a dimension of the spec, by any of its names."""
+    return scope.names[dim].get(word) if dim in scope.names else None
+
+
+def word_of(expr: ast.Expr) -> str | None:
+    """Return a key as written: a name, a dotted name, `load(f)`, or a quoted text."""
+    match expr:
+        case ast.Name():
+            return expr.text
+        case ast.Attr() | ast.Call():
+            return "".join(expr.span.text.split())
+        case ast.String():
+            return expr.plain
+        case _:
+            return None
+
+
+def yet_to_be_found(term: Term, dim: str) -> str:
+    """Return the search that finds the term's only point of a dimension; "" when there is none."""
+    runs = (run for leaf in leaves(term) if isinstance(leaf, Measure) for run in leaf.runs)
+    return next((search for run in runs for name, search in run.unknown if name == dim), "")
+
+
+def _is_numeric(argument: ast.Argument) -> bool:
+    return argument.key is not None and argument.key.text in AXIS_UNITS
+
+
+def _is_second(typer: Typer, argument: ast.Argument, before: Mapping[Dimension, Key]) -> bool:
+    """Return whether an earlier argument fixes the same dimension. Reports it."""
+    if argument.key is not None:
+        dims = {argument.key.text}
+    else:
+        word = word_of(argument.value)
+        dims = {dim for dim in NAMED if word is not None and scope_key(typer.scope, dim, word) is not None}
+    twice = [dim for dim in before if dims == {dim}]
+    for dim in twice:
+        instead = "an index fixes each dimension once"
+        typer.findings.add(wrong.BadIndex(argument.span, f"`{dim}` is fixed twice", instead))
+    return bool(twice)
+
+
+def _argument(typer: Typer, base: Term, argument: ast.Argument, base_text: str) -> tuple[Dimension, Key] | None:
+    if argument.key is None:
+        return _positional(typer, base, argument.value, base_text)
+    name = argument.key.text
+    if name not in DIMENSIONS:
+        typer.findings.add(wrong.UnknownDimension(argument.key.span, "dimension", name, DIMENSIONS))
+        return None
+    dim = next(known for known in DIMENSIONS if known == name)
+    if dim not in offers(base) or (dim in AXIS_UNITS and dim != "time" and not offered_keys(base, dim)):
+        if search := yet_to_be_found(base, dim):
+            typer.findings.add(wrong.PointNotKnown(argument.span, base_text, dim, search))
+            return None
+        typer.findings.add(wrong.DimensionAbsent(argument.span, base_text, dim, base.dims))
+        return None
+    if dim in AXIS_UNITS:
+        return _point(typer, base, dim, argument.value)
+    word = word_of(argument.value)
+    if word is None:
+        text = " ".join(argument.value.span.text.split())
+        typer.findings.add(wrong.BadIndex(argument.value.span, f"`{text}` is not a key of `{dim}`", "write a name"))
+        return None
+    if dim == "node":  # only the results have the nodes
+        return dim, word
+    key = scope_key(typer.scope, dim, word)
+    known = offered_keys(base, dim)
+    if key is None or key not in known:
+        texts = tuple(str(k) for k in known)
+        typer.findings.add(wrong.UnknownKey(argument.value.span, dim, word, texts, base_text))
+        return None
+    return dim, key
+
+
+def _positional(typer: Typer, base: Term, expr: ast.Expr, base_text: str) -> tuple[Dimension, Key] | None:
+    word = word_of(expr)
+    if word is None:
+        _not_a_key(typer, base, expr)
+        return None
+    everywhere = [(dim, key) for dim in NAMED if (key := scope_key(typer.scope, dim, word)) is not None]
+    candidates = [(dim, key) for dim, key in everywhere if key in offered_keys(base, dim)]
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        dims = tuple(dim for dim, _ in candidates)
+        typer.findings.add(wrong.AmbiguousKey(expr.span, word, dims))
+    elif everywhere:
+        dim = everywhere[0][0]
+        if dim in offers(base):
+            known = tuple(str(key) for key in offered_keys(base, dim))
+            typer.findings.add(wrong.UnknownKey(expr.span, dim, word, known, base_text))
+        else:
+            typer.findings.add(wrong.DimensionAbsent(expr.span, base_text, dim, base.dims))
+    else:
+        offered = {dim: tuple(str(key) for key in offered_keys(base, dim)) for dim in NAMED}
+        known = tuple(dict.fromkeys(key for keys in offered.values() for key in keys))
+        by_dimension = tuple((dim, keys) for dim, keys in offered.items() if keys)
+        typer.findings.add(wrong.UnknownKey(expr.span, "key", word, known, base_text, by_dimension))
+    return None
+
+
+def _not_a_key(typer: Typer, base: Term, expr: ast.Expr) -> None:
+    axis = next((dim for dim in base.dims if dim in ("threads", "target")), "threads")
+    text = " ".join(expr.span.text.split())
+    instead = f"write the dimension too: `{axis}: {text}`" if isinstance(expr, ast.Quantity) else "write a name"
+    typer.findings.add(wrong.BadIndex(expr.span, f"`{text}` is not the name of a key", instead))
+
+
+def _point(typer: Typer, base: Term, dim: Dimension, expr: ast.Expr) -> tuple[Dimension, Key] | None:
+    typed = typer.number(expr)
+    if typed is None:
+        return None
+    unit = parse_unit(AXIS_UNITS[dim])
+    if not isinstance(typed.term, Number):
+        why, instead = f"`{dim}` must be a number, not an expression", f"write the number, as in `{dim}: 1`"
+        typer.findings.add(wrong.BadIndex(expr.span, why, instead))
+        return None
+    spelled_out = parse_unit(dim).dimension if dim == "threads" else unit.dimension  # `threads: 96 threads`
+    if typed.term.unit not in (unit.dimension, spelled_out, DIMENSIONLESS):
+        why = f"`{dim}` can't be {unit_errors.unit_words(typed.term.unit)}"
+        instead = f"write it in `{unit.text}`" if unit.text else "write a plain number"
+        typer.findings.add(wrong.BadIndex(expr.span, why, instead))
+        return None
+    point = typed.term.value
+    known = offered_keys(base, dim)
+    if point in known or dim == "time":
+        return dim, point
+    points = tuple(f"{key:,g}" for key in known if not isinstance(key, str))
+    if typer.scope.profile is not None and dim in ("threads", "target"):
+        typer.findings.add(evidence_errors.OffTheProfile(expr.span, typer.scope.profile, dim, f"{point:,g}", points))
+        return dim, point
+    typer.findings.add(wrong.PointNotOnRamp(expr.span, dim, f"{point:,g}", points))
+    return None

@@ -1,0 +1,376 @@
+"""Typed expressions: labelled arrays with known dimensions and units.
+
+`expressions.py` makes terms and `sql.py` lowers them. Values are in base units; `unit` is None for a truth value. A
+term stands for a table with one row for each combination of its `dims`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, TypeAlias
+
+from benchbrief.compiler.metrics.measure_catalogue import AXIS_UNITS, DIMENSIONS, Key, MeasureKind
+from benchbrief.compiler.metrics.typing.planned_points import Runs, unique
+from benchbrief.compiler.planning.plan import Dimension
+from benchbrief.compiler.units import DIMENSIONLESS, parse_unit
+from benchbrief.compiler.units import Dimension as UnitDimension
+
+Dims = tuple[Dimension, ...]
+Fixed = tuple[tuple[Dimension, Key], ...]
+
+
+def in_order(dims: frozenset[Dimension] | set[Dimension]) -> Dims:
+    return tuple(dim for dim in DIMENSIONS if dim in dims)
+
+
+@dataclass(frozen=True)
+class Number:
+    value: float
+    unit: UnitDimension
+    dims: ClassVar[Dims] = ()
+    size: ClassVar[int] = 1
+    depth: ClassVar[int] = 1
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A base measure over its planned `runs`, with some dimensions fixed.
+
+    `demanded` are dimensions that are kept on demand (phase, node, ...).
+    """
+
+    kind: MeasureKind
+    runs: Runs
+    experiment_visible: bool
+    demanded: frozenset[Dimension]
+    fixed: Fixed = ()
+    size: ClassVar[int] = 1
+    depth: ClassVar[int] = 1
+
+    @property
+    def unit(self) -> UnitDimension:
+        return self.kind.unit
+
+    @cached_property
+    def dims(self) -> Dims:
+        return in_order(self._implied_dims() | (self.demanded & self.kind.on_demand) - self._fixed_dims())
+
+    @cached_property
+    def offers(self) -> frozenset[Dimension]:
+        """The dimensions that an index can still fix."""
+        offered: set[Dimension] = {"experiment", *self._implied_dims(), *self.kind.on_demand}
+        return frozenset(offered - self._fixed_dims())
+
+    def _fixed_dims(self) -> set[Dimension]:
+        return {dim for dim, _ in self.fixed}
+
+    def _implied_dims(self) -> set[Dimension]:
+        dims: set[Dimension] = {"hardware", "workload", *self.runs.axes}
+        if self.experiment_visible and len(self.runs.keys("experiment")) > 1:
+            dims.add("experiment")
+        return dims - self._fixed_dims()
+
+    def at(self, dim: Dimension, key: Key) -> Measure:
+        runs = self.runs.at(dim, key)
+        if not runs and dim in ("threads", "target"):
+            # A point that this profile does not measure is a point with a missing value.
+            runs = self.runs.along((dim,))
+        fixed = tuple(sorted((*self.fixed, (dim, key)), key=lambda pair: DIMENSIONS.index(pair[0])))
+        return replace(self, runs=runs, fixed=fixed)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A declared quantity of the hardware groups that have it."""
+
+    name: str
+    unit: UnitDimension
+    values: tuple[tuple[str, float], ...]
+    dims: ClassVar[Dims] = ("hardware",)
+    size: ClassVar[int] = 1
+    depth: ClassVar[int] = 1
+
+
+@dataclass(frozen=True)
+class AxisValue:
+    """A dimension's own keys as numbers: `threads`, `target`, `phase`, `repeat`, `time` (whose keys are unknown)."""
+
+    dim: Dimension
+    unit: UnitDimension
+    points: tuple[float, ...]
+    size: ClassVar[int] = 1
+    depth: ClassVar[int] = 1
+
+    @property
+    def dims(self) -> Dims:
+        return (self.dim,)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operator over one or two operands, joined on their common dimensions."""
+
+    operator: str
+    operands: tuple[Term, ...]
+    unit: UnitDimension | None
+
+    @cached_property
+    def dims(self) -> Dims:
+        return in_order({dim for operand in self.operands for dim in operand.dims})
+
+    @cached_property
+    def size(self) -> int:
+        return 1 + sum(operand.size for operand in self.operands)
+
+    @cached_property
+    def depth(self) -> int:
+        return 1 + max(operand.depth for operand in self.operands)
+
+
+@dataclass(frozen=True)
+class Steady:
+    """Whether the operand is steady, for each phase, or for the phase `at` alone (`steady_rule.py`).
+
+    The steady state begins with the first phase from which the rule holds up to the last.
+    """
+
+    operand: Term
+    at: Key | None = None
+    unit: ClassVar[UnitDimension | None] = None
+
+    @cached_property
+    def dims(self) -> Dims:
+        return tuple(dim for dim in self.operand.dims if dim != "phase" or self.at is None)
+
+    @property
+    def size(self) -> int:
+        return 1 + self.operand.size
+
+    @property
+    def depth(self) -> int:
+        return 1 + self.operand.depth
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """`function` of the operand over some of its dimensions, at the points where `when` holds.
+
+    A function of a curve (`curves.py`) goes over one dimension: `knee`; `saturation` and `saturation.target`, with
+    their ratio in `at`; `usl.peak` and the like; and `onset`, the first phase at which the operand, a truth value,
+    holds. `list` keeps the values apart, for functions of all of them (`repeated.py`).
+    """
+
+    function: str
+    operand: Term
+    over: Dims
+    when: Term | None
+    at: float | None = None
+
+    @property
+    def unit(self) -> UnitDimension | None:
+        match self.function:
+            case "count" | "onset":
+                return DIMENSIONLESS
+            case "usl.sigma" | "usl.kappa" | "usl.sigma_se" | "usl.kappa_se" | "usl.r2":
+                return DIMENSIONLESS
+            case "knee" | "saturation.target" | "usl.peak_load":
+                return parse_unit(AXIS_UNITS[self.over[0]]).dimension
+            case _:
+                return self.operand.unit
+
+    @cached_property
+    def dims(self) -> Dims:
+        return tuple(dim for dim in self.operand.dims if dim not in self.over)
+
+    @cached_property
+    def size(self) -> int:
+        return 1 + self.operand.size + (self.when.size if self.when else 0)
+
+    @cached_property
+    def depth(self) -> int:
+        return 1 + max(self.operand.depth, self.when.depth if self.when else 0)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A term without `dim`, repeated for each of the dimension's keys: a constant line across a figure.
+
+    Keys that only the results have (node, time) are those at which the terms `beside` it have values.
+    """
+
+    operand: Term
+    dim: Dimension
+    keys: tuple[Key, ...]
+    beside: tuple[Term, ...] = ()
+
+    @property
+    def unit(self) -> UnitDimension | None:
+        return self.operand.unit
+
+    @cached_property
+    def dims(self) -> Dims:
+        return in_order({*self.operand.dims, self.dim})
+
+    @cached_property
+    def size(self) -> int:
+        return 1 + self.operand.size
+
+    @property
+    def depth(self) -> int:
+        return 1 + self.operand.depth
+
+
+Term: TypeAlias = Number | Measure | Fact | AxisValue | Operation | Steady | Reduction | Spread
+
+
+def offers(term: Term) -> frozenset[Dimension]:
+    """Return the dimensions that an index may fix: the term's own, and those its measures have on demand."""
+    match term:
+        case Number():
+            return frozenset()
+        case Measure():
+            return term.offers
+        case Fact() | AxisValue():
+            return frozenset(term.dims)
+        case Operation():
+            return frozenset().union(*(offers(operand) for operand in term.operands))
+        case Steady():
+            return offers(term.operand) - {"phase"} if term.at is not None else offers(term.operand)
+        case Reduction():
+            return offers(term.operand) - set(term.over)
+        case Spread():
+            return offers(term.operand) | {term.dim}
+
+
+def fix(term: Term, dim: Dimension, key: Key) -> Term:
+    """Return the term at `key` of `dim`. Parts without the dimension, or with it fixed or reduced, stay unchanged."""
+    if dim not in offers(term):
+        return term
+    match term:
+        case Measure():
+            return term.at(dim, key)
+        case Fact():
+            found = [value for hardware, value in term.values if hardware == key]
+            return Number(found[0], term.unit) if found else replace(term, values=())
+        case AxisValue():
+            return Number(float(key), term.unit)
+        case Operation():
+            return replace(term, operands=tuple(fix(operand, dim, key) for operand in term.operands))
+        case Steady():  # the later phases decide whether a phase is steady
+            return replace(term, at=key) if dim == "phase" else replace(term, operand=fix(term.operand, dim, key))
+        case Reduction():
+            when = fix(term.when, dim, key) if term.when else None
+            return replace(term, operand=fix(term.operand, dim, key), when=when)
+        case Spread():
+            return term.operand if dim == term.dim else replace(term, operand=fix(term.operand, dim, key))
+        case Number():
+            return term
+
+
+def along(term: Term, dims: Collection[Dimension]) -> Term:
+    """Return the term with its measures limited to their runs on a ramp of `dims`, where they have any.
+
+    An index by `target` means the experiments that offer a load, also where others measure the same.
+    """
+    match term:
+        case Measure():
+            runs = term.runs.along(dims)
+            return replace(term, runs=runs) if runs and len(runs) < len(term.runs) else term
+        case Operation():
+            operands = tuple(along(operand, dims) for operand in term.operands)
+            same = all(a is b for a, b in zip(operands, term.operands, strict=True))
+            return term if same else replace(term, operands=operands)
+        case Reduction():
+            operand, when = along(term.operand, dims), along(term.when, dims) if term.when else None
+            same = operand is term.operand and when is term.when
+            return term if same else replace(term, operand=operand, when=when)
+        case Steady() | Spread():
+            operand = along(term.operand, dims)
+            return term if operand is term.operand else replace(term, operand=operand)
+        case Number() | Fact() | AxisValue():
+            return term
+
+
+def offered_keys(term: Term, dim: Dimension) -> tuple[Key, ...]:
+    """Return the keys that an index may fix `dim` to: those of any part with the dimension."""
+    if dim not in offers(term):
+        return ()
+    match term:
+        case Measure():
+            return term.runs.keys(dim)
+        case Fact():
+            return tuple(hardware for hardware, _ in term.values)
+        case AxisValue():
+            return unique(term.points)
+        case Operation():
+            return unique(key for operand in term.operands for key in offered_keys(operand, dim))
+        case Steady() | Reduction():
+            return offered_keys(term.operand, dim)
+        case Spread():
+            return term.keys if dim == term.dim else offered_keys(term.operand, dim)
+        case Number():
+            return ()
+
+
+def leaves(term: Term) -> Iterator[Measure | Fact | AxisValue]:
+    """Return the measures, facts and axes of a term, in the order of the text."""
+    match term:
+        case Measure() | Fact() | AxisValue():
+            yield term
+        case Operation():
+            for operand in term.operands:
+                yield from leaves(operand)
+        case Reduction():
+            yield from leaves(term.operand)
+            if term.when:
+                yield from leaves(term.when)
+        case Steady() | Spread():
+            yield from leaves(term.operand)
+        case Number():
+            pass
+
+
+def planned_keys(term: Term, dim: Dimension) -> tuple[Key, ...] | None:
+    """Return the keys of `dim` with planned values; None when only the results have them (node, time).
+
+    Operands are joined, so a key counts when each operand with the dimension has it.
+    """
+    match term:
+        case Measure():
+            return None if dim in ("node", "time") else term.runs.keys(dim)
+        case Fact():
+            return tuple(hardware for hardware, _ in term.values)
+        case AxisValue():
+            return None if dim == "time" else unique(term.points)
+        case Operation():
+            found = [planned_keys(operand, dim) for operand in term.operands if dim in operand.dims]
+            known = [keys for keys in found if keys is not None]
+            if not known:
+                return None
+            others = [frozenset(keys) for keys in known[1:]]
+            return tuple(key for key in known[0] if all(key in keys for keys in others))
+        case Steady() | Reduction():
+            return planned_keys(term.operand, dim)
+        case Spread():
+            if dim == term.dim:
+                return None if term.beside else term.keys
+            return planned_keys(term.operand, dim)
+        case Number():
+            return ()
+
+
+def without_points(term: Term) -> Measure | Fact | AxisValue | None:
+    """Return the first part without any planned run, so that the whole term never has a value."""
+    for leaf in leaves(term):
+        match leaf:
+            case Measure() if not leaf.runs:
+                return leaf
+            case Fact() if not leaf.values:
+                return leaf
+            case AxisValue() if not leaf.points and leaf.dim != "time":
+                return leaf
+            case _:
+                pass
+    return None

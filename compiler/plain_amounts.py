@@ -1,0 +1,33 @@
+"""Durations and sizes as people write them."""
+
+from __future__ import annotations
+
+_SIZES = (
+    *((1e12, "TB"), (2.0**40, "TiB"), (1e9, "GB"), (2.0**30, "GiB")),
+    *((1e6, "MB"), (2.0**20, "MiB"), (1e3, "kB"), (2.0**10, "KiB")),
+)
+
+
+def duration(seconds: float) -> str:
+    """Return the two largest parts: `250 ms`, `4 s`, `4 min 16 s`, `2 h 5 min`, `3 d 4 h`."""
+    if 0 < seconds < 1:
+        return f"{seconds * 1000:g} ms"
+    if seconds < 60:
+        return f"{seconds:.3g} s"
+    whole = round(seconds)
+    parts: list[str] = []
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
+        count, whole = divmod(whole, size)
+        if count or parts:
+            parts.append(f"{count} {unit}" if count else "")
+    return " ".join(part for part in parts[:2] if part)
+
+
+def quantity_of_bytes(count: float) -> str:
+    """Return `400 B`, `1 kB` or `8 MiB`: the shortest unit, decimal or binary, with at most three decimals."""
+    fitting = [f"{count / size:g} {unit}" for size, unit in _SIZES if _fits(count, size)]
+    return min(fitting, key=len) if fitting else f"{count:,.0f} B"
+
+
+def _fits(count: float, size: float) -> bool:
+    return count >= size and count / size == round(count / size, 3)

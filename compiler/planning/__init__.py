@@ -1,0 +1,1 @@
+"""The plan: cells, order, times, fingerprints, and the difference between two plans."""

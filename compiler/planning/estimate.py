@@ -1,0 +1,79 @@
+"""The length of a plan: cells on shared hosts run one after another, the others side by side.
+
+Searches, and repeats that may end early, count in full, so that the estimate is an upper bound. The last cell of a
+group of hosts has no cool-down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from benchbrief.compiler.planning.plan import Cell
+
+
+def estimate(cells: Iterable[Cell]) -> float:
+    """Estimate the wall time in seconds of cells in the order of their plan."""
+    cells = list(cells)
+    group: dict[str, str] = {}
+
+    def root(host: str) -> str:
+        while group.setdefault(host, host) != host:
+            group[host] = host = group[group[host]]
+        return host
+
+    for cell in cells:
+        for host in cell.locks[1:]:
+            group[root(host)] = root(cell.locks[0])
+    free: dict[str, float] = {}
+    """When each group of hosts is free."""
+    ends: dict[str, float] = {}
+    """When each group of hosts ends, without the last cool-down."""
+    over: dict[tuple[str, str, str], float] = {}
+    """When the cells of each experiment, hardware and workload end: others may wait for them."""
+    for cell in cells:
+        lane = root(cell.locks[0])
+        knees = [knee for knee in (cell.threads_from, cell.target_from) if knee]
+        awaited = (over.get((knee.experiment, knee.hardware, knee.workload), 0.0) for knee in knees)
+        begin = max(free.get(lane, 0.0), *awaited, 0.0)
+        ends[lane] = over[cell.experiment, cell.hardware, cell.workload] = begin + seconds(cell)
+        free[lane] = ends[lane] + cool_down(cell)
+    return max(ends.values(), default=0.0)
+
+
+def estimate_some(cells: Iterable[Cell], chosen: Collection[str]) -> float:
+    """Estimate the wall time in seconds of the cells with these ids.
+
+    The first of them that needs a data set loads it, even if another cell of the plan has that step.
+    """
+    owed: dict[str, float] = {}
+    """The loading time of each data set that cells outside `ids` would load."""
+    picked: list[Cell] = []
+    for cell in cells:
+        mine = cell.id in chosen
+        load = 0.0
+        if cell.dataset:
+            load = max(_load_s(cell), owed.get(cell.dataset.hash, 0.0))
+            owed[cell.dataset.hash] = 0.0 if mine else load
+        if mine:
+            picked.append(_with_load(cell, load))
+    return estimate(picked)
+
+
+def _load_s(cell: Cell) -> float:
+    return sum(step.seconds for step in cell.steps if step.kind == "load")
+
+
+def _with_load(cell: Cell, load_s: float) -> Cell:
+    if _load_s(cell) == load_s:
+        return cell
+    steps = (s.model_copy(update={"seconds": load_s}) if s.kind == "load" else s for s in cell.steps)
+    return cell.model_copy(update={"steps": tuple(steps)})
+
+
+def seconds(cell: Cell) -> float:
+    """Return the seconds of the cell without its cool-down."""
+    return sum(step.seconds for step in cell.steps if step.kind != "cool_down")
+
+
+def cool_down(cell: Cell) -> float:
+    return sum(step.seconds for step in cell.steps if step.kind == "cool_down")

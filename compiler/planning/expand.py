@@ -1,0 +1,267 @@
+"""The matrix as cells: their ids, content hashes, steps with times and time-outs, locks and data sets."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+from benchbrief.compiler.blocks.experiments.experiments import Matrix
+from benchbrief.compiler.blocks.experiments.ramps import Axis
+from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
+from benchbrief.compiler.blocks.workloads.workloads import Load
+from benchbrief.compiler.planning.fingerprint import (
+    Known,
+    Parts,
+    cell_hash,
+    database_parts,
+    digest,
+    machines,
+    searched,
+    shared_parts,
+    size_parts,
+)
+from benchbrief.compiler.planning.plan import (
+    Cell,
+    Database,
+    DatabaseKey,
+    Dataset,
+    Hardware,
+    Host,
+    Knee,
+    KneeSearch,
+    Probe,
+    Step,
+)
+
+# Estimates for steps without a declared length. The time-outs suit hosts that are ten times slower.
+_START_S, _SERVER_START_S, _COLLECT_S = 1.0, 3.0, 1.0
+_NOT_OF_THE_DATA = ("drop_caches", "max_lag_s", "version")
+"""Attributes of a database that change its measurement and not its data."""
+
+
+def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> tuple[Cell, ...]:
+    """Return every cell of every experiment, in running order."""
+    held: dict[str, str] = {}
+    """The data set at each place after the cells so far."""
+    cells: list[Cell] = []
+    searches = _Searches()
+    for matrix in matrices:
+        blocks = {
+            (unit.hardware.key, load.workload.name): _Block.of(matrix, unit, load, hosts)
+            for unit, load in product(matrix.units, matrix.loads)
+        }
+        for hardware, workload, point, repeat in ordered(matrix):
+            cells.append(blocks[hardware, workload].cell(point, repeat, held, searches))
+            if matrix.experiment.search:
+                searches.add(matrix.experiment.search, cells[-1])
+    return tuple(cells)
+
+
+class _Searches:
+    """What the unknown knees depend on: the cells that a search may try, and its criterion."""
+
+    def __init__(self) -> None:
+        self._content: dict[Knee, tuple[KneeSearch, list[str]]] = {}
+
+    def add(self, search: KneeSearch, cell: Cell) -> None:
+        knee = Knee(experiment=cell.experiment, hardware=cell.hardware, workload=cell.workload)
+        self._content.setdefault(knee, (search, []))[1].append(cell.hash)
+
+    def of(self, knee: Knee) -> Parts:
+        search, hashes = self._content[knee]
+        return searched(search, hashes)
+
+
+_Place = tuple[str, str, float | None, int]
+
+
+def ordered(matrix: Matrix) -> Iterator[_Place]:
+    """Return (hardware, workload, point, repeat) in the experiment's order."""
+    e = matrix.experiment
+    repeats = range(1, e.repeats + 1)
+    if e.order == "interleaved":
+        # A beside B at each repeat, so that drift affects both sides
+        for workload, point, repeat, hardware in product(e.workloads, matrix.points, repeats, e.hardware):
+            yield hardware, workload, point, repeat
+        return
+    places = list(product(e.hardware, e.workloads, matrix.points, repeats))
+    if e.order == "random":
+        random.Random(e.seed).shuffle(places)  # noqa: S311  # an order that can be had again, not a secret
+    yield from places
+
+
+@dataclass
+class _Block:
+    """What the cells of one hardware and workload share."""
+
+    matrix: Matrix
+    unit: HardwareUnit
+    load: Load
+    shared: str
+    """The digest of all that can change a result, without point and repeat."""
+    place: str
+    """The place of the data: two variants may hold theirs in one place."""
+    dataset: Dataset | None
+    load_s: float
+    warm_up_s: float
+    """0 for a load, which has nothing to warm up with."""
+    probes: tuple[Probe, ...]
+    load_hosts: tuple[str, ...]
+    locks: tuple[str, ...]
+    steps: dict[tuple[bool, bool], tuple[Step, ...]] = field(default_factory=dict)
+    """The steps, by whether the cell starts its server and whether it loads."""
+
+    @classmethod
+    def of(cls, matrix: Matrix, unit: HardwareUnit, load: Load, hosts: Mapping[str, Host]) -> _Block:
+        hardware = unit.hardware
+        database = matrix.databases[hardware.key]
+        load_hosts = matrix.load_hosts(unit, load)
+        probes = matrix.probes[hardware.key]
+        shared = shared_parts(
+            hosts, hardware, database, load_hosts, matrix.tool, load.workload, probes, matrix.experiment
+        )
+        return cls(
+            matrix=matrix,
+            unit=unit,
+            load=load,
+            shared=digest(shared),
+            place=place_of(hardware, database, hosts),
+            dataset=dataset_of(hardware, database, load, matrix, hosts),
+            load_s=_whole(load.family.load_seconds(load.workload.properties, database.size_bytes)),
+            warm_up_s=0.0 if load.of else matrix.experiment.warm_up_s,
+            probes=probes,
+            load_hosts=load_hosts,
+            locks=tuple(dict.fromkeys((*hardware.hosts, *load_hosts))),
+        )
+
+    def cell(self, point: float | None, repeat: int, held: dict[str, str], searches: _Searches) -> Cell:
+        """`point` is None when it is not found yet."""
+        e = self.matrix.experiment
+        hardware, workload = self.unit.hardware.key, self.load.workload.name
+        database = DatabaseKey.of(self.matrix.database.name, hardware)
+        by_target = e.axis == "target"
+        target = point if by_target else None
+        threads = self.matrix.threads if by_target else int(point) if point is not None else None
+        knees = {key: by_pair[hardware, workload] for key, by_pair in self.matrix.knees.items()}
+        known: dict[Axis, float | None] = {"threads": threads, "target": target}
+        parts: dict[Axis, Known] = {**known, **{key: searches.of(knee) for key, knee in knees.items()}}
+        shown = {key: f"{value:.0f}" for key, value in known.items() if value is not None}
+        shown |= {key: f"{knee.experiment}.knee" for key, knee in knees.items()}
+        axis = "/".join(f"{key}={shown[key]}" for key in known if key in shown)
+        return Cell(
+            id=f"{e.name}/{hardware}/{workload}/{axis}/r{repeat}",
+            hash=cell_hash(self.shared, parts["threads"], parts["target"], repeat),
+            experiment=e.name,
+            hardware=hardware,
+            database=database,
+            workload=workload,
+            client=self.matrix.client.name if self.matrix.client else None,
+            load_hosts=self.load_hosts,
+            tool=self.matrix.tool,
+            threads=threads,
+            target=target,
+            threads_from=knees.get("threads"),
+            target_from=knees.get("target"),
+            repeat=repeat,
+            warm_up_s=self.warm_up_s,
+            measure_s=e.measure_s,
+            phases=e.phases,
+            dataset=self.dataset,
+            steps=self._steps(held) if not self.load.of else self._loading_steps(held, target),
+            probes=self.probes,
+            locks=self.locks,
+            origin=e.origin,
+        )
+
+    def _loads(self, held: dict[str, str]) -> bool:
+        """Return whether the cell has to load its data set after the cells before it."""
+        if self.dataset is None:
+            held.pop(self.place, None)
+            return False
+        there = held.get(self.place) == self.dataset.hash
+        held[self.place] = self.dataset.hash
+        reset = self.matrix.databases[self.unit.hardware.key].reset
+        if reset == "after_writes" and self.load.workload.writes:
+            held[self.place] = ""  # for the cell after it
+        return reset != "command" and not (there and self.dataset.reuse)
+
+    def _starts(self, held: dict[str, str]) -> bool:
+        """Return whether the cell starts its server. It does not when the cell before used the same one."""
+        if self.matrix.database.server not in ("embedded", "start"):
+            return False
+        lane = f"server on {' '.join(self.locks)}"
+        own = DatabaseKey.of(self.matrix.database.name, self.unit.hardware.key)
+        before = held.get(lane)
+        held[lane] = own
+        return before != own
+
+    def _steps(self, held: dict[str, str]) -> tuple[Step, ...]:
+        key = starts, loads = self._starts(held), self._loads(held)
+        if key not in self.steps:
+            self.steps[key] = tuple(self._made_steps(starts, loads))
+        return self.steps[key]
+
+    def _loading_steps(self, held: dict[str, str], target: float | None) -> tuple[Step, ...]:
+        """Return the steps of a measured load. It ends with its last record or with the measured time."""
+        records = float(self.load.workload.properties["records"])
+        seconds = max(self.load_s, _whole(1 + records / target) if target else 0.0)
+        return tuple(
+            step.model_copy(update={"seconds": min(step.seconds, seconds)}) if step.kind == "measure" else step
+            for step in self._steps(held)
+        )
+
+    def _made_steps(self, starts: bool, loads: bool) -> Iterator[Step]:
+        e = self.matrix.experiment
+        commands = len(self.unit.hardware.prepare) * len(self.unit.hardware.hosts)
+        start = _SERVER_START_S if starts else _START_S
+        start += self.matrix.tool_spec.start_s
+        yield Step(kind="prepare", seconds=start, timeout_s=120 + 600 * commands)
+        if self.dataset is not None:
+            seconds = self.load_s if loads else 0.0
+            yield Step(kind="load", seconds=seconds, timeout_s=_whole(300 + 10 * self.load_s))
+        if self.warm_up_s > 0:
+            yield Step(kind="warm_up", seconds=self.warm_up_s, timeout_s=_with_slack(self.warm_up_s, e.slack_s))
+        timeout = _with_slack(self.warm_up_s + e.measure_s, e.slack_s)
+        yield Step(kind="measure", seconds=e.measure_s, timeout_s=timeout)
+        yield Step(kind="collect", seconds=_COLLECT_S, timeout_s=_whole(300 + 0.1 * e.measure_s))
+        if e.cool_down_s > 0:
+            yield Step(kind="cool_down", seconds=e.cool_down_s, timeout_s=e.cool_down_s)
+
+
+def _with_slack(seconds: float, slack: float | None) -> float:
+    return _whole(seconds + (max(60.0, 0.1 * seconds) if slack is None else slack))
+
+
+def _whole(seconds: float) -> float:
+    return float(-(-seconds // 1))
+
+
+def place_of(hardware: Hardware, database: Database, hosts: Mapping[str, Host]) -> str:
+    """Return the place of a database's data."""
+    place = database.model_dump(include={"engine", "server", "uri", "path"})
+    return digest([machines(hardware.hosts, hosts), *place.values()])
+
+
+def dataset_of(
+    hardware: Hardware, database: Database, load: Load, matrix: Matrix, hosts: Mapping[str, Host]
+) -> Dataset | None:
+    """Return what a load leaves, as far as the spec knows; `Equipment.with_data_set` adds what only the hosts know."""
+    if not load.existing:
+        return None
+    p = load.workload.properties
+    shape = [key for key, each in load.family.attributes.items() if each.shapes_data and not each.product_of]
+    options = matrix.database.engine.options
+    not_in_data = {matrix.database.reads_options.word(key) for key, option in options.items() if not option.shapes_data}
+    content = {
+        "hosts": machines(hardware.hosts, hosts),
+        "prepare": list(hardware.prepare),
+        "database": {k: v for k, v in database_parts(database).items() if k not in _NOT_OF_THE_DATA}
+        | {"reset": None, "options": {k: v for k, v in database.options.items() if k not in not_in_data}},
+        "tool": matrix.tool.driver,  # two tools may make other keys; its build is known on its host
+        "shape": {key: p[key] for key in shape if key in p},
+        **size_parts(database, load.workload),
+    }
+    records = int(float(p.get("records", 0)))
+    return Dataset(hash=digest(content), records=records, reuse=database.reset != "drop_and_load")

@@ -1,0 +1,247 @@
+"""The difference between two plans: new, changed, equal and gone cells, and their changed parts.
+
+Cells with equal content hashes are equal, also under another name. The others are matched by name. The result is
+data; `explain_diff.py` words it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel
+
+from benchbrief.compiler.planning.fingerprint import identity
+from benchbrief.compiler.planning.plan import Cell, Plan
+
+Kind = Literal["new", "changed", "same", "gone"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A named part of a cell's identity, in base units; None for an absent value.
+
+    `owner` is its block, such as `workload a`; empty for the experiment itself.
+    """
+
+    owner: str
+    name: str
+    before: object
+    after: object
+
+
+@dataclass(frozen=True)
+class CellDiff:
+    """`cell` is of the newer plan, or of the older one when it is gone; `was` is its counterpart in the older one.
+
+    `parts` are its changed parts: none when an older benchbrief hashed otherwise.
+    """
+
+    kind: Kind
+    cell: Cell
+    was: Cell | None = None
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def renamed(self) -> bool:
+        return self.was is not None and self.was.id != self.cell.id
+
+
+@dataclass(frozen=True)
+class OutsideDiff:
+    """A difference that changes no result. `what` is report, metric, ...; `fields` are its changed fields."""
+
+    kind: Literal["new", "changed", "gone"]
+    what: str
+    name: str
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SearchDiff:
+    """An experiment with another search criterion, or with a search in one plan only.
+
+    Its cells may be equal, but the search may find another point. `parts` are as of a cell.
+    """
+
+    experiment: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class PlanDiff:
+    """`cells` are in the order of the newer plan, gone ones last."""
+
+    before: Plan
+    after: Plan
+    cells: tuple[CellDiff, ...]
+    searches: tuple[SearchDiff, ...]
+    outside: tuple[OutsideDiff, ...]
+
+    @property
+    def differs(self) -> bool:
+        return bool(self.searches or self.outside) or any(cell.kind != "same" or cell.renamed for cell in self.cells)
+
+
+def diff(before: Plan, after: Plan) -> PlanDiff:
+    searches, outside = tuple(_searches(before, after)), tuple(_outside(before, after))
+    return PlanDiff(before, after, tuple(_cells(before, after)), searches, outside)
+
+
+# --- cells -------------------------------------------------------------------------------------------------------
+
+
+def _cells(before: Plan, after: Plan) -> Iterator[CellDiff]:
+    same = _same(before, after)
+    claimed = {cell.id for cell in same.values()}
+    left = {cell.id: cell for cell in before.cells if cell.id not in claimed}
+    for cell in after.cells:
+        if was := same.get(cell.id):
+            yield CellDiff("same", cell, was)
+        elif was := left.pop(cell.id, None):
+            yield CellDiff("changed", cell, was, tuple(changed_parts(before, was, after, cell)))
+        else:
+            yield CellDiff("new", cell)
+    for cell in left.values():
+        yield CellDiff("gone", cell)
+
+
+def _same(before: Plan, after: Plan) -> dict[str, Cell]:
+    """Return, by the id of a newer cell, the older cell with the same measurement."""
+    olds = {cell.id: cell for cell in before.cells}
+    found = {cell.id: old for cell in after.cells if (old := olds.get(cell.id)) and old.hash == cell.hash}
+    free: dict[str, list[Cell]] = {}
+    for cell in before.cells:
+        if cell.id not in found:
+            free.setdefault(cell.hash, []).append(cell)
+    for cell in after.cells:
+        if cell.id not in found and free.get(cell.hash):
+            found[cell.id] = free[cell.hash].pop(0)
+    return found
+
+
+def changed_parts(before: Plan, was: Cell, after: Plan, cell: Cell) -> Iterator[Part]:
+    """Return the parts of a cell's identity that differ from its counterpart in another plan."""
+    old, new = dict(_flat(identity(before, was))), dict(_flat(identity(after, cell)))
+    for path in dict.fromkeys((*old, *new)):
+        if old.get(path) != new.get(path):
+            owner, name = _called(path, cell)
+            yield Part(owner, name, old.get(path), new.get(path))
+
+
+def _flat(parts: Mapping[str, object], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+    for name, value in parts.items():
+        if name == "probes" and not path:
+            yield from _probes(value)
+        elif isinstance(value, dict) and (value or not path):
+            yield from _flat(value, (*path, name))
+        elif value != {}:
+            yield (*path, name), _plain(value)
+
+
+def _probes(value: object) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Return each probe as a part of its own. A second probe of one name has a number."""
+    seen: dict[str, int] = {}
+    for probe in value if isinstance(value, list | tuple) else ():
+        name = str(probe["name"])
+        seen[name] = number = seen.get(name, 0) + 1
+        yield ("probes", name if number == 1 else f"{name} {number}"), _plain(probe)
+
+
+def _plain(value: object) -> object:
+    """Turn the tuples of a plan into lists, as in a stored one."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _called(path: tuple[str, ...], cell: Cell) -> tuple[str, str]:
+    """Return the block of a part, and its name there as far as the user gives one."""
+    first, *rest = path
+    match first:
+        case "hosts" | "prepare":
+            return f"hardware {cell.hardware}", first
+        case "load_hosts":
+            return (f"client {cell.client}", "hosts") if cell.client else (f"hardware {cell.hardware}", "hosts")
+        case "database":
+            return f"database {cell.database.database}", ".".join(rest)
+        case "workload":
+            return f"workload {cell.workload}", ".".join(rest[1:] if rest[0] == "properties" else rest)
+        case "tool":
+            return "", ".".join(("tool", *(rest[1:] if rest[0] == "options" else rest)))
+        case _:
+            return "", ".".join(path)
+
+
+# --- searches ----------------------------------------------------------------------------------------------------
+
+
+def _searches(before: Plan, after: Plan) -> Iterator[SearchDiff]:
+    for name, experiment in after.experiments.items():
+        if name not in before.experiments:
+            continue
+        searches = (before.experiments[name].search, experiment.search)
+        old, new = (search.model_dump() if search else {} for search in searches)
+        fields = [field for field in dict.fromkeys((*new, *old)) if old.get(field) != new.get(field)]
+        if fields:
+            parts = (Part("", f"search.{field}", old.get(field), new.get(field)) for field in fields)
+            yield SearchDiff(name, tuple(parts))
+
+
+# --- the rest ----------------------------------------------------------------------------------------------------
+
+
+def _outside(before: Plan, after: Plan) -> Iterator[OutsideDiff]:
+    olds, news = _named(before), _named(after)
+    for what, name in dict.fromkeys((*news, *olds)):
+        old, new = olds.get((what, name)), news.get((what, name))
+        if old is None or new is None:
+            if what in _OF_ITS_OWN:
+                yield OutsideDiff("gone" if new is None else "new", what, name)
+        elif old != new:
+            fields = tuple(field for field in dict.fromkeys((*new, *old)) if old.get(field) != new.get(field))
+            yield OutsideDiff("changed", what, name, () if what in ("report", "metric", "expect") else fields)
+
+
+_OF_ITS_OWN = ("metric", "expect", "report", "profile", "param")
+"""What can come and go without a cell."""
+
+
+def _named(plan: Plan) -> dict[tuple[str, str], Mapping[str, object]]:
+    """Return everything with a name, with its fields outside the identity of a cell."""
+    found: dict[tuple[str, str], Mapping[str, object]] = {}
+    for name, value in plan.spec.params.items():
+        found["param", name] = {"value": value}
+    if plan.spec.profile:
+        found["profile", plan.spec.profile] = {}
+    for key, hardware in plan.hardware.items():
+        found["hardware", key] = _fields(hardware, "label", "group_label", "facts")
+    for name, client in plan.clients.items():
+        found["client", name] = _fields(client, "label")
+    for key, database in plan.databases.items():
+        found["database", key.database] = _fields(database, "label", "size_bytes")
+    for name, workload in plan.workloads.items():
+        found["workload", name] = _fields(workload, "label", "description")
+    for name, experiment in plan.experiments.items():
+        found["experiment", name] = _fields(experiment, "label")
+    found |= {("metric", metric.name): _fields(metric) for metric in plan.metrics}
+    found |= {("expect", expect.text): _fields(expect) for expect in plan.expects}
+    found |= {("report", report.name): _fields(report) for report in plan.reports}
+    return found
+
+
+def _fields(node: BaseModel, *names: str) -> Mapping[str, object]:
+    """Return these fields, or all; the entries of a mapping one by one. Places in the spec do not count."""
+    dumped = node.model_dump(include=set(names) or None, exclude={"origin"})
+    fields = dumped.pop("facts", {}) | dumped
+    return {name: _without_origins(value) for name, value in fields.items()}
+
+
+def _without_origins(value: object) -> object:
+    if isinstance(value, dict):
+        # `divides` follows from `sql`, and plans of earlier versions lack it.
+        return {name: _without_origins(each) for name, each in value.items() if name not in ("origin", "divides")}
+    if isinstance(value, list | tuple):
+        return [_without_origins(each) for each in value]
+    return value

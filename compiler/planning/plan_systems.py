@@ -1,0 +1,189 @@
+"""The systems in a plan: hosts, hardware, clients and databases."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from benchbrief.compiler.extensions.engine_spec import Reset
+from benchbrief.compiler.extensions.meter_spec import Boundary
+from benchbrief.compiler.planning.plan_base import Fact, Node, Origin, Reference, Template
+
+
+class Host(Node):
+    """A machine that runs commands. `id` is unique in the plan: `local`, or the destination as written.
+
+    For `ssh`, the user's own ~/.ssh/config applies to `name`; the values here take precedence.
+    """
+
+    id: str
+    transport: str
+    """The name of its transport: `local`, `ssh`, or that of another package."""
+    name: str
+    user: str | None = None
+    port: int | None = None
+    jump: str | None = None
+    identity: str | None = None
+    package: str = ""
+    """The package of the transport, with its version. Empty for benchbrief's own."""
+
+
+"""What the watts of a meter are the power of: an outlet of the wall, a node by its BMC, its CPU packages only."""
+
+
+class PowerMeter(Node):
+    """How to read power on a hardware group. `kind` is ipmi, redfish, snmp, rapl, command or csv.
+
+    `addresses` are the hosts' meters in the order of the hosts, empty for meters on the hosts themselves. `parts` are
+    what to read at each address: object identifiers, sensors, chassis, columns. A `shared` meter covers all hosts: all
+    its addresses are read, and added up. `on` is where it is read. `options` are the rest, with a command's line as
+    `command`.
+    """
+
+    kind: str
+    boundary: Boundary
+    on: Literal["node", "controller"]
+    addresses: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    shared: bool = False
+    options: dict[str, str | float | bool | Reference] = Field(default_factory=dict)
+    package: str = ""
+    """The package that has it, with its version. Empty for benchbrief's own."""
+    origin: Origin
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_before(cls, told: object) -> object:
+        """Read the object identifiers of earlier plans."""
+        if isinstance(told, dict) and "oids" in told:
+            return {**{key: value for key, value in told.items() if key != "oids"}, "parts": told["oids"]}
+        return told
+
+
+class Hardware(Node):
+    """A group of identical hosts under test. A variant is a group of its own, named `group.variant`.
+
+    `key` is the value of the `hardware` dimension in every result: the variant's short name where that is unique. The
+    watts of the meters in `power` add up; the meters have one kind, boundary, place and sharing.
+    """
+
+    key: str
+    label: str
+    group: str
+    group_label: str
+    hosts: tuple[str, ...]
+    nodes: int
+    facts: dict[str, Fact]
+    prepare: tuple[str, ...] = ()
+    power: tuple[PowerMeter, ...] = ()
+    origin: Origin
+
+    @field_validator("power", mode="before")
+    @classmethod
+    def _one_or_none(cls, told: object) -> object:
+        """Read earlier plans, in which hardware has one meter or null."""
+        return () if told is None else (told,) if isinstance(told, dict) else told
+
+
+Option = str | float | bool
+"""A setting of a tool or an engine; amounts in base units."""
+
+
+class Tool(Node):
+    """A load generator. `driver` is its name, `path` its place from the spec (None: `tool_discovery.py` looks for it).
+    `options` are empty; earlier plans may have some, which no driver ever used."""
+
+    driver: str
+    path: str | None = None
+    options: dict[str, Option] = Field(default_factory=dict)
+    package: str = ""
+    """The package of the driver with its version ("bench-sqlite 0.1.0"); "" for benchbrief's own."""
+
+
+class Client(Node):
+    name: str
+    label: str
+    hosts: tuple[str, ...]
+    tool: Tool
+    origin: Origin
+
+
+class Hook(Node):
+    """A declared command of a database: a shell line for each host of the hardware, or only the first one.
+
+    `prepare` runs before the server starts or the run attaches to it, `teardown` after it stops; `reset` before each
+    cell, to restore the data. An exit code other than 0 is a failure.
+    """
+
+    when: Literal["prepare", "reset", "teardown"]
+    line: str
+    on: Literal["each", "first"] = "each"
+    timeout_s: float
+    origin: Origin
+
+
+class Tls(Node):
+    """Files on the hosts under test: the key and certificate of a server, and the authority that signed it."""
+
+    certificate: str
+    ca: str
+
+
+class Auth(Node):
+    """The login to a started server. `key` identifies its members to each other."""
+
+    user: str | Reference
+    password: Reference
+    key: Reference
+
+
+class ServerStart(Node):
+    """How a server is started: a program for the data, one for routing, and their ports.
+
+    `config` is the text of the configuration file `config_name`, "" for none.
+    """
+
+    binary: str
+    router: str
+    port: int
+    config_name: str = ""
+    config: str = ""
+    config_sha256: str = ""
+    tls: Tls | None = None
+    auth: Auth | None = None
+
+
+class Database(Node):
+    """The system under test on one hardware group (with holes such as `{path}` and `{hosts}` filled).
+
+    `server`: "attach" to a running one at `uri`; "start" it by `start`; "embedded": the run starts the built-in
+    stand-in and discloses it; "none": the engine is a library in the load generator's process. `path` is the data
+    directory on the host. `settings` are attributes that only the engine reads. `members` of a replica set, `shards`
+    and `version` are None where the spec has none.
+    """
+
+    name: str
+    label: str
+    engine: str
+    package: str = ""
+    """The package of the engine with its version; "" for benchbrief's own."""
+    server: Literal["attach", "start", "embedded", "none"]
+    start: ServerStart | None = None
+    uri: Template = ()
+    path: str | None = None
+    topology: str | None = None
+    members: int | None = None
+    shards: int | None = None
+    version: str | None = None
+    max_lag_s: float = 10.0
+    """How far secondaries may lag when a measurement begins."""
+    size_bytes: float | None = None
+    settings: dict[str, Option] = Field(default_factory=dict)
+    options: dict[str, Option] = Field(default_factory=dict)
+    options_file: str | None = None
+    reset: Reset
+    drop_caches: bool = False
+    """Whether the hosts under test drop their page cache before each measurement."""
+    hooks: tuple[Hook, ...] = ()
+    origin: Origin

@@ -1,0 +1,48 @@
+"""The base of every error that a user can act on, and the codes that a command ends with."""
+
+from __future__ import annotations
+
+import enum
+import errno
+from typing import ClassVar
+
+
+class ExitCode(enum.IntEnum):
+    DONE = 0
+    SPEC_WRONG = 1
+    USAGE = 2
+    CELL_FAILED = 3
+    EXPECT_FAILED = 4
+    BRIEF_NOT_MADE = 5
+    INTERRUPTED = 130
+    OUTPUT_CLOSED = 141
+
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""The errno values of an OSError for a full disk."""
+
+
+class BenchError(Exception):
+    """An error that a user can act on: what happened in `message`, and the next step in `hint`.
+
+    `code` names the kind of error, and `exit_code` is what a command ends with that can't go on for it.
+    """
+
+    code: ClassVar[str] = "error"
+    ends_with: ClassVar[ExitCode] = ExitCode.USAGE
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Return what a command ends with: when the cause is a full disk, that no brief was made."""
+        full = isinstance(self.__cause__, OSError) and self.__cause__.errno in FULL
+        return ExitCode.BRIEF_NOT_MADE if full and self.ends_with is ExitCode.USAGE else self.ends_with
+
+    def rendered(self, *, colour: bool) -> str | None:
+        """Return how a terminal shows the error; None for one line of the message and one of the hint."""
+        del colour
+        return None

@@ -1,0 +1,99 @@
+"""Mistakes with signs, commas and comparisons (E0107, E0108, E0117 to E0120)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchbrief.dsl.diagnostics.problem import Mended, Problem
+
+
+@dataclass(frozen=True)
+class WrongSign(Problem):
+    """A sign that has another meaning here. `where` says what `wanted` is for."""
+
+    code = "E0107"
+    says = "`{found}` in place of `{wanted}`"
+    mark = "write `{wanted}`"
+    hint = "{where}"
+    found: str
+    wanted: str
+    where: str
+
+    @property
+    def replacement(self) -> str:
+        return self.wanted
+
+
+@dataclass(frozen=True)
+class Semicolon(Problem):
+    code = "E0108"
+    says = "a `;` is not allowed here"
+    mark = "remove it"
+    hint = "attributes need no separator: write each on its own line, or separate them with spaces"
+
+    @property
+    def replacement(self) -> str:
+        return ""
+
+
+@dataclass(frozen=True)
+class QuotedKey(Mended):
+    code = "E0107"
+    says = "the name of an attribute has no quotes"
+    hint = "an attribute is written `{mended} = value`, without quotes, `:` or a comma at its end"
+
+
+@dataclass(frozen=True)
+class MissingComma(Problem):
+    """`span` is what comes after the missing comma. `closer` could stand there, too; "" where nothing is open."""
+
+    code = "E0117"
+    says = "no `,` before {found}"
+    found: str
+    closer: str
+
+    @property
+    def label(self) -> str:
+        return f"expected `,` or `{self.closer}`" if self.closer else "expected `,`"
+
+    @property
+    def help(self) -> str:
+        return "separate the items with `,`" if self.closer else "write `, higher is better` after the expression"
+
+
+@dataclass(frozen=True)
+class StrayComma(Problem):
+    code = "E0118"
+    says = "this `,` separates nothing"
+    mark = "remove it"
+
+    @property
+    def replacement(self) -> str:
+        return ""
+
+
+@dataclass(frozen=True)
+class DigitsWithCommas(Mended):
+    code = "E0118"
+    says = "a number can't have commas"
+
+
+@dataclass(frozen=True)
+class ChainedComparison(Problem):
+    code = "E0119"
+    says = "comparisons can't be chained"
+    mark = "a second comparison"
+    hint = "write `a < b and b < c`"
+
+
+@dataclass(frozen=True)
+class LogicSign(Problem):
+    code = "E0120"
+    says = "`{found}` is written `{word}`"
+    mark = "write `{word}`"
+    found: str
+    word: str
+
+    @property
+    def replacement(self) -> str:
+        return self.word

@@ -1,0 +1,195 @@
+"""Which known word was meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import takewhile
+
+_FEW = 64
+_LONGEST = 64  # of a word worth comparing: names are short, and a spec may hold a word of megabytes
+
+_SYNONYMS = {
+    "average": "mean", "avg": "mean", "maximum": "max", "minimum": "min", "total": "sum", "stdev": "cv", "stddev": "cv",
+    "deviation": "cv", "import": "use", "include": "use", "require": "use", "benchmark": "experiment",
+    "scenario": "experiment", "test": "experiment", "server": "hardware", "machine": "hardware", "cluster": "hardware",
+    "generator": "client", "assert": "expect", "assertion": "expect", "let": "param", "variable": "param",
+    "chart": "figure", "graph": "figure", "plot": "figure", "duration": "measure", "runtime": "measure",
+    "time": "measure", "rampup": "warm_up", "iterations": "repeats", "repetitions": "repeats", "runs": "repeats",
+    "concurrency": "threads", "clients": "threads", "workers": "threads", "servers": "hosts", "nodes": "hosts",
+    "recordcount": "records", "docs": "records", "documents": "records", "operationcount": "operations",
+    "url": "uri", "address": "uri", "directory": "path", "folder": "path", "datadir": "path", "tps": "throughput",
+    "qps": "throughput", "thruput": "throughput", "iops": "throughput", "requestdistribution": "distribution",
+    "fieldcount": "fields", "fieldlength": "field_length", "count": "repeats", "cash": "cache", "blockcache": "cache",
+    "memtable": "write_buffer", "randread": "readrandom", "randwrite": "fillrandom", "randomwrite": "fillrandom",
+    "seqread": "readseq", "sequentialread": "readseq", "seqwrite": "fillseq", "sequentialwrite": "fillseq",
+}  # fmt: skip
+"""What other tools call it, without `_`. A synonym is only suggested where its word is among the candidates."""
+
+_DOUBLED = re.compile(r"(.)\1+")
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that `word` is most likely a slip for, or None when none is near enough.
+
+    Case, `-` against `_`, missing separators and a plural s count for almost nothing; two parts of a word that
+    changed places, and a swap of neighbours, count as one slip. About one slip is allowed for every three letters. Of
+    two that are equally near, the one that begins like `word` for longer is meant.
+    """
+    if not word or len(word) > _LONGEST:
+        return None
+    known = tuple(candidates)
+    nearest = _nearest_of_few(word, known) if len(known) <= _FEW else _nearest(word, known)
+    return _same(word, known, nearest) or nearest
+
+
+def _same(word: str, known: tuple[str, ...], nearest: str | None) -> str | None:
+    """The candidate that other tools call so; not where a slip of a few letters gives another one."""
+    family, dot, field = word.rpartition(".")
+    meant = _SYNONYMS.get(_plain(field))
+    if meant is None or (nearest is not None and (_cost(word, nearest) or 0.0) < 1.0):
+        return None
+    return f"{family}{dot}{meant}" if f"{family}{dot}{meant}" in known else None
+
+
+def _nearest(word: str, candidates: tuple[str, ...]) -> str | None:
+    best: tuple[tuple[float, int], str] | None = None
+    begin, length, letters = _outline(word)
+    for candidate, other_begin, other_length, other_letters in _outlines(candidates):
+        lacking, added = letters & ~other_letters, other_letters & ~letters
+        if begin != other_begin or (lacking and added):  # neither begins with the other, nor are they all but the same
+            # Each slip accounts for one letter that the other lacks, and for one more, at most.
+            short = min(length, other_length)
+            slips = max(lacking.bit_count(), added.bit_count(), abs(length - other_length))
+            if slips > max(1, short // 3):
+                continue
+        if candidate == word or not candidate or len(candidate) > _LONGEST:
+            continue
+        cost = _cost(word, candidate)
+        if cost is None:
+            continue
+        rank = (cost, -_alike(word, candidate))
+        if best is None or rank < best[0]:
+            best = (rank, candidate)
+    return best[1] if best else None
+
+
+_nearest_of_few = lru_cache(1 << 12)(_nearest)  # a spec asks the same of the same words again and again
+
+
+def likely(word: str, candidates: Iterable[str], most: int = 3) -> tuple[str, ...]:
+    """The candidates that `word` may be a slip for, the likeliest first."""
+    left = list(candidates)
+    found: list[str] = []
+    while len(found) < most and (guess := did_you_mean(word, left)):
+        found.append(guess)
+        left.remove(guess)
+    return tuple(found)
+
+
+@lru_cache(1 << 14)
+def one_slip(word: str, other: str) -> bool:
+    """Whether two words of some length differ by one letter left out, or by two that changed places.
+
+    Stricter than a suggestion needs: `cpu` and `gpu`, `disk1` and `disk2` are different words.
+    """
+    if word == other or min(len(word), len(other)) < 4 or abs(len(word) - len(other)) > 1:
+        return False
+    swapped = sorted(word) == sorted(other)
+    return (swapped or len(word) != len(other)) and _distance(word, other) == 1
+
+
+def _alike(word: str, candidate: str) -> int:
+    """With how many same letters two words begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, candidate, strict=False)))
+
+
+@lru_cache(1 << 14)
+def _cost(word: str, candidate: str) -> float | None:
+    (a, one_a, undoubled_a), (b, one_b, undoubled_b) = _forms(word), _forms(candidate)
+    if a == b:
+        return 0.0
+    if one_a == one_b:
+        return 0.1
+    if len(a) == len(b) >= 6 and a in b + b:
+        return 0.7  # two parts that changed places: `random_read` for `read_random`
+    if undoubled_a == undoubled_b:
+        return 0.5  # a letter typed twice, which is the only slip that a name of one letter allows for
+    short = min(len(a), len(b))
+    allowed = max(1, short // 3) if short > 1 else 0
+    slips = _distance(a, b) if abs(len(a) - len(b)) <= allowed else allowed + 1
+    if slips <= allowed:
+        swapped = sorted(a) == sorted(b)
+        # One wrong letter in a word of two is no likeness; one left out or swapped is.
+        if short <= 2 and len(a) == len(b) and not swapped:
+            return None
+        if swapped:
+            return 0.8 * slips  # letters swapped: rarer by chance than a wrong one
+        return slips + (0.0 if a[0] == b[0] else 0.5)
+    if short >= 3 and (b.startswith(a) or (a.startswith(b) and len(b) >= 4)):
+        return 4.0 + abs(len(a) - len(b)) / _LONGEST  # cut short: `thr` for `threads`
+    return None
+
+
+@lru_cache(1 << 14)
+def _forms(word: str) -> tuple[str, str, str]:
+    """A word without what counts for nothing, the same without a plural s, and with no letter twice in a row."""
+    plain = _plain(word)
+    return plain, plain.rstrip("s"), _DOUBLED.sub(r"\1", plain)
+
+
+@lru_cache(64)
+def _outlines(words: tuple[str, ...]) -> tuple[tuple[str, str, int, int], ...]:
+    """Words with what tells quickly that another one is not like them."""
+    return tuple((word, *_outline(word)) for word in words)
+
+
+def _outline(word: str) -> tuple[str, int, int]:
+    """The first letter of a word without what counts for nothing, its length, and its letters as bits."""
+    plain = _plain(word[: _LONGEST + 1])
+    letters = 0
+    for char in plain:
+        letters |= 1 << (ord(char) & 63)  # some share one
+    return plain[:1], len(plain), letters
+
+
+def _plain(word: str) -> str:
+    return word.lower().replace("-", "").replace("_", "").replace(" ", "") or word
+
+
+def _distance(a: str, b: str) -> int:
+    """Insertions, deletions, replacements and swaps of neighbours between two words (optimal string alignment).
+
+    Bit-parallel: a column of the table of distances is kept as the bits of whole numbers, one for each step up, down or
+    neither (Hyyrö, A Bit-Vector Algorithm for Computing Levenshtein and Damerau Edit Distances, 2003).
+    """
+    if not a:
+        return len(b)
+    places = _places(a)
+    every = (1 << len(a)) - 1
+    last = 1 << len(a) >> 1
+    up, down, same, before = every, 0, 0, 0
+    distance = len(a)
+    for char in b:
+        match = places.get(char, 0)
+        swapped = ((~same & match) << 1) & before
+        same = ((((match & up) + up) ^ up) | match | down | swapped) & every
+        rising = down | (~(same | up) & every)
+        falling = same & up
+        distance += (rising & last > 0) - (falling & last > 0)
+        rising = (rising << 1 | 1) & every
+        falling = (falling << 1) & every
+        up = falling | (~(same | rising) & every)
+        down = rising & same
+        before = match
+    return distance
+
+
+@lru_cache(256)
+def _places(word: str) -> dict[str, int]:
+    """The places at which each letter of a word stands, as bits."""
+    places: dict[str, int] = {}
+    for index, char in enumerate(word):
+        places[char] = places.get(char, 0) | 1 << index
+    return places

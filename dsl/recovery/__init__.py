@@ -1,0 +1,1 @@
+"""After a syntax error: what was meant, and where reading goes on."""

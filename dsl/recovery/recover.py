@@ -1,0 +1,357 @@
+"""Reading on behind a syntax error, so that the next ones are told too, and what the rest of a text means.
+
+The text is cut where declarations begin at the margin. In a part with a mistake, the smallest thing around it that can
+be mended or left out is: the sign that is wrong, the value of the attribute, the attribute, the declaration. What is
+put in its place is as long as it was, so that every place stays where it is. A mistake counts as got over when the
+grammar reads on behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import takewhile
+
+from benchbrief.dsl.diagnostics import syntax_errors
+from benchbrief.dsl.diagnostics.diagnostic import Diagnostic, Note, SpecError
+from benchbrief.dsl.recovery import brackets
+from benchbrief.dsl.recovery.parser_stop import PIECE
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.parse import parse_part, reach
+from benchbrief.dsl.syntax.source import Source, Span
+
+MOST = 25
+"""Syntax errors that are told at once."""
+_BUDGET = 150_000  # characters that are read anew to get over mistakes: less than half a second
+_HOLDER = "_"  # a name that nothing has, in the place of a value that can't be read
+_BLANK = re.compile(r"[^\r\n]")
+_TAIL = re.compile(r",\s*(?:higher|lower)\b.*", re.DOTALL)
+_NAMED = re.compile(r"(metric|param)\s+[A-Za-z_]\w*(?=\W)")
+_EXPECT = re.compile(r'expect\b(?:\s*"[^"\r\n]*")?(?=\s)')
+_HEAD = re.compile(r"([A-Za-z_]\w*\s+[A-Za-z_]\w*)\b([^{}\r\n]*)(?=\{)")
+_DANGLING = re.compile(r"[=,+\-*/<>.]\s*\Z")
+_WORD = re.compile(r"[^\W\d]\w*")
+_OF_BRACKETS = frozenset(
+    {syntax_errors.UnclosedBracket.code, syntax_errors.WrongCloser.code, syntax_errors.StrayCloser.code}
+)
+_OPEN = frozenset({syntax_errors.UnclosedString.code, syntax_errors.UnclosedText.code})
+_GOES_ON = frozenset("=,+-*/([<>:.") | {"==", "<=", ">=", "!=", ".."}
+
+
+@dataclass
+class Lost:
+    """What of a text could not be read: what is said of it, or for the want of it, is no mistake of its own."""
+
+    source: Source
+    places: list[tuple[int, int]] = field(default_factory=list)
+    parts: list[tuple[int, int]] = field(default_factory=list)
+    """Declarations that lack an attribute that could not be read."""
+    words: set[str] = field(default_factory=set)
+    """Among them are the names of what could not be read."""
+    whole: bool = True
+    """Every declaration could be read, though not each of its values."""
+
+    def concerns(self, diagnostic: Diagnostic) -> bool:
+        """Whether a diagnostic may only follow from what was lost."""
+        spans = [diagnostic.span, *(note.span for note in diagnostic.notes)]
+        within = [span for span in spans if span is not None]
+        if any(not self.words.isdisjoint(_WORD.findall(span.text)) for span in within):
+            return True
+        here = [span for span in within if span.source is self.source]
+        return any(span.start < end and start < span.end for span in here for start, end in self.places)
+
+    def lacks(self, span: Span) -> bool:
+        """Whether something is missing at a place because it could not be read."""
+        return span.source is self.source and any(start <= span.start < end for start, end in self.parts)
+
+
+class PartlyRead(SpecError):
+    """The syntax errors of a text, with the tree of what could be read nonetheless."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...], tree: ast.File, lost: tuple[Lost, ...]) -> None:
+        super().__init__(diagnostics)
+        self.tree = tree
+        self.lost = lost
+
+
+def parse_on(source: Source) -> ast.File:
+    """The file's syntax tree. Raises PartlyRead with the syntax errors, SpecError when there is no reading on."""
+    brackets.check_depth(source, 0, len(source.text))
+    brackets.check_size(source)
+    whole: list[ast.Declaration] = []
+    try:
+        return parse_part(source, 0, source.text, whole)
+    except SpecError as error:
+        known = tuple(mistake.moved(source, 0) for mistake in error.diagnostics)
+    found = _Recovery(source).run(known, whole)
+    raise found or SpecError(known)
+
+
+def in_the_light_of(first: Diagnostic, found: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """The mistakes of parts, with what all of the text says of the first: what is behind it may tell more of it."""
+    one, other = found[0].span, first.span
+    if one and other and one.source is other.source and one.line == other.line:
+        return [first, *found[1:]]
+    return [*found] if any(each.span == other for each in found) else [first, *found]
+
+
+def unread(source: Source, diagnostics: tuple[Diagnostic, ...] = ()) -> PartlyRead:
+    """All of a text is lost."""
+    whole = (0, len(source.text))
+    lost = Lost(source, [whole], words=set(_WORD.findall(source.text)), whole=False)
+    return PartlyRead(diagnostics, ast.File(Span(source, *whole), ()), (lost,))
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """A part's text with something else in [start, end), and what was lost by it."""
+
+    text: str
+    start: int
+    end: int
+    statement: bool = False
+    """Not only a value was lost."""
+
+
+class _Recovery:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.lost = Lost(source)
+        self.found: list[Diagnostic] = []
+        self.spent = 0
+        self.full = False
+
+    def run(self, known: tuple[Diagnostic, ...], whole: list[ast.Declaration]) -> PartlyRead | None:
+        """`known` are the mistakes at which the text stops, `whole` the declarations before them."""
+        text = self.source.text
+        starts = brackets.declaration_starts(text)
+        # The last of them may only seem to be whole.
+        begin = starts[bisect_right(starts, whole[-1].span.end) - 1] if whole else 0
+        begin = min(begin, whole[-1].span.start) if whole else 0
+        declarations = [each for each in whole if each.span.end <= begin]
+        starts = [begin, *starts[bisect_right(starts, begin) :]]
+        for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+            here = known if (start, end) == (0, len(text)) else ()
+            declarations += self._part(start, end, here) if not self.full else ()
+        if self.full:
+            self.lost.whole = False
+        if not self.found:  # the cut itself was at fault
+            return None
+        self.found = in_the_light_of(known[0], self.found)
+        if self.full:
+            more = Note("there are more findings than these: correct these first")
+            self.found[-1] = replace(self.found[-1], notes=(*self.found[-1].notes, more))
+        tree = ast.File(Span(self.source, 0, len(text)), tuple(declarations))
+        return PartlyRead(tuple(self.found), tree, (self.lost,))
+
+    def _part(self, start: int, end: int, known: tuple[Diagnostic, ...] = ()) -> tuple[ast.Declaration, ...]:
+        """The declarations in [start, end) of the text, of which the first mistakes may be known."""
+        text = self.source.text[start:end]
+        first = True
+        while not self.full:
+            mistakes = known if first and known else ()
+            if not mistakes:
+                try:
+                    brackets.check_depth(Source(self.source.name, text), 0, len(text))
+                    return parse_part(self.source, start, text).declarations
+                except SpecError as error:
+                    mistakes = error.diagnostics
+            paired = _paired(self.source.text[start:end])
+            mistake = mistakes[0]
+            if not first and ((paired and mistake.code in _OF_BRACKETS) or self._told(mistake, start)):
+                break  # it was leaving something out that parted a pair; or nothing was got over
+            first = False
+            self.found.extend(each.moved(self.source, start) for each in mistakes[: MOST - len(self.found)])
+            self.full = len(self.found) >= MOST or self.spent > _BUDGET
+            cut = _misspelt_declaration(mistake)
+            if cut is not None and text == self.source.text[start:end]:
+                before = self._part(start, start + cut) if cut else ()
+                self._lose(start + cut, end)
+                return before
+            better = self._over(text, mistake) if paired and mistake.code not in _OPEN else None
+            if better is None:  # or what belongs to what is not known any more
+                break
+            text = better.text
+            begin, stop = start + better.start, start + better.end
+            self.lost.places.append((begin, max(stop, begin + 1)))
+            if text.startswith("param"):
+                self.lost.words.update(_WORD.findall(text)[1:2])
+            if better.statement:
+                self.lost.parts.append((start, end))
+                self.lost.words.update(_WORD.findall(self.source.text[begin:stop]))
+            elif text.startswith("hardware"):  # a fact is named by its key
+                self.lost.words.update(_WORD.findall(text, 0, better.start)[-1:])
+        self._lose(start, end)
+        return ()
+
+    def _told(self, mistake: Diagnostic, start: int) -> bool:
+        moved = mistake.moved(self.source, start)
+        return any((each.code, each.span) == (moved.code, moved.span) for each in self.found)
+
+    def _lose(self, start: int, end: int) -> None:
+        """Leave out all that stands in [start, end) of the text."""
+        self.lost.places.append((start, end))
+        self.lost.words.update(_WORD.findall(self.source.text[start:end]))
+        self.lost.whole = False
+
+    def _over(self, text: str, mistake: Diagnostic) -> _Attempt | None:
+        """The least loss with which the grammar gets over a mistake in a part's text."""
+        if self.spent + 2 * len(text) > _BUDGET:
+            return None
+        stopped = reach(text)
+        self.spent += len(text)
+        cause = mistake.span.start if mistake.span else 0
+        if stopped > cause and (without := _without_string(text, cause)):
+            return without
+        builds = stopped > len(text)  # the mistake is within a number
+        at = cause if builds else stopped
+        for attempt in _attempts(text, at, min(cause, at), mistake):
+            if self.spent > _BUDGET:
+                return None
+            self.spent += len(text)
+            if builds or reach(attempt.text) > max(at, attempt.end if attempt.end < len(text) else at):
+                return attempt
+        return None
+
+
+def _misspelt_declaration(mistake: Diagnostic) -> int | None:
+    """Where something begins by a word that no declaration begins with."""
+    return mistake.span.start if mistake.code == syntax_errors.UnknownDeclaration.code and mistake.span else None
+
+
+def _without_string(text: str, at: int) -> _Attempt | None:
+    """The text with an empty string in place of the one around `at`, all of whose mistakes are known."""
+    pieces = takewhile(lambda piece: piece.start() < at, PIECE.finditer(text))
+    around = next((piece for piece in pieces if at < piece.end()), None)
+    return _put(text, *around.span(), '""') if around and around.lastgroup == "string" else None
+
+
+def _put(text: str, begin: int, end: int, instead: str, *, statement: bool = False) -> _Attempt:
+    blank = _BLANK.sub(" ", text[begin:end])[len(instead) :]
+    return _Attempt(text[:begin] + instead + blank + text[end:], begin, end, statement)
+
+
+def _attempts(text: str, at: int, cause: int, mistake: Diagnostic) -> Iterator[_Attempt]:
+    """The ways to get over a mistake at `at`, those that lose least first."""
+
+    put = partial(_put, text)
+
+    change = mistake.suggestion
+    if change is not None and len(change.replacement) <= change.span.end - change.span.start:
+        yield put(change.span.start, change.span.end, change.replacement)
+    if text.startswith(("metric", "expect", "param", "use")):
+        tail = _TAIL.search(text)
+        if tail and tail.start() <= at:
+            yield put(tail.start(), len(text), "")
+        if text.startswith(("metric", "param")) and (head := _NAMED.match(text)) and len(text) - head.end() > 2:
+            sign = text.find("=", head.end())
+            if head.end() <= sign < at and len(text) - sign > 2:
+                yield put(sign, len(text), "= _")
+            yield put(head.end(), len(text), " =_")
+        if (head := _EXPECT.match(text)) and len(text) - head.end() > 2:
+            yield put(head.end(), len(text), " _")
+        return
+    if "{" not in text:  # of what has a block: that is missing, not what stands before it
+        return
+    begin, end = _statement(text, at, cause)
+    dangling = _DANGLING.search(text, 0, begin)
+    if dangling:  # `threads = 1..` goes on with the key behind it
+        before, _ = _statement(text, begin - 1, begin - 1)
+        earlier = _equals(text, before, begin)
+        if earlier is not None and begin - earlier > 2:
+            yield put(earlier, begin, f"={_HOLDER}")
+    if begin > 0:
+        equals = _equals(text, begin, end)
+        if equals is not None and end - equals > 2:
+            yield put(equals, end, f"={_HOLDER}")
+        word = _WORD.match(text, begin)
+        if equals is None and (head := _HEAD.match(text, begin)) and cause < head.end(2):
+            yield put(head.start(2), head.end(2), "", statement=True)
+        elif equals is None and word and end - word.end() > 2:
+            yield put(begin, end, f"{word.group()}={_HOLDER}")
+        yield put(begin, _closed(text, begin, end), "", statement=True)
+    elif head := _HEAD.match(text):
+        yield put(head.start(2), head.end(2), "", statement=True)
+    if (piece := PIECE.match(text, at)) and piece.lastgroup == "sign" and piece.group() != "=":
+        yield put(at, piece.end(), "")
+
+
+def _statement(text: str, at: int, cause: int) -> tuple[int, int]:
+    """The attribute, or the head of a block, that holds the cause of a mistake: to the next one behind `at`."""
+    starts, ends = _outline(text)
+    begin = max((place for place in starts if place <= cause), default=0)
+    following = starts[bisect_right(starts, max(at, begin)) :] if at not in starts or at == begin else [at]
+    last = following[0] if following else len(text)
+    return begin, next((end for end in ends if begin < end <= last and end >= at), last)
+
+
+def _outline(text: str) -> tuple[list[int], list[int]]:
+    """Where attributes and inner blocks begin, and the `}` that close blocks."""
+    starts: list[int] = []
+    ends: list[int] = []
+    stack: list[str] = []
+    before = word = ""
+    for piece in PIECE.finditer(text):
+        kind, word = piece.lastgroup, piece.group()
+        if kind == "blank":
+            continue
+        line_start = not text[text.rfind("\n", 0, piece.start()) + 1 : piece.start()].strip()
+        if kind == "word":
+            keyed = _key(text, piece.end())
+            inside = bool(stack) and stack[-1] == "{"
+            if keyed and line_start and not inside and stack:  # of a bracket that was never closed
+                while stack and stack[-1] != "{":
+                    stack.pop()
+                inside = True
+            if inside and (keyed or before == "{" or (line_start and before not in _GOES_ON)):
+                starts.append(piece.start())
+        elif word in ("(", "["):
+            stack.append("(")
+        elif word == "{":
+            stack.append("(" if before in _GOES_ON else "{")
+        elif word in (")", "]"):
+            if stack and stack[-1] == "(":
+                stack.pop()
+        elif word == "}" and stack and stack.pop() == "{":
+            ends.append(piece.start())
+        before = word
+    return starts, ends
+
+
+_KEY = re.compile(r'[ \t]*(?:"[^"\r\n]*"[ \t]*)?=(?![=<>])')
+
+
+def _key(text: str, end: int) -> bool:
+    return _KEY.match(text, end) is not None
+
+
+def _equals(text: str, begin: int, end: int) -> int | None:
+    """The `=` of the attribute in [begin, end)."""
+    word = _WORD.match(text, begin, end)
+    sign = _KEY.match(text, word.end(), end) if word else None
+    return sign.end() - 1 if sign else None
+
+
+def _closed(text: str, begin: int, end: int) -> int:
+    """`end`, or where the blocks that are opened in [begin, end) are closed behind it, if they are."""
+    depth = 0
+    for piece in PIECE.finditer(text, begin):
+        if piece.start() >= end and depth <= 0:
+            break
+        depth += {"{": 1, "}": -1}.get(piece.group(), 0)
+        if piece.start() >= end and depth == 0:
+            return piece.end()
+    return end
+
+
+def _paired(text: str) -> bool:
+    """Whether a part closes each block that it opens, and no other."""
+    depth = 0
+    for piece in PIECE.finditer(text):
+        depth += {"{": 1, "}": -1}.get(piece.group(), 0)
+        if depth < 0:
+            return False
+    return depth == 0

@@ -1,0 +1,358 @@
+"""Text -> syntax tree: drives the grammar in `bench.lark`. The only module that knows the parser library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from threading import RLock
+from typing import Any, TypeVar, cast
+
+from lark import Lark, Transformer, Tree
+
+from benchbrief.dsl.diagnostics import syntax_errors
+from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.diagnostics.problem import Problem
+from benchbrief.dsl.recovery import brackets, slips
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.parser_loop import Driver, Stopped, Token
+from benchbrief.dsl.syntax.source import Source, Span
+from benchbrief.dsl.syntax.strings import read_string
+
+_Node = TypeVar("_Node", bound=ast.Expr)
+Children = Sequence[Any]  # tokens, nodes and None, as the rule in bench.lark has them
+
+_MULTIPLIERS = {"k": 3, "M": 6, "G": 9, "T": 12}
+_QUANTITY = re.compile(r"([0-9_.]+)(?:[eE]([+-]?)0*([0-9]{1,9})[0-9]*)?(?:([kMGT])(?!\w))?\s*(.*)")
+_FURTHER = 200  # characters behind the place where the parser stopped that are tried with another word
+_BEFORE = 20_000  # and before it, at most
+_LOCK = RLock()  # the tree builder holds the source that is being read
+
+
+def parse(source: Source) -> ast.File:
+    """The file's syntax tree. Raises SpecError with the first syntax error, and with all of the text that it is in."""
+    brackets.check_depth(source, 0, len(source.text))
+    brackets.check_size(source)
+    return cast(ast.File, _parse("file", source, 0, len(source.text)))
+
+
+def parse_part(source: Source, start: int, text: str, whole: list[ast.Declaration] | None = None) -> ast.File:
+    """The tree of a text that stands in place of a source's at `start`, and is as long; its places are the source's.
+
+    Raises SpecError with the first syntax error, and with all of the string that it is in; their places are in the
+    text. `whole` then gets the declarations that were read before it.
+    """
+    values: list[Any] = []
+    here = Source(source.name, text)
+    try:
+        return cast(ast.File, _built("file", source, start, text, values))
+    except Stopped as stopped:
+        mistakes = [_mistake("file", here, 0, len(text), stopped).diagnostic()]
+    except SpecError as error:
+        mistakes = [mistake.moved(here, -start) for mistake in error.diagnostics]
+    if whole is not None and values and isinstance(values[0], Tree):
+        whole.extend(cast(list[ast.Declaration], values[0].children))
+    raise SpecError(tuple(mistakes))
+
+
+def reach(text: str) -> int:
+    """Where the grammar stops in a text; behind its end when it is whole."""
+    return _stops("file", "", text)
+
+
+def parse_expression(source: Source, start: int, end: int) -> ast.Expr:
+    """The expression in [start, end) of a source. Raises SpecError."""
+    brackets.check_depth(source, start, end)
+    return cast(ast.Expr, _parse("expr", source, start, end))
+
+
+def _parse(rule: str, source: Source, start: int, end: int) -> Any:
+    try:
+        return _built(rule, source, start, source.text[start:end])
+    except Stopped as stopped:
+        mistake = _mistake(rule, source, start, end, stopped)
+    raise mistake.error()
+
+
+def _built(rule: str, source: Source, start: int, text: str, values: list[Any] | None = None) -> Any:
+    """What a text is that stands at `start` of a source. Raises Stopped, whose place is in the text, and SpecError."""
+    with _LOCK:
+        driver, builder = _parser()
+        outer = builder.source, builder.offset, builder.depths
+        depths = builder.depths if builder.source is source else {}  # a hole is as deep as its string, and deeper
+        builder.source, builder.offset, builder.depths = source, start, depths
+        try:
+            return driver.parse(text, rule, values)
+        finally:
+            builder.source, builder.offset, builder.depths = outer
+
+
+def _mistake(rule: str, source: Source, start: int, end: int, stopped: Stopped) -> Problem:
+    at = start + stopped.at
+    problem = slips.explain(source, start, end, at, stopped.expected)
+    if problem.suggestion is None:
+        problem = _misspelt(rule, source, start, end, at) or problem
+    return problem
+
+
+def _misspelt(rule: str, source: Source, start: int, end: int, at: int) -> Problem | None:
+    """The keyword with a slip in it because of which the parser stopped: with the right one it gets further."""
+    slipped = list(slips.misspelt_keywords(source, start, end, at))
+    if not slipped:
+        return None
+    earliest = min(word.start for word, _ in slipped)
+    end = min(end, at + _FURTHER)
+    begins = [("", start)]
+    if rule == "file":
+        begins = [(opened, place) for opened, place in slips.heads_before(source, start, at) if place <= earliest]
+    # Within a block that is closed before the place, the text breaks off elsewhere.
+    opened, begin = next(
+        ((opened, place) for opened, place in begins if _stops(rule, opened, source.text[place:end]) == at - place),
+        ("", start),
+    )
+    if at - begin > _BEFORE:
+        return None
+    for word, keyword in slipped:
+        text = source.text[begin : word.start] + keyword + source.text[word.end : end]
+        if _stops(rule, opened, text) > at - begin + len(keyword) - (word.end - word.start):
+            return syntax_errors.MisspeltWord(word, word.text, keyword)
+    return None
+
+
+def _stops(rule: str, opened: str, text: str) -> int:
+    """Where the grammar stops in a text that stands behind `opened`; behind its end when it is whole."""
+    try:
+        _grammar().parse(opened + text, rule)
+    except Stopped as stopped:
+        return stopped.at - len(opened)
+    return len(text) + 1
+
+
+@cache
+def _library() -> tuple[Lark, _Builder]:
+    builder = _Builder()
+    text = Path(__file__).with_name("bench.lark").read_text(encoding="utf-8")
+    return Lark(text, parser="lalr", start=["file", "expr"], transformer=builder), builder
+
+
+@cache
+def _grammar() -> Driver:
+    """A parser that builds nothing: it only says how far a text can be read."""
+    return Driver(_library()[0], builds=False)
+
+
+@cache
+def _parser() -> tuple[Driver, _Builder]:
+    library, builder = _library()
+    return Driver(library), builder
+
+
+class _Builder(Transformer[Token, Any]):
+    """One method for each rule: the children as the grammar names them -> a node of the syntax tree.
+
+    `offset` is where the text that is being parsed starts in the source: not 0 for the hole of a string. `depths` are
+    the levels of the expressions so far, by identity: each is alive until its text is parsed.
+    """
+
+    source: Source = Source("", "")
+    offset: int = 0
+    depths: dict[int, int] = {}  # noqa: RUF012  # replaced, never changed, by each parse
+
+    def _span(self, first: Token, last: Token) -> Span:
+        return Span(self.source, self.offset + first.start_pos, self.offset + last.end_pos)
+
+    def _name(self, token: Token) -> ast.Name:
+        return ast.Name(self._span(token, token), str(token))
+
+    def _optional(self, token: Token | None) -> ast.Name | None:
+        return self._name(token) if token is not None else None
+
+    def _deeper(self, node: _Node, *inner: ast.Expr) -> _Node:
+        """The node, if it is not so deep that whoever walks the tree would run out of stack."""
+        depths = self.depths
+        depth = 1 + max([depths.get(id(expr), 0) for expr in inner], default=0)
+        if depth > brackets.MAX_LEVELS:
+            raise syntax_errors.TooDeep(node.span, "an expression is", brackets.MAX_LEVELS).error()
+        depths[id(node)] = depth
+        return node
+
+    # Declarations
+
+    def file(self, declarations: Children) -> ast.File:
+        return ast.File(Span(self.source, 0, len(self.source.text)), tuple(declarations))
+
+    def param(self, children: Children) -> ast.Param:
+        keyword, name, value = children
+        return ast.Param(self._span(keyword, keyword).to(value.span), self._name(name), value)
+
+    def use(self, children: Children) -> ast.Use:
+        keyword, path = children
+        return ast.Use(self._span(keyword, keyword).to(path.span), path)
+
+    def expect(self, children: Children) -> ast.Expect:
+        keyword, label, condition = children
+        return ast.Expect(self._span(keyword, keyword).to(condition.span), label, condition)
+
+    def metric(self, children: Children) -> ast.Metric:
+        keyword, name, label, unit, value, direction, better = children
+        span = self._span(keyword, keyword).to(value.span)
+        return ast.Metric(
+            self._span(keyword, better) if better is not None else span,
+            self._name(name),
+            label,
+            self._optional(unit),
+            value,
+            str(direction) if direction is not None else None,
+        )
+
+    def block(self, children: Children) -> ast.Block:
+        keyword, name, label, base, *body, closer = children
+        span = self._span(keyword, closer)
+        return ast.Block(span, self._name(keyword), self._optional(name), label, base, None, tuple(body))
+
+    def inherited(self, children: Children) -> ast.Block:
+        keyword, name, label, base = children
+        span = self._span(keyword, keyword).to(base.span)
+        return ast.Block(span, self._name(keyword), self._optional(name), label, base, None, ())
+
+    def each(self, children: Children) -> ast.Block:
+        keyword, subject, *body, closer = children
+        span = self._span(keyword, closer)
+        return ast.Block(span, self._name(keyword), None, None, None, self._name(subject), tuple(body))
+
+    def override(self, children: Children) -> ast.Block:
+        keyword, subject, name, label, *body, closer = children
+        span = self._span(keyword, closer)
+        return ast.Block(span, self._name(keyword), self._optional(name), label, None, self._name(subject), tuple(body))
+
+    def formula(self, children: Children) -> ast.Block:
+        keyword, token, arguments = children
+        metric = self._name(token)
+        base: ast.Expr = metric
+        if arguments is not None:
+            base = ast.Index(metric.span.to(arguments[-1].span), metric, arguments)
+        span = self._span(keyword, keyword).to(base.span)
+        return ast.Block(span, self._name(keyword), metric, None, base, None, ())
+
+    def attribute(self, children: Children) -> ast.Attribute:
+        key, label, *values = children
+        span = self._span(key, key).to(values[-1].span)
+        return ast.Attribute(span, self._name(key), label, tuple(values))
+
+    # Values
+
+    def option(self, children: Children) -> ast.Option:
+        word, value = children
+        return ast.Option(self._span(word, word).to(value.span), self._name(word), value)
+
+    def every(self, children: Children) -> ast.Every:
+        subject, interval, target = children
+        node = ast.Every(subject.span.to((target or interval).span), subject, interval, target)
+        return self._deeper(node, subject, interval, *([target] if target else []))
+
+    def by(self, children: Children) -> ast.By:
+        subject, keyword, *names = children
+        dimensions = tuple(self._name(name) for name in names[::2])  # every other one is `and`
+        return self._deeper(ast.By(subject.span.to(dimensions[-1].span), subject, str(keyword), dimensions), subject)
+
+    # Expressions
+
+    def binary(self, children: Children) -> ast.Binary:
+        left, operator, right = children
+        span = left.span.to(right.span)
+        return self._deeper(ast.Binary(span, str(operator), left, right, self._span(operator, operator)), left, right)
+
+    def unary(self, children: Children) -> ast.Unary:
+        operator, operand = children
+        return self._deeper(ast.Unary(self._span(operator, operator).to(operand.span), str(operator), operand), operand)
+
+    def attr(self, children: Children) -> ast.Attr:
+        base, field = children
+        name = self._name(field)
+        return self._deeper(ast.Attr(base.span.to(name.span), base, name), base)
+
+    def index(self, children: Children) -> ast.Index:
+        base, _, arguments, closer = children
+        span = base.span.to(self._span(closer, closer))
+        return self._deeper(ast.Index(span, base, arguments), base, *(argument.value for argument in arguments))
+
+    def name(self, children: Children) -> ast.Name:
+        return self._name(children[0])
+
+    def quantity(self, children: Children) -> ast.Quantity:
+        """`75M records`: the digits, the multiplier that stands at the last one, and the unit."""
+        token = children[0]
+        span = self._span(token, token)
+        parts = _QUANTITY.fullmatch(token)
+        digits, sign, exponent, multiplier, unit = parts.groups() if parts else (token, "", "", "", "")
+        power = int(f"{sign}{exponent}" if exponent else "0") + _MULTIPLIERS.get(multiplier, 0)
+        number = f"{digits.replace('_', '')}e{power}"
+        value = float(number)  # one conversion: 2.3k is 2300, not 2.3 * 1000
+        if value == float("inf") or (value == 0.0 and digits.strip("0._")):
+            raise syntax_errors.BadNumber(span, large=value > 0).error()
+        unit_span = Span(self.source, span.end - len(unit), span.end) if unit else None
+        return ast.Quantity(span, value, unit or "", unit_span, value.is_integer())
+
+    def string(self, children: Children) -> ast.String:
+        span = self._span(children[0], children[0])
+        string = read_string(self.source, span.start, span.end, parse_expression)
+        return self._deeper(string, *(part.expr for part in string.parts if isinstance(part, ast.Hole)))
+
+    def list(self, children: Children) -> ast.List:
+        opener, *items, closer = children
+        items = [item for item in items if item is not None]
+        return self._deeper(ast.List(self._span(opener, closer), tuple(items)), *items)
+
+    def group(self, children: Children) -> ast.Expr:
+        """What is in brackets; an operation's span takes them in, so that `(a + b) * c` is underlined whole."""
+        opener, inner, closer = children
+        if not isinstance(inner, ast.Binary | ast.Unary):
+            return cast(ast.Expr, inner)
+        whole = replace(inner, span=self._span(opener, closer))
+        self.depths[id(whole)] = self.depths.pop(id(inner))
+        return whole
+
+    def call(self, children: Children) -> ast.Call:
+        function, _, arguments, closer = children
+        return self._call(function, arguments or (), (), None, closer)
+
+    def reduction(self, children: Children) -> ast.Call:
+        """What stands after `over`: the dimensions, and arguments with a name, `at: 95 %`."""
+        function, _, subject, overs, condition, closer = children
+        named = tuple(over for over in overs if isinstance(over, ast.Argument))
+        names = tuple(over for over in overs if isinstance(over, ast.Name))
+        return self._call(function, (ast.Argument(subject.span, None, subject), *named), names, condition, closer)
+
+    def filtered(self, children: Children) -> ast.Call:
+        function, opener, subject, condition, closer = children
+        return self.reduction((function, opener, subject, (), condition, closer))
+
+    def _call(
+        self,
+        function: Token,
+        arguments: tuple[ast.Argument, ...],
+        over: tuple[ast.Name, ...],
+        condition: ast.Expr | None,
+        closer: Token,
+    ) -> ast.Call:
+        inner = [argument.value for argument in arguments]
+        inner += [condition] if condition else []
+        span = self._span(function, closer)
+        return self._deeper(ast.Call(span, self._name(function), arguments, over, condition), *inner)
+
+    def overs(self, children: Children) -> tuple[ast.Name | ast.Argument, ...]:
+        return tuple(children)
+
+    def over(self, children: Children) -> ast.Name | ast.Argument:
+        name, value = children
+        return self._name(name) if value is None else self.argument(children)
+
+    def arguments(self, children: Children) -> tuple[ast.Argument, ...]:
+        return tuple(children)
+
+    def argument(self, children: Children) -> ast.Argument:
+        key, value = children
+        span = self._span(key, key).to(value.span) if key is not None else value.span
+        return ast.Argument(span, self._optional(key), value)

@@ -1,0 +1,158 @@
+"""What is inside a quoted string: plain text, escapes and `{expression:format}` holes."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Callable
+from itertools import islice
+
+from benchbrief.dsl.diagnostics import syntax_errors
+from benchbrief.dsl.diagnostics.diagnostic import SpecError
+from benchbrief.dsl.syntax.ast import Expr, Hole, String
+from benchbrief.dsl.syntax.source import Source, Span
+
+ParseHole = Callable[[Source, int, int], Expr]
+"""Parses the expression in [start, end) of a source."""
+
+_MOST = 25  # mistakes of one text that are told at once
+_UNPRINTABLE = re.compile(
+    "(?:(?!\t|\r?\n)[\x00-\x1f\x7f-\x9f]|[\ud800-\udfff\ufdd0-\ufdef"
+    + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(17))
+    + "])+"
+)
+"""Control characters but tabs and line ends, lone surrogates, and code points that are no characters."""
+_SPECIAL = re.compile(r"\\[\s\S]|\{\{|\}\}|\{|\}")
+_IN_HOLE = re.compile(r'"(?>[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*)"|[()\[\]{}:]')
+_PLAIN = {"\\n": "\n", "\\t": "\t", '\\"': '"', "\\\\": "\\", "{{": "{", "}}": "}"}
+
+
+def read_string(source: Source, start: int, end: int, parse_hole: ParseHole) -> String:
+    """The string whose token, with its quotes, is [start, end) of the source. Raises SpecError with all that is wrong.
+
+    In a text of many lines the first and the last line are dropped when blank, and so is the indentation that all
+    lines after the first share.
+    """
+    text = source.text
+    newline: re.Pattern[str] | None = None
+    if text.startswith('"""', start) and end - start >= 6:
+        at, stop, margin = _trim(text, start + 3, end - 3)
+        newline = re.compile(rf"\r?\n(?:{margin})?")
+    else:
+        at, stop = start + 1, end - 1
+
+    parts: list[str | Hole] = []
+    plain: list[str] = []
+    unprintable = (Span(source, *each.span()) for each in _UNPRINTABLE.finditer(text, start, end))
+    wrong = [syntax_errors.Unprintable(span).diagnostic() for span in islice(unprintable, _MOST)]
+
+    def add(piece: str) -> None:
+        if piece:
+            plain.append(newline.sub("\n", piece) if newline else piece)
+
+    while special := _SPECIAL.search(text, at, stop):
+        add(text[at : special.start()])
+        at = special.end()
+        word = special.group()
+        if word in _PLAIN:
+            plain.append(_PLAIN[word])
+        elif word == "{":
+            if plain:
+                parts.append("".join(plain))
+                plain.clear()
+            colon, brace = _hole(source, special.start(), stop)
+            at = brace + 1 if brace >= 0 else stop
+            try:
+                parts.append(_filled(source, special.start(), colon, brace, parse_hole))
+            except SpecError as error:
+                if brace < 0 and newline is None and _has_odd_quotes(text, start):
+                    raise syntax_errors.UnpairedQuote(Span(source, start, end)).error() from None
+                wrong.extend(error.diagnostics)
+        elif word == "}":
+            wrong.append(syntax_errors.StrayBrace(Span(source, special.start(), at)).diagnostic())
+        else:
+            wrong.append(syntax_errors.BadEscape(Span(source, special.start(), at), word).diagnostic())
+        if len(wrong) >= _MOST:
+            break
+    if wrong:
+        raise SpecError(tuple(wrong))
+    add(text[at:stop])
+    if plain or not parts:
+        parts.append("".join(plain))
+    return String(Span(source, start, end), tuple(parts))
+
+
+def _has_odd_quotes(text: str, at: int) -> bool:
+    """Whether one of the quotes on a line has no partner, so that each text pairs with the quote of the next."""
+    begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+    line = text[begin : end if end >= 0 else len(text)]
+    return len(re.findall(r'(?<!\\)"', line)) % 2 == 1
+
+
+def _hole(source: Source, start: int, stop: int) -> tuple[int, int]:
+    """Where the expression of the hole whose `{` is at `start` ends, and where its `}` is; -1 for none."""
+    depth = 0
+    colon = -1
+    at = start + 1
+    while piece := _IN_HOLE.search(source.text, at, stop):
+        at = piece.end()
+        match piece.group():
+            case "(" | "[":
+                depth += 1
+            case ")" | "]":
+                depth -= 1
+            case ":" if depth == 0 and colon < 0:
+                colon = piece.start()
+            case "{":
+                break
+            case "}":
+                return colon if colon >= 0 else piece.start(), piece.start()
+    return -1, -1
+
+
+def _filled(source: Source, start: int, expr_end: int, end: int, parse_hole: ParseHole) -> Hole:
+    if end < 0:
+        raise syntax_errors.UnclosedHole(Span(source, start, start + 1)).error()
+    span = Span(source, start, end + 1)
+    if not source.text[start + 1 : expr_end].strip():
+        raise syntax_errors.EmptyHole(span).error()
+    return Hole(span, parse_hole(source, start + 1, expr_end), source.text[expr_end + 1 : end])
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int, str]:
+    """Where the lines of a text begin and end once blank first and last lines are gone, and a pattern for their margin.
+
+    A line of blanks is all margin.
+    """
+    first, newline, rest = text[start:end].partition("\n")
+    if not newline:
+        return start, end, ""
+    lines = rest.split("\n")
+    margins = [line[: len(line) - len(line.lstrip(" \t"))] for line in lines if line.strip()]
+    common = os.path.commonprefix(margins)  # noqa: RUF071  # character by character is what is wanted
+    margin = rf"[ \t]*(?=\r?\n)|{re.escape(common)}"
+    if not lines[-1].strip():
+        end -= len(lines[-1]) + (2 if text[: end - len(lines[-1])].endswith("\r\n") else 1)
+    if first.strip():
+        return start, end, margin
+    start = min(start + len(first) + 1, max(end, start))
+    if outside := re.compile(margin).match(text, start, end):
+        start = outside.end()
+    return start, max(start, end), margin
+
+
+def text_lines(text: str) -> list[str] | None:
+    """The lines of a text in `\"""`, each as it is once the margin is gone.
+
+    None when it is on one line, or would say something else with another margin and its quotes on lines of their own.
+    """
+    if "\n" not in text:
+        return None
+    lines = _without_margin(text)
+    indented = (f"  {line}" if line else "" for line in lines)
+    return lines if _without_margin("\n".join(('"""', *indented, '"""'))) == lines else None
+
+
+def _without_margin(text: str) -> list[str]:
+    at, stop, margin = _trim(text, 3, len(text) - 3)
+    return re.sub(rf"\r?\n(?:{margin})?", "\n", text[at:stop]).split("\n")

@@ -1,0 +1,19 @@
+"""The base of this room's errors."""
+
+from __future__ import annotations
+
+from benchbrief.dsl.bench_error import BenchError
+
+
+class ReportError(BenchError):
+    """A report can't be made."""
+
+    code = "report"
+
+
+def hides(notice: str) -> ReportError:
+    """Return whether the error is about a house style that hides part of a brief."""
+    return ReportError(
+        f"the house style hides what must be known before any number: {notice}",
+        "let its style sheet and its parts show all that stands in a box of class `notice`",
+    )

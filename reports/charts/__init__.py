@@ -1,0 +1,1 @@
+"""Figures: series, axes, layout, drawing and alternative texts."""

@@ -1,0 +1,379 @@
+"""Makes a figure of the plan and its results: charts, data, alternative text and footnotes."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from benchbrief.compiler.planning import plan
+from benchbrief.reports.charts.alt_text import alternative
+from benchbrief.reports.charts.chart import Chart, Point, Trace, XAxis, XKind
+from benchbrief.reports.charts.drawn_series import Detail, Drawn, column, written
+from benchbrief.reports.charts.figure_scales import (
+    axis_scale,
+    axis_title,
+    in_scale,
+    label_with_unit,
+    without_shared_end,
+)
+from benchbrief.reports.charts.signed_quantities import may_be_negative
+from benchbrief.reports.text.measure_labels import readable
+from benchbrief.reports.text.merged_remarks import merged
+from benchbrief.reports.text.number_format import Scale, is_counted, key_text, scale_for, with_unit
+from benchbrief.reports.view.report_data import Key, Results
+from benchbrief.reports.words.brief_words import Words, counted
+from benchbrief.results.analysis.repeat_spread import t_interval
+
+FEWEST_FOR_INTERVAL = 3
+"""Repeats. Student's interval of two is nine times as wide as they lie apart, and fills the plot."""
+_MOST_REASONS = 3
+"""The most kinds of reasons for gaps in a footnote; the disclosure has all."""
+UNIT_OF_DIM = {"target": "ops/s", "time": "s"}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """`charts` are the figure's panels: one, or small multiples; none without a value.
+
+    `series` are those of all panels in turn, with the details of their points.
+    """
+
+    charts: tuple[Chart, ...]
+    series: tuple[Drawn, ...]
+    alt: str
+    data_head: tuple[str, ...]
+    data: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+    key: str = ""
+    """What the numbers beside the points of a curve are."""
+
+
+@dataclass
+class _Remarks:
+    """The material of a figure's footnotes, gathered over its traces."""
+
+    notes: dict[str, None] = field(default_factory=dict)
+    missing: int = 0
+    points: int = 0
+    breaks: int = 0
+    reasons: dict[str, None] = field(default_factory=dict)
+
+    def texts(self, words: Words) -> tuple[str, ...]:
+        breaks = (counted(words, "breaks", self.breaks),) if self.breaks else ()
+        if not self.missing:
+            return (*breaks, *self.notes)
+        kinds = [text for _, text, _ in merged(("", reason, 1) for reason in self.reasons)]
+        shown = kinds[:_MOST_REASONS]
+        if len(kinds) > len(shown):
+            shown.append(words["notice_and_more"].format(n=len(kinds) - len(shown)))
+        gap = counted(words, "gap", self.points, reasons=words["semicolon"].join(shown), missing=self.missing)
+        return (gap, *breaks, *self.notes)
+
+
+def fits_half(figure: plan.FigureElement) -> bool:
+    """Return whether half of the page's width is enough for the figure."""
+    bars = [s for s in figure.series if s.mark == "bar"]
+    slots = max((len(_keys(figure, s.x_dim)) for s in bars), default=0)
+    side = sum(len(_keys(figure, s.color_dim)) if s.color_dim else 1 for s in bars)
+    traces = sum(len(_keys(figure, s.color_dim)) if s.color_dim else 1 for s in figure.series)
+    longest = max((len(k.label) for s in bars for k in _keys(figure, s.x_dim)), default=0)
+    return slots * side <= 10 and traces <= 4 and slots * longest <= 80
+
+
+def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
+    """Return everything about a figure except its place on the page."""
+    figure = figure.model_copy(update={"keys": _all_keys(figure, results)})
+    remarks = _Remarks()
+    x_dim = next((s.x_dim for s in figure.series if s.x_dim), None)
+    kind = _x_kind(figure, x_dim)
+    drawn = [
+        d for panel in _panels(figure) for s in figure.series for d in _traces(figure, s, kind, panel, results, remarks)
+    ]
+    bars = {s.axis for s in figure.series if s.mark == "bar"}  # which start at zero
+    log_y, log_y_right = figure.log_y and "left" not in bars, figure.log_y_right and "right" not in bars
+    if log_y or log_y_right or kind == "log":
+        drawn = _without_non_positive(drawn, results, remarks, {False: log_y, True: log_y_right}, log_x=kind == "log")
+    left = [d for d in drawn if not d.trace.right]
+    right = [d for d in drawn if d.trace.right]
+    y_scale, y_right = axis_scale(left), axis_scale(right)
+    curve = next((s for s in figure.series if s.mark == "curve"), None)
+    x_unit = curve.x_query.unit if curve and curve.x_query else UNIT_OF_DIM.get(x_dim or "", "")
+    x_scale = scale_for([p.x for d in drawn for p in d.trace.points], x_unit) if curve else Scale(1.0, x_unit)
+    scaled = tuple(
+        in_scale(d, y_right if d.trace.right else y_scale, x_scale if curve else Scale(1.0, "")) for d in drawn
+    )
+    x_label = figure.x_label or next((readable(s.x_label, results.words) for s in figure.series if s.x_label), "")
+    x_label = x_label or results.words.get(x_dim or "", "")
+    x_keys = _keys(figure, x_dim)
+    categories = tuple(key_text(k.label, k.value) for k in x_keys) if kind == "category" else ()
+    ticks = () if curve or kind == "category" else tuple(float(k.value) for k in x_keys)
+    if curve:
+        x_label = without_shared_end(x_label, readable(curve.label, results.words))
+    axis = XAxis(label_with_unit(x_label, x_scale.unit), kind, categories, ticks)
+    titles = axis_title(left, y_scale), axis_title(right, y_right)
+    names = dict.fromkeys(d.panel for d in scaled)
+    charts = tuple(
+        Chart(tuple(d.trace for d in scaled if d.panel == name), axis, *titles, log_y, log_y_right, name)
+        for name in names
+    )
+    return Drawing(
+        charts if any(p.y is not None for d in scaled for p in d.trace.points) else (),
+        scaled,
+        alternative(charts, scaled, results, x_dim),
+        _data_head(charts[0], results, x_dim, figure.panel_dim, curve=curve is not None),
+        tuple(_data(scaled, curve=curve is not None, panels=figure.panel_dim is not None)),
+        remarks.texts(results.words),
+        results.words["point_labels"].format(dim=results.words.get(x_dim, x_dim)) if curve and x_dim else "",
+    )
+
+
+# --- traces ------------------------------------------------------------------------------------------------------
+
+
+def _all_keys(figure: plan.FigureElement, results: Results) -> dict[str, tuple[plan.Key, ...]]:
+    """Return the figure's keys, with those that only the results have: of time and of nodes."""
+    keys = dict(figure.keys)
+    for series in figure.series:
+        for dim in (series.x_dim, series.color_dim, figure.panel_dim):
+            if dim and dim not in figure.keys and dim in series.query.dims:
+                found = results.keys(series.query, dim) | {k.value for k in keys.get(dim, ())}
+                keys[dim] = tuple(map(_numbered, sorted(found, key=lambda v: (isinstance(v, str), v))))
+    return {dim: tuple(k for k in of_dim if not _not_needed(figure, dim, k, results)) for dim, of_dim in keys.items()}
+
+
+def _numbered(value: Key) -> plan.Key:
+    return plan.Key(value=value, label=value if isinstance(value, str) else f"{value:.12g}")
+
+
+def unsampled(seconds: Iterable[float]) -> set[float]:
+    """Return a moment within each gap, which breaks the line: a step of over 2.5 times the median one."""
+    steps = list(pairwise(sorted(seconds)))
+    usual = statistics.median(b - a for a, b in steps) if steps else 0.0
+    return {a + usual for a, b in steps if b - a > 2.5 * usual}
+
+
+def _not_needed(figure: plan.FigureElement, dim: str, key: plan.Key, results: Results) -> bool:
+    """Return whether a search skipped a point of its ramp for everything that the figure draws there."""
+    if dim not in ("threads", "target"):
+        return False
+    drawn = [series for series in figure.series if dim in (series.x_dim, series.color_dim)]
+    return bool(drawn) and all(results.not_needed(series.query, **{dim: key.value}) for series in drawn)
+
+
+def _keys(figure: plan.FigureElement, dim: str | None) -> tuple[plan.Key, ...]:
+    return figure.keys.get(dim, ()) if dim else ()
+
+
+def _x_kind(figure: plan.FigureElement, dim: str | None) -> XKind:
+    if any(s.mark == "curve" for s in figure.series):
+        return "log" if figure.log_x else "linear"
+    keys = _keys(figure, dim)
+    if any(s.mark == "bar" for s in figure.series) or any(isinstance(k.value, str) for k in keys) or not keys:
+        return "category"
+    if dim in ("phase", "repeat"):
+        return "steps"
+    values = sorted(float(k.value) for k in keys)
+    if values[0] <= 0:
+        return "linear"
+    ratios = [b / a for a, b in pairwise(values)]
+    spaced = dim == "threads" and len(ratios) > 1 and min(ratios) >= 1.5
+    return "log" if figure.log_x or spaced else "linear"
+
+
+def _panels(figure: plan.FigureElement) -> Sequence[plan.Key | None]:
+    return _keys(figure, figure.panel_dim) or (None,)
+
+
+def _traces(
+    figure: plan.FigureElement,
+    series: plan.Series,
+    kind: XKind,
+    panel: plan.Key | None,
+    results: Results,
+    remarks: _Remarks,
+) -> Iterable[Drawn]:
+    coloured = sum(1 for s in figure.series if s.color_dim)
+    plain = [s for s in figure.series if not s.color_dim]
+    label = readable(series.label, results.words)
+    for index, key in enumerate(_keys(figure, series.color_dim) or (None,)):
+        if key is None:
+            name, color = label, (None if coloured else plain.index(series))
+            where: dict[str, Key] = {}
+        else:
+            shown = key_text(key.label, key.value)
+            name = shown if coloured == 1 else results.words.locale.listed((label, shown))
+            color, where = _color(results, series.color_dim or "", key, index), {series.color_dim or "": key.value}
+        if panel is not None and figure.panel_dim:
+            where = {**where, figure.panel_dim: panel.value}
+        keys = () if series.mark == "rule" else _keys(figure, series.x_dim)
+        keys = keys or (plan.Key(value=0.0, label=""),)
+        if series.x_dim == "time" and series.mark == "line":
+            keys = _moments(series, where, keys, results)
+        points = [_point(series, i, k, where, kind, results) for i, k in enumerate(keys)]
+        if series.x_dim in ("threads", "target") and series.mark != "rule":
+            kept = [
+                (point, k)
+                for point, k in zip(points, keys, strict=True)
+                if point.y is not None or not results.not_needed(series.query, **where, **{series.x_dim: k.value})
+            ]
+            points, keys = [point for point, _ in kept], tuple(k for _, k in kept)
+        _explain(points, keys, series, where, name, results, remarks)
+        details = tuple(_detail(series, p, k, where, results) for p, k in zip(points, keys, strict=True))
+        loose = series.mark == "line" and any(isinstance(k.value, str) for k in keys)
+        if series.mark == "rule" and series.x_dim:
+            points = [_standing(point, figure, series.x_dim, kind) for point in points]
+        right, counted = series.axis == "right", is_counted(series.query.unit)
+        trace = Trace(name, series.mark, tuple(points), color, right, series.dashed, loose, counted)
+        yield Drawn(series, label, trace, details, panel.label if panel else "")
+
+
+def _moments(
+    series: plan.Series, where: Mapping[str, Key], keys: Sequence[plan.Key], results: Results
+) -> tuple[plan.Key, ...]:
+    """Return the moments of a series, and one in each of its gaps."""
+    own = results.keys(series.query, "time", **where)
+    gaps = (_numbered(at) for at in unsampled([v for v in own if not isinstance(v, str)]))
+    return tuple(sorted((*(key for key in keys if key.value in own), *gaps), key=lambda key: key.value))
+
+
+def _color(results: Results, dim: str, key: plan.Key, index: int) -> int:
+    """Return the colour. A hardware or workload has one colour in every figure of a report."""
+    known = {"hardware": list(results.plan.hardware), "workload": list(results.plan.workloads)}.get(dim, [])
+    return known.index(str(key.value)) if key.value in known else index
+
+
+def _point(
+    series: plan.Series, index: int, key: plan.Key, where: dict[str, Key], kind: XKind, results: Results
+) -> Point:
+    at = {**where, series.x_dim: key.value} if series.x_dim and series.mark != "rule" else where
+    x = float(index) if kind == "category" else float(key.value)
+    if series.mark == "curve" and series.x_query:
+        x_value, y = results.at(series.x_query, **at), results.at(series.query, **at)
+        known = x_value is not None and y is not None
+        return Point(x_value or 0.0, y if known else None, key_text(key.label, key.value))
+    y = results.at(series.query, **at)
+    repeats = results.spread(series.repeats, **at) if y is not None and series.repeats else []
+    if y is None or len(repeats) < FEWEST_FOR_INTERVAL:
+        return Point(x, y, repeats=tuple(repeats) if len(repeats) > 1 else ())
+    low, high = _interval(series, repeats, y, results)
+    return Point(x, y, low=low, high=high)
+
+
+def _detail(series: plan.Series, point: Point, key: plan.Key, where: dict[str, Key], results: Results) -> Detail:
+    along = {series.x_dim: key.value} if series.x_dim and series.mark != "rule" else {}
+    behind = [c for c in results.cells_behind(series.query, **where, **along) if c.status == "ok"]
+    x = point.x if series.mark == "curve" and point.y is not None else None
+    cells = tuple(dict.fromkeys(c.cell_id for c in behind))
+    return Detail(
+        key_text(key.label, key.value), x, point.y, point.low, point.high, len({c.repeat for c in behind}), cells
+    )
+
+
+def _standing(point: Point, figure: plan.FigureElement, dim: str, kind: XKind) -> Point:
+    """Place a mark on the x axis: its value may lie between two categories."""
+    x = point.y
+    if x is not None and kind == "category":
+        pairs = enumerate(pairwise(float(k.value) for k in _keys(figure, dim)))
+        x = next((i + (x - a) / (b - a) for i, (a, b) in pairs if a <= x <= b), None)
+    return Point(x if x is not None else 0.0, point.y if x is not None else None, upright=True)
+
+
+def _interval(
+    series: plan.Series, values: Sequence[float], drawn: float, results: Results
+) -> tuple[float, float] | tuple[None, None]:
+    """Return Student's 95 % interval around the drawn value, as wide as the repeats' own values say.
+
+    The value is of all repeats (a ratio of means, a percentile of merged histograms), and may differ from their
+    mean.
+    """
+    low, high = t_interval(len(values), drawn, statistics.stdev(values))
+    if low is None or high is None or may_be_negative(series.query.text, results.plan):
+        return low, high  # type: ignore[return-value]  # both are known, or neither
+    return max(low, 0.0), high
+
+
+def _explain(
+    points: Sequence[Point],
+    keys: Sequence[plan.Key],
+    series: plan.Series,
+    where: dict[str, Key],
+    name: str,
+    results: Results,
+    remarks: _Remarks,
+) -> None:
+    """Add footnotes for gaps, and for a requested band."""
+    if series.mark == "rule" or not points:  # a mark is no point; a line through time has the sampled ones
+        if all(point.y is None for point in points):
+            reasons = results.words["semicolon"].join(results.reasons_missing(series.query, **where))
+            told = "no_mark" if series.mark == "rule" else "no_line"
+            remarks.notes[results.words[told].format(name=name, reasons=reasons)] = None
+        return
+    along = series.x_dim
+    sampled = results.keys(series.query, along, **where) if along == "time" else None
+    for point, key in zip(points, keys, strict=True):
+        if sampled is not None and key.value not in sampled:
+            remarks.breaks += series.mark == "line"
+            continue
+        remarks.points += 1
+        if point.y is None:
+            place = {**where, along: key.value} if along else where
+            remarks.missing += 1
+            remarks.reasons |= dict.fromkeys(results.reasons_missing(series.query, **place))
+    if series.band:
+        repeated = any(e.repeats > 1 for e in results.plan.experiments.values())
+        known = ["band"] if any(p.low is not None for p in points) else []
+        known += ["repeats_drawn"] if any(p.repeats for p in points) else []
+        for told in known or ["band_unknown" if repeated else "no_band"]:
+            remarks.notes[results.words[told]] = None
+
+
+def _without_non_positive(
+    drawn: list[Drawn], results: Results, remarks: _Remarks, log: Mapping[bool, bool], *, log_x: bool
+) -> list[Drawn]:
+    """Drop the values that a logarithmic axis can't show. `log` is for the right axis and the left."""
+    dropped = 0
+    found = []
+    for d in drawn:
+        level = d.trace.mark == "rule"  # it has no place on the x axis, or is one itself
+
+        def stands(point: Point, *, right: bool = d.trace.right, level: bool = level) -> bool:
+            if point.y is None:
+                return True
+            on_y = point.upright or point.y > 0 or not log[right]
+            return on_y and (point.x > 0 or not log_x or (level and not point.upright))
+
+        keep = [p if stands(p) else replace(p, y=None) for p in d.trace.points]
+        dropped += sum(1 for a, b in zip(keep, d.trace.points, strict=True) if a is not b)
+        if log[d.trace.right]:
+            keep = [replace(p, repeats=tuple(v for v in p.repeats if v > 0 and p.y)) for p in keep]
+        found.append(replace(d, trace=replace(d.trace, points=tuple(keep))))
+    if dropped:
+        remarks.notes[counted(results.words, "not_positive", dropped)] = None
+    return found
+
+
+# --- scales and titles -------------------------------------------------------------------------------------------
+
+
+# --- words and data ----------------------------------------------------------------------------------------------
+
+
+def _data_head(
+    chart: Chart, results: Results, x_dim: str | None, panel_dim: str | None, *, curve: bool
+) -> tuple[str, ...]:
+    words = results.words
+    y = [title for title in (chart.left, chart.right) if title]
+    key = words.get(x_dim or "", "") if curve else chart.x.title
+    panel = [words.get(panel_dim, panel_dim)] if panel_dim else []
+    return (*panel, words["series"], key, *([chart.x.title] if curve else []), " / ".join(y))
+
+
+def _data(drawn: Sequence[Drawn], *, curve: bool, panels: bool) -> Iterable[tuple[str, ...]]:
+    y_texts, x_text = written(drawn), column([p.x for d in drawn for p in d.trace.points if p.y is not None])
+    for d, y_text in zip(drawn, y_texts, strict=True):
+        for point, label in zip(d.trace.points, d.labels, strict=True):
+            shown = "–" if point.y is None else with_unit(y_text(point.y), d.unit)
+            x = ["–" if point.y is None else x_text(point.x)] if curve else []
+            yield (*([d.panel] if panels else []), d.trace.name, label, *x, shown)

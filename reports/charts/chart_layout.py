@@ -1,0 +1,293 @@
+"""The layout of a chart: the plot area's size, ticks and legend, all in pixels."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from benchbrief.compiler import rounding
+from benchbrief.reports.charts import chart_axes
+from benchbrief.reports.charts.chart import SMALL, TEXT, Chart, Trace
+from benchbrief.reports.charts.chart_axes import NARROWEST, Ticks, text_width
+from benchbrief.reports.text.locale_formats import locale
+
+_ROW = 18  # pixels from one row of the legend to the next
+LINE = 13  # and from one line of a label or a heading to the next
+SLOT_GAP, BAR_GAP = 0.28, 0.06  # shares of a category's slot, and of a bar's, that stay empty
+
+
+@dataclass(frozen=True)
+class LegendItem:
+    """`series` is the place of the trace in its chart; `name` may be shortened."""
+
+    trace: Trace
+    series: int
+    name: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A panel among others: the space at its sides, its sides with axis numbers, and the lines for a heading."""
+
+    left: float
+    right: float
+    numbers: frozenset[Literal["left", "right"]]
+    lines: int = 1
+
+
+@dataclass
+class Plot:
+    """Sizes of the plot area and around it, in pixels. With a `frame`, it is one panel of several."""
+
+    chart: Chart
+    outer_width: float
+    outer_height: float
+    frame: Frame | None = None
+    y: Ticks = field(init=False)
+    y_right: Ticks | None = field(init=False)
+    legend: tuple[LegendItem, ...] = field(init=False, default=())
+    direct: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        chart = self.chart
+        self.has_bars = any(t.mark == "bar" for t in chart.traces)
+        bars = {t.right for t in chart.traces if t.mark == "bar"}
+        self.log_y = chart.log_y and False not in bars
+        self.log_y_right = chart.log_y_right and True not in bars
+        self.y = self._ticks([t for t in chart.sharing if not t.right])
+        right = [t for t in chart.sharing if t.right]
+        self.y_right = self._right_ticks(right) if right else None
+        self.left = 9 + self.widest(self.y)
+        self.right = 12.0
+        if self.y_right:
+            self.right = 9 + self.widest(self.y_right)
+        if chart.x.kind != "category":  # half of the last tick's label extends beyond the plot area
+            self.width = self.outer_width - self.left - self.right
+            last = max(text_width(label, TEXT) for label in chart_axes.tick_labels(self.x_ticks))
+            self.right = max(self.right, last / 2 + 2)
+        if self.frame:
+            self.left, self.right = self.frame.left, self.frame.right
+        self.category_lines = max((len(lines) for lines in self._wrapped(self.outer_width)), default=1)
+        self.bottom = 8 + 13 * self.category_lines + (16 if chart.x.title and not self.frame else 0)
+        self.top = 24.0 + LINE * (self.frame.lines - 1 if self.frame else 0)
+        self.height = self.outer_height - self.top - self.bottom
+        self.direct = not self.frame and self._direct_labels_fit()
+        if self.direct:
+            self.right = 12 + max(text_width(t.name, TEXT) for t in chart.traces)
+        elif not self.frame and needs_legend(chart):
+            self.legend = legend(chart, self.outer_width, -self.left, -16)
+            self.top += _ROW * rows_of(self.legend)
+        self.left, self.right = float(math.ceil(self.left)), float(math.ceil(self.right))
+        self.width = round(self.outer_width - self.left - self.right, 1)
+        self.height = round(self.outer_height - self.top - self.bottom, 1)
+
+    def _ticks(self, traces: Sequence[Trace]) -> Ticks:
+        values = _extent(traces)
+        if self.log_y and values:
+            return chart_axes.log_ticks([v for v in values if v > 0], 10)
+        return chart_axes.nice_ticks(values)
+
+    def _right_ticks(self, traces: Sequence[Trace]) -> Ticks:
+        values = _extent(traces)
+        if self.log_y_right and values:
+            return chart_axes.log_ticks([v for v in values if v > 0], 10)
+        return chart_axes.matching_ticks(values, len(self.y.values) - 1)
+
+    def y_pixel(self, trace: Trace) -> Callable[[float], float]:
+        ticks = self.y_right if trace.right and self.y_right else self.y
+        return chart_axes.linear(
+            (ticks.low, ticks.high), (self.height, 0.0), self.log_y_right if trace.right else self.log_y
+        )
+
+    def x_pixel(self) -> Callable[[float], float]:
+        if self.chart.x.kind == "category":
+            slot = self.width / len(self.chart.x.categories)
+            return lambda index: slot * (index + 0.5)
+        return chart_axes.linear(self.x_domain, (0.0, self.width), self.chart.x.kind == "log")
+
+    @property
+    def x_values(self) -> list[float]:
+        drawn = [(t.mark, p) for t in self.chart.sharing for p in t.points]
+        known = [(mark, p) for mark, p in drawn if p.y is not None or mark in ("line", "bar")]
+        return [p.x for mark, p in known if p.upright or mark != "rule"]
+
+    @property
+    def x_ticks(self) -> tuple[float, ...]:
+        wanted = self.chart.x.ticks
+        if not wanted or len(wanted) > 14:
+            if self.chart.x.kind == "log":
+                return self._log_ticks().values
+            return self._round_ticks().values
+        pixel = self.x_pixel()
+        kept: list[float] = []
+        for value, label in reversed(list(zip(wanted, chart_axes.tick_labels(wanted), strict=True))):
+            if not kept or pixel(kept[-1]) - pixel(value) > text_width(label, TEXT) + 8:
+                kept.append(value)
+        return tuple(reversed(kept))
+
+    @property
+    def x_domain(self) -> tuple[float, float]:
+        low, high = min(self.x_values), max(self.x_values)
+        if self.chart.x.kind == "log" and not self.chart.x.ticks:
+            ticks = self._log_ticks()
+            return ticks.low, ticks.high
+        if self.chart.x.kind == "log":
+            return (low / 1.12, high * 1.12)
+        if self.chart.x.kind == "steps":
+            return (low - 0.3, high + 0.3)
+        if not self.chart.x.ticks:
+            ticks = self._round_ticks()
+            return ticks.low, ticks.high
+        if low < 0.5 * high:
+            return (0.0, high * 1.03)
+        margin = (high - low or 1.0) * 0.05
+        return (low - margin, high + margin)
+
+    def _log_ticks(self) -> Ticks:
+        """Return powers of two for points of a ramp, as long as they are short; powers of ten for measured values."""
+        ramp = bool(self.chart.x.ticks)
+        return chart_axes.log_ticks(self.x_values, 2 if ramp and max(self.x_values) < 5000 else 10)
+
+    def _round_ticks(self) -> Ticks:
+        return chart_axes.nice_ticks(self.x_values, max(3, int(self.width / 80)))
+
+    def wrapped_categories(self) -> list[list[str]]:
+        return self._wrapped(self.width)
+
+    def _wrapped(self, width: float) -> list[list[str]]:
+        names = self.chart.x.categories
+        return [_wrap(name, width / len(names) - 6) for name in names]
+
+    @staticmethod
+    def widest(ticks: Ticks) -> float:
+        return max(text_width(label, TEXT) for label in ticks.labels())
+
+    @property
+    def bars_have_numbers(self) -> bool:
+        bars = [t for t in self.chart.traces if t.mark == "bar"]
+        points = [p for t in bars for p in t.points]
+        width = self.width / len(self.chart.x.categories) * (1 - SLOT_GAP) / len(bars)
+        crowded = self.y_right is not None or any(p.low is not None or p.repeats for p in points)
+        texts = [text for t in bars for text in self.bar_texts(t)]
+        return not crowded and all(text_width(text, SMALL) < width + 3 for text in texts)
+
+    def bar_texts(self, trace: Trace) -> list[str]:
+        """Return the numbers at bars, written alike at all bars of the figure: 9.5k beside 12.2k."""
+        bars = [p.y for t in self.chart.sharing if t.mark == "bar" for p in t.points if p.y is not None]
+        own = [p.y for p in trace.points if p.y is not None]
+        return [bar_text(p.y, own if trace.whole else bars) for p in trace.points]
+
+    def bar(self, place: int, of: int, index: float) -> tuple[float, float]:
+        """Return left and right edge of the bar of the `place`-th of `of` series in a category, as the renderer's
+        band scales do."""
+        slot = self.width / len(self.chart.x.categories)
+        room = slot * (1 - SLOT_GAP)
+        step = room / (of - BAR_GAP)
+        left = slot * (index + SLOT_GAP / 2) + step * place
+        return left, left + step * (1 - BAR_GAP)
+
+    def _direct_labels_fit(self) -> bool:
+        """Return whether names fit at the right ends of lines: few, short and apart."""
+        traces = self.chart.traces
+        upright = any(p.upright for t in traces for p in t.points)
+        if self.y_right or upright or len(traces) < 2 or any(t.mark not in ("line", "rule") for t in traces):
+            return False
+        if max(text_width(t.name, TEXT) for t in traces) > 0.26 * self.outer_width:
+            return False
+        lines = [t for t in traces if t.mark == "line"]
+        last_x = max((p.x for t in lines for p in t.points), default=0.0)
+        ends = [t.points[-1] for t in traces if t.points]
+        if any(t.points[-1].x != last_x for t in lines if t.points) or any(p.y is None for p in ends):
+            return False
+        pixel = self.y_pixel(traces[0])
+        return len(ends) == len(traces) and chart_axes.spread([pixel(p.y) for p in ends if p.y is not None], 13)
+
+
+def needs_legend(chart: Chart) -> bool:
+    """Return whether a legend is needed: not for a single series that the axis names."""
+    first, *others = chart.traces
+    return bool(others) or (first.mark == "curve" and not chart.left.startswith(first.name))
+
+
+def legend(chart: Chart, width: float, left: float, below: float) -> tuple[LegendItem, ...]:
+    """Return its items in rows that end `below` 0, from `left` on and as wide as `width`."""
+    items: list[LegendItem] = []
+    x, row = 0.0, 0
+    for series, trace in enumerate(chart.traces):
+        name = shortened(trace.name, width - 24)
+        needed = 24 + text_width(name, TEXT) + 16
+        if x and x + needed > width + 16:
+            x, row = 0.0, row + 1
+        items.append(LegendItem(trace, series, name, x + left, float(_ROW * row)))
+        x += needed
+    return tuple(replace(item, y=item.y + below - _ROW * (row + 1)) for item in items)
+
+
+def rows_of(items: Sequence[LegendItem]) -> int:
+    return len({item.y for item in items})
+
+
+def shortened(text: str, width: float, size: float = TEXT) -> str:
+    """Return the text, shortened to fit by an ellipsis in its middle: ends often distinguish names.
+
+    Drops whole words where there are enough of them, else characters.
+    """
+    if text_width(text, size) <= width:
+        return text
+    most = int(width / (NARROWEST * size)) + 1  # the words or characters that can fit: a text may be much longer
+    words = text.split(" ")
+    for kept in range(min(len(words) - 1, most), 1, -1):
+        last = max(1, kept // 3)
+        found = " ".join((*words[: kept - last], "…", *words[-last:]))
+        if text_width(found, size) <= width:
+            return found
+    for kept in range(min(len(text) - 1, most), 1, -1):
+        head = text[: kept - kept // 3].rstrip() + "…" + text[len(text) - kept // 3 :].lstrip()
+        if text_width(head, size) <= width:
+            return head
+    return "…"
+
+
+def heading_lines(text: str, width: float) -> list[str]:
+    """Return the heading of a panel, on two lines where it needs them; the type is bold."""
+    return _wrap(text, width / 1.08, 2)
+
+
+def _extent(traces: Sequence[Trace]) -> list[float]:
+    return [
+        v for t in traces for p in t.points if not p.upright for v in (p.y, p.low, p.high, *p.repeats) if v is not None
+    ]
+
+
+def bar_text(value: float | None, among: Sequence[float]) -> str:
+    """Write a number with the size and decimals of all of them: three digits for the largest, two for the smallest."""
+    if not value:
+        return "" if value is None else "0"
+    sizes = [abs(v) for v in among if v]
+    size, letter = chart_axes.size_of(max(sizes, default=0.0))
+    if size == 1 and all(v == int(v) for v in sizes):
+        return locale().numerals(f"{int(value):,}".replace("-", "−"))
+    wanted = (3 - _whole_digits(max(sizes) / size), 2 - _whole_digits(min(sizes) / size)) if sizes else (0,)
+    decimals = min(max(0, *wanted), 3)
+    return locale().numerals(rounding.formatted(value / size, f",.{decimals}f").replace("-", "−")) + letter
+
+
+def _whole_digits(value: float) -> int:
+    """Return the digits before the point: 12.5 -> 2; 0.5 -> 0; 0.05 -> -1."""
+    return rounding.magnitude(value) + 1
+
+
+def _wrap(text: str, width: float, lines: int = 3) -> list[str]:
+    """Break a label into lines that fit, at blanks, or between any characters where there are none."""
+    parts = re.findall(r"\S+\s*", text) if " " in text else list(text)
+    found = [""]
+    for part in parts:
+        if found[-1] and len(found) < lines and text_width((found[-1] + part).rstrip(), TEXT) > width:
+            found.append("")
+        found[-1] += part
+    return [shortened(line.strip(), max(width, 3 * TEXT)) for line in found]

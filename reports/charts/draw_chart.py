@@ -1,0 +1,351 @@
+"""Draws charts as vector SVG: lines, grouped bars, two axes, latency-throughput curves, rules, confidence intervals.
+
+`chart_layout.py` computes all places; altair draws. Text stays text, in the page's own font. Only this module uses
+altair.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchbrief.reports.charts import chart_axes
+from benchbrief.reports.charts.chart import GRID, INK, PAPER, SMALL, SOFT, TEXT, Chart, Trace
+from benchbrief.reports.charts.chart_axes import Ticks
+from benchbrief.reports.charts.chart_layout import BAR_GAP, SLOT_GAP, LegendItem, Plot, shortened
+from benchbrief.reports.charts.chart_texts import Text, texts
+from benchbrief.reports.charts.small_multiples import Panel, arrange
+from benchbrief.reports.charts.svg_converter import CONVERTER, NotDrawn
+from benchbrief.reports.text.locale_formats import locale, written_as
+from benchbrief.reports.text.writable_text import writable
+
+_WIDEST = 1200.0
+"""Pixels of a text, beyond any figure: the converter takes minutes for a text of thousands of characters."""
+Layer = dict[str, Any]
+"""A layer in Vega-Lite's form."""
+
+
+def _altair() -> Any:
+    """Import the library late, for a fast start, and without its types, which list fifty forms of each argument."""
+    import altair
+
+    return altair
+
+
+def draw(charts: Sequence[Chart], width: int, height: int, font: str) -> Drawn:
+    """Return the charts as an SVG document of `width` x `height` pixels: one, or panels with shared axes and one
+    legend.
+
+    At least one point has a value. `data-series` on a group names its trace in the chart. Raises NotDrawn.
+    """
+    arranged = arrange(charts, width, height)
+    drawn = [_svg(panel, font) for panel in arranged]
+    if len(arranged) == 1:
+        return Drawn(drawn[0], arranged, width, height)
+    inner = (
+        f'<g transform="translate({panel.x},{panel.y})">{_prefixed(_content(svg), f"p{index}")}</g>'
+        for index, (panel, svg) in enumerate(zip(arranged, drawn, strict=True))
+    )
+    size = f'width="{width}" height="{height}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" version="1.1" {size} viewBox="0 0 {width} {height}">'
+    return Drawn(f'{head}<rect {size} fill="{PAPER}"/>{"".join(inner)}</svg>', arranged, width, height)
+
+
+def lower_drawing(charts: Sequence[Chart], drawn: Drawn, font: str) -> Callable[[float], str]:
+    """Return a function that redraws the charts at a share of their height, with texts of the same size, and numbers
+    written as now. It keeps the charts where that fails."""
+    written = locale()
+
+    def lower(share: float) -> str:
+        with written_as(written):
+            try:
+                return draw(charts, drawn.width, int(drawn.height * share), font).svg
+            except NotDrawn:
+                return drawn.svg
+
+    return lower
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The document, its size in pixels, and the place of each panel."""
+
+    svg: str
+    panels: tuple[Panel, ...]
+    width: int
+    height: int
+
+
+def _svg(panel: Panel, font: str) -> str:
+    """Return a panel as a document.
+
+    altair writes each layer, and this function joins them: altair's own composition copies their contents over and
+    over, and its checks of each part cost as much again, for shapes that the tests draw.
+    """
+    from altair.utils.schemapi import debug_mode
+
+    plot = panel.plot
+    with debug_mode(False):
+        layers = _layers(panel)
+    spec = {
+        "$schema": _altair().SCHEMA_URL,
+        "layer": layers,
+        "resolve": {"scale": {"y": "independent"}},
+        "width": plot.width,
+        "height": plot.height,
+        "padding": {"left": plot.left, "right": plot.right, "top": plot.top, "bottom": plot.bottom},
+        "autosize": "none",
+        "config": {"font": font, "aria": False, "background": PAPER, "view": {"stroke": None}},
+    }
+    svg = CONVERTER.svg(writable(spec))
+    svg = re.sub(r' class="mark-[^"]* s(\d+)[a-z][^"]*"', r' data-series="\1"', svg)
+    return re.sub(r"\s+(?:class|role|aria-[a-z]+|pointer-events)=\"[^\"]*\"", "", svg)
+
+
+def _content(svg: str) -> str:
+    """Return the contents of a document, without its background."""
+    return re.sub(r"^<svg[^>]*>(<rect[^>]*/>)?|</svg>$", "", svg)
+
+
+def _prefixed(svg: str, prefix: str) -> str:
+    """Prefix the identifiers, so that no other panel has them."""
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
+    return re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
+
+
+# --- drawing -----------------------------------------------------------------------------------------------------
+
+
+def _layers(panel: Panel) -> list[Layer]:
+    alt = _altair()
+    plot = panel.plot
+    chart = plot.chart
+    x = _x_encoding(plot)
+    groups = []
+    for right, ticks in ((False, plot.y), (True, plot.y_right)):
+        if ticks is None:
+            continue
+        log = plot.log_y_right if right else plot.log_y
+        numbers = plot.frame is None or ("right" if right else "left") in plot.frame.numbers
+        y, low = (_y_encoding(ticks, name, right=right, log=log, numbers=numbers) for name in ("y", "low"))
+        traces = [(series, t) for series, t in enumerate(chart.traces) if t.right == right]
+        drawn: list[Layer] = []
+        bars = [(series, t) for series, t in traces if t.mark == "bar"]
+        for place, (series, trace) in enumerate(bars):
+            drawn += _named(_bar(plot, trace, place, len(bars), x, y, low), series)
+        for series, trace in traces:
+            if trace.mark in ("line", "curve"):
+                drawn += _named(_line(plot, trace, x, y, low), series)
+            elif trace.mark == "rule":
+                drawn += _named(_rule(plot, trace, y), series)
+        if not drawn:  # the left axis of a figure whose series are all on the right one
+            drawn = [_written(alt.Chart(alt.Data(values=[])).mark_point().encode(x=x, y=y))]
+        groups.append({"layer": drawn})
+    items = (*plot.legend, *panel.legend)
+    samples = [_written(sample) for item in items for sample in _legend_sample(item)]
+    return [*groups, {"layer": [*samples, *_write([*texts(plot), *panel.texts])]}]
+
+
+def _written(layer: Any, name: str = "") -> Layer:
+    found: Layer = layer.to_dict(validate=False, context={"top_level": False})
+    return {**found, "name": name} if name else found
+
+
+def _named(layers: list[Any], series: int) -> list[Layer]:
+    """Return layers whose groups in the SVG name the series: see `_svg`."""
+    return [_written(layer, f"s{series}{chr(97 + index)}") for index, layer in enumerate(layers)]
+
+
+def _x_encoding(plot: Plot) -> Any:
+    alt = _altair()
+    look = {
+        "title": None,
+        "labelColor": SOFT,
+        "labelFontSize": TEXT,
+        "labelPadding": 5,
+        "labelLimit": 0,
+        "labelFlush": False,
+        "domainColor": SOFT,
+        "tickColor": SOFT,
+        "tickSize": 4,
+        "grid": False,
+    }
+    if plot.chart.x.kind == "category":
+        axis = alt.Axis(**look, labels=False, ticks=False)  # `texts` writes these, and wraps long ones
+        domain = [str(i) for i in range(len(plot.chart.x.categories))]
+        if plot.has_bars:
+            scale = alt.Scale(domain=domain, paddingInner=SLOT_GAP, paddingOuter=SLOT_GAP / 2)
+        else:
+            scale = alt.Scale(domain=domain, padding=0.5)
+        return alt.X(field="x", type="ordinal", scale=scale, axis=axis)
+    ticks = plot.x_ticks
+    axis = alt.Axis(
+        **look, values=list(ticks), labelExpr=_lookup(ticks, chart_axes.tick_labels(ticks)), labelOverlap=False
+    )
+    scale = alt.Scale(
+        type="log" if plot.chart.x.kind == "log" else "linear", domain=list(plot.x_domain), nice=False, zero=False
+    )
+    return alt.X(field="x", type="quantitative", scale=scale, axis=axis)
+
+
+def _y_encoding(ticks: Ticks, field: str, *, right: bool, log: bool, numbers: bool) -> Any:
+    alt = _altair()
+    axis = alt.Axis(
+        title=None,
+        orient="right" if right else "left",
+        values=list(ticks.values),
+        labelExpr=_lookup(ticks.values, ticks.labels()),
+        labelColor=SOFT,
+        labelFontSize=TEXT,
+        labels=numbers,
+        labelPadding=5,
+        labelOverlap=False,
+        domain=False,
+        ticks=False,
+        grid=not right,
+        gridColor=GRID,
+        gridWidth=0.8,
+    )
+    scale = alt.Scale(type="log" if log else "linear", domain=[ticks.low, ticks.high], nice=False, zero=False)
+    return alt.Y(field=field, type="quantitative", scale=scale, axis=axis)
+
+
+def _lookup(values: Sequence[float], labels: Sequence[str]) -> str:
+    """Return an expression for a tick's text: labels are written here, not by the renderer's locale."""
+    return f"{json.dumps(labels)}[indexof({json.dumps(list(values))}, datum.value)]"
+
+
+def _rows(trace: Trace, *, category: bool) -> list[dict[str, Any]]:
+    return [
+        {"x": str(int(p.x)) if category else p.x, "y": p.y, "low": p.low, "high": p.high, "order": i}
+        for i, p in enumerate(trace.points)
+    ]
+
+
+def _line(plot: Plot, trace: Trace, x: Any, y: Any, low: Any) -> list[Any]:
+    alt = _altair()
+    base = alt.Chart(alt.Data(values=_rows(trace, category=plot.chart.x.kind == "category"))).encode(x=x, y=y)
+    layers = []
+    if any(p.low is not None for p in trace.points):
+        layers.append(base.mark_area(color=trace.paint, opacity=0.16).encode(y=low, y2=alt.Y2(field="high")))
+    layers += _repeats(trace, base, [{"x": row["x"]} for row in _rows(trace, category=plot.chart.x.kind == "category")])
+    if not trace.loose:
+        line = base.mark_line(
+            color=trace.paint,
+            strokeWidth=2,
+            strokeDash=list(trace.dash),
+            strokeJoin="round",
+            invalid="break-paths-filter-domains",
+        )
+        layers.append(line.encode(order=alt.Order(field="order", type="quantitative")))
+    if trace.has_points:
+        layers.append(
+            base.transform_filter("isValid(datum.y)").mark_point(
+                filled=True,
+                fill=trace.paint,
+                stroke=PAPER,
+                strokeWidth=1,
+                size=90 if trace.loose else 58,
+                opacity=1,
+                shape=trace.shape,
+            )
+        )
+    return layers
+
+
+def _repeats(trace: Trace, base: Any, places: Sequence[dict[str, Any]], ink: str = "") -> list[Any]:
+    """Return small rings at the values of single repeats, at the places of their points."""
+    alt = _altair()
+    rows = [{**at, "y": value} for at, point in zip(places, trace.points, strict=True) for value in point.repeats]
+    if not rows:
+        return []
+    found = base.properties(data=alt.Data(values=rows))
+    return [
+        found.mark_point(filled=False, stroke=ink or trace.paint, strokeWidth=1, size=18, opacity=1, shape="circle")
+    ]
+
+
+def _bar(plot: Plot, trace: Trace, place: int, of: int, x: Any, y: Any, low: Any) -> list[Any]:
+    """Return the bars of one series, the `place`-th of `of` side by side."""
+    alt = _altair()
+    texts_ = plot.bar_texts(trace)
+    rows = [
+        {**row, "series": str(place), "text": text}
+        for row, text in zip(_rows(trace, category=True), texts_, strict=True)
+    ]
+    scale = alt.Scale(domain=[str(i) for i in range(of)], paddingInner=BAR_GAP)
+    base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y, xOffset=alt.XOffset("series:N", scale=scale))
+    layers: list[Any] = [base.mark_bar(color=trace.paint)]
+    if any(row["low"] is not None for row in rows):
+        layers.append(base.mark_rule(color=INK, strokeWidth=1).encode(y=low, y2=alt.Y2(field="high")))
+    layers += _repeats(trace, base, [{"x": row["x"], "series": str(place)} for row in rows], ink=INK)
+    if plot.bars_have_numbers:
+        text = alt.Text(field="text", type="nominal")
+        for test, dy in ((">=", -6), ("<", 7)):
+            if any(p.y is not None and (p.y < 0) == (test == "<") for p in trace.points):
+                label = base.mark_text(dy=dy, fontSize=SMALL, color=INK, baseline="middle")
+                layers.append(label.transform_filter(f"isValid(datum.y) && datum.y {test} 0").encode(text=text))
+    return layers
+
+
+def _rule(plot: Plot, trace: Trace, y: Any) -> list[Any]:
+    """Return a line across the plot area, or, for an upright point, one on the x axis."""
+    alt = _altair()
+    layers = []
+    look = {"color": trace.paint, "strokeWidth": 1.5, "strokeDash": [5, 3]}
+    for point in trace.points:
+        if point.y is None:
+            continue
+        if point.upright:
+            rule = alt.Chart(alt.Data(values=[{}])).mark_rule(**look)
+            x = alt.XValue(plot.x_pixel()(point.x))
+            layers.append(rule.encode(x=x, y=alt.YValue(0), y2=alt.Y2Value(plot.height)))
+        else:
+            layers.append(alt.Chart(alt.Data(values=[{"y": point.y}])).mark_rule(**look).encode(y=y))
+    return layers
+
+
+def _write(texts: Sequence[Text]) -> list[Layer]:
+    """Return one layer for all texts of a kind: each layer costs time."""
+    alt = _altair()
+    kinds: dict[tuple[str, float, bool, int | None], list[Text]] = {}
+    for text in texts:
+        kinds.setdefault((text.align, text.size, text.bold, text.series), []).append(text)
+    return [
+        _written(
+            alt.Chart(alt.Data(values=[_datum(text) for text in some]))
+            .mark_text(align=align, baseline="middle", fontSize=size, fontWeight=600 if bold else 400)
+            .encode(
+                text=alt.Text(field="text", type="nominal"),
+                x=alt.X(field="px", type="quantitative", scale=None, axis=None),
+                y=alt.Y(field="py", type="quantitative", scale=None, axis=None),
+                color=alt.Color(field="color", type="nominal", scale=None, legend=None),
+            ),
+            f"{'t' if series is None else f's{series}'}t{index}",
+        )
+        for index, ((align, size, bold, series), some) in enumerate(kinds.items())
+    ]
+
+
+def _datum(text: Text) -> dict[str, Any]:
+    return {"text": shortened(text.text, _WIDEST, text.size), "px": text.x, "py": text.y, "color": text.color}
+
+
+def _legend_sample(item: LegendItem) -> list[Any]:
+    alt = _altair()
+    trace, base = item.trace, alt.Chart(alt.Data(values=[{}]))
+    x, y = alt.XValue(item.x), alt.YValue(item.y)
+    if trace.mark == "bar":
+        ends = {"x2": alt.X2Value(item.x + 12), "y2": alt.Y2Value(item.y + 5)}
+        return [base.mark_rect(color=trace.paint).encode(x=x, y=alt.YValue(item.y - 5), **ends)]
+    line = base.mark_rule(color=trace.paint, strokeWidth=2, strokeDash=list(trace.dash))
+    sample: list[Any] = [] if trace.loose else [line.encode(x=x, x2=alt.X2Value(item.x + 18), y=y)]
+    if trace.mark != "rule" and trace.has_points:
+        point = base.mark_point(
+            filled=True, fill=trace.paint, size=70 if trace.loose else 46, opacity=1, shape=trace.shape
+        )
+        sample.append(point.encode(x=alt.XValue(item.x + 9), y=y))
+    return sample

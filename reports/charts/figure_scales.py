@@ -1,0 +1,60 @@
+"""The scales of a figure's axes, and their titles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from benchbrief.reports.charts.drawn_series import Drawn
+from benchbrief.reports.text.locale_formats import locale
+from benchbrief.reports.text.number_format import Scale, scale_for, unit_text
+
+
+def axis_scale(drawn: Sequence[Drawn]) -> Scale:
+    """Return the scale of an axis's values, without marks on the x axis."""
+    units = {d.series.query.unit for d in drawn if not d.upright}
+    if len(units) != 1:
+        return Scale(1.0, "")
+    return scale_for([p.y for d in drawn for p in d.trace.points if not p.upright], units.pop())
+
+
+def in_scale(drawn: Drawn, y: Scale, x: Scale) -> Drawn:
+    def opt(value: float | None) -> float | None:
+        return None if value is None else y(value)
+
+    points = tuple(
+        replace(
+            p,
+            x=x(p.x),
+            y=p.y if p.upright else opt(p.y),
+            low=opt(p.low),
+            high=opt(p.high),
+            repeats=tuple(map(y, p.repeats)),
+        )
+        for p in drawn.trace.points
+    )
+    return replace(drawn, trace=replace(drawn.trace, points=points), y=y, x=x)
+
+
+def label_with_unit(label: str, unit: str) -> str:
+    return f"{label} ({unit})" if unit and not label.endswith(f"({unit})") else label
+
+
+def without_shared_end(label: str, other: str) -> str:
+    """Turn `Throughput, Sessions` beside `p99 read latency, Sessions` into `Throughput`: the other axis has the
+    rest."""
+    comma = locale().listed(("", ""))
+    places = (found.start() for found in re.finditer(re.escape(comma), label))
+    return next((label[:at] for at in places if other.endswith(label[at:])), label)
+
+
+def axis_title(drawn: Sequence[Drawn], scale: Scale) -> str:
+    drawn = [d for d in drawn if not d.upright]
+    main = [d for d in drawn if d.series.color_dim] or drawn
+    labels = list(dict.fromkeys(d.label for d in main))
+    if len(labels) > 1 and scale.unit:  # the legend names the series; the axis names what it counts
+        return scale.unit
+    if len({d.series.query.unit for d in drawn}) > 1:
+        labels = list(dict.fromkeys(label_with_unit(d.label, unit_text(d.series.query.unit)) for d in drawn))
+    return label_with_unit(locale().listed(labels), scale.unit)

@@ -1,0 +1,182 @@
+"""The native chart converter in a child process, whose crash leaves the brief unharmed.
+
+The class below runs in the brief's process, and `_serve` in the child, which imports only the converter.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+LIMIT = 120.0
+"""Seconds for one drawing; a large one takes less than two."""
+_PANIC = re.compile(r"panicked at .*\n(.+)|panicked at '(.+?)'")
+_READ = 1 << 16
+
+
+class NotDrawn(Exception):
+    """The converter gave no drawing. The text is the reason, in one line."""
+
+
+class Converter:
+    """A child process that turns Vega-Lite specifications into SVG.
+
+    It starts on the first call, and again on the next call after it ended. Calls from several threads take turns.
+    """
+
+    def __init__(self, command: tuple[str, ...] | None = None, limit: float = LIMIT) -> None:
+        self._command = command or (sys.executable, "-P", str(Path(__file__)))
+        self._limit = limit
+        self._child: subprocess.Popen[bytes] | None = None
+        self._said: IO[bytes] | None = None
+        self._lock = threading.Lock()
+        atexit.register(self.close)
+
+    def svg(self, spec: Mapping[str, Any]) -> str:
+        """Return the drawing. Raises NotDrawn when the converter refuses the specification, ends, or takes too long."""
+        with self._lock:
+            try:
+                answer = dict(json.loads(self._answer(json.dumps(spec).encode() + b"\n")))
+            except (OSError, ValueError, TypeError) as error:
+                reason = self._reason(error)
+                self._close()
+                raise NotDrawn(reason) from error
+            except BaseException:
+                self._close()  # a later call must not get this call's answer
+                raise
+        if "svg" not in answer:
+            raise NotDrawn(f"the chart converter refuses it: {answer.get('error', 'without a reason')}")
+        return str(answer["svg"])
+
+    def start(self) -> None:
+        """Start the child now, so that it is ready for the first drawing."""
+        with self._lock, suppress(OSError):
+            self._started()
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Share a child between the drawings of the block, and end it afterwards."""
+        try:
+            yield
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """End the child."""
+        with self._lock:
+            self._close()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._child and self._child.poll() is not None:
+            self._close()
+        if self._child is None:
+            self._said = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the child
+            self._child = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._said,
+                bufsize=0,
+                start_new_session=True,  # Ctrl-C is for the parent
+            )
+        return self._child
+
+    def _answer(self, question: bytes) -> bytes:
+        """Return one line. Raises OSError and ValueError when there is none."""
+        child = self._started()
+        assert child.stdin  # noqa: S101  # both are pipes
+        assert child.stdout  # noqa: S101
+        left = memoryview(question)
+        while left:
+            left = left[child.stdin.write(left) :]
+        pieces: list[bytes] = []
+        waiting = select.poll()
+        waiting.register(child.stdout, select.POLLIN)
+        until = time.monotonic() + self._limit
+        while not pieces or not pieces[-1].endswith(b"\n"):
+            if not waiting.poll(max(0.0, until - time.monotonic()) * 1000):
+                raise TimeoutError
+            piece = os.read(child.stdout.fileno(), _READ)
+            if not piece:
+                raise BrokenPipeError
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    def _reason(self, error: Exception) -> str:
+        """Return why there is no readable answer: the child's end, if it ended."""
+        child = self._child
+        if child is None:
+            return f"the chart converter does not start: {' '.join(self._command)}"
+        try:
+            code = child.wait(1.0)
+        except subprocess.TimeoutExpired:
+            if isinstance(error, TimeoutError):
+                return f"the chart converter gave no drawing within {self._limit:g} s"
+            if isinstance(error, OSError):
+                return "the chart converter closed its output, and still runs"
+            return "the chart converter gave an answer that is no JSON object"
+        if code < 0:
+            with suppress(ValueError):
+                return f"the chart converter ended by {signal.Signals(-code).name}{self._last_words()}"
+        return f"the chart converter ended with code {code}{self._last_words()}"
+
+    def _last_words(self) -> str:
+        """Return the child's last words on its standard error."""
+        if self._said is None:
+            return ""
+        self._said.seek(0)
+        text = self._said.read(_READ).decode(errors="replace")
+        panic = _PANIC.search(text)
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        said = next(filter(None, panic.groups()), "") if panic else lines[-1] if lines else ""
+        return f": {' '.join(said.split())[:200]}" if said else ""
+
+    def _close(self) -> None:
+        child, said, self._child, self._said = self._child, self._said, None, None
+        if child:
+            child.kill()  # it has nothing to lose
+            child.wait()
+            for pipe in (child.stdin, child.stdout):
+                if pipe:
+                    pipe.close()
+        if said:
+            said.close()
+
+
+CONVERTER = Converter()
+"""The converter of all figures of this process: it takes half a second to start."""
+
+
+def _serve() -> None:
+    """Answer each line, a specification, with one line: `{"svg": ...}` or `{"error": ...}`."""
+    import vl_convert
+
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # the converter's own prints are no answers
+    vl_convert.vegalite_to_svg(
+        {"mark": "point", "data": {"values": []}}
+    )  # most of its start, before anyone waits for it
+    for line in sys.stdin.buffer:
+        try:
+            answer = {"svg": vl_convert.vegalite_to_svg(json.loads(line))}
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    _serve()

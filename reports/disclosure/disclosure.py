@@ -1,0 +1,383 @@
+"""The test disclosure: everything that a reader needs to judge the numbers or to repeat the measurement."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import NamedTuple
+
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.disclosure import memory_fit, power_meters, source_told
+from benchbrief.reports.disclosure.systems_under_test import settings_text, systems
+from benchbrief.reports.disclosure.test_configuration import fact_name
+from benchbrief.reports.disclosure.tool_texts import always_texts, data_set_text
+from benchbrief.reports.notices import result_limits, run_validity
+from benchbrief.reports.notices.repeat_variation import paragraph
+from benchbrief.reports.text.document_names import shown_names
+from benchbrief.reports.text.merged_remarks import merged
+from benchbrief.reports.text.number_format import NBSP, duration, fixed, points
+from benchbrief.reports.view import imported_briefs
+from benchbrief.reports.view.expectations import judged, told
+from benchbrief.reports.view.report_data import NOT_PUBLISHED, CellRow, Results, Search
+from benchbrief.reports.view.view_model import CellLine, DisclosureGroup, DisclosureView, Item
+from benchbrief.reports.words.brief_words import Words, counted
+
+
+def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str, str] | None) -> DisclosureView:
+    """`facts_shown`: the report has a table of the hosts' facts, so the disclosure has none.
+
+    `reports_from`: the files of reports and metrics, if not the run's own spec, with their SHA-256.
+    """
+    words = results.words
+    of_runs = () if results.published else run_validity.paragraphs(results)  # what this plan would have measured
+    made = [
+        DisclosureGroup(words["d_run"], tuple(_run(results, reports_from or {}))),
+        *_conditions(results, facts_shown=facts_shown),
+        DisclosureGroup(words["d_repeatability"], tuple(paragraph(results))),
+        DisclosureGroup(words["d_validity"], (*of_runs, *result_limits.paragraphs(results))),
+        DisclosureGroup(words["d_expects"], tuple(_expects(results))),
+        DisclosureGroup(words["d_warnings"], tuple(_warnings(results))),
+    ]
+    lines = tuple(CellLine(c.cell_id, *_outcome(c, words), c.raw_dir) for c in results.cells)
+    bad: dict[str, list[str]] = {}
+    for line, cell in zip(lines, results.cells, strict=True):
+        if cell.status not in ("ok", "skipped"):
+            bad.setdefault(f"{line.status}{words['colon']}{line.reason or words['no_reason']}", []).append(line.id)
+    told = tuple(Item(text, words.locale.listed(ids), emphasis=True) for text, ids in bad.items())
+    groups = (DisclosureGroup(g.title, tuple(item for item in g.items if item.text)) for g in made)
+    needed = sum(cell.status != "skipped" for cell in results.cells)
+    untold = sum(cell.reason == NOT_PUBLISHED for cell in results.cells)
+    all_ok = counted(words, "d_all_ok", needed)
+    if untold:
+        all_ok = counted(words, "d_not_published", len(results.cells), missing=untold)
+    return DisclosureView(tuple(group for group in groups if group.items), told, all_ok, lines)
+
+
+def _conditions(results: Results, *, facts_shown: bool) -> Iterable[DisclosureGroup]:
+    """Return the conditions: what the source of imported results states; else what is declared and was observed."""
+    words = results.words
+    if imported_briefs.is_imported(results):
+        sampled = () if results.published else _sampled(results)
+        made = (*_latency_origins(results), *_repeats_merged(results))
+        return [DisclosureGroup(words["d_told"], (*source_told.items(results), *sampled, *made))]
+    return [
+        DisclosureGroup(words["d_systems"], tuple(systems(results))),
+        DisclosureGroup(words["d_load"], tuple(_tools(results))),
+        DisclosureGroup(words["d_settings"], tuple(_settings(results))),
+        DisclosureGroup(words["d_workloads"], tuple(_workloads(results))),
+        DisclosureGroup(words["d_hosts"], tuple(_hosts(results, brief=facts_shown))),
+        DisclosureGroup(words["d_method"], tuple(_method(results))),
+    ]
+
+
+def _outcome(cell: CellRow, words: Words) -> tuple[str, str]:
+    """Return the status of a cell, with its reason if it has one."""
+    if cell.reason == NOT_PUBLISHED:
+        return words["not_published"], ""
+    return words.get(f"status_{cell.status}", cell.status), words.said(cell.reason)
+
+
+def run_row(results: Results) -> dict[str, object]:
+    return results.once(_run_row)
+
+
+def _run_row(results: Results) -> dict[str, object]:
+    names = ("run_id", "started_at", "ended_at", "status", "message", "benchbrief", "simulated")
+    rows = results.store.sql(f"SELECT {', '.join(names)} FROM runs").rows  # noqa: S608  # the names just above
+    return dict(zip(names, rows[0], strict=True)) if rows else dict.fromkeys(names)
+
+
+class Reused(NamedTuple):
+    """A run that measured some cells earlier, and when it began the first and the last of them."""
+
+    run_id: str
+    cells: int
+    first: datetime
+    last: datetime
+
+
+def reused(results: Results) -> list[Reused]:
+    """Return the earlier runs whose results are used, the oldest first."""
+    rows = results.store.sql(
+        "SELECT reused_from, count(*), min(started_at), max(started_at) FROM cells "
+        "WHERE reused_from IS NOT NULL GROUP BY reused_from ORDER BY min(started_at)"
+    ).rows
+    return [Reused(*row) for row in rows]
+
+
+def time_text(value: object) -> str:
+    """Return coordinated universal time, to the second; "" for None."""
+    if not isinstance(value, datetime):
+        return "" if value is None else str(value)
+    at = value.astimezone(UTC) if value.tzinfo else value
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC"
+
+
+# --- the groups --------------------------------------------------------------------------------------------------
+
+
+def _run(results: Results, reports_from: Mapping[str, str]) -> Iterable[Item]:
+    words, spec, run = results.words, results.plan.spec, run_row(results)
+    yield Item(words["d_run_id"], str(run["run_id"] or ""))
+    if run["simulated"]:
+        yield Item(words["notice_simulated"], words["d_simulated"], emphasis=True)
+    yield from imported_briefs.source_items(results)
+    if imported_briefs.is_imported(results):  # the time of measurement is unknown
+        yield Item(words["d_imported_at"], time_text(run["started_at"]))
+    else:
+        yield Item(words["d_started"], time_text(run["started_at"]))
+        yield Item(words["d_ended"], time_text(run["ended_at"]))
+    for earlier in reused(results):
+        times = {"first": time_text(earlier.first), "last": time_text(earlier.last)}
+        total = fixed(len(results.cells), 0)
+        text = counted(words, "d_reused_run", earlier.cells, total=total, run=earlier.run_id, **times)
+        yield Item(words["d_reused"], text)
+    told = (words.named(str(run["status"])), words.said(str(run["message"] or "")))
+    yield Item(words["d_status"], words["colon"].join(filter(None, told)))
+    shown = shown_names((*spec.files, *reports_from))
+    for name, digest in spec.files.items():
+        yield Item(words["d_spec"], f"{shown[name]} (SHA-256 {digest})")
+    for name, digest in reports_from.items():
+        yield Item(words["d_reports_from"], words["d_reports_from_file"].format(file=shown[name], sha256=digest))
+    if spec.profile:
+        yield Item(words["d_profile"], spec.profile)
+    if spec.params:
+        yield Item(words["d_params"], words.locale.listed(f"{k} = {v}" for k, v in spec.params.items()))
+    yield Item(words["d_plan"], p.plan_sha256(results.plan))
+    yield Item(words["d_version"], f"benchbrief {run['benchbrief'] or version('benchbrief')}")
+
+
+def _tools(results: Results) -> Iterable[Item]:
+    words = results.words
+    used: dict[str, list[str]] = {}
+    for cell in results.plan.cells:
+        hosts = used.setdefault(cell.tool.driver, [])
+        hosts += [h for h in cell.load_hosts if h not in hosts]
+    for driver, hosts in used.items():
+        found = {f.name: f.value for f in results.observed if f.kind == "tool" and f.name.startswith(f"{driver}.")}
+        versions = list(
+            dict.fromkeys(f.value for f in results.observed if f.kind == "tool" and f.name == f"{driver}.version")
+        )
+        text = " / ".join(words.said(each) for each in versions) or driver
+        text = words["d_on"].format(tool=text, hosts=words.locale.listed(hosts))
+        if path := found.get(f"{driver}.path"):
+            text += f"{words['semicolon']}{words['d_tool_path']} {path}"
+        yield Item(driver, words["semicolon"].join([text, *_properties(driver, results)]))
+
+
+def _properties(driver: str, results: Results) -> Iterable[str]:
+    """Return what a tool's numbers depend on, by its runs. A value that differs between runs is a result."""
+    cells = {cell.id for cell in results.plan.cells if cell.tool.driver == driver}
+    found: dict[str, dict[str, None]] = {}
+    for cell, name, value in results.store.sql("SELECT cell_id, name, value FROM properties ORDER BY ALL").rows:
+        if cell in cells and name != "version":
+            found.setdefault(str(name), {})[str(value)] = None
+    for name, values in found.items():
+        if len(values) <= 2:  # such as service and intended latency
+            told = (results.words.said(value) for value in values)
+            yield f"{results.words.named(name)}{results.words['colon']}{' / '.join(told)}"
+
+
+def _settings(results: Results) -> Iterable[Item]:
+    words = results.words
+    for experiment in results.plan.experiments.values():
+        parts = list(_load_points(experiment, results))
+        warm_up = words["d_warm_up"].format(time=duration(experiment.warm_up_s))
+        parts.append(warm_up if experiment.warm_up_s else words["d_no_warm_up"])
+        parts.append(words["d_measure"].format(time=duration(experiment.measure_s)))
+        if experiment.phases > 1:
+            parts.append(words["d_phases"].format(n=experiment.phases))
+        if experiment.confident:
+            ends = {"low": experiment.confident.at_least, "high": experiment.repeats}
+            parts.append(words["d_repeats_until"].format(within=f"{100 * experiment.confident.within:g} %", **ends))
+        else:
+            parts.append(words["d_repeats"].format(n=experiment.repeats))
+        if experiment.cool_down_s:
+            parts.append(words["d_cool_down"].format(time=duration(experiment.cool_down_s)))
+        parts.append(words[f"d_order_{experiment.order}"].format(seed=experiment.seed))
+        parts.append(
+            words["d_errors"].format(share=f"{100 * result_limits.accepted_share(experiment, results):.12g}{NBSP}%")
+        )
+        parts.append(_probes(experiment.name, results))
+        yield Item(experiment.label, words["semicolon"].join(parts))
+
+
+def _load_points(experiment: p.Experiment, results: Results) -> Iterable[str]:
+    """Return the ramp, or the points that a search found, with its criterion and knees."""
+    words, axis = results.words, experiment.axis
+    if experiment.points:
+        yield words[f"d_points_{axis}"].format(points=points(experiment.points))
+    for key, other in (("threads", experiment.threads_from), ("target", experiment.target_from)):
+        if other:
+            cells = (cell for cell in results.cells if cell.experiment == experiment.name)
+            used = {value for cell in cells if (value := getattr(cell, key)) is not None}
+            label = results.plan.experiments[other].label
+            searches = [search for search in results.searches if search.experiment == other]
+            none_found = bool(searches) and all(search.knee is None for search in searches)
+            how = words[f"d_otherwise_{key}"] if none_found and used else words[f"d_found_{key}"]
+            yield how.format(label=label, points=points(sorted(used)) or words["missing"])
+        elif key == "threads" and axis == "target":
+            cell = next((c for c in results.plan.cells if c.experiment == experiment.name), None)
+            if cell and cell.threads is not None:
+                yield words["d_fixed_threads"].format(points=points([float(cell.threads)]))
+    if experiment.search:
+        rise, gain = (f"{100 * share:g} %" for share in (experiment.search.rise, experiment.search.gain))
+        found = [_knee(search, axis, results) for search in results.searches if search.experiment == experiment.name]
+        yield words["d_search"].format(
+            latency=experiment.search.latency,
+            rise=rise,
+            gain=gain,
+            found=results.words.locale.listed(found) or words["missing"],
+        )
+
+
+def _knee(search: Search, axis: str, results: Results) -> str:
+    words, plan = results.words, results.plan
+    key = "d_no_knee" if search.knee is None else f"d_knee_{axis}"
+    return words[key].format(
+        knee=points([search.knee or 0.0]),
+        tried=points(_tried(search, axis, results)) or words["missing"],
+        hardware=plan.hardware[search.hardware].label,
+        workload=plan.workloads[search.workload].label,
+    )
+
+
+def _tried(search: Search, axis: str, results: Results) -> list[float]:
+    """Return the points that the search measured."""
+    key = (search.experiment, search.hardware, search.workload)
+    cells = (c for c in results.cells if (c.experiment, c.hardware, c.workload) == key and c.status == "ok")
+    return sorted({float(value) for cell in cells if (value := getattr(cell, axis)) is not None})
+
+
+def _probes(experiment: str, results: Results) -> str:
+    words = results.words
+    hosts: dict[tuple[str, float], dict[str, None]] = {}
+    for cell in results.plan.cells:
+        for probe in cell.probes if cell.experiment == experiment else ():
+            hosts.setdefault((probe.name, probe.every_s), {}).update(dict.fromkeys(probe.hosts))
+    told = [
+        words["d_probe"].format(name=name, time=duration(every), hosts=" / ".join(on))
+        for (name, every), on in hosts.items()
+    ]
+    return words["d_probes"].format(probes=results.words.locale.listed(told)) if told else words["d_no_probes"]
+
+
+def _workloads(results: Results) -> Iterable[Item]:
+    for workload in results.plan.workloads.values():
+        settings = settings_text(workload.properties)
+        yield Item(workload.label, f"{workload.family} {workload.benchmark}{results.words['colon']}{settings}")
+    yield from _data(results)
+
+
+def _data(results: Results) -> Iterable[Item]:
+    """Return the origin of each data set, with its workloads."""
+    words, plan = results.words, results.plan
+    users: dict[str, dict[str, None]] = {}
+    for cell in plan.cells:
+        how = words["d_data_none"]
+        if cell.dataset:
+            how = data_set_text(plan.workloads[cell.workload].family, fixed(cell.dataset.records, 0), results)
+        users.setdefault(how, {})[plan.workloads[cell.workload].label] = None
+    for how, labels in users.items():
+        yield Item(words["d_data"], f"{' / '.join(labels)}{words['colon']}{how}")
+
+
+_BRIEF = ("os", "kernel", "cpu", "memory", "memory_limit")
+
+
+def _hosts(results: Results, *, brief: bool) -> Iterable[Item]:
+    for host in results.plan.hosts.values():
+        facts = {f.name: f.value for f in results.observed if f.kind == "host" and f.node == host.id}
+        facts = {k: v for k, v in facts.items() if k in _BRIEF or (not brief and k != "block_devices")}
+        how = results.words["d_local"] if host.transport == "local" else f"{host.transport} {host.name}"
+        shown = [how, *(f"{fact_name(k, results.words)} {results.words.said(v)}" for k, v in facts.items())]
+        yield Item(host.id, results.words["semicolon"].join(shown))
+
+
+def _method(results: Results) -> Iterable[Item]:
+    words, experiments = results.words, results.plan.experiments.values()
+    if any(e.axis == "threads" for e in experiments):
+        yield Item("", words["d_closed"])
+    if any(e.axis == "target" for e in experiments):
+        yield Item("", words["d_open"])
+    yield from _sampled(results)
+    yield from memory_fit.items(results)
+    yield from (Item("", text) for text in always_texts(results))
+    yield from _latency_origins(results)
+    yield Item("", words["d_repeat_mean" if any(e.repeats > 1 for e in experiments) else "d_single"])
+
+
+def _sampled(results: Results) -> Iterable[Item]:
+    """Return what the samples of processors and of power cover."""
+    if power_meters.probed("cpu", results):
+        yield Item("", results.words["d_cpu"])
+    yield from power_meters.items(results)
+
+
+def _latency_origins(results: Results) -> Iterable[Item]:
+    """Return the origin of the percentiles, or that there are none."""
+    words = results.words
+    rows = results.store.sql(
+        "SELECT origin, count(*) FROM latency WHERE value_s IS NOT NULL AND statistic LIKE 'p%' "
+        "AND source IS NULL GROUP BY origin"
+    ).rows
+    found = {str(origin): int(n) for origin, n in rows}
+    distributions = results.store.sql("SELECT count(*) FROM operations WHERE histogram IS NOT NULL").rows[0][0]
+    if found.get("histogram"):
+        yield Item("", counted(words, "d_histogram", int(distributions)))
+    if found.get("printed"):
+        yield Item("", counted(words, "d_printed", found["printed"]))
+    if not found:
+        others = results.store.sql("SELECT count(*) FROM latency WHERE value_s IS NOT NULL").rows[0][0]
+        yield Item("", words["d_no_percentile" if others else "d_no_latency"])
+
+
+def _repeats_merged(results: Results) -> Iterable[Item]:
+    """Return how the repeats of a point are combined, where the source has several."""
+    good = [cell for cell in results.cells if cell.status == "ok"]
+    repeats = Counter((cell.experiment, cell.hardware, cell.workload, cell.threads, cell.target) for cell in good)
+    if max(repeats.values(), default=0) > 1:
+        yield Item("", results.words["d_repeat_mean"])
+
+
+def _expects(results: Results) -> Iterable[Item]:
+    for one in judged(results):
+        label = one.expect.label if one.expect.label != one.expect.text else ""
+        yield Item(label, told(one, results), emphasis=one.verdict != "holds")
+
+
+def _warnings(results: Results) -> Iterable[Item]:
+    words = results.words
+    notes = results.store.sql("SELECT severity, text, count(DISTINCT cell_id) FROM notes GROUP BY severity, text").rows
+    rows = merged((severity, words.sentences.get(text, text), cells) for severity, text, cells in notes)
+    order = {"error": 0, "warning": 1, "info": 2}
+    for severity, text, cells in sorted(rows, key=lambda row: (order.get(row[0], 3), row[1])):
+        where = words["aside"].format(text=words["d_occurrences"].format(n=fixed(cells, 0))) if cells > 1 else ""
+        yield Item(words.get(f"severity_{severity}", severity), words.said(text) + where, emphasis=severity == "error")
+    if not rows:
+        yield Item("", words["d_no_warnings"])
+
+
+def made_at(results: Results) -> str:
+    """Return when the run ended (or began), in ISO 8601 and UTC; "" when unknown."""
+    run = run_row(results)
+    at = run["ended_at"] or run["started_at"]
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}" if isinstance(at, datetime) else ""
+
+
+def date_text(results: Results) -> str:
+    """Return the day of the measurement in the language; "" when the run has no start, or is an import.
+
+    With results of earlier runs: the first and the last day of measurement.
+    """
+    started = run_row(results)["started_at"]
+    if not isinstance(started, datetime) or imported_briefs.is_imported(results):
+        return ""
+    first, last = started, started
+    if reused(results):
+        first, last = results.store.sql("SELECT min(started_at), max(started_at) FROM cells WHERE status = 'ok'").rows[
+            0
+        ]
+    return results.words.locale.days(first.date(), last.date())

@@ -1,0 +1,54 @@
+"""What all numbers of a brief share: the run, the revision of the spec, and the tools and servers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from benchbrief.compiler.planning.plan import DatabaseKey, plan_sha256
+from benchbrief.reports.disclosure.disclosure import run_row, time_text
+from benchbrief.reports.text.document_names import shown_names
+from benchbrief.reports.text.locale_formats import locale
+from benchbrief.reports.view.imported_briefs import is_imported
+from benchbrief.reports.view.report_data import Results
+
+
+def origin(results: Results) -> Iterable[tuple[str, str]]:
+    """Return terms and texts, without empty texts."""
+    words, run, spec = results.words, run_row(results), results.plan.spec
+    shown = shown_names(spec.files)
+    found = [
+        (words["d_run_id"], str(run["run_id"] or "")),
+        (words["d_imported_at" if is_imported(results) else "d_started"], time_text(run["started_at"])),
+        *((words["d_spec"], f"{shown[name]} (SHA-256 {digest})") for name, digest in spec.files.items()),
+        (words["p_revision"], _revision(results)),
+        (words["d_plan"], plan_sha256(results.plan)),
+        (words["p_tools"], words["semicolon"].join(_versions("tool", results))),
+        (words["p_servers"], words["semicolon"].join(_versions("database", results))),
+        (words["d_version"], f"benchbrief {run['benchbrief'] or ''}".strip()),
+    ]
+    return ((term, text) for term, text in found if text)
+
+
+def _revision(results: Results) -> str:
+    """Return the commit of the spec, and whether its files were as committed."""
+    known = {fact.name: fact.value for fact in results.observed if fact.kind == "spec"}
+    commit = known.get("commit")
+    if not commit:
+        return ""
+    state = results.words["p_dirty" if known.get("dirty") == "true" else "p_clean"]
+    return f"{commit}, {state}"
+
+
+def _versions(kind: str, results: Results) -> Iterator[str]:
+    """Return each version once, with its hosts or databases."""
+    found: dict[str, dict[str, None]] = {}
+    for fact in results.observed:
+        if fact.kind == kind and (fact.name == "version" or fact.name.endswith(".version")):
+            database = results.plan.databases.get(DatabaseKey(fact.node or ""))
+            name = database.label if database else fact.name.removesuffix("version").removesuffix(".")
+            value = results.words.said(fact.value)
+            text = value if value.lower().startswith(name[:3].lower()) else f"{name} {value}"
+            found.setdefault(text, {})[fact.node or ""] = None
+    for text, nodes in found.items():
+        told = locale().listed(node for node in nodes if node)
+        yield f"{text} ({told})" if told else text

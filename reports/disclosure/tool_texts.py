@@ -1,0 +1,40 @@
+"""Sentences of engines and load generators for a disclosure, from the catalogue or from their specs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
+from benchbrief.compiler.extensions.tool_spec import Texts, in_language
+from benchbrief.reports.view.report_data import Results
+
+
+def data_set_text(family: str, records: str, results: Results) -> str:
+    """Return the origin of a data set of so many records; in general terms where its tool is not installed."""
+    return (_text(family, "data", results) or results.words["d_data_loaded"]).format(records=records)
+
+
+def always_texts(results: Results) -> tuple[str, ...]:
+    """Return what each tool discloses of every run, unless an option of all its databases makes it untrue."""
+    found: dict[str, None] = {}
+    for cell in results.plan.cells:
+        spec = TOOL_SPECS.usable(cell.tool.driver)
+        if spec and spec.always_unless not in results.plan.databases[cell.database].options:
+            found[_text(spec.name, "always", results)] = None
+    return tuple(text for text in found if text)
+
+
+def engine_text(engine: str, results: Results) -> str:
+    """What a database of an engine is, where that is neither a server nor a library; "" for those."""
+    key, spec = f"d_engine_{engine}", ENGINE_SPECS.usable(engine)
+    return _in_words(key, spec.texts if spec else {}, results)
+
+
+def _text(tool: str, what: str, results: Results) -> str:
+    key, spec = f"d_{what}_{tool}", TOOL_SPECS.usable(tool)
+    return _in_words(key, spec.texts if spec else {}, results)
+
+
+def _in_words(key: str, texts: Mapping[str, Texts], results: Results) -> str:
+    own = texts.get(key)
+    return results.words.get(key) or (in_language(own, results.words.language) if own else "")

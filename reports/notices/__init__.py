@@ -1,0 +1,1 @@
+"""What limits the numbers of a brief."""

@@ -1,0 +1,97 @@
+"""The limits of a brief's numbers, a sentence each. First those that a reader must know before any number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from benchbrief.reports.disclosure import disclosure as d
+from benchbrief.reports.disclosure.systems_under_test import stand_ins
+from benchbrief.reports.disclosure.test_configuration import contradictions
+from benchbrief.reports.notices import repeat_variation, result_limits, run_validity
+from benchbrief.reports.view import imported_briefs
+from benchbrief.reports.view.expectations import Judged, judged, told
+from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.view.view_model import Notice, Severity
+from benchbrief.reports.words.brief_words import counted
+
+_NOTICED_CELLS = 4
+
+
+def notices(results: Results, undrawn: Mapping[int, str], link: str = "") -> Iterator[Notice]:
+    """Return all notices, numbered from 1. `undrawn`: numbers of figures, and why they are missing.
+
+    `link` is the id of the test disclosure, which has the details; without it, notices have more of them.
+    """
+    found = sorted(_notices(results, undrawn, detailed=not link), key=lambda one: not one.first)
+    for number, notice in enumerate(found, 1):
+        yield replace(notice, number=number, link=notice.link or link)
+
+
+def _notices(results: Results, undrawn: Mapping[int, str], *, detailed: bool) -> Iterator[Notice]:
+    words = results.words
+    if d.run_row(results)["simulated"]:
+        yield Notice(words["notice_simulated"], words["notice_simulated_body"], "error", first=True)
+    yield from imported_briefs.notices(results)
+    for sentence, labels in stand_ins(results).items():
+        said = _sentence(words.said(sentence))
+        text = words["notice_stand_in_body"].format(databases=words.locale.listed(labels), sentence=said)
+        yield Notice(words["notice_stand_in"], text, "error", first=True)
+    bad = results.bad_cells
+    if bad and not imported_briefs.is_imported(results):
+        cells = [c.cell_id + words["aside"].format(text=words.said(c.reason) or words["no_reason"]) for c in bad]
+        listed = _shortened(cells, _NOTICED_CELLS if detailed else 1, results)
+        text = counted(words, "notice_failed_body", len(results.cells), failed=len(bad), cells=listed)
+        yield Notice(words["notice_failed"], text, "error")
+    if undrawn:
+        figures = words.locale.listed(tuple(f"{words['figure']} {number}" for number in undrawn))
+        reasons = words["semicolon"].join(dict.fromkeys(undrawn.values()))
+        text = counted(words, "notice_undrawn_body", len(undrawn), figures=figures, reasons=reasons)
+        yield Notice(words["notice_undrawn"], text, "error", link=f"figure-{next(iter(undrawn))}")
+    run = d.run_row(results)
+    if run["status"] in ("interrupted", "unfinished"):
+        text = words["notice_status_body"].format(status=words.named(str(run["status"])))
+        yield Notice(words["notice_status"], text, "error")
+    if not run["simulated"]:  # simulated numbers have no expectations
+        yield from _expectations(results)
+    yield from repeat_variation.notice(results)
+    yield from run_validity.notice(results)
+    yield from result_limits.notice(results)
+    remarks = [text for hardware in results.plan.hardware.values() for text in contradictions(hardware, results)]
+    if remarks:
+        told = list(dict.fromkeys(words.said(text) for text in remarks))
+        facts = _shortened(told, len(told) if detailed else 1, results)
+        yield Notice(words["notice_differs"], counted(words, "notice_differs_body", len(told), facts=facts), "warning")
+
+
+def _expectations(results: Results) -> Iterator[Notice]:
+    """Return the failed expectations, and separately those that lack a value."""
+    words, found = results.words, judged(results)
+    unmet = [one for one in found if one.verdict == "fails"]
+    untold = [one for one in found if one.verdict == "unknown"]
+
+    def notice(key: str, some: Sequence[Judged], severity: Severity) -> Notice:
+        text = words["notice_expect_body"].format(n=len(some), total=len(found), listed=_listed(some, results))
+        return Notice(words[key], text, severity)
+
+    if unmet:
+        yield notice("notice_expect", unmet, "error")
+    if untold:
+        yield notice("notice_expect_unknown", untold, "warning")
+
+
+def _listed(found: Iterable[Judged], results: Results) -> str:
+    words = results.words
+    named = [(one.expect.label if one.expect.label != one.expect.text else "", told(one, results)) for one in found]
+    return _shortened([words["colon"].join(part for part in parts if part) for parts in named], _NOTICED_CELLS, results)
+
+
+def _shortened(texts: Sequence[str], most: int, results: Results) -> str:
+    """Return the first texts, and the number of the others."""
+    more = [results.words["notice_and_more"].format(n=len(texts) - most)] if len(texts) > most else []
+    return results.words["semicolon"].join((*texts[:most], *more))
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "。", "!", "?")) else f"{text}."

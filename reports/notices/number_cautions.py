@@ -1,0 +1,118 @@
+"""Cautions on a shown number: the kind of latency, a percentile of few operations, a missed load, a partly sampled
+window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchbrief.compiler.planning.achieved_load import KEEPS_UP
+from benchbrief.compiler.planning.plan import Query
+from benchbrief.reports.text.number_format import duration, percent
+from benchbrief.reports.view.imported_briefs import is_imported
+from benchbrief.reports.view.report_data import CellRow, Key, Results, reads_of
+from benchbrief.results.analysis.tail_percentiles import FEWEST, Beyond
+from benchbrief.results.samples.sample_coverage import TOLD, shares
+
+
+class Cautions:
+    """Reads the store once; `of` and `at` give the cautions of single numbers."""
+
+    def __init__(self, results: Results) -> None:
+        self._results = results
+        rows = results.store.sql("SELECT DISTINCT cell_id FROM operations WHERE kind = 'intended'").rows
+        self._from_due = {str(cell) for (cell,) in rows}
+        rates = results.store.sql(
+            "SELECT cell_id, ops_per_s FROM throughput "
+            "WHERE phase IS NULL AND operation = 'all' AND ops_per_s IS NOT NULL"
+        ).rows
+        achieved = {str(cell): float(rate) for cell, rate in rates}
+        offered = [cell for cell in results.cells if cell.target and cell.cell_id in achieved and not results.published]
+        self._short = {c.cell_id for c in offered if achieved[c.cell_id] < KEEPS_UP * (c.target or 0.0)}
+        self._shares = shares(results.store)
+        self._beyond = Beyond(results.store)
+        notes = "SELECT cell_id, text FROM notes WHERE origin = 'import' AND cell_id IS NOT NULL"
+        self._noted: dict[str, list[str]] = {}
+        for cell_id, text in results.store.sql(notes).rows:
+            self._noted.setdefault(str(cell_id), []).append(results.words.said(str(text)))
+
+    def of(self, query: Query, **where: Key) -> Iterator[str]:
+        """Return what holds for all values of a query: how it counts latency at an offered load."""
+        if not any(read.view == "latency" for read in reads_of(query)):
+            return
+        words = self._results.words
+        offered = [cell for cell in self._measured(query, **where) if cell.target is not None]
+        from_due = [cell for cell in offered if cell.cell_id in self._from_due]
+        if from_due:
+            yield words["c_intended"]
+        if len(from_due) < len(offered):
+            yield words["c_service"]
+
+    def at(self, query: Query, **where: Key) -> Iterator[str]:
+        """Return what holds for the values at these keys."""
+        words, cells = self._results.words, self._measured(query, **where)
+        for cell in cells:
+            yield from self._noted.get(cell.cell_id, ())  # from a row of a table of published figures
+        if any(cell.cell_id in self._short for cell in cells):
+            yield words["c_short"]
+        yield from self.few(query, **where)
+        yield from self._lengths(cells)
+        for probe in dict.fromkeys(read.probe for read in reads_of(query) if read.probe):
+            known = [self._shares[probe, cell.cell_id] for cell in cells if (probe, cell.cell_id) in self._shares]
+            if known and 0 < min(known) < TOLD:
+                share = percent(min(known), unlike=TOLD)
+                yield words["c_sampled"].format(probe=probe, share=share)
+
+    def in_text(self, query: Query) -> Iterator[str]:
+        """Return the cautions on a number in running text, the gravest first."""
+        yield from self.few(query)
+        yield from self._lengths(self._measured(query))
+
+    def _lengths(self, cells: list[CellRow]) -> Iterator[str]:
+        """Return that measurements of one number differ in their warm-up or measured time, which may explain the
+        number."""
+        words, experiments = self._results.words, self._results.plan.experiments
+        named = dict.fromkeys(cell.experiment for cell in cells)
+        found = {name: experiments[name] for name in named if name in experiments}
+        if is_imported(self._results) or len({(each.warm_up_s, each.measure_s) for each in found.values()}) < 2:
+            return
+        told = (
+            words["c_length"].format(
+                label=each.label, warm_up=duration(each.warm_up_s), measured=duration(each.measure_s)
+            )
+            for each in found.values()
+        )
+        yield words["c_lengths"].format(told=words.locale.listed(told))
+
+    def few(self, query: Query, **where: Key) -> Iterator[str]:
+        """Return that few operations lie beyond a percentile of the values."""
+        if self._rests_on_few(query, self._measured(query, **where)):
+            yield self._results.words["c_few"].format(n=FEWEST)
+
+    def _rests_on_few(self, query: Query, cells: list[CellRow]) -> bool:
+        """Return whether few operations lie beyond a percentile of a point's repeats together, or of each."""
+        points: dict[tuple[object, ...], list[CellRow]] = {}
+        for cell in cells:
+            repeat = cell.repeat if "repeat" in query.dims else None
+            point = (cell.experiment, cell.hardware, cell.workload, cell.threads, cell.target, repeat)
+            points.setdefault(point, []).append(cell)
+        by_phase = "phase" in query.dims
+        return any(
+            self._beyond.few(
+                read.statistic,
+                [cell.cell_id for cell in of_point if read.covers(_place(cell))],
+                operations=read.keys.get("operation", ()),
+                by_phase=by_phase,
+            )
+            for read in reads_of(query)
+            if read.view == "latency"
+            for of_point in points.values()
+        )
+
+    def _measured(self, query: Query, **where: Key) -> list[CellRow]:
+        return [cell for cell in self._results.cells_behind(query, **where) if cell.status == "ok"]
+
+
+def _place(cell: CellRow) -> dict[str, object]:
+    place = {dim: getattr(cell, dim) for dim in ("experiment", "hardware", "workload", "threads", "target")}
+    return {dim: key for dim, key in place.items() if key is not None}

@@ -1,0 +1,175 @@
+"""How far the repeats of a point differ, in throughput and 99th percentile, and whether hardware differs by more."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from benchbrief.compiler.rounding import magnitude
+from benchbrief.reports.text.number_format import percent, quantity
+from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.view.view_model import Item, Notice
+from benchbrief.reports.words.brief_words import counted
+from benchbrief.results.compare.compared_quantities import Contender, pairs
+from benchbrief.results.compare.comparison import compare_all
+
+MOST_SENTENCES = 3
+"""Pairs of hardware with a sentence each. Four hardware make six pairs: one sentence then, and a list."""
+MOST_LISTED = 12
+"""Pairs in such a list: those with the largest share within noise. The others are counted."""
+MOST_COMPARED = 16
+"""The most compared hardware: 120 pairs take a second, and they grow with the square."""
+NOTICED_CV = 0.10
+"""A share. Above it, differences of some per cent between points say nothing."""
+
+
+class Spread(NamedTuple):
+    """A point with several measurements. `cv` is a share, `low` and `high` are ops/s."""
+
+    experiment: str
+    hardware: str
+    workload: str
+    threads: float
+    target: float | None
+    repeats: int
+    cv: float
+    low: float
+    high: float
+
+
+class _Differences(NamedTuple):
+    """A pair of hardware, by label: the tested differences, and those within noise."""
+
+    first: str
+    second: str
+    tested: int
+    noise: int
+
+
+def spreads(results: Results) -> list[Spread]:
+    """Return the spreads, the widest first."""
+    point = "t.experiment, t.hardware, t.workload, t.threads, t.target"
+    rows = results.store.sql(
+        f"SELECT {point}, any_value(s.repeats), any_value(s.cv) AS cv, min(t.value), max(t.value) "  # noqa: S608  # ours
+        "FROM measure.spread AS s JOIN measure.throughput AS t "
+        "USING (experiment, hardware, workload, threads, operation) "
+        "WHERE s.target IS NOT DISTINCT FROM t.target AND s.phase IS NULL AND t.phase IS NULL "
+        f"AND operation = 'all' AND s.cv IS NOT NULL GROUP BY {point} ORDER BY cv DESC, {point}"
+    ).rows
+    return [Spread(*row) for row in rows]
+
+
+def notice(results: Results) -> Iterable[Notice]:
+    """Return that repeats of a point differ much, if they do."""
+    words, found = results.words, results.once(spreads)
+    wide = [spread for spread in found if spread.cv > NOTICED_CV]
+    if wide:
+        text = counted(
+            words, "notice_spread_body", len(found), wide=len(wide), limit=_share(NOTICED_CV), **_worst(found, results)
+        )
+        yield Notice(words["notice_spread"], text, "warning")
+    differences = results.once(_differences)
+    if any(each.noise for each in differences):
+        tested, noise = sum(each.tested for each in differences), sum(each.noise for each in differences)
+        text = counted(words, "notice_noise_body", tested, noise=noise)
+        yield Notice(words["notice_noise"], text, "warning")
+
+
+def paragraph(results: Results) -> Iterable[Item]:
+    found = results.once(spreads)
+    if found:
+        median = _share(statistics.median(spread.cv for spread in found))
+        wide = any(spread.cv > NOTICED_CV for spread in found)
+        text = counted(results.words, "d_spread", len(found), median=median, **_worst(found, results))
+        yield Item("", text, emphasis=wide)
+        yield from _percentiles(results)
+        for text in _told(results.once(_differences), results):
+            yield Item("", text)
+        if len(results.plan.hardware) > MOST_COMPARED:
+            yield Item("", results.words["d_noise_many"].format(n=len(results.plan.hardware)))
+
+
+def _percentiles(results: Results) -> Iterable[Item]:
+    """Return the spread of the repeats' own 99th percentiles, over all operations and points."""
+    point = "experiment, hardware, workload, threads, target, operation"
+    rows = results.store.sql(
+        f"SELECT {point}, count(value), stddev_samp(value) / avg(value) AS cv FROM measure.latency "  # noqa: S608  # ours
+        "WHERE statistic = 'p99' AND reported AND phase IS NULL AND repeat IS NOT NULL AND value > 0 "
+        f"GROUP BY {point} HAVING count(value) > 1 ORDER BY cv DESC, {point}"
+    ).rows
+    if rows:
+        _, hardware, workload, threads, target, operation, _, cv = rows[0]
+        point = _point(hardware, workload, threads, target, results)
+        median = _share(statistics.median(row[-1] for row in rows))
+        named = results.words.get(f"operation_{operation}", operation)
+        text = results.words["d_spread_p99"].format(median=median, cv=_share(cv), operation=named, point=point)
+        yield Item("", text)
+
+
+def _differences(results: Results) -> list[_Differences]:
+    """Return the differences between each two hardware, where any can be tested: together they are one set of
+    comparisons.
+
+    None for too many hardware.
+    """
+    plan = results.plan
+    if len(plan.hardware) > MOST_COMPARED:
+        return []
+    sides = [Contender(key, plan, results.store, key) for key in plan.hardware]
+    found = [
+        (first.label, second.label, [each for each in both if each.name.startswith(("throughput", "latency.p99["))])
+        for first, second, both in pairs(sides)
+    ]
+    outcomes = compare_all(both for _, _, both in found)
+    told = []
+    for (first, second, _), outcome in zip(found, outcomes, strict=True):
+        rows = [row for row in outcome.comparisons if row.p is not None]
+        noise = sum(row.verdict == "within noise" for row in rows)
+        told.append(_Differences(plan.hardware[first].label, plan.hardware[second].label, len(rows), noise))
+    return [each for each in told if each.tested]
+
+
+def _told(differences: Sequence[_Differences], results: Results) -> Iterable[str]:
+    """Return a sentence for each pair; for many pairs, one sentence, and the pairs with differences within noise."""
+    words = results.words
+    if len(differences) <= MOST_SENTENCES:
+        for each in differences:
+            yield counted(words, "d_noise", each.tested, **each._asdict())
+        return
+    tested, noise = sum(each.tested for each in differences), sum(each.noise for each in differences)
+    yield counted(words, "d_noise_all", tested, noise=noise, pairs=len(differences))
+    noisy = sorted((each for each in differences if each.noise), key=lambda each: -each.noise / each.tested)
+    if noisy:
+        listed = words["d_noise_separator"].join(
+            words["d_noise_pair"].format_map(each._asdict()) for each in noisy[:MOST_LISTED]
+        )
+        more = counted(words, "d_noise_more", len(noisy) - MOST_LISTED) if len(noisy) > MOST_LISTED else ""
+        yield words["d_noise_pairs"].format(pairs=listed, more=more)
+        if len(noisy) < len(differences):
+            yield words["d_noise_rest"]
+
+
+def _worst(found: Sequence[Spread], results: Results) -> dict[str, object]:
+    worst = found[0]
+    ends = {"low": quantity(worst.low, "ops/s"), "high": quantity(worst.high, "ops/s")}
+    return {
+        "point": _point(worst.hardware, worst.workload, worst.threads, worst.target, results),
+        "cv": _share(worst.cv),
+        "repeats": worst.repeats,
+        **ends,
+    }
+
+
+def _point(hardware: str, workload: str, threads: float, target: float | None, results: Results) -> str:
+    plan, words = results.plan, results.words
+    load = counted(words, "at_threads", threads) if target is None else counted(words, "at_target", target)
+    return words["d_point"].format(
+        workload=plan.workloads[workload].label, hardware=plan.hardware[hardware].label, load=load
+    )
+
+
+def _share(value: float) -> str:
+    """Write a percentage with two digits; with more where it would read as the noticed share."""
+    digits = 1 - magnitude(100 * value) if 0 < value < 0.0995 else 0
+    return percent(value, digits, unlike=NOTICED_CV)

@@ -1,0 +1,223 @@
+"""Further limits of a brief's numbers: errors, busy load generators, single repeats, earlier runs, one machine.
+
+The first page has each limit in few words, the disclosure in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+from benchbrief.compiler.planning import plan as p
+from benchbrief.compiler.planning.error_limit import accepted_errors, stray_errors
+from benchbrief.reports.text.number_format import fixed, percent
+from benchbrief.reports.view.imported_briefs import is_imported
+from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.view.view_model import Item, Notice
+from benchbrief.reports.words.brief_words import counted
+
+BUSY = 0.90
+"""The share of a load generator's processors above which it may limit the throughput."""
+STILL_GAINS = 1.10
+"""The gain over the point before, above which a ramp's last point is not its peak."""
+
+
+class Limit(NamedTuple):
+    """`short` is part of a sentence; empty for a limit that only the disclosure has."""
+
+    short: str
+    full: str
+
+
+def notice(results: Results) -> Iterable[Notice]:
+    """Return all limits in one notice, so that the first page stays one page."""
+    short = [limit.short for limit in limits(results) if limit.short]
+    if short:
+        text = results.words["semicolon"].join(short) + results.words["stop"].rstrip()
+        yield Notice(results.words["notice_limits"], text[:1].upper() + text[1:], "warning")
+
+
+def paragraphs(results: Results) -> Iterable[Item]:
+    for limit in limits(results):
+        yield Item("", limit.full, emphasis=bool(limit.short))
+
+
+def limits(results: Results) -> Iterator[Limit]:
+    yield from _errors(results)
+    yield from _busy_clients(results)
+    yield from _still_rising(results)
+    yield from _other_work(results)
+    yield from _unsteady(results)
+    yield from _assertions(results)
+    yield from _shared_machines(results)
+    yield from _single_repeats(results)
+    yield from _earlier(results)
+
+
+def _errors(results: Results) -> Iterator[Limit]:
+    """Return the failed operations of counted measurements, first where they exceed the accepted share.
+
+    go-ycsb counts the operations that it interrupts at the end, one of each thread: these don't count here.
+    """
+    accepted = {e.name: accepted_share(e, results) for e in results.plan.experiments.values()}
+    stopped = () if is_imported(results) else results.plan.cells  # nobody knows whether someone stopped the others
+    cut_off = {cell.id for cell in stopped if stray_errors(cell.tool.driver)}
+    rows = results.store.sql(
+        "SELECT experiment, cell_id, errors / (count + errors) AS share, "
+        "(errors - coalesce(threads, 0)) / (count + errors) AS own "
+        "FROM throughput JOIN cells USING (run_id, cell_id) "
+        "WHERE status = 'ok' AND phase IS NULL AND operation = 'all' AND errors > 0 ORDER BY share DESC, cell_id"
+    ).rows
+    if not rows:
+        return
+    _, cell, most, _ = rows[0]
+    counted_share = ((experiment, own if cell in cut_off else share) for experiment, cell, share, own in rows)
+    over = sum(share > accepted.get(experiment, 0.0) for experiment, share in counted_share)
+    told = {"most": percent(most, 2, unlike=0.0), "cell": cell}
+    short = counted(results.words, "l_errors", over, **told) if over else ""
+    yield Limit(short, counted(results.words, "l_errors_full", len(rows), **told))
+
+
+def accepted_share(experiment: p.Experiment, results: Results) -> float:
+    """Return the accepted share of failed operations in an experiment's measurements."""
+    drivers = {cell.tool.driver for cell in results.plan.cells if cell.experiment == experiment.name}
+    return max(accepted_errors(experiment.max_error_share, driver) for driver in sorted(drivers) or [""])
+
+
+def _busy_clients(results: Results) -> Iterator[Limit]:
+    """Return load generators whose processors were busy, by a probe. On RocksDB's hosts that is the engine."""
+    loads = {cell.id: cell.load_hosts for cell in results.plan.cells if cell.client is not None}
+    rows = results.store.sql(
+        "SELECT cell_id, node, measure.over_time(value, from_s, to_s) AS busy "
+        "FROM samples JOIN cells USING (run_id, cell_id) "
+        "WHERE measure = 'cpu.utilisation' AND status = 'ok' AND value IS NOT NULL "
+        "GROUP BY cell_id, node ORDER BY busy DESC, cell_id, node"
+    ).rows
+    known = [(cell, node, busy) for cell, node, busy in rows if node in loads.get(cell, ())]
+    busy = [row for row in known if row[2] >= BUSY]
+    if not busy:
+        return
+    cells = len({cell for cell, _, _ in busy})
+    total = len({cell for cell, _, _ in known})
+    _, host, share = busy[0]
+    told = {"total": f"{total:,}", "host": host, "share": percent(share), "limit": percent(BUSY)}
+    full = counted(results.words, "l_busy_full", cells, **told)
+    if any(host in group.hosts for group in results.plan.hardware.values() for _, host, _ in busy):
+        full += " " + results.words["l_busy_shared"]
+    yield Limit(counted(results.words, "l_busy", cells, **told), full)
+
+
+def _still_rising(results: Results) -> Iterator[Limit]:
+    """Return ramps whose throughput grew up to their last thread count: the load generator's threads were the limit.
+
+    In a closed loop all threads are always busy (throughput times latency is their number), so only the gain of more
+    threads shows the limit. A search ends by its own rule.
+    """
+    rows = results.store.sql(
+        "SELECT experiment, hardware, workload, threads, avg(ops_per_s) AS rate "
+        "FROM throughput JOIN cells USING (run_id, cell_id) "
+        "WHERE status = 'ok' AND phase IS NULL AND operation = 'all' AND ops_per_s > 0 "
+        "GROUP BY experiment, hardware, workload, threads ORDER BY experiment, hardware, workload, threads"
+    ).rows
+    ramps: dict[tuple[str, str, str], list[tuple[int, float]]] = {}
+    for experiment, hardware, workload, threads, rate in rows:
+        planned = results.plan.experiments[experiment]
+        if planned.axis == "threads" and planned.search is None and threads is not None:
+            ramps.setdefault((experiment, hardware, workload), []).append((threads, rate))
+    ends = [(key, points[-2], points[-1]) for key, points in ramps.items() if len(points) > 1]
+    rising = [(last[1] / before[1], key, last[0]) for key, before, last in ends if last[1] > STILL_GAINS * before[1]]
+    if not rising:
+        return
+    most, (_, hardware, workload), threads = max(rising)
+    told = {
+        "total": f"{len(ends):,}",
+        "gain": percent(most - 1),
+        "hardware": results.plan.hardware[hardware].label,
+        "workload": results.plan.workloads[workload].label,
+        "threads": f"{threads:,}",
+    }
+    yield Limit("", counted(results.words, "l_rising_full", len(rising), **told))
+
+
+def _other_work(results: Results) -> Iterator[Limit]:
+    """Return measurements during which a load generator's host did other work."""
+    rows = results.store.sql(
+        "SELECT count(DISTINCT cell_id), max((message::JSON ->> '$.args.amount.value')::DOUBLE), "
+        "(SELECT count(*) FROM cells WHERE status = 'ok') FROM notes JOIN cells USING (run_id, cell_id) "
+        "JOIN sentences USING (run_id, text) WHERE status = 'ok' AND code = 'busy_meanwhile'"
+    ).rows
+    cells, most, measured = rows[0]
+    if cells:
+        words, told = results.words, {"total": f"{measured:,}", "most": fixed(most, 1)}
+        yield Limit(counted(words, "l_other_work", cells, **told), counted(words, "l_other_work_full", cells, **told))
+
+
+def _unsteady(results: Results) -> Iterator[Limit]:
+    """Return measurements without a steady state by SNIA's rule: they may not describe a warm system."""
+    rows = results.store.sql(
+        "SELECT count(DISTINCT cell_id), (SELECT count(*) FROM cells WHERE status = 'ok') FROM notes "
+        "JOIN cells USING (run_id, cell_id) JOIN sentences USING (run_id, text) "
+        "WHERE status = 'ok' AND code = 'unsteady_snia'"
+    ).rows
+    unsteady, measured = rows[0]
+    if unsteady:
+        words, told = results.words, {"total": f"{measured:,}"}
+        yield Limit(counted(words, "l_unsteady", unsteady, **told), counted(words, "l_unsteady_full", unsteady, **told))
+
+
+def _assertions(results: Results) -> Iterator[Limit]:
+    rows = results.store.sql(
+        "SELECT count(DISTINCT cell_id) FROM notes JOIN sentences USING (run_id, text) WHERE code = 'assertions'"
+    ).rows
+    (cells,) = rows[0]
+    if cells:
+        words = results.words
+        yield Limit(counted(words, "l_assertions", cells), counted(words, "l_assertions_full", cells))
+
+
+def _shared_machines(results: Results) -> Iterator[Limit]:
+    """Return compared hardware groups with a common host. Variants are meant to share a machine."""
+    if is_imported(results):  # the plan's hosts did not measure these results
+        return
+    used = dict.fromkeys(cell.hardware for cell in results.plan.cells)
+    groups: dict[str, p.Hardware] = {}
+    for key in used:
+        groups.setdefault(results.plan.hardware[key].group, results.plan.hardware[key])
+    for one, other in combinations(groups.values(), 2):
+        common = [host for host in one.hosts if host in other.hosts]
+        if common:
+            told = {"one": one.group_label, "other": other.group_label, "hosts": results.words.locale.listed(common)}
+            yield Limit(results.words["l_shared"].format(**told), results.words["l_shared_full"].format(**told))
+
+
+def _single_repeats(results: Results) -> Iterator[Limit]:
+    """Return points with a single measurement, first where the report claims or expects something."""
+    once = [e for e in results.plan.experiments.values() if e.repeats == 1]
+    measured = {cell.experiment for cell in results.cells if cell.status == "ok"}
+    labels = [e.label for e in once if e.name in measured]
+    if not labels or is_imported(results):  # a source's value may be a mean of many
+        return
+    claims = bool(results.plan.expects) or any(_claims(report.elements) for report in results.plan.reports)
+    told = {"experiments": results.words.locale.listed(labels)}
+    short = results.words["l_once"].format(**told) if claims else ""
+    yield Limit(short, results.words["l_once_full"].format(**told))
+
+
+def _claims(elements: Iterable[p.Element]) -> bool:
+    return any(
+        isinstance(element, p.CalloutElement) or (isinstance(element, p.SectionElement) and _claims(element.elements))
+        for element in elements
+    )
+
+
+def _earlier(results: Results) -> Iterator[Limit]:
+    """Return measurements of earlier runs, which the disclosure names already."""
+    rows = results.store.sql(
+        "SELECT count(*), count(reused_from), count(DISTINCT reused_from) FROM cells WHERE status = 'ok'"
+    ).rows
+    total, taken, runs = rows[0]
+    if taken:
+        words = results.words
+        told = {"total": f"{total:,}", "runs": counted(words, "l_runs", runs)}
+        yield Limit(counted(words, "l_earlier", taken, **told), counted(words, "l_earlier_full", taken, **told))

@@ -1,0 +1,150 @@
+"""The limits of a run's measurements: unsteady beginnings, missed offered loads, repeats that ended early."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from benchbrief.compiler.planning import plan as p
+from benchbrief.compiler.planning.achieved_load import CATCHES_UP, KEEPS_UP
+from benchbrief.compiler.rounding import formatted
+from benchbrief.reports.text.number_format import NBSP, percent, quantity
+from benchbrief.reports.view.imported_briefs import is_imported
+from benchbrief.reports.view.report_data import CellRow, Results
+from benchbrief.reports.view.view_model import Item, Notice
+from benchbrief.reports.words.brief_words import counted
+from benchbrief.results.analysis.repeat_spread import t_interval
+from benchbrief.results.samples.sample_coverage import TOLD, patchy
+
+
+def notice(results: Results) -> Iterable[Notice]:
+    """Return what a reader must know before any number: transients, missed loads, probes with too few samples."""
+    if text := _transients(results, "notice_transient_body"):
+        yield Notice(results.words["notice_transient"], text, "warning")
+    _, short, ahead = _offered(results, "notice_short_body", "notice_ahead_body")
+    if short:
+        yield Notice(results.words["notice_short"], short, "warning")
+    if ahead:
+        yield Notice(results.words["notice_ahead"], ahead, "warning")
+    if texts := list(_sampled(results)):
+        text = results.words["semicolon"].join(sentence.rstrip(".。") for sentence in texts)
+        yield Notice(results.words["notice_sampled"], text + results.words["stop"].rstrip(), "warning")
+
+
+def paragraphs(results: Results) -> Iterable[Item]:
+    if text := _transients(results):
+        yield Item("", text, emphasis=True)
+    achieved, *missed = _offered(results)
+    if achieved:
+        yield Item("", achieved)
+    for text in filter(None, missed):
+        yield Item("", text, emphasis=True)
+    for text in _sampled(results):
+        yield Item("", text, emphasis=True)
+    yield from _service_only(results)
+    for experiment in results.plan.experiments.values():
+        if experiment.confident and not is_imported(results):
+            yield from _confident(experiment, experiment.confident, results)
+
+
+def _transients(results: Results, key: str = "v_transient") -> str:
+    """Return how many measured windows begin unsteadily, and the worst of them; "" for none."""
+    # A window that the rule can't judge counts as a measurement too.
+    rows = results.store.sql(
+        "SELECT cell_id, transient_s, measured_s FROM cells WHERE status = 'ok' "
+        "ORDER BY transient_s / measured_s DESC NULLS LAST, cell_id"
+    ).rows
+    noted = [row for row in rows if row[1]]
+    if not noted:
+        return ""
+    cell, seconds, window = noted[0]
+    digits = ".0f" if seconds >= 10 else ".2g"
+    worst = {"cell": cell, "seconds": formatted(seconds, digits), "window": formatted(window, digits)}
+    return counted(results.words, key, len(rows), noted=len(noted), **worst)
+
+
+class _Point(NamedTuple):
+    """A measured cell with an offered load; rates in ops/s."""
+
+    cell: CellRow
+    offered: float
+    achieved: float
+
+    @property
+    def share(self) -> float:
+        return self.achieved / self.offered
+
+
+def _sampled(results: Results) -> Iterable[str]:
+    for found in patchy(results.store):
+        if found.without and is_imported(results):  # the plan has this probe, and the source has no samples of it
+            continue
+        holes = {**found._asdict(), "share": percent(found.share, unlike=TOLD)}
+        yield results.words["v_unsampled" if found.without else "v_sampled"].format(**holes)
+
+
+def _offered(results: Results, key_short: str = "v_short", key_ahead: str = "v_ahead") -> tuple[str, str, str]:
+    """Return that all offered loads were achieved, or that some were missed or exceeded; "" without any, or when the
+    achieved load is unknown: a published saturation stands at any load above it."""
+    if results.published:
+        return "", "", ""
+    rows = results.store.sql(
+        "SELECT cell_id, ops_per_s FROM throughput WHERE phase IS NULL AND operation = 'all' AND ops_per_s IS NOT NULL"
+    ).rows
+    rates = {str(cell): float(rate) for cell, rate in rows}
+    known = (cell for cell in results.cells if cell.target and cell.status == "ok" and cell.cell_id in rates)
+    points = sorted((_Point(cell, cell.target or 0.0, rates[cell.cell_id]) for cell in known), key=lambda at: at.share)
+    if not points:
+        return "", "", ""
+    short = [point for point in points if point.share < KEEPS_UP]
+    ahead = [point for point in reversed(points) if point.share > CATCHES_UP]
+    if not short and not ahead:
+        return counted(results.words, "v_offered", len(points)), "", ""
+
+    def told(key: str, missed: list[_Point]) -> str:
+        if not missed:
+            return ""
+        return counted(
+            results.words,
+            key,
+            len(points),
+            missed=len(missed),
+            share=percent(missed[0].share, unlike=KEEPS_UP if key == "v_short" else CATCHES_UP),
+            achieved=quantity(missed[0].achieved, "ops/s"),
+            offered=quantity(missed[0].offered, "ops/s"),
+            cell=missed[0].cell.cell_id,
+        )
+
+    return "", told(key_short, short), told(key_ahead, ahead)
+
+
+def _service_only(results: Results) -> Iterable[Item]:
+    """Return the tools that, at an offered load, hide how long operations wait for their turn."""
+    rows = results.store.sql("SELECT DISTINCT cell_id FROM operations WHERE kind = 'intended'").rows
+    intended = {cell for (cell,) in rows}
+    offering = [c for c in results.plan.cells if c.target is not None or c.target_from is not None]
+    measured = {cell.cell_id for cell in results.cells if cell.status == "ok"}
+    drivers = dict.fromkeys(c.tool.driver for c in offering if c.id in measured and c.id not in intended)
+    for driver in drivers:
+        yield Item("", results.words["v_service_only"].format(tool=driver), emphasis=True)
+
+
+def _confident(experiment: p.Experiment, rule: p.Confident, results: Results) -> Iterable[Item]:
+    words = results.words
+    rows = results.store.sql(
+        "SELECT experiment, repeats, mean, sd FROM measure.spread "
+        "WHERE phase IS NULL AND operation = 'all' AND mean > 0"
+    ).rows
+    widths = []
+    for name, repeats, mean, sd in rows:
+        low, high = t_interval(int(repeats), float(mean), None if sd is None else float(sd))
+        if name == experiment.name and low is not None and high is not None:
+            widths.append((high - low) / 2 / float(mean))
+    if not widths:
+        return
+    within = f"{100 * rule.within:g}{NBSP}%"
+    wide = sum(width > rule.within for width in widths)
+    more = words["v_unconfident"].format(wide=wide, widest=percent(max(widths), 1, unlike=rule.within)) if wide else ""
+    ends = {"fewest": rule.at_least, "most": experiment.repeats}
+    text = words["v_confident"].format(label=experiment.label, within=within, **ends)
+    yield Item("", f"{text}{more}", emphasis=bool(wide))

@@ -1,0 +1,1 @@
+"""The origin of each number, and whether it still holds."""

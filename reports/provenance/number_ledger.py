@@ -1,0 +1,351 @@
+"""The origin of each number of a brief, kept while the brief is built, for its appendix and its side file."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from importlib.metadata import version
+from typing import Literal
+
+from markupsafe import Markup
+
+from benchbrief.compiler.planning import plan as p
+from benchbrief.compiler.planning.plan import plan_sha256
+from benchbrief.compiler.rounding import printing
+from benchbrief.reports.disclosure.disclosure import run_row
+from benchbrief.reports.provenance.numbers_file import (
+    CellEntry,
+    Figure,
+    Number,
+    NumbersFile,
+    Printed,
+    QueryEntry,
+    Series,
+)
+from benchbrief.reports.text.number_format import points
+from benchbrief.reports.view.imported_briefs import is_imported
+from benchbrief.reports.view.provenance_view import Backlink, MeasurementLine, ProvenanceView, RawFile, SourceLine
+from benchbrief.reports.view.report_data import NOT_PUBLISHED, CellRow, Key, Results
+
+Detail = Literal["full", "compact", "none"]
+"""The detail of the appendix: see `provenance` of a report."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An entered number: its text, and its identity among the others."""
+
+    text: str
+    id: str
+    row: str
+    cells: str
+    expression: str
+
+    def html(self, *, missing: bool = False) -> Markup:
+        """Return the number with a link to its row of the appendix; without an appendix, in two nested elements, by
+        which a PDF distinguishes it from other spans."""
+        kind = "num missing" if missing else "num"
+        cells = f' data-cells="{escape(self.cells)}"' if self.cells else ""
+        data = f'data-expression="{escape(self.expression)}"{cells}'
+        if self.row:
+            text = f'<a class="{kind}" id="{self.id}" href="#{self.row}" {data}>{escape(self.text)}</a>'
+        else:
+            text = f'<span class="{kind}" id="{self.id}" {data}><span>{escape(self.text)}</span></span>'
+        return Markup(text)  # noqa: S704  # all of it escaped above
+
+
+@dataclass
+class _Row:
+    """A row of the appendix: one computation from the same measurements; in a compact one, all of one place."""
+
+    number: int
+    expressions: dict[str, None]
+    cells: dict[str, None]
+    links: dict[str, str] = field(default_factory=dict)
+    """Where it is shown: labels with their anchors."""
+    values: int = 0
+    quoted: bool = True
+    """Whether all of its values are published ones, without a measurement."""
+
+    @property
+    def id(self) -> str:
+        return f"source-{self.number}"
+
+
+class Ledger:
+    """`at` is the element under construction; `heading` is that of its section."""
+
+    def __init__(self, results: Results, detail: Detail = "full") -> None:
+        self._results = results
+        self._detail = detail
+        self._rows: dict[tuple[object, ...], _Row] = {}
+        self._queries: dict[tuple[str, str], QueryEntry] = {}
+        self._numbers: list[Number] = []
+        self._figures: list[Figure] = []
+        self._place = self._group = ""
+        self.heading = ""
+
+    def at(self, place: str, *, of_text: bool = False) -> None:
+        """`place` names the current element, "" for running text. `of_text`: its numbers are in a claim or a note,
+        which a compact appendix counts among the section's texts."""
+        self._place, self._group = place, "" if of_text else place
+
+    # --- entries -------------------------------------------------------------------------------------------------
+
+    def number(
+        self, query: p.Query, printed: Printed, *, high: p.Query | None = None, at: Mapping[str, Key] | None = None
+    ) -> Shown:
+        """Enter a number of the current element, as printed."""
+        at = {dim: key for dim, key in (at or {}).items() if dim in query.dims}
+        value = self._results.at(query, **at)
+        top = self._results.at(high, **at) if high else None
+        text = printed.text(value, top, query.unit, ranged=high is not None)
+        found = dict.fromkeys(c.cell_id for q in (query, high) if q for c in self._results.cells_behind(q, **at))
+        quoted = self._results.is_quoted(query, **at)
+        row = self._row((query.text,), self._cell_ids([query]), quoted=quoted)
+        entry = self._query(query, row)
+        number = Number(
+            id=f"n{len(self._numbers) + 1}",
+            place=self._place or "text",
+            shown=text,
+            value=value,
+            high=top,
+            query=entry.id,
+            high_query=self._query(high, row).id if high else None,
+            at=at,
+            cells=tuple(found),
+            printed=printed,
+        )
+        self._numbers.append(number)
+        row.links.setdefault(self._told_place(text if value is not None else ""), number.id)
+        row.values += 1
+        return Shown(text, number.id, entry.source, " ".join(found), query.text)
+
+    def _told_place(self, shown: str) -> str:
+        """Return the place of a number in running text: the number itself, unless it is missing."""
+        words = self._results.words
+        if self._detail == "compact":
+            return self._group or self.heading or words["p_text"]
+        return self._place or shown or words["p_missing"]
+
+    def figure(self, id_: str, title: str, queries: Iterable[p.Query]) -> str:
+        """Enter a figure with everything that it draws, as one row of the appendix."""
+        queries = list({query.sql: query for query in queries}.values())
+        if not queries:
+            return ""
+        quoted = all(self._results.is_quoted(query) for query in queries)
+        texts = tuple(dict.fromkeys(query.text for query in queries))
+        row = self._row(texts, self._cell_ids(queries), figure=id_, quoted=quoted)
+        row.links.setdefault(self._place, id_)
+        series = tuple(
+            Series(
+                query=self._query(query, row).id,
+                rows=tuple((*keys, value) for keys, value in self._results.rows(query).items()),
+            )
+            for query in queries
+        )
+        self._figures.append(Figure(id=id_, title=title, series=series))
+        row.values = sum(len(each.rows) for each in series)
+        return self._anchor(row)
+
+    def _query(self, query: p.Query, row: _Row) -> QueryEntry:
+        """Return the query as in the file, once for each row of the appendix that it belongs to."""
+        key = (row.id, query.sql)
+        if key not in self._queries:
+            cells = tuple(cell.cell_id for cell in self._results.cells_behind(query))
+            entry = QueryEntry(
+                id=f"q{len(self._queries) + 1}",
+                expression=query.text,
+                sql=query.sql,
+                dims=query.dims,
+                unit=query.unit,
+                cells=cells,
+                source=self._anchor(row),
+            )
+            self._queries[key] = entry
+        return self._queries[key]
+
+    def _cell_ids(self, queries: Iterable[p.Query]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(cell.cell_id for query in queries for cell in self._results.cells_behind(query)))
+
+    def _row(
+        self, expressions: tuple[str, ...], cells: tuple[str, ...], figure: str = "", *, quoted: bool = False
+    ) -> _Row:
+        """Return the row. A figure, drawn from several expressions, has a row of its own."""
+        shown_in = (self._group, self.heading if not self._group else "")
+        measured = frozenset(self._measurement[cell] for cell in cells)
+        key: tuple[object, ...] = shown_in if self._detail == "compact" else (expressions, measured, quoted)
+        row = self._rows.setdefault((figure, *key), _Row(len(self._rows) + 1, {}, {}))
+        row.expressions |= dict.fromkeys(expressions)
+        row.quoted &= quoted
+        row.cells |= dict.fromkeys(cells)
+        return row
+
+    def _anchor(self, row: _Row) -> str:
+        return "" if self._detail == "none" else row.id
+
+    # --- what comes of them --------------------------------------------------------------------------------------
+
+    def view(self, origin: Sequence[tuple[str, str]]) -> ProvenanceView:
+        """Return the appendix: what all numbers share, a line for each source, a line for each measured point."""
+        if self._detail == "none":
+            return ProvenanceView((), (), (), ())
+        compact = self._detail == "compact"
+        told_apart = list(enumerate(self._measurements, 1))
+        lines = [
+            SourceLine(
+                row.id,
+                row.number,
+                () if compact else tuple(row.expressions),
+                () if row.quoted else tuple(_ranges([at for at, of in told_apart if of.intersection(row.cells)])),
+                tuple(Backlink(label, anchor) for label, anchor in row.links.items()),
+                row.values,
+                row.quoted,
+            )
+            for row in self._rows.values()
+        ]
+        told = tuple(self._told(at, of) for at, of in told_apart)
+        files = () if compact else tuple(self._raw_files())
+        places = {cell: line.id for line, (_, of) in zip(told, told_apart, strict=True) for cell in of}
+        return ProvenanceView(tuple(origin), tuple(lines), told, files, compact, places)
+
+    def file(self, report: p.Report, origin: Sequence[tuple[str, str]]) -> NumbersFile:
+        run = run_row(self._results)
+        journal = self._results.store.sql("SELECT journal_bytes, journal_sum FROM meta").rows
+        journal_bytes, journal_sum = journal[0] if journal else (0, "")
+        return NumbersFile(
+            benchbrief=version("benchbrief"),
+            report=report.name,
+            title=report.title,
+            language=report.language,
+            locale=self._results.words.locale.name,
+            units=dict(self._results.words.locale.units),
+            printing=printing(),
+            run=str(run["run_id"] or ""),
+            kind=kind_of(self._results),
+            plan_sha256=plan_sha256(self._results.plan),
+            provenance=self._detail,
+            origin=tuple(origin),
+            queries=tuple(self._queries.values()),
+            numbers=tuple(self._numbers),
+            figures=tuple(self._figures),
+            cells={cell: self._entries[cell] for cell in self._used if cell in self._entries},
+            journal_bytes=journal_bytes,
+            journal_sum=journal_sum,
+        )
+
+    @cached_property
+    def _used(self) -> tuple[str, ...]:
+        """The cells behind any number, in the plan's order."""
+        used = {cell for row in self._rows.values() for cell in row.cells}
+        return tuple(cell.cell_id for cell in self._results.cells if cell.cell_id in used)
+
+    @cached_property
+    def _entries(self) -> dict[str, CellEntry]:
+        return cell_entries(self._results.store)
+
+    @cached_property
+    def _measurement(self) -> dict[str, tuple[str, str, str]]:
+        """The experiment, hardware and workload of each cell, which together identify a measurement."""
+        return {cell.cell_id: (cell.experiment, cell.hardware, cell.workload) for cell in self._results.cells}
+
+    @cached_property
+    def _measurements(self) -> list[frozenset[str]]:
+        """The used cells of each measurement: a ramp with its repeats."""
+        computed = {cell for row in self._rows.values() if not row.quoted for cell in row.cells}
+        found = dict[tuple[str, str, str], list[str]]()
+        for cell in self._used:
+            if cell not in computed:
+                continue
+            found.setdefault(self._measurement[cell], []).append(cell)
+        return [frozenset(cells) for cells in found.values()]
+
+    def _told(self, number: int, ids: frozenset[str]) -> MeasurementLine:
+        plan, words = self._results.plan, self._results.words
+        cells = [cell for cell in self._results.cells if cell.cell_id in ids]
+        first = cells[0]
+        entries = [self._entries[cell.cell_id] for cell in cells if cell.cell_id in self._entries]
+        files = {path: digest for entry in entries for path, digest in entry.files.items()}
+        known = [cell for cell in cells if cell.status == "ok"]
+        untold = all(cell.reason == NOT_PUBLISHED for cell in cells)
+        return MeasurementLine(
+            f"measurement-{number}",
+            f"M{number}",
+            plan.experiments[first.experiment].label,
+            plan.hardware[first.hardware].label,
+            plan.workloads[first.workload].label,
+            _points(known) or words["not_published" if untold else "p_none_measured"],
+            self._runs(known),
+            words["p_files"].format(n=f"{len(files):,}", sha256=manifest_sha256(files)[:16]) if files else "",
+        )
+
+    def _runs(self, cells: Sequence[CellRow]) -> str:
+        """Return the runs that measured the cells; where there are several, each with its cells."""
+        words, own = self._results.words, run_row(self._results)["run_id"]
+        by_run: dict[str, list[CellRow]] = {}
+        for cell in cells:
+            entry = self._entries.get(cell.cell_id)
+            run = entry.run if entry and entry.run != own else words["p_this_run"]
+            by_run.setdefault(run, []).append(cell)
+        if len(by_run) < 2:
+            return "".join(by_run)
+        return words["semicolon"].join(f"{run}{words['colon']}{_points(of)}" for run, of in by_run.items())
+
+    def _raw_files(self) -> Iterable[RawFile]:
+        for cell in self._used:
+            entry = self._entries.get(cell)
+            for path, digest in entry.files.items() if entry else ():
+                yield RawFile(cell, path, digest)
+
+
+def kind_of(results: Results) -> Literal["measured", "simulated", "imported"]:
+    return "simulated" if run_row(results)["simulated"] else "imported" if is_imported(results) else "measured"
+
+
+def cell_entries(store: object) -> dict[str, CellEntry]:
+    """Return each cell of a store (see `reports/view/report_data.py`), with the raw outputs of its counted attempt."""
+    files: dict[str, dict[str, str]] = {}
+    text = (
+        "SELECT f.cell_id, f.path, f.sha256 FROM files f JOIN cells c USING (run_id, cell_id) "
+        "WHERE f.attempt = c.attempt ORDER BY ALL"
+    )
+    for cell, path, digest in store.sql(text).rows:  # type: ignore[attr-defined]
+        files.setdefault(cell, {})[path] = digest
+    rows = store.sql(  # type: ignore[attr-defined]
+        "SELECT cell_id, cell_hash, status, coalesce(reused_from, run_id), attempt FROM cells"
+    ).rows
+    return {
+        cell: CellEntry(hash=digest, status=status, run=run, attempt=attempt, files=files.get(cell, {}))
+        for cell, digest, status, run, attempt in rows
+    }
+
+
+def manifest_sha256(files: Mapping[str, str]) -> str:
+    """Return one digest for several files: of the lines that `sha256sum` prints of them, in the order of their
+    paths."""
+    lines = "".join(f"{digest}  {path}\n" for path, digest in sorted(files.items()))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def _ranges(numbers: Sequence[int]) -> Iterable[Backlink]:
+    """Turn 1, 2, 3, 5 into M1–M3, M5. Each links to its first."""
+    starts = [n for n in numbers if n - 1 not in numbers]
+    ends = [n for n in numbers if n + 1 not in numbers]
+    for first, last in zip(starts, ends, strict=True):
+        label = f"M{first}" if first == last else f"M{first}–M{last}"
+        yield Backlink(label, f"measurement-{first}")
+
+
+def _points(cells: Sequence[CellRow]) -> str:
+    """Return `1, 2, 4 threads` or offered loads, with the number of repeats; "" where a search found none."""
+    targets = sorted({cell.target for cell in cells if cell.target is not None})
+    threads = sorted({cell.threads for cell in cells if cell.threads is not None})
+    parts = [points(threads)] if threads else []
+    told = " @ ".join([*parts, f"{points(targets)} ops/s"] if targets else parts)
+    repeats = Counter((cell.threads, cell.target) for cell in cells).values()
+    ends = dict.fromkeys((min(repeats, default=1), max(repeats, default=1)))
+    return f"{told} × {'–'.join(map(str, ends))}" if max(ends) > 1 and told else told

@@ -1,0 +1,167 @@
+"""The numbers of a brief as a file: each as shown, with its raw value, its origin, and how it is printed.
+
+`<brief>.json` beside a brief holds it, and so does an attachment of the PDF; `docs/verify.md` describes it. It has
+all that is needed to compute a number again from a store, and to print it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from benchbrief.compiler.planning.plan import Dimension, Query
+from benchbrief.compiler.rounding import Printing
+from benchbrief.reports.text.locale_formats import ENGLISH_UNITS
+from benchbrief.reports.text.number_format import formatted, in_column, in_prose, quantity
+
+FORMAT = "benchbrief-numbers"
+FILE_VERSION = 1
+ATTACHMENT = "numbers.json"
+"""The file's name in a PDF."""
+
+Key = str | float
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")  # a later benchbrief may add fields
+
+
+class Printed(_Part):
+    """How a number is printed. `by` names the rule of `number_format.py`; the rest are the rule's inputs."""
+
+    by: Literal["prose", "format", "scale", "amount", "declared"]
+    format: str = ""
+    follows: str = ""
+    to: str = ""
+    as_declared: bool = False
+    factor: float = 1.0
+    decimals: int = 0
+    significant: int = 0
+    missing: str = "–"
+
+    def text(self, value: float | None, high: float | None, unit: str, *, ranged: bool = False) -> str:
+        """Return the number as a reader sees it. A fact that is printed as declared has only its value."""
+        if value is None or (ranged and high is None):
+            return self.missing
+        match self.by:
+            case "prose":
+                return in_prose(value, high, self.format, unit, self.follows, self.to, declared=self.as_declared)
+            case "format":
+                return formatted(value, self.format, unit)
+            case "scale":
+                return in_column(value / self.factor, self.decimals)
+            case "amount":
+                ends = [value] if high is None else [value, high]
+                return self.to.join(quantity(end, unit, significant=self.significant) for end in ends)
+            case "declared":
+                return self.format
+
+
+class QueryEntry(_Part):
+    """An expression with its SQL (see `plan.py`), and its cells; `source` is its row in the brief, "" without an
+    appendix."""
+
+    id: str
+    expression: str
+    sql: str
+    dims: tuple[Dimension, ...]
+    unit: str
+    cells: tuple[str, ...]
+    source: str
+
+    @property
+    def query(self) -> Query:
+        return Query(sql=self.sql, dims=self.dims, unit=self.unit, text=self.expression)
+
+
+class Number(_Part):
+    """A number in the brief. `at` are its coordinates within the query's dimensions.
+
+    With `high_query`, the number is a range, whose upper end is `high`. A missing value is null.
+    """
+
+    id: str
+    place: str
+    shown: str
+    value: float | None
+    high: float | None = None
+    query: str
+    high_query: str | None = None
+    at: dict[str, Key] = {}
+    cells: tuple[str, ...]
+    printed: Printed
+    linked: bool = True
+    """Whether the page marks it. It does not inside an author's link."""
+
+
+class Series(_Part):
+    """What a figure draws of a query: its rows, as keys in the order of the query's dimensions, then the value."""
+
+    query: str
+    rows: tuple[tuple[Key | None, ...], ...]
+
+
+class Figure(_Part):
+    id: str
+    title: str
+    series: tuple[Series, ...]
+
+
+class CellEntry(_Part):
+    """A cell behind the numbers; `files` maps its raw outputs to their SHA-256."""
+
+    hash: str
+    status: str
+    run: str
+    attempt: int | None
+    files: dict[str, str]
+
+
+class NumbersFile(_Part):
+    """`origin` has what all numbers share: the run, the spec and its revision, tools and servers.
+
+    `provenance` is the detail of the document's appendix; without an appendix, the numbers are marked and are no
+    links. Numbers follow the conventions of `locale`, and the way of `printing`: `with
+    written_as(Locale(file.locale, file.units)), printed_as(file.printing)` prints them again.
+    """
+
+    format: Literal["benchbrief-numbers"] = "benchbrief-numbers"
+    version: Literal[1] = 1
+    benchbrief: str
+    report: str
+    title: str
+    language: str
+    locale: str = "en_GB"
+    units: dict[str, str] = dict(ENGLISH_UNITS)
+    """The names of counted things in that language; an early file has them in English."""
+    printing: Printing = 1
+    """How its numbers are printed (`compiler/rounding.py`); an early file lacks it."""
+    run: str
+    kind: Literal["measured", "simulated", "imported"]
+    plan_sha256: str
+    provenance: Literal["full", "compact", "none"] = "full"
+    origin: tuple[tuple[str, str], ...]
+    queries: tuple[QueryEntry, ...]
+    numbers: tuple[Number, ...]
+    figures: tuple[Figure, ...]
+    cells: dict[str, CellEntry]
+    page_sha256: str = ""
+    """Of the whole HTML page, with words and drawings; "" in an early file."""
+    journal_bytes: int = 0
+    """How much of the run's journal the tables were built from; 0 in an early file."""
+    journal_sum: str = ""
+    """The sum over that part of the journal (`runners/journal/line_sums.py`), which shows changes."""
+
+    def in_order(self, shown: Mapping[str, bool]) -> NumbersFile:
+        """Return the file with the numbers in the order of a page, and whether the page marks them.
+
+        Drops those that it does not show.
+        """
+        known = {number.id: number for number in self.numbers}
+        numbers = tuple(known[i].model_copy(update={"linked": linked}) for i, linked in shown.items())
+        return self.model_copy(update={"numbers": numbers})
+
+    def json_text(self) -> str:
+        return self.model_dump_json(indent=1) + "\n"

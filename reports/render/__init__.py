@@ -1,0 +1,1 @@
+"""Pages: HTML, PDF, templates, fonts and watermarks."""

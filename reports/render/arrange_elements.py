@@ -1,0 +1,191 @@
+"""How layouts use a report's elements: the lead beside the first text, and the contents of each slide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from benchbrief.reports.charts.chart_axes import text_width
+from benchbrief.reports.view.view_model import (
+    Block,
+    CalloutView,
+    DisclosureView,
+    FactsView,
+    FigureRow,
+    FigureView,
+    FormulaView,
+    SectionView,
+    TableView,
+    TextView,
+)
+
+_BESIDE = 350
+"""Characters of text beside a lead box."""
+_CLAIM, _LEAD_IN = 150, 460
+"""Characters of a text that can head a slide, and of one under its head."""
+
+
+_FEW_ROWS = 6
+"""Rows of a table that leave room for a text under it."""
+_SLIDE_ROOM, _TEXT_LINE = 350.0, 22.0
+"""Points of height that a slide's head and a caption leave, and the height of a line of text."""
+_SLIDE_WIDTH = 850.0
+"""The width of such a line, in points."""
+_FACT_LINE = 1.63
+"""The height of a line of facts, as a multiple of its type's size."""
+
+
+@dataclass(frozen=True)
+class Lead:
+    """The lead box and the texts beside it."""
+
+    callout: CalloutView
+    texts: tuple[TextView, ...]
+
+
+def lead_of(blocks: Sequence[Block]) -> tuple[Lead | None, tuple[Block, ...]]:
+    """Return the lead of a brief that begins with one box and enough text, and everything after it."""
+    callouts: list[CalloutView] = []
+    texts: list[TextView] = []
+    for block in blocks:
+        if isinstance(block, CalloutView) and not callouts and _narrow(block):
+            callouts.append(block)
+        elif isinstance(block, TextView):
+            texts.append(block)
+        else:
+            break
+    if not callouts or sum(map(_length, texts)) < _BESIDE:
+        return None, tuple(blocks)
+    return Lead(callouts[0], tuple(texts)), tuple(blocks[len(callouts) + len(texts) :])
+
+
+def opening_of(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], tuple[Block, ...]]:
+    """Return a brief's result: its first texts and boxes, up to the first box; nothing without a box."""
+    for at, block in enumerate(blocks, 1):
+        if isinstance(block, CalloutView):
+            return tuple(blocks[:at]), tuple(blocks[at:])
+        if not isinstance(block, TextView):
+            break
+    return (), tuple(blocks)
+
+
+def _narrow(callout: CalloutView) -> bool:
+    return callout.table is None or len(callout.table.columns) <= 2
+
+
+def with_leads(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Mark the short texts that introduce the next element: no page may end with them."""
+    found: list[Block] = []
+    shown, left = False, 0
+    for block in reversed(blocks):
+        if isinstance(block, FigureView | FigureRow | TableView | FormulaView):
+            shown, left = True, _LEAD_IN
+        elif isinstance(block, TextView) and shown and _length(block) <= left and not block.notes:
+            left -= _length(block)
+            found.append(replace(block, leads=True))
+            continue
+        else:
+            shown = False
+        found.append(block)
+    return tuple(reversed(found))
+
+
+@dataclass(frozen=True)
+class Slide:
+    """`head` is its claim; `topic` its section; `texts` stand above the blocks, `after` below."""
+
+    topic: str
+    head: Markup
+    texts: tuple[TextView, ...]
+    blocks: tuple[Block, ...]
+    after: tuple[TextView, ...] = ()
+    anchor: str = ""
+
+    @property
+    def appended(self) -> bool:
+        """Whether it is the disclosure, which has its own heading."""
+        return any(isinstance(block, DisclosureView) for block in self.blocks)
+
+    @property
+    def facts_pt(self) -> float:
+        """The type size in points of a table of facts that fits the slide and is still readable."""
+        lines = sum(_lines_of(block) for block in self.blocks if isinstance(block, FactsView))
+        room = _SLIDE_ROOM - _TEXT_LINE * sum(math.ceil(_width(text) / _SLIDE_WIDTH) for text in self.texts)
+        return round(min(12.0, max(8.0, room / _FACT_LINE / max(1.0, lines))), 1)
+
+
+def slides_of(blocks: Iterable[Block], topic: str = "", anchor: str = "") -> tuple[Slide, ...]:
+    """Return a slide for each figure, table and box, under its claim. A text goes to the next one, or stands alone."""
+    found: list[Slide] = []
+    waiting: list[TextView] = []
+
+    def rest() -> None:
+        if waiting and found and _takes(found[-1], waiting):
+            found[-1] = replace(found[-1], after=tuple(waiting))
+        elif waiting:
+            found.append(Slide(topic, Markup.escape(topic), tuple(waiting), ()))
+        waiting.clear()
+
+    for block in blocks:
+        match block:
+            case TextView():
+                waiting.append(block)
+            case SectionView():
+                rest()
+                found += slides_of(block.blocks, block.title, block.anchor)
+            case FigureRow():
+                for figure in block.figures:
+                    found.append(_slide(topic, figure, waiting))
+            case _:
+                if sum(map(_length, waiting)) > _LEAD_IN:
+                    rest()
+                found.append(_slide(topic, block, waiting))
+    rest()
+    if found and anchor:
+        found[0] = replace(found[0], anchor=anchor)
+    return tuple(found)
+
+
+def _slide(topic: str, block: Block, waiting: list[TextView]) -> Slide:
+    """Return the slide of one block with the waiting texts. A short one is its claim."""
+    texts = list(waiting)
+    waiting.clear()
+    claim = block.claim if isinstance(block, FigureView) else None
+    shown = isinstance(block, FigureView | TableView)
+    if claim is None and shown and texts and _is_claim(texts[-1]):
+        claim = Markup(texts.pop().html.replace("<p>", "").replace("</p>", ""))  # noqa: S704  # was HTML before
+    head = claim or Markup.escape(getattr(block, "title", "") or topic)
+    return Slide(topic, head, tuple(texts), (block,))
+
+
+def _takes(slide: Slide, texts: Sequence[TextView]) -> bool:
+    """Return whether a slide's figure or short table leaves room for these."""
+    if len(slide.blocks) != 1 or slide.after or sum(map(_length, texts)) > _LEAD_IN:
+        return False
+    block = slide.blocks[0]
+    return isinstance(block, FigureView) or (isinstance(block, TableView) and len(block.rows) <= _FEW_ROWS)
+
+
+def _is_claim(text: TextView) -> bool:
+    return _length(text) <= _CLAIM and not text.notes and text.html.count("<p>") == 1
+
+
+def _lines_of(facts: FactsView) -> float:
+    """Return the lines of a table of facts on a slide: its head, its groups with the space above them, and long
+    values."""
+    most = 1000.0 / (2 if facts.observed else 1)  # pixels of a column
+    lines = [line for group in facts.groups for line in group.lines]
+    long = (math.ceil(max(text_width(text, 16.0) for text in (line.declared, line.observed)) / most) for line in lines)
+    return 1.5 + 1.3 * len(facts.groups) + sum(max(1, count) for count in long)
+
+
+def _width(text: TextView) -> float:
+    """Return the points of a single line under a slide's head."""
+    return text_width(text.html.striptags(), 13.0)
+
+
+def _length(text: TextView) -> int:
+    return len(text.html.striptags())

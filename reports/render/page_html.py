@@ -1,0 +1,142 @@
+"""Renders the view model as one self-contained HTML page, and the variant for the PDF."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Literal
+
+from markupsafe import Markup
+
+from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.render.arrange_elements import lead_of, opening_of, slides_of
+from benchbrief.reports.render.page_pdf import require_on_screen
+from benchbrief.reports.render.templating import environment, rendered
+from benchbrief.reports.render.watermark import around, held, marked, marked_imported, titled
+from benchbrief.reports.text.writable_text import writable
+from benchbrief.reports.view.house_style import House
+from benchbrief.reports.view.layouts import files_of_others, template_of
+from benchbrief.reports.view.view_model import FigureView, ReportView
+from benchbrief.reports.words.brief_words import Words
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import SandboxedEnvironment
+
+TEMPLATES = tuple(TEMPLATE_SPECS.own)
+Medium = Literal["screen", "paper", "markdown"]
+Answer = Callable[[str], Sequence[Mapping[str, Any]]]
+"""The answer to a template's `query("SELECT ...")`: rows by column name."""
+
+
+def to_html(
+    view: ReportView,
+    template: str,
+    words: Words,
+    medium: Medium,
+    house: House | None = None,
+    query: Answer | None = None,
+    figures: str = "",
+) -> str:
+    """Return the page in a template. Raises ReportError for a mistake in a user's parts or another package's
+    template.
+
+    On paper, charts are images, so that their text stays selectable and they have alternative texts. In Markdown,
+    they are images in the folder `figures`.
+    """
+    house = house or House()
+    layout = template_of(template)
+    lead, following = lead_of(view.blocks) if layout.leads else (None, view.blocks)
+    opening, rest = opening_of(following) if lead is None else ((), following)
+    context: dict[str, Any] = {
+        "report": view,
+        "w": words,
+        "comma": words.locale.listed(("", "")),
+        "kind": template,
+        "kicker": words.get(layout.word) or layout.label(view.language),
+        "medium": medium,
+        "house": house,
+        "picture": {"screen": _inline, "paper": _as_image}.get(medium, partial(_as_link, figures)),
+        "query": query or _no_results,
+        "lead": lead,
+        "opening": opening,
+        "following": rest,
+        "slides": slides_of(view.blocks) if layout.slides else (),
+        "slides_of_result": len(slides_of(opening)) if layout.slides else 0,
+        "script": _script(),
+        "policy": policy(_script()),
+        "around": around(view, medium),
+    }
+    parts = {name: (path, text) for name, path, text in house.parts}
+    made = environment(parts) if parts else _ours()
+    paths = (*(path for path, _ in parts.values()), *files_of_others(layout))
+    page = writable(rendered(f"{template}/brief.html.j2", made, paths, context))
+    if view.simulated and medium != "markdown":
+        page = titled(page, words)
+    if medium != "screen" or not (view.simulated or view.imported):
+        return page
+    page = marked(page, words) if view.simulated else marked_imported(page, words)
+    if parts:
+        held(page, tuple(path for path, _ in parts.values()))
+    return page
+
+
+def require_notices(page: str, view: ReportView) -> None:
+    """Raise ReportError when a house style hides a notice in a browser.
+
+    The text after the notices is left out, since its layout takes long.
+    """
+    if view.notices:
+        start = page.find(f'<div id="notice-{len(view.notices)}"')
+        end = page.find("</div>\n</div>", start)
+        require_on_screen(page if start < 0 or end < 0 else page[:end], said(view))
+
+
+def said(view: ReportView) -> list[str]:
+    """Return the text of the notices, in pieces of one line each."""
+    return [text for notice in view.notices for text in (notice.title, notice.text.replace("`", ""))]
+
+
+def _no_results(_text: str) -> Sequence[Mapping[str, Any]]:
+    raise ReportError("there are no results to ask")
+
+
+def policy(script: str) -> str:
+    """Return the page's Content-Security-Policy: this one script, the page's own styles and pictures, and no
+    request."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+@lru_cache(maxsize=1)
+def _script() -> Markup:
+    return Markup((files("benchbrief.reports") / "templates" / "base" / "figure.js").read_text("utf-8"))  # noqa: S704
+
+
+@lru_cache(maxsize=1)
+def _ours() -> SandboxedEnvironment:
+    return environment({})
+
+
+def _as_image(figure: FigureView) -> Markup:
+    data = base64.b64encode(figure.svg.encode()).decode()
+    return Markup('<img src="data:image/svg+xml;base64,{}" alt="{}">').format(data, figure.alt)
+
+
+def _inline(figure: FigureView) -> Markup:
+    """Return the drawing with its own identifiers: several stand in one page."""
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{figure.id}-\1"', figure.svg)
+    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{figure.id}-\1)", svg)
+    opening = Markup('<svg role="img" aria-label="{}"').format(figure.alt)
+    return opening + Markup(svg.removeprefix("<svg"))  # noqa: S704  # drawn by us, every label escaped by the renderer
+
+
+def _as_link(folder: str, figure: FigureView) -> Markup:
+    return Markup('<img src="{}/{}.svg" alt="{}">').format(folder, figure.id, figure.alt)

@@ -1,0 +1,183 @@
+"""Jinja2 in a sandbox: our templates, a user's parts in their place, and one clear line for each mistake in them.
+
+A part is a small template of one element (`callout.html.j2`). A user's part replaces ours of the same name; ours
+stays available as `ours/callout.html.j2`. Templates reach no file, no network and no Python objects.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import date, time, timedelta
+from decimal import Decimal
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS
+from benchbrief.dsl.diagnostics.suggest import did_you_mean
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.text.html_markup import abridged, footed, marks, ticked, traced
+from benchbrief.reports.view.layouts import folder_of
+from benchbrief.reports.words.brief_words import Words
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from jinja2 import Template
+    from jinja2.sandbox import SandboxedEnvironment
+
+OURS = "ours/"
+_SHARED = ("base", "parts")
+"""The folders of shared templates."""
+_OURS = re.compile(r"(?:[a-z0-9_]+/)?[a-z0-9_]+(?:\.[a-z0-9]+)+")
+_MOST = 1_000_000
+"""The most characters or items of a multiplication in a template."""
+_DATA = (str, int, float, bytes, Decimal, date, time, timedelta, tuple, list, dict, type(None))
+_FIELD = re.compile(r"'(?:[\w.]+\.)?(\w+) object' has no attribute '(\w+)'")
+_TEXTS = ("html", "label", "text", "title")
+"""The fields that stand for a printed object: the first that it has."""
+_NAME = re.compile(r"'(\w+)' is undefined")
+
+
+def environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironment:
+    """Return the environment with the user's parts by name, each with its path for messages and its text."""
+    from jinja2 import FunctionLoader, StrictUndefined
+    from jinja2.environment import TemplateModule
+    from jinja2.exceptions import SecurityError
+    from jinja2.runtime import BlockReference, LoopContext, Macro, TemplateReference
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+    from jinja2.utils import Cycler, Joiner, Namespace
+
+    open_to_templates = (
+        *(BlockReference, LoopContext, Macro, TemplateReference, TemplateModule),
+        *(Cycler, Joiner, Namespace, Words),
+    )
+    root = files("benchbrief.reports") / "templates"
+
+    class Sandbox(ImmutableSandboxedEnvironment):
+        intercepted_binops = frozenset(("*", "**"))
+
+        def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+            sized = [side for side in (left, right) if hasattr(side, "__len__")]
+            counts = [side for side in (left, right) if isinstance(side, int)]
+            if operator == "**" or any(len(one) * abs(count) > _MOST for one in sized for count in counts):
+                raise SecurityError(f"`{operator}` may make too much here")
+            return super().call_binop(context, operator, left, right)
+
+        def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+            """Allow only data of our objects, and never a method; of others only known types."""
+            if is_dataclass(obj):
+                safe = isinstance(value, _DATA) or is_dataclass(value)
+            else:
+                safe = isinstance(obj, (*_DATA, *open_to_templates))
+            return safe and super().is_safe_attribute(obj, attr, value)
+
+    def load(name: str) -> tuple[str, str, Callable[[], bool]] | None:
+        if name in parts:
+            path, text = parts[name]
+            return text, path, lambda: True
+        if not _OURS.fullmatch(name):  # a path that leaves the folder
+            return None
+        folder, _, file = name.rpartition("/")
+        if folder in ("", OURS.rstrip("/")):
+            folder = "parts"
+        spec = None if folder in _SHARED else TEMPLATE_SPECS.usable(folder)
+        if folder not in _SHARED and spec is None:
+            return None
+        found = (folder_of(spec) if spec else root / folder) / file
+        shown = f"ours:{name}" if folder in _SHARED or folder in TEMPLATE_SPECS.own else str(found)
+        return (found.read_text("utf-8"), shown, lambda: True) if found.is_file() else None
+
+    made = Sandbox(
+        loader=FunctionLoader(load),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        cache_size=-1,
+        finalize=printable,
+    )
+    made.filters |= {"ticked": ticked, "marks": marks, "footed": footed, "traced": traced, "abridged": abridged}
+    return made
+
+
+def printable(value: Any) -> Any:
+    """Return what `{{ value }}` prints: "" for an undefined value, and an object's own text.
+
+    Raises ReportError for a list, and for an object without a text.
+    """
+    if value is None:
+        return ""
+    if is_dataclass(value):
+        names = [field.name for field in fields(value)]
+        own = next((name for name in _TEXTS if name in names), None)
+        if own is None:
+            raise ReportError(f"{type(value).__name__} is no text", f"print one of its fields: {', '.join(names)}")
+        return printable(getattr(value, own))
+    if isinstance(value, tuple | list | dict):
+        raise ReportError("a list is no text", "go through it: {% for one in ... %}{{ one }}{% endfor %}")
+    return value
+
+
+def rendered(template: str, made: SandboxedEnvironment, paths: tuple[str, ...], context: Mapping[str, Any]) -> str:
+    """Return the page. Raises ReportError for a mistake in a user's part, with its file (one of `paths`) and line."""
+    from jinja2 import TemplateSyntaxError
+
+    try:
+        page: Template = made.get_template(template)
+        return page.render(context)
+    except TemplateSyntaxError as error:
+        if error.filename not in paths:
+            raise
+        raise _wrong(f"{error.filename}:{error.lineno}", error.message or "it can't be read") from error
+    except (Exception, RecursionError) as error:
+        where = _place(error.__traceback__, paths)
+        if where is None:
+            raise
+        raise _explained(where, error, context) from error
+
+
+def _place(trace: TracebackType | None, paths: tuple[str, ...]) -> str | None:
+    """Return file and line of the user's part that raised the error."""
+    found = None
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if name in paths:
+            found = f"{name}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return found
+
+
+def _explained(where: str, error: BaseException, context: Mapping[str, Any]) -> ReportError:
+    from jinja2 import TemplateNotFound
+    from jinja2.exceptions import SecurityError
+
+    message = str(error).splitlines()[0] if str(error) else type(error).__name__
+    if isinstance(error, ReportError):
+        return ReportError(f"{where}: {message}", error.hint)
+    if isinstance(error, TemplateNotFound):
+        return ReportError(f"{where}: there is no part `{message}`", "ours are named `ours/NAME.html.j2`")
+    if isinstance(error, SecurityError):
+        return ReportError(f"{where}: templates may not do this: {message}", "a part lays out what it is given")
+    if isinstance(error, RecursionError):
+        return ReportError(f"{where}: it includes itself without end", "include ours as `ours/NAME.html.j2`")
+    if field := _FIELD.search(message):
+        from benchbrief.reports.view import view_model
+
+        kind, word = field.groups()
+        known = sorted(getattr(getattr(view_model, kind, None), "__dataclass_fields__", ()))
+        return ReportError(f"{where}: {kind} has no `{word}`", _meant(word, known))
+    if name := _NAME.search(message):
+        return ReportError(f"{where}: there is no `{name[1]}` here", _meant(name[1], sorted(context)))
+    return _wrong(where, message)
+
+
+def _meant(word: str, known: list[str]) -> str:
+    meant = did_you_mean(word, known)
+    return f"did you mean `{meant}`?" if meant else f"there are: {', '.join(known)}"
+
+
+def _wrong(where: str, message: str) -> ReportError:
+    return ReportError(f"{where}: {message}", "mend the part, or take it out of the folder to have ours")

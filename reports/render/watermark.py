@@ -1,0 +1,167 @@
+"""The mark on every page of a report with simulated or imported numbers.
+
+On paper it is drawn over each finished sheet, out of reach of style sheets and parts. On the screen it is added to
+the finished page; its style stands on the element itself and on those around it, where no style sheet overrides it.
+No catalogue of words can blank it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil
+
+from markupsafe import Markup, escape
+
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.view.view_model import ReportView
+from benchbrief.reports.words.brief_words import CATALOGUES, Words
+
+Sheet = Callable[[float, float], str]
+"""Returns the page of HTML drawn over a finished sheet of this width and height, in CSS pixels."""
+_FONTS = "font-family:Inter,Noto Sans CJK JP,Noto Sans,Arial,sans-serif"
+_NOTHING_ELSE = (
+    "all:initial;direction:ltr;unicode-bidi:normal;display:block;visibility:visible;opacity:1;clip:auto;text-indent:0;"
+    "margin:0;height:auto;max-height:none;max-width:none;overflow:visible;text-transform:none"
+)
+"""Undoes a style sheet's rules: `all` covers everything except `direction` and `unicode-bidi`."""
+_PLACE = (
+    f"{_NOTHING_ELSE};position:fixed;top:38%;left:-10%;width:120%;z-index:2147483647;"
+    "pointer-events:none;transform:rotate(-32deg);text-align:center;white-space:nowrap;line-height:1.15;"
+    f"color:rgba(163,29,29,0.17);font-weight:700;letter-spacing:0.04em;{_FONTS}"
+)
+_INHERITED = ("color", "font-family", "font-weight", "line-height", "text-align", "white-space", "pointer-events")
+_LINE = ";".join((_NOTHING_ELSE, *(f"{name}:inherit" for name in _INHERITED)))
+_LARGE, _SMALL = f"{_LINE};font-size:58pt;letter-spacing:inherit", f"{_LINE};font-size:22pt;letter-spacing:0.08em"
+_FOOT = (
+    f"{_NOTHING_ELSE};position:fixed;bottom:0;left:0;width:auto;z-index:2147483647;pointer-events:none;"
+    "white-space:nowrap;line-height:1.2;color:#a31d1d;background:rgba(255,255,255,0.85);font-weight:600;"
+    f"padding:3px 8px;font-size:13px;{_FONTS}"
+)
+_AROUND = (
+    "display:block;visibility:visible;opacity:1;position:static;clip:auto;clip-path:none;mask:none;filter:none;"
+    "backdrop-filter:none;mix-blend-mode:normal;transform:none;translate:none;rotate:none;scale:none;zoom:1;"
+    "perspective:none;transform-style:flat;will-change:auto;contain:none;container-type:normal;"
+    "content-visibility:visible;animation:none;transition:none"
+)
+"""On the page and its body: undoes what would remove their contents, or hold what is fixed to the screen."""
+
+_SHEET = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title></title><style>
+@page {{ size: {width:.2f}px {height:.2f}px; margin: 0 }}
+html, body {{ margin: 0 }}
+body {{ font: 700 {unit:.3f}px Inter, "Noto Sans CJK JP", "Noto Sans", Arial, sans-serif; white-space: nowrap }}
+.tile {{ position: absolute; overflow: hidden; width: {across:.2f}px; height: {down:.2f}px }}
+.large {{ font-size: 10em; letter-spacing: 0.04em }} .small {{ font-size: 3.8em; letter-spacing: 0.08em }}
+.over {{ position: absolute; left: -10%; width: 120%; top: 38%; transform: rotate(-32deg);
+  text-align: center; line-height: 1.15; color: rgba(163, 29, 29, 0.17) }}
+.light {{ margin: -0.12em 0 0 -0.12em; color: rgba(255, 255, 255, 0.4) }}
+.foot {{ position: absolute; left: 8.2%; bottom: 1.7em; padding: 0.15em 0.4em; font-weight: 600; font-size: 1.3em;
+  line-height: 1.2; color: #a31d1d; background: white }}
+</style>{tiles}</html>"""
+_TILE = 1450
+"""CSS pixels. A longer or wider sheet has the mark several times."""
+_LEAST = 600
+"""CSS pixels. On lower sheets, letters are not smaller than on this one."""
+_MOST_TILES = 40
+"""The most tiles each way; beyond, they grow."""
+
+
+def titled(page: str, words: Words) -> str:
+    """Return the page of a simulated run, with the mark in its title."""
+    return page.replace("<title>", f"<title>{escape(_told('watermark', words)[0])}: ", 1)
+
+
+def marked(page: str, words: Words) -> str:
+    """Return the page for the screen with the mark across it."""
+    large, *small = _simulated(words)
+    lines = (
+        Markup('<span style="{}">{}</span>').format(_important(style), text)
+        for style, text in ((_LARGE, large), *((_SMALL, text) for text in small))
+    )
+    mark = Markup('<div class="simulated-mark" aria-hidden="true" style="{}">{}</div>').format(
+        _important(_PLACE), Markup("").join(lines)
+    )
+    return _at_the_end(page, mark)
+
+
+def marked_imported(page: str, words: Words) -> str:
+    """Return the page for the screen with a line in its foot on the origin of the numbers."""
+    mark = Markup('<div class="imported-mark" style="{}">{}</div>').format(
+        _important(_FOOT), _in_one_line("imported_mark", words)
+    )
+    return _at_the_end(page, mark)
+
+
+def around(view: ReportView, medium: str) -> str:
+    """Return the style of the page and its body, so that a style sheet can't hide the mark with them."""
+    return _important(_AROUND) if medium == "screen" and (view.simulated or view.imported) else ""
+
+
+def sheet(view: ReportView, words: Words) -> Sheet | None:
+    """Return the sheet drawn over each page of paper; None when everything was measured here."""
+    if view.simulated:
+        large, *small = _simulated(words)
+        lines = Markup('<div class="large">{}</div>').format(large)
+        lines += Markup("").join(Markup('<div class="small">{}</div>').format(text) for text in small)
+        # Twice: a page in the mark's own red would hide one.
+        mark = Markup('<div class="over light">{0}</div><div class="over">{0}</div>').format(lines)
+    elif view.imported:
+        mark = Markup('<div class="foot">{}</div>').format(_in_one_line("imported_mark", words))
+    else:
+        return None
+
+    def over(width: float, height: float) -> str:
+        columns, rows = (min(ceil(side / _TILE), _MOST_TILES) for side in (width, height))
+        across, down = width / columns, height / rows
+        tiles = Markup("").join(
+            Markup('<div class="tile" style="left:{}px;top:{}px">{}</div>').format(column * across, row * down, mark)
+            for column in range(columns)
+            for row in range(rows)
+        )
+        unit = min(across, max(down, _LEAST)) / 100
+        return _SHEET.format(width=width, height=height, across=across, down=down, unit=unit, tiles=tiles)
+
+    return over
+
+
+def marked_markdown(text: str, words: Words, key: str) -> str:
+    """Return a page's Markdown under a line of the mark. `key` is a word of the catalogue."""
+    return f"**{_in_one_line(key, words)}**\n\n{text}"
+
+
+def held(page: str, paths: tuple[str, ...]) -> None:
+    """Raise ReportError when a user's parts (`paths`) leave an element open that swallows the mark."""
+    from benchbrief.reports.render.page_pdf import parsed
+
+    for element in parsed(page).findall("./body/div"):
+        wanted = {"simulated-mark": _PLACE, "imported-mark": _FOOT}.get(element.get("class") or "")
+        if wanted and element.get("style") == _important(wanted):
+            return
+    raise ReportError(
+        f"the parts of the house style hide the mark of what was not measured here: {', '.join(paths)}",
+        "close every element and every comment that a part opens",
+    )
+
+
+def _simulated(words: Words) -> list[str]:
+    """Return the lines of the mark, the first one large."""
+    return [*_told("watermark", words), _told("watermark_below", words)[0]]
+
+
+def _at_the_end(page: str, mark: Markup) -> str:
+    before, body, after = page.rpartition("</body>")
+    return f"{before}{mark}\n{body}{after}" if body else f"{page}{mark}"
+
+
+def _in_one_line(key: str, words: Words) -> str:
+    own, *ours = _told(key, words)
+    return f"{own} ({ours[0]})" if ours else own
+
+
+def _told(key: str, words: Words) -> list[str]:
+    """Return the words of the mark, with ours where the catalogue's differ."""
+    ours, own = CATALOGUES.get(words.language, CATALOGUES["en"])[key], words[key].strip()
+    return [own, ours] if own and own != ours else [ours]
+
+
+def _important(style: str) -> str:
+    return ";".join(f"{rule} !important" for rule in style.split(";"))

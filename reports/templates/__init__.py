@@ -1,0 +1,1 @@
+"""The templates of briefs, one folder each. They extend `base`; `parts` are elements."""

@@ -1,0 +1,1 @@
+"""The blog post: its layout and its style."""

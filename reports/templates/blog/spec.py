@@ -1,0 +1,12 @@
+"""The spec of the blog post."""
+
+from benchbrief.compiler.extensions import TemplateSpec
+
+SPEC = TemplateSpec(
+    api=1,
+    name="blog",
+    doc="A post: the title stands on the paper. Also in Markdown, its figures as files beside it.",
+    implementation="benchbrief.reports.templates.blog",
+    labels={"en": "Field notes", "ja": "技術ブログ"},
+    formats=("html", "pdf", "markdown"),
+)

@@ -1,0 +1,1 @@
+"""Slides: its layout and its style."""

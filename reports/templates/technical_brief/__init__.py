@@ -1,0 +1,1 @@
+"""The technical brief: its layout and its style."""

@@ -1,0 +1,13 @@
+"""The spec of the technical brief."""
+
+from benchbrief.compiler.extensions import TemplateSpec
+
+SPEC = TemplateSpec(
+    api=1,
+    name="technical_brief",
+    doc="A title band, the lead box beside the first text, and the elements; for a few dense pages.",
+    implementation="benchbrief.reports.templates.technical_brief",
+    labels={"en": "Technical brief", "ja": "テクニカルブリーフ"},
+    key="kicker",
+    leads=True,
+)

@@ -1,0 +1,1 @@
+"""The white paper: its layout and its style."""

@@ -1,0 +1,11 @@
+"""The spec of the white paper."""
+
+from benchbrief.compiler.extensions import TemplateSpec
+
+SPEC = TemplateSpec(
+    api=1,
+    name="white_paper",
+    doc="A cover, the contents, and numbered sections.",
+    implementation="benchbrief.reports.templates.white_paper",
+    labels={"en": "White paper", "ja": "ホワイトペーパー"},
+)

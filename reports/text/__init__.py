@@ -1,0 +1,1 @@
+"""Numbers and texts for readers, in each language."""

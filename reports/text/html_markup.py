@@ -1,0 +1,76 @@
+"""Pieces of HTML for the builder and the templates: words in backticks, footnotes and their marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import unescape
+
+from markupsafe import Markup, escape
+
+from benchbrief.reports.view.view_model import Note
+
+_DIGEST = re.compile(r"\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b")
+_GAP = "\N{NO-BREAK SPACE}"
+"""Between a number and its mark, thin by the style sheet. Without it, copied text would read 1,2342."""
+
+_CELL = re.compile(r"[^\s(<>、，；：（][^\s<>、，；：]*/r?\d+\b")
+"""A cell's name: without blanks, and with a repeat at its end."""
+
+
+def marks(numbers: Iterable[int]) -> Markup:
+    """Return the raised numbers of footnotes, as links to them; "" for none."""
+    one = Markup('<a href="#note-{0}" role="doc-noteref">{0}</a>')
+    links = Markup(",").join(one.format(number) for number in numbers)
+    return Markup("<sup>{}{}</sup>").format(_GAP, links) if links else Markup("")
+
+
+def footed(html: Markup, notes: Sequence[Note]) -> Markup:
+    """Put each note behind its mark, from where the style sheet of paper moves it to the page's foot.
+
+    CSS has footnotes in this way (Generated Content for Paged Media): the note comes to stand on its mark's page.
+    """
+    text = str(escape(html))  # HTML stays unchanged
+    for note in notes:
+        foot = Markup('<span class="footnote" id="note-{}"><sup>{}</sup> {}</span>')
+        shown = str(foot.format(note.number, note.number, ticked(note.text)))
+        mark = re.search(rf'<a href="#note-{note.number}"[^>]*>{note.number}</a>.*?</sup>', text)
+        at = mark.end() if mark else len(text)  # no number within an author's link
+        text = text[:at] + shown + text[at:]
+    return Markup(text)  # noqa: S704  # both were HTML before
+
+
+def ticked(text: str) -> Markup:
+    """Turn words in backticks of our sentences into code.
+
+    HTML, a note of the spec's author, stays unchanged.
+    """
+    if isinstance(text, Markup):
+        return text
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if index % 2 else _whole(part)
+        for index, part in enumerate(re.split(r"`([^`\n]+)`", text))
+    )
+
+
+def traced(html: Markup, places: Mapping[str, str]) -> Markup:
+    """Link the names of cells in our sentences to the appendix. `places` has their ids."""
+
+    def link(match: re.Match[str]) -> str:
+        place = places.get(unescape(match.group()))
+        return match.group() if place is None else f'<a class="traced" href="#{place}">{match.group()}</a>'
+
+    return Markup(_CELL.sub(link, str(html)))  # noqa: S704  # HTML before, and part of a sentence after
+
+
+def abridged(text: str) -> str:
+    """Shorten a text for paper: the first 12 digits of each digest. The HTML and the side file have all."""
+    return _DIGEST.sub(lambda match: f"{match.group()[:12]}…", text)
+
+
+def _whole(text: str) -> Markup:
+    """Keep a number and a unit with a stroke on one line: 7,120 ops/s."""
+    return Markup("").join(
+        Markup('<span class="whole">{}</span>').format(part) if index % 2 else part
+        for index, part in enumerate(re.split(rf"([\d.,]+{_GAP}[^\s/]+/\w+)", text))
+    )

@@ -1,0 +1,132 @@
+"""Converts a page of ours to Markdown (CommonMark with GitHub's tables and footnotes). Only this module uses
+markdownify.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from html import unescape
+from typing import Any
+
+from benchbrief.reports.brief_error import hides
+from benchbrief.reports.text.compared_letters import letters
+
+_BLOCKS = re.compile(r"(?m)^(\s*)([#>+-])(?=\s)")
+_STOPS = ("。", "．", "！", "？")
+_NO_TEXT = re.compile(r"!\[(?:\\.|[^\]\\])*\]\([^)]*\)|(?<=[^\\]\])\([^)]*\)|</?[a-z][^>]*>|\[\^\d+\]")
+_ROW = re.compile(r'<tr id="([\w-]+)"([^>]*)>(<th[^>]*>)')
+
+
+def to_markdown(html: str) -> str:
+    """Return the page's contents: headings with `#`, figures as links to their files, footnotes as `[^1]`."""
+    import markdownify
+
+    body = re.sub(r"^.*?<body[^>]*>|</body>.*$", "", html, flags=re.DOTALL)
+    body = re.sub(r'<div class="running-foot".*?</div>', "", body, flags=re.DOTALL)
+    body = re.sub(r"</tbody>\s*<tbody>", "", body)  # one head a table
+    body = re.sub(r'(<tr class="group">)<th[^>]*>(.*?)</th>', r"\1<td>\2</td>", body, flags=re.DOTALL)
+    anchors = {found[1] for found in _ROW.finditer(body)}
+    body = _ROW.sub(r'<tr\2>\3<a id="\1"></a>', body)
+
+    class Converter(markdownify.MarkdownConverter):
+        def escape(self, text: str, parent_tags: set[str]) -> str:
+            return escaped(text) if text else ""
+
+        def convert_a(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+            """Convert a link. Within the page, only table rows and footnotes can be targets."""
+            if (name := tag.get("id")) in anchors:
+                return f'<a id="{name}"></a>'
+            target = str(tag.get("href") or "")
+            if target.startswith("#") and not target.startswith("#note-") and target[1:] not in anchors:
+                return text
+            return str(super().convert_a(tag, text, parent_tags))  # type: ignore[misc]  # it ships no types
+
+        def convert_img(self, tag: Any, _text: str, parent_tags: set[str]) -> str:
+            return f"![{escaped(' '.join(str(tag.get('alt') or '').split()))}]({tag.get('src')})"
+
+        def convert_b(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+            return text if "_noformat" in parent_tags else _emphasis("**", "strong", tag, text)
+
+        convert_strong = convert_b
+
+        def convert_em(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+            return text if "_noformat" in parent_tags else _emphasis("*", "em", tag, text)
+
+        convert_i = convert_em
+
+        def convert_td(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+            return str(super().convert_td(tag, _in_a_cell(text), parent_tags))  # type: ignore[misc]  # it ships no types
+
+        def convert_th(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+            return str(super().convert_th(tag, _in_a_cell(text), parent_tags))  # type: ignore[misc]  # it ships no types
+
+        def convert_sup(self, _tag: Any, text: str, parent_tags: set[str]) -> str:
+            """Convert references, and the numbers of footnotes: `[^1]`, and nothing."""
+            numbers = re.findall(r"#note-(\d+)", text)
+            if numbers:
+                return "".join(f"[^{number}]" for number in numbers)
+            return "" if text.strip().isdigit() else f"<sup>{text}</sup>"
+
+        def convert_p(self, tag: Any, text: str, parent_tags: set[str]) -> str:
+            if str(tag.get("id") or "").startswith("note-"):
+                number = tag["id"].removeprefix("note-")
+                return f"\n\n[^{number}]: {' '.join(text.split())}\n\n"
+            return str(super().convert_p(tag, text, parent_tags))  # type: ignore[misc]  # it ships no types
+
+        def convert_figcaption(self, _tag: Any, text: str, parent_tags: set[str]) -> str:
+            return f"\n\n{text.strip()}\n\n"
+
+    text = Converter(heading_style="ATX", bullets="-", escape_misc=False, table_infer_header=True).convert(body)
+    return re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]+\n", "\n", text)).strip() + "\n"
+
+
+def require_in_markdown(markdown: str, texts: Iterable[str]) -> None:
+    """Raise ReportError when the text of a page's Markdown lacks one of these. Pictures and link targets are no
+    text."""
+    read = letters(unescape(_NO_TEXT.sub("", markdown)))
+    for text in texts:
+        if letters(text) not in read:
+            raise hides(text)
+
+
+def escaped(text: str) -> str:
+    """Escape plain text for CommonMark: no part of it is HTML, a link, a picture, code or a block mark."""
+    text = re.sub(r"([\\`*_\[\]])", r"\\\1", text)
+    text = re.sub(r"&(?=#?\w+;)", "&amp;", text).replace("<", "&lt;")
+    return _BLOCKS.sub(r"\1\\\2", text)
+
+
+def _emphasis(mark: str, name: str, tag: Any, text: str) -> str:
+    """Return `text` between marks where CommonMark reads these as emphasis, else between HTML tags.
+
+    Marks do not open before a sign, nor close behind one, with a letter on their other side (flanking delimiter
+    runs, CommonMark 0.31 section 6.2). In scripts without blanks, this affects the full stop at the end of `text`.
+    """
+    inner = text.strip()
+    stop = inner[-1:] if inner[-1:] in _STOPS else ""
+    inner = inner.removesuffix(stop)
+    if not inner:
+        return text
+    before = "" if text[0].isspace() else _text_of(tag.previous_sibling)[-1:]
+    after = stop or ("" if text[-1].isspace() else _text_of(tag.next_sibling)[:1])
+    stands = not (_is_sign(inner[0]) and _is_letter(before)) and not (_is_sign(inner[-1]) and _is_letter(after))
+    marked = f"{mark}{inner}{mark}" if stands else f"<{name}>{inner}</{name}>"
+    return f"{text[: len(text) - len(text.lstrip())]}{marked}{stop}{text[len(text.rstrip()) :]}"
+
+
+def _text_of(node: Any) -> str:
+    return "" if node is None else str(node.get_text())
+
+
+def _is_sign(character: str) -> bool:
+    return unicodedata.category(character)[0] in "PS"
+
+
+def _is_letter(character: str) -> bool:
+    return bool(character) and not character.isspace() and not _is_sign(character)
+
+
+def _in_a_cell(text: str) -> str:
+    return re.sub(r"(?<!\\)\|", r"\|", text)

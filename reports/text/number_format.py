@@ -1,0 +1,242 @@
+"""Writes numbers for people: readable units, digits for a whole column, true minus signs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from benchbrief.compiler import rounding
+from benchbrief.compiler.units import larger_units
+from benchbrief.reports.text.locale_formats import ENGLISH_UNITS, locale
+
+NBSP = "\u00a0"
+_STEPS: dict[str, tuple[tuple[float, str], ...]] = {
+    "s": ((1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")),
+    "B": ((1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB")),
+    "B/s": ((1.0, "B/s"), (1e3, "kB/s"), (1e6, "MB/s"), (1e9, "GB/s")),
+}
+
+
+_MOST_DECIMALS = 12
+_SMALLEST_PRICE = 0.01
+"""A cheaper thing is priced by a larger number of it."""
+_MICRO = re.compile(r"(?<![A-Za-z])us\b")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How a column or an axis shows values of a unit: `shown = value / factor`, in `unit`."""
+
+    factor: float
+    unit: str
+
+    def __call__(self, value: float) -> float:
+        return value / self.factor
+
+
+def number(value: object) -> float | None:
+    """Return a result as a finite float; None for a missing one (NULL, NaN, an infinity)."""
+    if isinstance(value, bool) or value is None:
+        return None if value is None else float(value)
+    try:
+        result = float(value)  # type: ignore[arg-type]  # DECIMAL and other numeric types of the store
+    except (TypeError, ValueError):
+        return None
+    return result if math.isfinite(result) else None
+
+
+def key_text(label: str, value: object) -> str:
+    """Return the label of a dimension's key. The language writes a number."""
+    return locale().numerals(label) if isinstance(value, float) else label
+
+
+def unit_text(unit: str, number: str = "") -> str:
+    """Return a unit for print, behind a `number` if given: `us/op` as µs/op; `nodes` in the language of the brief;
+    "" for a dimensionless one."""
+    return "" if unit in ("", "1") else locale().counted_unit(_MICRO.sub("µs", unit), number)
+
+
+def is_counted(unit: str) -> bool:
+    """Whether the unit is a number of things: nodes, threads."""
+    return f"{unit}=1" in ENGLISH_UNITS
+
+
+def scale_for(values: Iterable[float | None], unit: str, *, long: bool = False) -> Scale:
+    """Return the scale on which the largest value is at least 1, or a hundredth of a price's unit. Units without
+    steps stay unchanged.
+
+    `long` times may be in minutes and hours.
+    """
+    if unit == "share":
+        return Scale(0.01, "%")
+    largest = max((abs(v) for v in values if v is not None), default=0.0)
+    if rounding.printing() > 1 and (larger := larger_units(unit)):
+        fitting = [step for step in larger if largest >= _SMALLEST_PRICE * step[0]]
+        return Scale(*(fitting[-1] if fitting else larger[0] if largest else larger[-1]))
+    steps = _STEPS.get(unit)
+    if steps and unit == "s" and long:
+        steps = (*steps, (60.0, "min"), (3600.0, "h"))
+    if steps is None:
+        return Scale(1.0, unit_text(unit))
+    fitting = [step for step in steps if step[0] <= largest]
+    factor, name = fitting[-1] if fitting else next(s for s in steps if s[1] == unit)
+    return Scale(factor, name)
+
+
+def decimals_for(values: Iterable[float | None]) -> int:
+    """Return the digits after the point for a column: about four significant ones for its smallest value, at most
+    two from 1 up."""
+    sizes = [abs(v) for v in values if v]
+    if not sizes:
+        return 0
+    if all(v == int(v) for v in sizes) and max(sizes) < 1e15:
+        return 0
+    if max(sizes) < 1:
+        return min(6, 2 - rounding.magnitude(max(sizes)))
+    return max(0, min(2, 3 - rounding.magnitude(min(sizes))))
+
+
+def fixed(value: float, decimals: int) -> str:
+    """Write 1234.5 as 1,234.5 with a true minus sign. A rounded zero has no sign."""
+    text = rounding.formatted(value, f",.{decimals}f")
+    if float(text.replace(",", "")) == 0:
+        text = text.lstrip("-")
+    return locale().numerals(text.replace("-", "−"))
+
+
+def in_column(value: float, decimals: int) -> str:
+    """Write with the decimals of the other numbers. A far smaller number is small, and not zero."""
+    text = fixed(value, decimals)
+    return automatic(value) if value and not any(digit in text for digit in "123456789") else text
+
+
+def automatic(value: float) -> str:
+    """Write one number by itself."""
+    return fixed(value, decimals_for([value]))
+
+
+def formatted(value: float, spec: str, unit: str) -> str:
+    """Write a value by a Python format specification. Raises ValueError for a wrong one.
+
+    A value in % is a share for the `%` presentation, which multiplies by 100.
+    """
+    if not spec:
+        return automatic(value)
+    if spec.endswith("%") and unit == "%":
+        value /= 100
+    text = rounding.formatted(value, spec)
+    if not re.search("[1-9]", text):
+        text = text.lstrip("+-")  # a rounded zero is neither more nor less
+    text = locale().numerals(text.replace("-", "−"))
+    return re.sub(r"(?<=\d)%$", f"{NBSP}%", text) if rounding.printing() > 1 else text
+
+
+def percent(share: float, decimals: int = 0, *, unlike: float | None = None) -> str:
+    """Write a percentage; with more digits where it would read as the share that it is `unlike`: 94.7 % for a share
+    below 95 %."""
+
+    def shown(of: float) -> str:
+        return fixed(100 * of, decimals)
+
+    while unlike is not None and share != unlike and shown(share) == shown(unlike) and decimals < _MOST_DECIMALS:
+        decimals += 1
+    return with_unit(shown(share), "%")
+
+
+def with_unit(text: str, unit: str) -> str:
+    """Join a number and its unit, so that they stay on one line."""
+    unit = unit_text(unit)
+    return f"{text}{NBSP}{unit}" if unit else text
+
+
+def quantity(value: float, unit: str, *, significant: int = 0) -> str:
+    """Write one number by itself, scaled, with its unit: 0.00081 s becomes 810 µs; with so many significant digits
+    at least."""
+    scale = scale_for([value], unit)
+    shown = scale(value)
+    decimals = decimals_for([shown])
+    if significant and shown and shown != int(shown):
+        decimals = max(decimals, significant - 1 - rounding.magnitude(shown))
+    text = fixed(shown, decimals)
+    return with_unit(text, unit_text(unit, text) if scale.unit == unit_text(unit) else scale.unit)
+
+
+def spelled_unit(unit: str, follows: str) -> str:
+    """Return the start of a text behind a number that is its unit, as a format ending in `u` has it; else ""."""
+    spelled = f"{NBSP}{unit}"
+    after = follows[len(spelled) :]
+    return spelled if unit and follows.startswith(spelled) and not re.match(r"[A-Za-z/·^]", after) else ""
+
+
+def belonging(unit: str, follows: str) -> str:
+    """Return the start of a text behind a number that has no meaning without it: its unit, or a joined letter (`X`)."""
+    spelled = re.match(rf"[ {NBSP}]{re.escape(unit)}(?![A-Za-z/·^])", follows) if unit not in ("", "1") else None
+    found = spelled or _JOINED.match(follows)
+    return found.group() if found else ""
+
+
+def in_prose(
+    value: float, high: float | None, spec: str, unit: str, follows: str, to: str, *, declared: bool = False
+) -> str:
+    """Write a computed number, or a range, within a sentence that continues with `follows`.
+
+    It follows `spec`, or, without one, is scaled and has its unit. Where its unit follows (a format ending in `u`),
+    times and sizes are scaled before the digits apply, from ns to h and from B to TB, unless a metric declares the
+    unit; the unit is then part of the result. What joins a range without a blank belongs to both ends:
+    `{range(x):.0f}X` prints "28X to 37X".
+    """
+    values = [v for v in (value, high) if v is not None]
+    unit_after = ""
+    if spec:
+        scale = Scale(1.0, unit_text(unit))
+        if spelled_unit(unit, follows):
+            scale = scale if declared else scale_for(values, unit, long=True)
+            unit_after = scale.unit
+        texts = [formatted(scale(v), spec, unit) for v in values]
+    else:
+        scale = scale_for(values, unit)
+        decimals = decimals_for([scale(v) for v in values])
+        texts, unit_after = [fixed(scale(v), decimals) for v in values], scale.unit
+    if len(texts) == 2 and texts[0] == texts[1]:
+        texts.pop()  # a range with equal printed ends is one number
+    joined = _JOINED.match(follows)
+    suffix = joined.group() if joined and len(texts) == 2 else ""
+    return with_unit(f"{suffix}{to}".join(texts), unit_after)
+
+
+_JOINED = re.compile(r"(?:[A-Za-z%×]{1,3}(?![A-Za-z])|-fold\b|倍)")
+
+
+_SIZES = (
+    *((2.0**40, "TiB"), (1e12, "TB"), (2.0**30, "GiB"), (1e9, "GB")),
+    *((2.0**20, "MiB"), (1e6, "MB"), (2.0**10, "KiB"), (1e3, "kB")),
+)
+
+
+def bytes_text(count: float, *, exact: bool = True) -> str:
+    """Write 1048576 as 1 MiB and 1000 as 1 kB: in the unit, binary or decimal, with at most three decimals.
+
+    Rounds unless `exact`: 206381056 becomes 197 MiB.
+    """
+    for size, unit in _SIZES:
+        if exact and count >= size and count / size == round(count / size, 3):
+            return with_unit(locale().numerals(f"{count / size:g}"), unit)
+        if not exact and count >= size and unit.endswith("iB"):
+            spec = ".3g" if count < 1000 * size else ",.0f"
+            return with_unit(locale().numerals(rounding.formatted(count / size, spec)), unit)
+    return with_unit(fixed(count, 0), "B")
+
+
+def duration(seconds: float) -> str:
+    """Write 900 as 15 min; in whole hours, minutes or seconds, whichever is exact."""
+    for size, unit in ((3600.0, "h"), (60.0, "min")):
+        if seconds >= size and seconds % size == 0:
+            return f"{int(seconds / size)}{NBSP}{unit}"
+    return with_unit(locale().numerals(f"{seconds:g}"), "s")
+
+
+def points(values: Sequence[float]) -> str:
+    """Write 1, 2, 4 with thousands separators."""
+    return ", ".join(locale().numerals(f"{int(v):,}" if v == int(v) else f"{v:,g}") for v in values)

@@ -1,0 +1,144 @@
+"""Converts Markdown with computed numbers to HTML, without anything harmful from the author or a label.
+
+Raw HTML and images are off, and links are limited to http, https and mailto. Numbers enter as escaped text after the
+Markdown is parsed, so that no value can open a tag or an emphasis.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from html import unescape
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
+
+from markupsafe import Markup
+
+from benchbrief.compiler.planning.plan import Prose, Value
+from benchbrief.reports.text.html_markup import marks
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+
+@dataclass(frozen=True)
+class Inserted:
+    """A printed number, as plain text and as HTML.
+
+    `note` is the number of the footnote on why it is missing; `takes` is how much of the text behind it, its unit,
+    it replaces.
+    """
+
+    text: str
+    html: Markup
+    note: int | None = None
+    takes: int = 0
+
+
+Insert = Callable[[Value, str], Inserted]
+"""Returns the number for a value and the text behind it."""
+
+# A private-use character marks a number's place. Markdown sees a letter, and authors' texts have none.
+_OPEN, _CLOSE = "\ue000", "\ue001"
+_PLACE = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
+_MARKED = re.compile(r"^(<span [^>]*>)<span>(.*)</span></span>$", re.DOTALL)
+_ANCHOR = re.compile(r'^<a (.*?) href="[^"]*"(.*)</a>$', re.DOTALL)
+_CJK = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u30ff]")  # except Korean, which has word spaces
+_CJK_SIGN = re.compile("[\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]")
+
+
+def blocks(prose: Prose, insert: Insert, heading_level: int) -> Markup:
+    """Return paragraphs, lists and other blocks. A heading of level 1 becomes one of `heading_level`."""
+    source, numbers = _source(prose, insert)
+    tokens = _parser().parse(source)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, heading_level + int(token.tag[1]) - 1)}"
+    return _render(tokens, numbers)
+
+
+def inline(prose: Prose, insert: Insert) -> Markup:
+    """Return text without blocks, for a table cell or a note."""
+    source, numbers = _source(prose, insert)
+    return _render(_parser().parseInline(source.strip()), numbers)
+
+
+def plain(prose: Prose, insert: Insert) -> str:
+    """Return the text alone, for an alternative text or a heading."""
+    return unescape(re.sub(r"<[^>]*>", "", inline(prose, insert))).strip()
+
+
+def _source(prose: Prose, insert: Insert) -> tuple[str, list[Inserted]]:
+    numbers: list[Inserted] = []
+    source = []
+    taken = 0
+    for index, part in enumerate(prose.parts):
+        if isinstance(part, str):
+            source.append(part[taken:].replace(_OPEN, "").replace(_CLOSE, ""))
+            taken = 0
+            continue
+        after = prose.parts[index + 1] if index + 1 < len(prose.parts) else ""
+        source.append(f"{_OPEN}{len(numbers)}{_CLOSE}")
+        numbers.append(insert(part, after if isinstance(after, str) else ""))
+        taken = numbers[-1].takes
+    return "".join(source), numbers
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "html_block", "html_inline"])
+    parser.validateLink = _safe_link  # type: ignore[method-assign]  # the documented way to set a link policy
+    return parser
+
+
+def _safe_link(url: str) -> bool:
+    return urlsplit(url.strip()).scheme.lower() in ("http", "https", "mailto")
+
+
+def _render(tokens: list[Token], numbers: list[Inserted]) -> Markup:
+    def as_html(match: re.Match[str]) -> str:
+        number = int(match.group(1))
+        found = numbers[number]
+        if number in in_link:  # no link stands in another
+            return _MARKED.sub(r"\1\2</span>", _ANCHOR.sub(r"<span \1\2</span>", str(found.html)))
+        return str(found.html + marks(() if found.note is None else (found.note,)))
+
+    in_link: set[int] = set()
+    links = 0
+    for token in _flat(tokens):
+        links += {"link_open": 1, "link_close": -1}.get(token.type, 0)
+        if links and not token.children:
+            in_link |= {int(number) for number in _PLACE.findall(token.content)}
+        _drop_breaks_between_cjk(token)
+        token.info = ""  # the language of a code block would become part of an attribute
+        if token.attrs:  # an address or a title: plain text, and never markup
+            token.attrs = {name: _in_attribute(str(value), numbers) for name, value in token.attrs.items()}
+    html: str = _parser().renderer.render(tokens, _parser().options, {})
+    return Markup(_PLACE.sub(as_html, html))  # noqa: S704  # rendered with raw HTML off; numbers escaped above
+
+
+def _in_attribute(value: str, numbers: list[Inserted]) -> str:
+    for index, found in enumerate(numbers):
+        place = f"{_OPEN}{index}{_CLOSE}"
+        value = value.replace(place, found.text).replace(quote(place), quote(found.text))
+    return value
+
+
+def _flat(tokens: list[Token]) -> list[Token]:
+    return [t for token in tokens for t in (token, *_flat(token.children or []))]
+
+
+def _drop_breaks_between_cjk(token: Token) -> None:
+    """Remove the blank of a line end in Japanese text, also beside 、 or （, which bring their own."""
+    children = token.children or []
+    for before, mid, after in zip(children, children[1:], children[2:], strict=False):
+        if mid.type != "softbreak":
+            continue
+        ends = (before.content[-1:], after.content[:1])
+        if all(map(_CJK.match, ends)) or any(map(_CJK_SIGN.match, ends)):
+            mid.type, mid.content = "text", ""

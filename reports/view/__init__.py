@@ -1,0 +1,1 @@
+"""The view model: everything that a template may lay out, computed and escaped."""

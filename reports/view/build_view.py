@@ -1,0 +1,447 @@
+"""Builds the view model from plan, report and results: every element computed, numbered and escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib.metadata import version
+
+from markupsafe import Markup
+
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.charts.build_figure import drawing
+from benchbrief.reports.charts.chart_data import figure_csv
+from benchbrief.reports.charts.chart_script import for_script
+from benchbrief.reports.charts.draw_chart import draw, lower_drawing
+from benchbrief.reports.charts.figure_sizes import FULL, HALF, card_size, height_for, run_of_figures, slide_size
+from benchbrief.reports.charts.svg_converter import CONVERTER, NotDrawn
+from benchbrief.reports.disclosure import disclosure as d
+from benchbrief.reports.disclosure import power_meters
+from benchbrief.reports.disclosure.run_origin import origin
+from benchbrief.reports.disclosure.test_configuration import fact_groups
+from benchbrief.reports.notices.notices import notices
+from benchbrief.reports.notices.number_cautions import Cautions
+from benchbrief.reports.provenance.number_ledger import Ledger
+from benchbrief.reports.provenance.numbers_file import Printed
+from benchbrief.reports.render.arrange_elements import with_leads
+from benchbrief.reports.text import render_prose
+from benchbrief.reports.text.html_markup import marks
+from benchbrief.reports.text.locale_formats import written_as
+from benchbrief.reports.text.measure_labels import line_label, readable
+from benchbrief.reports.text.number_format import Scale, belonging, key_text, spelled_unit, unit_text
+from benchbrief.reports.view import published_metrics
+from benchbrief.reports.view.heat_table import key_of, shaded
+from benchbrief.reports.view.house_style import family_of
+from benchbrief.reports.view.imported_briefs import is_imported
+from benchbrief.reports.view.layouts import template_of
+from benchbrief.reports.view.report_data import Key, Results, Store
+from benchbrief.reports.view.table_heads import grouped_rows, head_rows, parts_of, room_of
+from benchbrief.reports.view.tables import needed, shared_decimals, sources_of, table_queries
+from benchbrief.reports.view.view_model import (
+    Block,
+    CalloutView,
+    Card,
+    Cell,
+    FactsView,
+    FigureRow,
+    FigureView,
+    FormulaView,
+    Head,
+    Note,
+    ReportView,
+    Row,
+    SectionView,
+    TableView,
+    TextView,
+)
+from benchbrief.reports.words.brief_words import Words
+
+FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
+_UNIT_FOLLOWS = 40
+"""Characters behind a number that stay with it: its unit may be among them."""
+_SUBTRACTS = re.compile(" [-−] ")
+
+
+def build(
+    plan: p.Plan,
+    store: Store,
+    report: p.Report,
+    words: Words,
+    reports_from: Mapping[str, str] | None = None,
+) -> ReportView:
+    """Return the view of a report over the results in the store. `reports_from` is as for `disclosure`."""
+    with written_as(words.locale):
+        return _view(Results(plan, store, words), report, reports_from)
+
+
+def _view(results: Results, report: p.Report, reports_from: Mapping[str, str] | None) -> ReportView:
+    if _has(p.FigureElement, report.elements):
+        CONVERTER.start()
+    builder = _Builder(results, report, reports_from)
+    lead, rest = published_metrics.parted(published_metrics.telling(report.elements, results))
+    blocks = with_leads((*builder.blocks(lead, level=2), *builder.published(), *builder.blocks(rest, level=2)))
+    legal = builder.legal()
+    legal_notes = builder.notes()
+    common = tuple(origin(results))
+    return ReportView(
+        title=report.title,
+        subtitle=report.subtitle,
+        language=report.language,
+        author=report.author,
+        date=d.date_text(results),
+        run_id=str(d.run_row(results)["run_id"] or ""),
+        version=version("benchbrief"),
+        simulated=bool(d.run_row(results)["simulated"]),
+        imported=is_imported(results),
+        notices=tuple(
+            notices(results, builder.undrawn, "disclosure" if _has(p.DisclosureElement, report.elements) else "")
+        ),
+        blocks=blocks,
+        legal=legal,
+        legal_notes=legal_notes,
+        provenance=builder.ledger.view(common),
+        numbers=builder.ledger.file(report, common),
+        made=d.made_at(results),
+        profile=results.plan.spec.profile or "",
+        keywords=_keywords(results.plan),
+    )
+
+
+def _keywords(plan: p.Plan) -> tuple[str, ...]:
+    """Return what was measured and with what, for searches."""
+    engines = (database.engine for database in plan.databases.values())
+    tools = (client.tool.driver for client in plan.clients.values())
+    return tuple(dict.fromkeys((*engines, *tools, *(hardware.label for hardware in plan.hardware.values()))))
+
+
+class _Builder:
+    """Holds the numbering of a report's figures, tables and footnotes."""
+
+    def __init__(self, results: Results, report: p.Report, reports_from: Mapping[str, str] | None) -> None:
+        self.reports_from = reports_from
+        self.results = results
+        self.report = report
+        self.slides = template_of(report.template).slides
+        self.words = results.words
+        self.mark = "simulated" if d.run_row(results)["simulated"] else "imported" if is_imported(results) else ""
+        self.cautions = Cautions(results)
+        self.ledger = Ledger(results, report.provenance)
+        usual, house = FONTS.get(report.language, FONTS["en"]), family_of(report.theme)
+        self.font = f"'{house}', {usual}, sans-serif" if house else f"{usual}, sans-serif"
+        self.figures = self.tables = self.sections = self.footnotes = 0
+        self.pending: dict[str, Note] = {}
+        self.undrawn: dict[int, str] = {}
+        """The numbers of figures that could not be drawn, with the reasons."""
+
+    def blocks(self, elements: Sequence[p.Element], level: int) -> Iterable[Block]:
+        index = 0
+        while index < len(elements):
+            run = run_of_figures(elements[index:])
+            if len(run) in (0, 1, 3) or self.slides:  # three compared figures have one size
+                count = max(1, len(run))
+                yield from (self.block(element, level) for element in elements[index : index + count])
+            else:
+                count = len(run) - len(run) % 2
+                yield from (
+                    FigureRow(tuple(self.figure(one, half=True) for one in run[at : at + 2]))
+                    for at in range(0, count, 2)
+                )
+            index += count
+
+    def block(self, element: p.Element, level: int) -> Block:
+        match element:
+            case p.TextElement():
+                self.ledger.at("")
+                html = render_prose.blocks(element.prose, self.insert, level)
+                return TextView(html, self.notes())
+            case p.TableElement():
+                return self.table(element)
+            case p.CalloutElement():
+                return self.callout(element)
+            case p.FigureElement():
+                return self.figure(element, half=False)
+            case p.FormulaElement():
+                return self.formula(element)
+            case p.FactsElement():
+                self.tables += 1
+                groups = fact_groups(element.hardware, self.results)
+                return FactsView(self.tables, element.title or self.words["configuration"], groups)
+            case p.DisclosureElement():
+                shown = _has(p.FactsElement, self.report.elements)
+                return d.disclosure(self.results, facts_shown=shown, reports_from=self.reports_from)
+            case p.SectionElement():
+                self.sections += 1
+                anchor = f"section-{self.sections}"
+                above, self.ledger.heading = self.ledger.heading, element.title
+                inner = with_leads(tuple(self.blocks(element.elements, level + 1)))
+                self.ledger.heading = above
+                return SectionView(element.title, level, anchor, inner)
+
+    # --- footnotes and numbers in text ---------------------------------------------------------------------------
+
+    def note(self, text: str) -> int:
+        """Return the number of the footnote with this text under the current block."""
+        if text not in self.pending:
+            self.footnotes += 1
+            self.pending[text] = Note(self.footnotes, text)
+        return self.pending[text].number
+
+    def tell_boundaries(self, queries: Iterable[p.Query]) -> None:
+        """Add a footnote to numbers whose watts are not those of whole machines."""
+        if any(map(power_meters.is_of_power, queries)):
+            for text in power_meters.cpu_packages_only(self.results):
+                self.note(text)
+
+    def tell_quoted(self, queries: Iterable[p.Query]) -> None:
+        """Add a footnote to published values in the place of computed ones."""
+        if any(self.results.is_quoted(query) for query in queries):
+            self.note(self.words["as_published"])
+
+    def numbered(self, texts: Iterable[str]) -> tuple[int, ...]:
+        return tuple(self.note(text) for text in dict.fromkeys(texts))
+
+    def tell_cautions(self, queries: Iterable[p.Query]) -> None:
+        """Add footnotes for the values of a drawing or a worked example."""
+        queries = list(queries)
+        self.numbered(text for query in queries for text in (*self.cautions.of(query), *self.cautions.at(query)))
+
+    def notes(self) -> tuple[Note, ...]:
+        found, self.pending = tuple(self.pending.values()), {}
+        return found
+
+    def insert(self, value: p.Value, follows: str) -> render_prose.Inserted:
+        """Return a computed number for a text; a dash with a footnote when it, or an end of its range, is missing. A
+        number of few operations, or of measurements of different lengths, has a footnote too."""
+        low = self.results.at(value.query)
+        high = self.results.at(value.high) if value.high else None
+        unit = value.query.unit
+        takes = len(spelled_unit(unit, follows)) if value.format else 0
+        missing = low is None or (value.high is not None and high is None)
+        ends = [query for query in (value.query, value.high) if query]
+        note = None
+        if missing:
+            note = self.note(self.results.why_missing(value.query if low is None or not value.high else value.high))
+            takes = len(belonging(unit, follows))
+        elif text := next((text for query in ends for text in self.cautions.in_text(query)), ""):
+            note = self.note(text)
+        printed = Printed(
+            by="prose",
+            format=value.format,
+            follows=follows[:_UNIT_FOLLOWS],
+            to=self.words["to"],
+            as_declared=self.declared(value.query),
+            missing=self.words["missing"],
+        )
+        shown = self.ledger.number(value.query, printed, high=value.high)
+        return render_prose.Inserted(shown.text, shown.html(missing=missing), note, takes)
+
+    def declared(self, query: p.Query) -> bool:
+        """Return whether the unit is a metric's own: its numbers then stay in it."""
+        metrics = (m.name for m in self.results.plan.metrics if m.query.unit == query.unit)
+        return any(re.search(rf"\b{re.escape(name)}\b", query.text) for name in metrics)
+
+    def cells(self, queries: Iterable[p.Query], **where: Key) -> str:
+        found = (cell.cell_id for query in queries for cell in self.results.cells_behind(query, **where))
+        return " ".join(dict.fromkeys(found))
+
+    def optional_prose(self, text: p.Prose | None) -> Markup | None:
+        return render_prose.inline(text, self.insert) if text else None
+
+    def legal(self) -> Markup | None:
+        self.ledger.at("")
+        return render_prose.blocks(self.report.legal, self.insert, 3) if self.report.legal else None
+
+    # --- elements ------------------------------------------------------------------------------------------------
+
+    def table(self, element: p.TableElement, *, numbered: bool = True) -> TableView:
+        if numbered:
+            self.tables += 1
+            self.ledger.at(f"{self.words['table']} {self.tables}")
+        element = needed(element, self.results)
+        shared = shared_decimals(element, self.results)
+        lines = [self.line(element, line, shared) for line in element.lines]
+        heads = [head for head, _ in lines]
+        keys = [Head(key_text(key.label, key.value), numeric=False) for key in element.keys]
+        if element.transposed:
+            numeric = any(head.numeric for head in heads)
+            columns = [Head(key.label, numeric=numeric) for key in keys]
+            rows = grouped_rows(lines, self.words)
+        else:
+            columns = heads
+            rows = [Row(key, tuple(cells[i] for _, cells in lines)) for i, key in enumerate(keys)]
+        if element.heat:
+            rows = shaded(rows, element.heat)
+        self.tell_boundaries([line.query for line in element.lines if line.query])
+        self.tell_quoted(table_queries(element))
+        note = self.optional_prose(element.note)
+        corner = element.dim_label or self.words.get(element.dim, element.dim)
+        return TableView(
+            self.tables,
+            element.title,
+            corner,
+            tuple(columns),
+            tuple(rows),
+            self.notes(),
+            note,
+            tuple(sources_of(table_queries(element))),
+            head_rows(columns),
+            parts_of(corner, columns, rows, room_of(self.slides, boxed=not numbered)),
+            self.words[key_of(rows, element.heat)] if element.heat else "",
+        )
+
+    def published(self) -> Iterable[TableView]:
+        """Return the metrics that the source of imported results states."""
+        room = room_of(self.slides, boxed=False)
+        if table := published_metrics.table(self.results, self.ledger, self.tables + 1, room):
+            self.tables += 1
+            yield table
+
+    def line(
+        self, element: p.TableElement, line: p.Line, shared: Mapping[str, tuple[Scale, int]]
+    ) -> tuple[Head, tuple[Cell, ...]]:
+        if line.query is None:
+            numeric = any(not isinstance(part, str) for text in line.texts for part in text.parts)
+            cells = [Cell(render_prose.inline(text, self.insert), numeric) for text in line.texts]
+            return Head(readable(line.label, self.words), unit_text(line.unit), numeric), tuple(cells)
+        above = tuple(line_label(head, line.query, self.words) for head in line.heads)
+        label = line_label(line.label, line.query, self.words)
+        values = [self.results.at(line.query, **{element.dim: key.value}) for key in element.keys]
+        unit = line.query.unit
+        scale, decimals = (Scale(1.0, unit_text(unit)), 0) if line.format else shared[unit]
+        printed = Printed(
+            by="format" if line.format else "scale",
+            format=line.format,
+            factor=scale.factor,
+            decimals=decimals,
+            missing=self.words["missing"],
+        )
+        found = []
+        for key, value in zip(element.keys, values, strict=True):
+            where = {element.dim: key.value}
+            if value is None:
+                notes = self.numbered([self.results.why_missing(line.query, **where)])
+            else:
+                notes = self.numbered(self.cautions.at(line.query, **where))
+            shown = self.ledger.number(line.query, printed, at=where)
+            html = shown.html(missing=value is None) + marks(notes)
+            found.append(Cell(html, True, shown.cells, value, unit))
+        shown_unit = "" if line.format.endswith("%") else scale.unit
+        return Head(label, shown_unit, notes=self.numbered(self.cautions.of(line.query)), heads=above), tuple(found)
+
+    def callout(self, element: p.CalloutElement) -> CalloutView:
+        self.ledger.at(element.title)
+        table = self.table(element.table, numbered=False) if element.table else None
+        html = render_prose.blocks(element.prose, self.insert, 3) if element.prose else None
+        note = self.optional_prose(element.note)
+        cards: tuple[Card, ...] = ()
+        column = ""
+        notes = table.notes if table else ()
+        upright = element.table is not None and not element.table.transposed
+        if table and upright and len(table.columns) == 1 and len(table.rows) <= 6:
+            head = table.columns[0]
+            column = f"{head.label} ({head.unit})" if head.unit else head.label
+            cards = tuple(
+                Card(row.head.label, row.cells[0].html, row.cells[0].value, row.cells[0].unit) for row in table.rows
+            )
+        return CalloutView(
+            element.title,
+            column,
+            cards,
+            card_size(cards),
+            None if cards else table,
+            html,
+            note,
+            (*notes, *self.notes()),
+            table.sources if table else (),
+        )
+
+    def figure(self, element: p.FigureElement, *, half: bool) -> FigureView:
+        self.figures += 1
+        self.ledger.at(f"{self.words['figure']} {self.figures}", of_text=True)
+        found = drawing(element, self.results)
+        drawn_size = (FULL[0], height_for(len(found.charts)))
+        width, height = HALF if half else slide_size(drawn_size) if self.slides else drawn_size
+        try:
+            drawn = draw(found.charts, width, height, self.font) if found.charts else None
+        except NotDrawn as error:
+            drawn, self.undrawn[self.figures] = None, str(error)
+        for text in found.notes:
+            self.note(text)
+        note = self.optional_prose(element.note)
+        claim = self.optional_prose(element.claim)
+        queries = [q for s in element.series for q in (s.query, s.x_query) if q]
+        entered = [q for s in element.series for q in (s.query, s.x_query, s.repeats) if q]
+        row = self.ledger.figure(f"figure-{self.figures}", element.title, entered)
+        self.tell_boundaries(queries)
+        self.tell_quoted(queries)
+        self.tell_cautions(queries)
+        return FigureView(
+            self.figures,
+            element.title,
+            drawn.svg if drawn else "",
+            found.alt,
+            not half,
+            width,
+            found.data_head,
+            found.data,
+            self.notes(),
+            note,
+            self.cells(queries),
+            tuple(sources_of(queries)),
+            row,
+            figure_csv(found.series, element, self.mark),
+            for_script(drawn.panels, found.series, self.figures, self.words, (width, height)) if drawn else {},
+            claim,
+            found.key if drawn else "",
+            self.undrawn.get(self.figures, ""),
+            lower_drawing(found.charts, drawn, self.font) if drawn else None,
+        )
+
+    def formula(self, element: p.FormulaElement) -> FormulaView:
+        words = _operators(element.text.format(*(readable(term.text, self.words) for term in element.terms)))
+        significant = 6 if _SUBTRACTS.search(element.text) else 4  # a difference of near values needs more digits
+        self.ledger.at(self.words["formula"])
+        amounts = [self.amount(t.query, significant, self.declared_text(t.query)) for t in element.terms]
+        numbers = Markup(_operators(escape(element.text))).format(*amounts)  # noqa: S704  # escaped just there
+        result = self.amount(element.result)
+        queries = [*(term.query for term in element.terms), element.result]
+        self.tell_cautions(queries)
+        steps = (words, numbers, result)
+        cells, sources = self.cells(queries), tuple(sources_of(queries))
+        name, key = readable(element.name, self.words), element.for_label
+        title = self.words["for_key"].format(name=name, key=key) if key else name
+        return FormulaView(title, name, key, steps, self.notes(), cells, sources)
+
+    def declared_text(self, query: p.Query) -> str:
+        """Return a declared fact as in the spec: `0.10 USD/h`, and not in base units; else ""."""
+        value, name = self.results.at(query), re.match(r"\w+", query.text)
+        for hardware in self.results.plan.hardware.values():
+            fact = hardware.facts.get(name.group()) if name else None
+            if isinstance(fact, p.Quantity) and (fact.unit, fact.value) == (query.unit, value):
+                return fact.text
+        return ""
+
+    def amount(self, query: p.Query, significant: int = 0, declared: str = "") -> Markup:
+        """`declared` is the text of a fact, which is printed unchanged."""
+        missing = self.results.at(query) is None
+        if missing:
+            self.note(self.results.why_missing(query))
+        printed = Printed(
+            by="declared" if declared else "amount",
+            format=declared,
+            significant=significant,
+            missing=self.words["missing"],
+        )
+        return self.ledger.number(query, printed).html(missing=missing)
+
+
+def _has(kind: type[p.Element], elements: Sequence[p.Element]) -> bool:
+    return any(isinstance(e, kind) or (isinstance(e, p.SectionElement) and _has(kind, e.elements)) for e in elements)
+
+
+def _operators(text: str) -> str:
+    """Write the operators as people do."""
+    for sign, written in ((" * ", " × "), (" / ", " ÷ "), (" - ", " − ")):
+        text = text.replace(sign, written)
+    return text

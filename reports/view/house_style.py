@@ -1,0 +1,117 @@
+"""A report's house style for templates: the logo as a picture, and our style sheet with the user's."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from markupsafe import Markup
+
+from benchbrief.compiler.briefs.style.confined_styles import refused
+from benchbrief.compiler.planning.plan import Asset, Report, Theme
+from benchbrief.reports.brief_error import ReportError
+
+Kept = Callable[[str, str], bytes]
+"""Returns a file by its name and SHA-256, as it was when the spec was checked. Raises OSError."""
+_WEIGHTS = (
+    (r"thin", 100), (r"extra-?light", 200), (r"light", 300), (r"medium", 500), (r"semi-?bold|demi", 600),
+    (r"extra-?bold|heavy", 800), (r"black", 900), (r"bold", 700),
+)  # fmt: skip
+
+
+_NOTHING = Markup("")
+
+
+@dataclass(frozen=True)
+class House:
+    """`logo` is the address of a picture that contains its data, or ""; `logo_file` is the file's name and content,
+    for a page with separate pictures. `paper` comes before the layout's own style sheet, `css` after it."""
+
+    logo: str = ""
+    css: Markup = _NOTHING
+    paper: Markup = _NOTHING
+    parts: tuple[tuple[str, str, str], ...] = ()
+    """The user's parts: name, path for messages, and text."""
+    logo_file: tuple[str, bytes] | None = None
+
+    def with_logo_in(self, folder: str) -> House:
+        """Link the logo to its file there."""
+        return replace(self, logo=f"{folder}/{self.logo_file[0]}") if self.logo_file else self
+
+
+def house_of(report: Report, kept: Kept | None, paper: str | None = None) -> House:
+    """Return the house style. Raises ReportError when a file of it is missing."""
+    theme = report.theme
+    rules = []
+    colours = {"--brand": theme.brand, "--accent": theme.accent}
+    rules += [f":root {{ {name}: {colour}; }}" for name, colour in colours.items() if colour]
+    name = family_of(theme)
+    for asset in theme.font_files:
+        data = base64.b64encode(_content(asset, kept)).decode()
+        weight, style = _face(asset.file)
+        rules.append(
+            f'@font-face {{ font-family: "{name}"; src: url(data:font/ttf;base64,{data}); '
+            f"font-weight: {weight}; font-style: {style}; }}"
+        )
+    if name:
+        rules.append(f':root {{ --house: "{name}"; }} html {{ font-family: "{name}", var(--sans); }}')
+        rules.append(f'@page {{ font-family: "{name}", "Inter", "Noto Sans CJK JP", sans-serif; }}')
+    if theme.css:
+        rules.append(_sheet(theme.css, kept).replace("</", "<\\/"))
+    parts = tuple((Path(part.file).name, part.file, _text(part, kept)) for part in report.parts)
+    logo, logo_file = "", None
+    if theme.logo:
+        content = _content(theme.logo, kept)
+        kind, name_of = ("png", "logo.png") if content.startswith(b"\x89PNG") else ("svg+xml", "logo.svg")
+        logo, logo_file = f"data:image/{kind};base64,{base64.b64encode(content).decode()}", (name_of, content)
+    size = Markup(_paper(paper or report.paper))  # noqa: S704  # one of two
+    css = Markup("\n".join(rules))  # noqa: S704  # the user's own style sheet, in a <style>
+    return House(logo, css, size, parts, logo_file)
+
+
+def family_of(theme: Theme) -> str:
+    """Return the name of the house's typeface in style sheets; "" without one."""
+    return re.sub(r"[^\w .-]", "", theme.font) or ("house" if theme.font_files else "")
+
+
+def _paper(paper: str) -> str:
+    size, height = ("letter", "279.4mm") if paper == "letter" else ("A4", "297mm")
+    return f"@page {{ size: {size}; }} :root {{ --page-height: {height}; }}"
+
+
+def _face(file: str) -> tuple[int, str]:
+    """Return weight and style, by the words of a font file's name."""
+    name = Path(file).stem.lower()
+    weight = next((weight for words, weight in _WEIGHTS if re.search(words, name)), 400)
+    return weight, "italic" if re.search("italic|oblique", name) else "normal"
+
+
+def _text(asset: Asset, kept: Kept | None) -> str:
+    try:
+        return _content(asset, kept).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ReportError(f"{asset.file} is no text in UTF-8", "save it as UTF-8") from error
+
+
+def _sheet(asset: Asset, kept: Kept | None) -> str:
+    """Return the style sheet. Raises ReportError where one of an earlier run has rules that are forbidden now."""
+    css = _text(asset, kept)
+    if found := refused(css):
+        raise ReportError(
+            f"{asset.file}:{found.line}: `{found.what}` can't stand in a house style: {found.why}",
+            "take it out, and render the report of the spec: bench report --spec FILE",
+        )
+    return css
+
+
+def _content(asset: Asset, kept: Kept | None) -> bytes:
+    try:
+        return kept(asset.file, asset.sha256) if kept else Path(asset.file).read_bytes()
+    except OSError as error:
+        raise ReportError(
+            f"{asset.file} of the report's house style can't be read: {error.strerror}",
+            "for the files as they are now: bench report --spec FILE",
+        ) from error

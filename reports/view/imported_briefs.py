@@ -1,0 +1,144 @@
+"""What a brief discloses of imported results: their source, and how published metrics compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.text.document_names import shown_names
+from benchbrief.reports.text.number_format import fixed, points, with_unit
+from benchbrief.reports.view.quoted_values import DIMENSIONS
+from benchbrief.reports.view.report_data import NOT_PUBLISHED, Key, Results
+from benchbrief.reports.view.view_model import Item, Notice
+from benchbrief.reports.words.brief_words import counted
+
+
+class Source(NamedTuple):
+    """The source of a run's numbers; fields are empty where unknown."""
+
+    title: str
+    publisher: str
+    licence: str
+    where: str
+    date: str
+
+
+def sources(results: Results) -> list[Source]:
+    """Return the sources of an imported run; none of another."""
+    return results.once(_sources)
+
+
+def _sources(results: Results) -> list[Source]:
+    rows = results.store.sql(
+        "SELECT DISTINCT title, publisher, licence, concat_ws(', ', document, url), coalesce(date, '') "
+        "FROM sources ORDER BY ALL"
+    ).rows
+    return [Source(*row) for row in rows]
+
+
+def is_imported(results: Results) -> bool:
+    return bool(sources(results))
+
+
+def notices(results: Results) -> Iterator[Notice]:
+    words = results.words
+    for source in sources(results):
+        text = words["notice_imported_body"].format(source=_cited(source), licence=source.licence)
+        yield Notice(words["notice_imported"], text, "error", first=True)
+    lacking = sum(cell.status == "missing" or cell.reason == NOT_PUBLISHED for cell in results.cells)
+    if lacking and is_imported(results):
+        text = counted(words, "notice_part_body", len(results.cells), missing=lacking)
+        yield Notice(words["notice_part"], text, "warning")
+
+
+def source_items(results: Results) -> Iterator[Item]:
+    """Return items for the disclosure: the source, and each file with its digest."""
+    words = results.words
+    for source in sources(results):
+        yield Item(words["notice_imported"], _cited(source), emphasis=True)
+        yield Item(words["d_licence"], source.licence)
+    rows = results.store.sql("SELECT file, sha256 FROM sources ORDER BY ALL").rows
+    shown = shown_names(name for name, _ in rows)
+    for name, sha256 in rows:
+        yield Item(words["d_imported_file"], f"{shown[name]} (SHA-256 {sha256})")
+
+
+class Published(NamedTuple):
+    """A metric at a place in its source, a range from its lowest value to its highest, with its unit.
+
+    The imported figures give it by `query`, at the keys `at`; None where they can't. For a range over dimensions
+    that the source does not distinguish, `query` is the lowest value and `high` the highest.
+    """
+
+    label: str
+    told: str
+    query: p.Query | None
+    at: dict[str, Key]
+    high: p.Query | None = None
+
+
+def published(results: Results) -> Iterator[Published]:
+    metrics = {metric.name: metric for metric in results.plan.metrics}
+    ranges: dict[tuple[str, ...], dict[str, float]] = {}
+    units: dict[tuple[str, ...], str] = {}
+    columns = ", ".join(DIMENSIONS)
+    rows = results.store.sql(f"SELECT metric, bound, value, unit, {columns} FROM published").rows  # noqa: S608  # names above
+    for metric, bound, value, unit, *keys in rows:
+        key = (metric, *("" if each is None else str(each) for each in keys))
+        ranges.setdefault(key, {})[bound] = value
+        units[key] = unit
+    for key, bounds in ranges.items():
+        metric = metrics.get(key[0])
+        if metric is None:
+            continue
+        known = {dim: text for dim, text in zip(DIMENSIONS, key[1:], strict=True) if text}
+        ends = (_written(bounds[bound]) for bound in ("low", "value", "high") if bound in bounds)
+        query, high, at = _computed(results, metric, known, ranged="low" in bounds and "high" in bounds)
+        of = (metric.label or metric.name, *(_label(results, dim, name) for dim, name in known.items()))
+        name, range_ = results.words.locale.listed(of), results.words["to"].join(ends)
+        yield Published(name, with_unit(range_, units[key]), query, at, high)
+
+
+def _written(value: float) -> str:
+    """Write with the decimals of the source."""
+    return fixed(value, len(f"{value:f}".rstrip("0").partition(".")[2]))
+
+
+def _label(results: Results, dim: str, name: str) -> str:
+    if dim == "hardware" and name in results.plan.hardware:
+        return results.plan.hardware[name].label
+    if dim == "workload" and name in results.plan.workloads:
+        return results.plan.workloads[name].label
+    if dim in ("threads", "target"):
+        return results.words[f"d_points_{dim}"].format(points=points([float(name)]))
+    return name
+
+
+def _computed(
+    results: Results, metric: p.Metric, known: dict[str, str], *, ranged: bool
+) -> tuple[p.Query | None, p.Query | None, dict[str, Key]]:
+    """Return the query for the metric over the imported figures, if its dimensions match the source's; for a range,
+    the lowest and the highest over the others. Then the keys."""
+    over = [dim for dim in metric.query.dims if dim not in known]
+    query, high = metric.query, None
+    if over and ranged:
+        query, high = (_over(metric, function, over) for function in ("min", "max"))
+    for *keys, value in results.store.query(query):
+        at = dict(zip(query.dims, keys, strict=True))
+        if value is not None and all(str(key) == known.get(dim) for dim, key in at.items()):
+            return query, high, at
+    return None, None, {}
+
+
+def _over(metric: p.Metric, function: str, over: list[p.Dimension]) -> p.Query:
+    """Return `min(metric over threads)`."""
+    kept = tuple(dim for dim in metric.query.dims if dim not in over)
+    columns = "".join(f"{dim}, " for dim in kept)
+    sql = f"SELECT {columns}{function}(value) AS value FROM ({metric.query.sql}) GROUP BY ALL"  # noqa: S608  # the plan's
+    text = f"{function}({metric.name} over {', '.join(over)})"
+    return metric.query.model_copy(update={"sql": sql, "dims": kept, "text": text})
+
+
+def _cited(source: Source) -> str:
+    return ", ".join(part for part in (source.title, source.publisher, source.where, source.date) if part)

@@ -1,0 +1,274 @@
+"""The data of a report: the store's rows for the plan's queries, each read once, and why a value is missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from benchbrief.compiler.planning.plan import Plan, Query, Read
+from benchbrief.reports.brief_error import ReportError
+from benchbrief.reports.text.number_format import number
+from benchbrief.reports.view.quoted_values import DIMENSIONS, PublishedValue, published_values, quoted_values
+from benchbrief.reports.words.brief_words import Words
+from benchbrief.results.store.run_sentences import read_sentences
+
+Made = TypeVar("Made")
+Key = str | float
+"""A value of a dimension. Whole numbers of the store and of the plan compare as floats."""
+
+
+class Table(Protocol):
+    @property
+    def columns(self) -> Sequence[str]: ...
+    @property
+    def rows(self) -> Sequence[Sequence[Any]]: ...
+
+
+class Store(Protocol):
+    """The read side of the store (`results/store/store.py`)."""
+
+    def query(self, query: Query) -> Sequence[Sequence[Any]]:
+        """Return the rows of a query of the plan: its dims in order, then the value; a row may have the `reason` of
+        a NULL."""
+        ...
+
+    def sql(self, text: str) -> Table: ...
+
+
+_PLACE = ("experiment", "hardware", "workload")
+_POINT = (*_PLACE, "threads", "target", "repeat")
+
+
+class CellRow(NamedTuple):
+    cell_id: str
+    experiment: str
+    hardware: str
+    workload: str
+    threads: float | None
+    target: float | None
+    repeat: int
+    status: str
+    reason: str
+    raw_dir: str
+
+
+class Fact(NamedTuple):
+    """See `results/store/store_schema.py`. `kind` is host, database, tool or hardware."""
+
+    kind: str
+    hardware: str | None
+    node: str | None
+    name: str
+    value: str
+
+
+NOT_PUBLISHED = "not published"
+"""The store's reason for a cell that its source lacks (`results/imports/import_source.py`)."""
+_WHY = {"failed": "failed_cell", "skipped": "skipped_cell"}
+
+
+class Search(NamedTuple):
+    """What a search found; the knee is None where it found none."""
+
+    experiment: str
+    hardware: str
+    workload: str
+    knee: float | None
+
+
+class Results:
+    """The results of one run, as the report reads them."""
+
+    def __init__(self, plan: Plan, store: Store, words: Words) -> None:
+        self.plan = plan
+        self.store = store
+        self.words = words.with_sentences(read_sentences(store.sql("SELECT text, message FROM sentences").rows))
+        self._read: dict[str, dict[tuple[Key, ...], float | None]] = {}
+        self._reasons: dict[str, dict[tuple[Key, ...], str]] = {}
+        self._behind: dict[str, list[tuple[CellRow, dict[str, Key]]]] = {}
+        self._made: dict[Callable[[Results], Any], Any] = {}
+
+    def once(self, make: Callable[[Results], Made]) -> Made:
+        """Compute something of these results once for all places of a brief."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: Made = self._made[make]
+        return made
+
+    def rows(self, query: Query) -> dict[tuple[Key, ...], float | None]:
+        """Return the value for each combination of the query's dims."""
+        if query.sql not in self._read:
+            values, reasons = {}, {}
+            for row in self.store.query(query):
+                keys = tuple(_key(v) for v in row[: len(query.dims)])
+                values[keys] = number(row[len(query.dims)])
+                reasons[keys] = getattr(row, "reason", None) or ""
+            self._read[query.sql], self._reasons[query.sql] = values, reasons
+        return self._read[query.sql] | self._quoted(query)
+
+    def _quoted(self, query: Query) -> dict[tuple[Key, ...], float]:
+        """Return the published values for what the query does not give."""
+        if query.quote is None or not self._published_values:
+            return {}
+        known = {keys for keys, value in self._read[query.sql].items() if value is not None}
+        found = quoted_values(query.quote, query.dims, query.unit, self._published_values, self.plan.cells)
+        return {keys: value for keys, value in found.items() if keys not in known}
+
+    def is_quoted(self, query: Query, **where: Key) -> bool:
+        """Return whether some value at these keys is a published one."""
+        self.rows(query)
+        quoted = self._quoted(query)
+        return bool(quoted) and bool(_matching(query, quoted, where))
+
+    def at(self, query: Query, **where: Key) -> float | None:
+        """Return the value at these keys. Dims that the query lacks do not restrict it."""
+        return next(iter(self.spread(query, **where)), None)
+
+    def spread(self, query: Query, **where: Key) -> list[float]:
+        """Return all values at these keys: one for each repeat, where that is a dim of the query."""
+        rows = self.rows(query)
+        return [v for keys in _matching(query, rows, where) if (v := rows[keys]) is not None]
+
+    def keys(self, query: Query, dim: str, **where: Key) -> set[Key]:
+        """Return the keys of a dimension that have a row at these other keys. What was not sampled has no time."""
+        place = query.dims.index(dim)
+        found = (keys[place] for keys in _matching(query, self.rows(query), where))
+        return {key for key in found if isinstance(key, str) or not math.isnan(key)}
+
+    def cells_behind(self, query: Query, **where: Key) -> tuple[CellRow, ...]:
+        """Return the cells behind the values at these keys."""
+        if query.sql not in self._behind:
+            reads = reads_of(query)
+            self._behind[query.sql] = [point for point in self._points if any(read.covers(point[1]) for read in reads)]
+        wanted = [(dim, _key(key)) for dim, key in where.items() if dim in _POINT]
+        return tuple(cell for cell, at in self._behind[query.sql] if all(at[dim] == key for dim, key in wanted))
+
+    def not_needed(self, query: Query, **where: Key) -> bool:
+        """Return whether a search skipped all cells of the value, so that nothing is missing."""
+        behind = self.cells_behind(query, **where)
+        return bool(behind) and all(cell.status == "skipped" for cell in behind)
+
+    def why_missing(self, query: Query, **where: Key) -> str:
+        """Return why there is no value at these keys: the first two reasons."""
+        return self.words["semicolon"].join(self.reasons_missing(query, **where)[:2])
+
+    def reasons_missing(self, query: Query, **where: Key) -> list[str]:
+        """Return the reasons for a missing value at these keys: failed cells, or the store's reason."""
+        reasons: dict[str, None] = {}
+        for cell in self.cells_behind(query, **where):
+            if cell.reason == NOT_PUBLISHED:
+                reasons[self.words["not_published"]] = None
+            elif cell.status != "ok":
+                template = self.words[_WHY.get(cell.status, "missing_cell")]
+                reasons[template.format(reason=self.words.said(cell.reason) or self.words["no_reason"])] = None
+        if not reasons:
+            known = _matching(query, self.rows(query), where)
+            said = dict.fromkeys(r for keys in known if (r := self._reasons[query.sql][keys]))
+            reasons = dict.fromkeys(self.words.said(each) for each in said)
+        return list(reasons) or [self.words["no_value" if self._planned(query, **where) else "not_planned"]]
+
+    def _planned(self, query: Query, **where: Key) -> bool:
+        """Return whether each of the query's measures has cells there, at any load."""
+        places = [{dim: at[dim] for dim in _PLACE} for _, at in self._points]
+        there = [place for place in places if all(place[d] == where[d] for d in _PLACE if d in where)]
+        return all(any(read.covers(place) for place in there) for read in reads_of(query))
+
+    @cached_property
+    def cells(self) -> tuple[CellRow, ...]:
+        """Every planned cell, in the plan's order. A cell that the store does not know is missing."""
+        rows = self.store.sql(
+            "SELECT cell_id, experiment, hardware, workload, threads, target, repeat, status, "
+            "coalesce(reason, ''), coalesce(raw_dir, '') FROM cells"
+        ).rows
+        known = {row[0]: CellRow(*row) for row in rows}
+        return tuple(
+            known.get(c.id)
+            or CellRow(
+                c.id,
+                c.experiment,
+                c.hardware,
+                c.workload,
+                c.threads,
+                c.target,
+                c.repeat,
+                "missing",
+                self.words["not_run"],
+                "",
+            )
+            for c in self.plan.cells
+        )
+
+    @cached_property
+    def _points(self) -> list[tuple[CellRow, dict[str, Key]]]:
+        """Each cell with its keys in the form of queries."""
+        return [(cell, {dim: _key(getattr(cell, dim)) for dim in _POINT}) for cell in self.cells]
+
+    @cached_property
+    def published(self) -> bool:
+        """Whether the numbers are from a table of published figures, whose loads are the table's."""
+        return bool(self.store.sql("SELECT title FROM sources WHERE kind = 'table'").rows)
+
+    @cached_property
+    def _published_values(self) -> tuple[PublishedValue, ...]:
+        columns = ", ".join(DIMENSIONS)
+        rows = self.store.sql(f"SELECT metric, bound, value, unit, {columns} FROM published").rows  # noqa: S608  # names
+        return published_values(rows)
+
+    @cached_property
+    def told(self) -> tuple[tuple[str, str], ...]:
+        """The versions and settings that a table's source states, in its order."""
+        rows = self.store.sql("SELECT name, value FROM facts WHERE kind = 'source'").rows
+        return tuple((str(name), str(value)) for name, value in rows)
+
+    @cached_property
+    def told_facts(self) -> frozenset[str] | None:
+        """The declared facts that a table's source states; None where unknown."""
+        rows = self.store.sql("SELECT name FROM facts WHERE kind = 'source fact'").rows
+        return frozenset(str(name) for (name,) in rows) if rows else None
+
+    @cached_property
+    def bad_cells(self) -> tuple[CellRow, ...]:
+        """The cells without a result that should have one."""
+        return tuple(cell for cell in self.cells if cell.status not in ("ok", "skipped"))
+
+    @cached_property
+    def searches(self) -> tuple[Search, ...]:
+        rows = self.store.sql("SELECT experiment, hardware, workload, knee FROM searches").rows
+        return tuple(Search(*row) for row in rows)
+
+    @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        """The run's remarks on itself, apart from its cells."""
+        rows = self.store.sql("SELECT DISTINCT text FROM notes WHERE cell_id IS NULL ORDER BY text").rows
+        return tuple(self.words.sentences.get(text, text) for (text,) in rows)
+
+    @cached_property
+    def observed(self) -> tuple[Fact, ...]:
+        rows = self.store.sql(
+            "SELECT kind, hardware, node, name, value FROM facts WHERE origin = 'observed' ORDER BY ALL"
+        ).rows
+        return tuple(Fact(*row) for row in rows)
+
+
+def reads_of(query: Query) -> tuple[Read, ...]:
+    """Return the measures that a query reads. Raises ReportError where its plan does not have them."""
+    if query.reads is None:
+        raise ReportError(
+            f"the run's plan does not say which measurements `{query.text}` comes from: an earlier benchbrief made it",
+            "render the report of the spec, over the same results: bench report RUN --spec FILE",
+        )
+    return query.reads
+
+
+def _matching(query: Query, rows: Mapping[tuple[Key, ...], object], where: Mapping[str, Key]) -> list[tuple[Key, ...]]:
+    wanted = [(i, _key(where[dim])) for i, dim in enumerate(query.dims) if dim in where]
+    return [keys for keys in rows if all(keys[i] == key for i, key in wanted)]
+
+
+def _key(value: object) -> Key:
+    if isinstance(value, str):
+        return value
+    found = number(value)
+    return float("nan") if found is None else found

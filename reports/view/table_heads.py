@@ -1,0 +1,176 @@
+"""A table's head and columns: shared names stand once above them, and a table that is too wide is split."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from benchbrief.compiler.planning.plan import MOST_COLUMNS
+from benchbrief.reports.charts.chart_axes import text_width
+from benchbrief.reports.view.view_model import Cell, Head, HeadCell, Row, TablePart
+from benchbrief.reports.words.brief_words import Words
+
+_GAP, _FIRST = 0.9, 0.34
+"""Between two columns, in heights of the type; the share of the width that the first one has. As in base/style.css."""
+_SMALLEST = 0.7
+"""The smallest type of a full table, as a share of the usual size."""
+_BOLD = 1.1
+"""The most that a bold text exceeds the estimated width."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """The room of a table: its width in pixels, its usual size of type in points, the most columns."""
+
+    width: float
+    points: float
+    columns: int
+
+
+def room_of(slides: bool, *, boxed: bool) -> Room:
+    """Return the room within the margins of a page or a slide; `boxed`: within a callout there."""
+    most = MOST_COLUMNS - 2 if boxed else MOST_COLUMNS
+    if slides:
+        return Room(1020 if boxed else 1136, 15, most)
+    return Room(627 if boxed else 657, 8.8, most)
+
+
+def parts_of(corner: str, columns: Sequence[Head], rows: Sequence[Row], room: Room) -> tuple[TablePart, ...]:
+    """Split the table into pieces that fit the room and keep the words of heads whole, where these fit a page.
+
+    A group of columns stays whole where it fits.
+    """
+    table = _Table(corner, columns, rows, room)
+    pieces: list[list[int]] = [[]]
+    for _, group in groupby(range(len(columns)), key=lambda at: columns[at].heads[:1] or at):
+        places = list(group)
+        if pieces[-1] and not table.fits([*pieces[-1], *places]):
+            pieces.append([])
+        while not table.fits([*pieces[-1], *places]) and len(places) > 1:
+            most = next(count for count in range(len(places) - 1, 0, -1) if count == 1 or table.fits(places[:count]))
+            pieces[-1] += places[:most]
+            places = places[most:]
+            pieces.append([])
+        pieces[-1] += places
+    return tuple(table.part(piece) for piece in pieces if piece)
+
+
+class _Table:
+    """A table, and the room that its pieces need."""
+
+    def __init__(self, corner: str, columns: Sequence[Head], rows: Sequence[Row], room: Room) -> None:
+        self._columns, self._room = columns, room
+        self._names = [corner, *(row.head.label for row in rows), *(row.group for row in rows)]
+        self._texts = [[row.cells[at].html.striptags() for row in rows] for at in range(len(columns))]
+        size = room.points * 4 / 3
+        # A longer word of a row's name is broken: the numbers have the rest of the width.
+        self._first = min(max(map(_longest_word, self._names)) * _BOLD * size + _GAP * size, _FIRST * room.width)
+
+    def fits(self, piece: Sequence[int]) -> bool:
+        """Return whether the columns fit side by side with whole words in their heads, in the smallest type."""
+        if len(piece) > self._room.columns:
+            return False
+        _, wanted = self._widths(piece)
+        return (self._first + sum(wanted)) * _SMALLEST <= self._room.width + 1
+
+    def part(self, piece: Sequence[int]) -> TablePart:
+        points, widths = self._sizes(piece)
+        return TablePart(head_rows([self._columns[at] for at in piece]), piece[0], piece[-1] + 1, points, widths)
+
+    def _widths(self, piece: Sequence[int]) -> tuple[list[float], list[float]]:
+        """Return the width of each column for its numbers, and with the words of its heads; at the usual size."""
+        size = self._room.points * 4 / 3
+        heads = [head for head, _ in _units_raised([self._columns[at] for at in piece])]
+        least = [
+            max(
+                text_width(text, size) if head.numeric else _longest_word(text) * size
+                for text in (*self._texts[at], head.unit)
+            )
+            + _GAP * size
+            for head, at in zip(heads, piece, strict=True)
+        ]
+        spanned = Counter(head.heads[:level] for head in heads for level in range(1, len(head.heads) + 1))
+        wanted = [
+            max(
+                low,
+                _longest_word(head.label) * _BOLD * size + _GAP * size,
+                *(
+                    (_longest_word(name) * _BOLD * size + _GAP * size) / spanned[head.heads[:level]]
+                    for level, name in enumerate(head.heads, start=1)
+                ),
+            )
+            for low, head in zip(least, heads, strict=True)
+        ]
+        return least, wanted
+
+    def _sizes(self, piece: Sequence[int]) -> tuple[float, tuple[float, ...]]:
+        """Return the points of type, and the percentage of the width of each column; 0 and none where everything
+        fits."""
+        room, first = self._room, self._first
+        size = room.points * 4 / 3
+        least, wanted = self._widths(piece)
+        even = room.width * (1 - _FIRST) / len(piece)
+        if max(wanted) <= even:
+            return 0.0, ()
+        scale = 1.0
+        for needed in (wanted, least):  # words of the heads are broken last
+            scale = max(_SMALLEST, min(1.0, room.width / (first + sum(needed))))
+            if (first + sum(needed)) * scale <= room.width + 1:
+                wanted = needed
+                break
+        whole = max(text_width(name, size) for name in self._names) + _GAP * size
+        spare = max(0.0, room.width - (first + sum(wanted)) * scale)
+        own = min(spare, max(0.0, min(whole, _FIRST * room.width) - first * scale))
+        columns = [first * scale + own, *(width * scale + (spare - own) / len(piece) for width in wanted)]
+        return (room.points * scale if scale < 1 else 0.0), tuple(round(100 * w / sum(columns), 2) for w in columns)
+
+
+def head_rows(columns: Sequence[Head]) -> tuple[tuple[HeadCell, ...], ...]:
+    """Return the head's rows. A name that neighbours share spans them, and so does a unit that all below it have."""
+    depth = max((len(column.heads) for column in columns), default=0) + 1
+    lowered = _units_raised(columns)
+    found: list[tuple[HeadCell, ...]] = []
+    for level in range(depth):
+        cells: list[HeadCell] = []
+        left = [pair for pair in lowered if len(pair[0].heads) >= level]
+        for path, pairs in groupby(
+            left, key=lambda pair: pair[0].heads[: level + 1] if len(pair[0].heads) > level else ()
+        ):
+            below = list(pairs)
+            if path:
+                cells.append(HeadCell(Head(path[-1], below[0][1] if level == 0 else ""), len(below), 1))
+            else:
+                cells += [HeadCell(column, 1, depth - level) for column, _ in below]
+        found.append(tuple(cells))
+    return tuple(found)
+
+
+def _units_raised(columns: Sequence[Head]) -> list[tuple[Head, str]]:
+    """Return the columns without a unit that all of a group have, each with this unit."""
+    lowered: list[tuple[Head, str]] = []
+    for path, group in groupby(columns, key=lambda column: column.heads[:1]):
+        below = list(group)
+        shared = below[0].unit if path and len(below) > 1 and len({column.unit for column in below}) == 1 else ""
+        lowered += [(replace(column, unit="" if shared else column.unit), shared) for column in below]
+    return lowered
+
+
+def grouped_rows(lines: Sequence[tuple[Head, tuple[Cell, ...]]], words: Words) -> list[Row]:
+    """Return the rows of a table with lines across. A shared name stands on a line of its own above its rows."""
+    if not all(head.heads for head, _ in lines):
+        path = [words.locale.listed((*head.heads, head.label)) for head, _ in lines]
+        return [Row(replace(head, label=label), cells) for label, (head, cells) in zip(path, lines, strict=True)]
+    rows: list[Row] = []
+    for heads, group in groupby(lines, key=lambda line: line[0].heads):
+        name = words.locale.listed(heads)
+        rows += [Row(head, cells, "" if at else name) for at, (head, cells) in enumerate(group)]
+    return rows
+
+
+def _longest_word(text: str) -> float:
+    """Return the width of the widest unbreakable piece of a text, in heights of the type."""
+    pieces = re.findall(r"[\u2e80-\u9fff\uff00-\uffef]|[^\s\u2e80-\u9fff\uff00-\uffef]+", text)
+    return max((text_width(piece, 1.0) for piece in pieces), default=0.0)

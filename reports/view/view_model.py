@@ -1,0 +1,378 @@
+"""The view model: everything that a template may lay out, computed and escaped. Templates have no logic of their
+own.
+
+Text fields of type `str` are plain, and the template escapes them; `Markup` is safe HTML.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from markupsafe import Markup
+
+from benchbrief.reports.provenance.numbers_file import NumbersFile
+from benchbrief.reports.view.provenance_view import ProvenanceView
+
+
+@dataclass(frozen=True)
+class Note:
+    """A footnote. On paper, one of running text stands at the foot of the page, any other under its block."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """The source of numbers: the expression in the spec, and its SQL."""
+
+    expression: str
+    sql: str
+
+
+@dataclass(frozen=True)
+class TextView:
+    """`leads`: it is short, and introduces a figure, a table or a formula, alone or with the texts between."""
+
+    html: Markup
+    notes: tuple[Note, ...] = ()
+    leads: bool = False
+    kind: Literal["text"] = "text"
+
+
+@dataclass(frozen=True)
+class Head:
+    """A column's head, or a row's in a transposed table."""
+
+    label: str
+    unit: str = ""
+    numeric: bool = True
+    notes: tuple[int, ...] = ()
+    """The numbers of the footnotes on all of its values."""
+    heads: tuple[str, ...] = ()
+    """The heads above the label, outermost first, which neighbours share."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """`cells` are the ids of the plan's cells behind a number, separated by blanks.
+
+    `value` is computed, in `unit`, before scaling and rounding; None where it is missing, and for a text. `heat` is
+    its shade in a heat table, from 1, the lowest, to 5; 0 for none.
+    """
+
+    html: Markup
+    numeric: bool
+    cells: str = ""
+    value: float | None = None
+    unit: str = ""
+    heat: int = 0
+
+
+@dataclass(frozen=True)
+class Row:
+    """`group` is a line above this row: the name that it shares with the next ones."""
+
+    head: Head
+    cells: tuple[Cell, ...]
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class HeadCell:
+    """A cell of a table's head, over so many columns and rows."""
+
+    head: Head
+    columns: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class TablePart:
+    """The columns of a table from `first` up to `end`, which fit a page.
+
+    `points` is the size of their type, 0 for the usual one; `widths` are percentages, first that of the rows' heads,
+    or none for the usual ones.
+    """
+
+    head: tuple[tuple[HeadCell, ...], ...]
+    first: int
+    end: int
+    points: float = 0.0
+    widths: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class TableView:
+    number: int
+    title: str
+    corner: str
+    columns: tuple[Head, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[Note, ...]
+    note: Markup | None
+    sources: tuple[Source, ...]
+    head: tuple[tuple[HeadCell, ...], ...]
+    """The rows of its head, without the corner."""
+    parts: tuple[TablePart, ...]
+    """Its pieces, one below the other on paper."""
+    heat: str = ""
+    """The meaning of a heat table's shades."""
+    kind: Literal["table"] = "table"
+
+    @property
+    def id(self) -> str:
+        return f"table-{self.number}"
+
+
+@dataclass(frozen=True)
+class Card:
+    """`value` and `unit` are those of a table's cell."""
+
+    label: str
+    html: Markup
+    value: float | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class CalloutView:
+    """The lead box. `cards` are a table of one column, set large (`card_pt` points); a larger table stays one."""
+
+    title: str
+    column: str
+    cards: tuple[Card, ...]
+    card_pt: float
+    table: TableView | None
+    html: Markup | None
+    note: Markup | None
+    notes: tuple[Note, ...]
+    sources: tuple[Source, ...]
+    kind: Literal["callout"] = "callout"
+
+
+@dataclass(frozen=True)
+class FigureView:
+    """`svg` is empty when nothing was measured, and when drawing failed: `undrawn` has the reason.
+
+    `data` are the drawn points as text, under `data_head`. `csv` has the measured ones, in base units; `points` is
+    for the page's script.
+    """
+
+    number: int
+    title: str
+    svg: str
+    alt: str
+    wide: bool
+    width: int
+    data_head: tuple[str, ...]
+    data: tuple[tuple[str, ...], ...]
+    notes: tuple[Note, ...]
+    note: Markup | None
+    cells: str
+    sources: tuple[Source, ...]
+    row: str = ""
+    """Its row of the appendix on provenance."""
+    csv: str = ""
+    points: Mapping[str, object] = field(default_factory=dict)
+    claim: Markup | None = None
+    key: str = ""
+    """The meaning of the numbers beside its points; "" where there are none."""
+    undrawn: str = ""
+    redrawn: Callable[[float], str] | None = field(default=None, repr=False, compare=False)
+    """Draws it at this share of its height, with texts of the same size."""
+    kind: Literal["figure"] = "figure"
+
+    @property
+    def csv_link(self) -> str:
+        """The data as an address that needs no request."""
+        return "data:text/csv;charset=utf-8;base64," + base64.b64encode(self.csv.encode()).decode()
+
+    @property
+    def id(self) -> str:
+        return f"figure-{self.number}"
+
+
+@dataclass(frozen=True)
+class FigureRow:
+    """Figures side by side, where the page is wide enough."""
+
+    figures: tuple[FigureView, ...]
+    kind: Literal["figures"] = "figures"
+
+
+@dataclass(frozen=True)
+class FormulaView:
+    """`steps` are the right sides: in words, in numbers, and the result; `title` is what they compute."""
+
+    title: str
+    name: str
+    for_label: str
+    steps: tuple[str | Markup, ...]
+    notes: tuple[Note, ...]
+    cells: str
+    sources: tuple[Source, ...]
+    kind: Literal["formula"] = "formula"
+
+
+@dataclass(frozen=True)
+class FactLine:
+    name: str
+    declared: str
+    observed: str
+    differs: bool
+
+
+@dataclass(frozen=True)
+class FactGroup:
+    label: str
+    lines: tuple[FactLine, ...]
+
+
+@dataclass(frozen=True)
+class FactsView:
+    number: int
+    title: str
+    groups: tuple[FactGroup, ...]
+    kind: Literal["facts"] = "facts"
+
+    @property
+    def observed(self) -> bool:
+        """Whether anything was observed: not for imported results."""
+        return any(line.observed for group in self.groups for line in group.lines)
+
+    @property
+    def id(self) -> str:
+        return f"table-{self.number}"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A line of the disclosure; `term` may be empty."""
+
+    term: str
+    text: str
+    emphasis: bool = False
+
+
+@dataclass(frozen=True)
+class DisclosureGroup:
+    title: str
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True)
+class CellLine:
+    id: str
+    status: str
+    reason: str
+    raw_dir: str
+
+
+@dataclass(frozen=True)
+class DisclosureView:
+    """`bad_cells` are the failed or missing cells, grouped; `all_ok` says that there are none; `cells` are all, for
+    the HTML."""
+
+    groups: tuple[DisclosureGroup, ...]
+    bad_cells: tuple[Item, ...]
+    all_ok: str
+    cells: tuple[CellLine, ...]
+    kind: Literal["disclosure"] = "disclosure"
+
+
+@dataclass(frozen=True)
+class SectionView:
+    title: str
+    level: int
+    anchor: str
+    blocks: tuple[Block, ...]
+    kind: Literal["section"] = "section"
+
+
+Block = (
+    TextView | TableView | CalloutView | FigureView | FigureRow | FormulaView | FactsView | DisclosureView | SectionView
+)
+
+
+def figures_of(blocks: Iterable[Block]) -> Iterator[FigureView]:
+    """Return all figures, in order."""
+    for block in blocks:
+        if isinstance(block, FigureView):
+            yield block
+        elif isinstance(block, FigureRow):
+            yield from block.figures
+        elif isinstance(block, SectionView):
+            yield from figures_of(block.blocks)
+
+
+def with_lower_figures(blocks: Iterable[Block], shares: Mapping[str, float]) -> tuple[Block, ...]:
+    """Return the blocks, with figures drawn at these shares of their heights, by the figures' ids."""
+
+    def lower(figure: FigureView) -> FigureView:
+        if figure.id not in shares or figure.redrawn is None:
+            return figure
+        return replace(figure, svg=figure.redrawn(shares[figure.id]))
+
+    found: list[Block] = []
+    for block in blocks:
+        if isinstance(block, FigureView):
+            found.append(lower(block))
+        elif isinstance(block, FigureRow):
+            found.append(replace(block, figures=tuple(map(lower, block.figures))))
+        elif isinstance(block, SectionView):
+            found.append(replace(block, blocks=with_lower_figures(block.blocks, shares)))
+        else:
+            found.append(block)
+    return tuple(found)
+
+
+Severity = Literal["warning", "error"]
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A limit of the numbers, in one sentence. `severity` is warning or error.
+
+    `first`: a reader must know it before any number; others stand after the result. `link` is the id of its details
+    on the page, or "".
+    """
+
+    title: str
+    text: str
+    severity: Severity
+    first: bool = False
+    number: int = 0
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class ReportView:
+    title: str
+    subtitle: str
+    language: str
+    author: str
+    date: str
+    run_id: str
+    version: str
+    notices: tuple[Notice, ...]
+    blocks: tuple[Block, ...]
+    legal: Markup | None
+    provenance: ProvenanceView
+    numbers: NumbersFile
+    """For the side file, and not on the page."""
+    simulated: bool = False
+    """Whether the run is simulated: see `reports/render/watermark.py`."""
+    imported: bool = False
+    """Whether the numbers were measured elsewhere."""
+    side_file: str = ""
+    """The side file's name."""
+    made: str = ""
+    """When the run ended, in ISO 8601; "" when unknown."""
+    profile: str = ""
+    """The profile of the run; "" for the spec without one."""
+    keywords: tuple[str, ...] = ()
+    legal_notes: tuple[Note, ...] = ()

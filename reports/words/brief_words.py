@@ -1,0 +1,125 @@
+"""The fixed words of a brief in each language: one TOML file a language beside this module.
+
+docs/languages.md describes a catalogue and how to add a language.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeAlias
+
+from benchbrief.compiler.extensions.registry import own_words
+from benchbrief.compiler.messages.text import FAMILY, Figure, Text
+from benchbrief.compiler.planning.plan import Report
+from benchbrief.reports.text.locale_formats import Locale
+
+Entry: TypeAlias = str | Mapping[str, str]
+"""A text, or texts by plural category of CLDR (`one`, `few`, `other`) and for single numbers (`=1`)."""
+
+_HERE = Path(__file__).parent
+
+
+class Words(Mapping[str, str]):
+    """The words of a language, and how it writes numbers. A word with plural forms reads as its form `other`."""
+
+    def __init__(
+        self, language: str, entries: Mapping[str, Entry], sentences: Mapping[str, Text] | None = None
+    ) -> None:
+        self.language = language
+        self.sentences = sentences or {}
+        self._locale = str(entries.get("locale", language))
+        self.locale = Locale(self._locale, _units(entries))
+        self.entries = {key: entry for key, entry in entries.items() if key != "locale"}
+
+    def __getitem__(self, key: str) -> str:
+        entry = self.entries[key]
+        return entry if isinstance(entry, str) else entry["other"]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def with_measures(self, labels: Mapping[str, str]) -> Words:
+        """Return the words with the names of other packages' measures, by their keys."""
+        return Words(self.language, {"locale": self._locale, **labels, **self.entries})
+
+    def with_sentences(self, sentences: Mapping[str, Text]) -> Words:
+        """Return the words for a run whose sentences have these codes, by their English words."""
+        return Words(self.language, {"locale": self._locale, **self.entries}, sentences)
+
+    def said(self, text: str) -> str:
+        """Return a text of a run in this language, with shares as a brief prints them. A text without a code, such
+        as the words of a tool, stays unchanged."""
+        known = self.sentences.get(text, text)
+        if not isinstance(known, Text):
+            return text
+        found = known.in_words(self) if self.language != "en" else text
+        for share in _shares(known):
+            found = found.replace(share, _GLUED.sub("\u00a0%", share))
+        return found
+
+    def named(self, name: str) -> str:
+        """Return the word of a name in a run, such as a status or a property; the name when there is no word."""
+        return self.get(FAMILY + re.sub(r"\W", "_", name), name)
+
+    def form(self, key: str, count: float) -> str:
+        """Return the text for a count: the one for this number, else that of its plural category."""
+        entry = self.entries[key]
+        if isinstance(entry, str):
+            return entry
+        return entry.get(f"={count:.15g}") or entry.get(self.locale.plural(count)) or entry["other"]
+
+
+_GLUED = re.compile(r"(?<=\d) ?%")
+
+
+def _shares(sentence: Text) -> Iterator[str]:
+    """Rewrite the percentages of a recorded sentence: messages print "79 %", those of earlier versions "79%"."""
+    for value in sentence.args.values():
+        if isinstance(value, Text):
+            yield from _shares(value)
+        elif isinstance(value, Figure) and _GLUED.search(str(value)):
+            yield str(value)
+
+
+def _units(entries: Mapping[str, Entry]) -> Mapping[str, str]:
+    """Return the names of counted things, by the units of the language; for one thing, by `nodes=1`."""
+    found: dict[str, str] = {}
+    for key, entry in entries.items():
+        if key.startswith("unit_"):
+            unit = key.removeprefix("unit_")
+            found[unit] = entry if isinstance(entry, str) else entry["other"]
+            if not isinstance(entry, str) and (one := entry.get("=1") or entry.get("one")):
+                found[f"{unit}=1"] = one
+    return found
+
+
+def counted(words: Words, key: str, count: float, **holes: object) -> str:
+    """Return the sentence for a count, with `{n}` in it."""
+    return words.form(key, count).format(n=words.locale.numerals(f"{count:,.15g}"), **holes)
+
+
+def words(language: str) -> Words:
+    """Return the words of a language. Raises KeyError for one without a catalogue."""
+    return CATALOGUES[language]
+
+
+def words_of(report: Report) -> Words:
+    """Return the words of a report, with those of the spec. English fills their gaps."""
+    if report.words:
+        return Words(report.language, {**CATALOGUES["en"].entries, **report.measures, **report.words})
+    shipped = words(report.language)
+    return shipped.with_measures(report.measures) if report.measures else shipped
+
+
+def _read(path: Path) -> Words:
+    return Words(path.stem, {**tomllib.loads(path.read_text(encoding="utf-8")), **own_words(path.stem)})
+
+
+CATALOGUES: Mapping[str, Words] = MappingProxyType({path.stem: _read(path) for path in sorted(_HERE.glob("*.toml"))})

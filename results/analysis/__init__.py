@@ -1,0 +1,1 @@
+"""Statistics: tails, spread, significance, scalability, expectations."""

@@ -1,0 +1,120 @@
+"""Verdicts on a spec's expectations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchbrief.compiler.planning.plan import Dimension, Expect, Plan, Query
+from benchbrief.results.store.store import Key, Row, Store
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on an expectation. `holds` is None when a missing result leaves it open. `origin` is its spec
+    line."""
+
+    text: str
+    label: str
+    holds: bool | None
+    detail: str
+    origin: str
+
+    @property
+    def name(self) -> str:
+        """Return its label, and its condition when that differs."""
+        return f"{self.label}: {self.text}" if self.label and self.label != self.text else self.text
+
+    @property
+    def warning(self) -> str:
+        """Return a warning on one line for a verdict that is not a certain yes."""
+        judged = "does not hold" if self.holds is False else "can't be known"
+        return f"expect {judged}: {self.name}{self._why(judged)} at {self.origin}"
+
+    @property
+    def of_simulated(self) -> str:
+        """Return the verdict of simulated numbers, which decide nothing."""
+        judged = {True: "would hold", False: "would not hold", None: "can't be known"}[self.holds]
+        said = {True: "holds", False: "does not hold", None: "can't be known"}[self.holds]
+        return f"expect of simulated numbers, which decide nothing: {self.name} {judged}{self._why(said)}"
+
+    def _why(self, judged: str) -> str:
+        why = self.detail.removeprefix(judged).lstrip(": ")  # most begin with the verdict
+        return f" ({why})" if why else ""
+
+
+def evaluate(plan: Plan, store: Store) -> list[Verdict]:
+    """Return a verdict for each of the plan's expectations. One that fails anywhere does not hold. Raises
+    RunnerError."""
+    return [_verdict(expect, store) for expect in plan.expects]
+
+
+def _verdict(expect: Expect, store: Store) -> Verdict:
+    rows = store.query(expect.query)
+    holds = _holds(rows)
+    sides = [(side, store.query(side)) for side in expect.sides]
+    return Verdict(expect.text, expect.label, holds, _detail(expect, rows, holds, sides), str(expect.origin))
+
+
+def _holds(rows: Sequence[Row]) -> bool | None:
+    if any(row.value == 0 for row in rows):
+        return False
+    if not rows or any(row.value is None for row in rows):
+        return None
+    return True
+
+
+Sides = Sequence[tuple[Query, Sequence[Row]]]
+
+
+def _detail(expect: Expect, rows: Sequence[Row], holds: bool | None, sides: Sides) -> str:
+    """Say how many of the rows decide the verdict, and show the first three of them with their numbers."""
+    if not rows:
+        return "there is no result to judge it by"
+    dims = expect.query.dims
+    deciding = [row for row in rows if (row.value == 0 if holds is False else (row.value is None) == (holds is None))]
+    told = [_told(dims, row, sides) for row in deciding[:3]]
+    more = f"; and {len(deciding) - 3} more" if len(deciding) > 3 else ""
+    words = {True: "holds", False: "does not hold", None: "can't be known"}[holds]
+    count = f" for {len(deciding)} of {len(rows)}" if dims else ""
+    listed = "; ".join(text for text in told if text)
+    return f"{words}{count}: {listed}{more}" if listed else words + count
+
+
+def _told(dims: Sequence[Dimension], row: Row, sides: Sides) -> str:
+    """Say `hardware nvme, threads 4: throughput is 12.5 ops/s, limit is 15 ops/s`, or why it is unknown."""
+    keys = dict(zip(dims, row.keys, strict=True))
+    place = ", ".join(f"{dim} {_number(key)}" for dim, key in keys.items())
+    numbers = [text for query, found in sides if (text := _side(query, found, keys))]
+    said = row.reason if row.value is None else ", ".join(numbers)
+    return ": ".join(part for part in (place, said) if part)
+
+
+def _side(query: Query, found: Sequence[Row], keys: dict[Dimension, Key]) -> str:
+    """Describe a side, unless it is a plain number of the spec, which says nothing new."""
+    wanted = [keys.get(dim) for dim in query.dims]
+    value = next((row.value for row in found if list(row.keys) == wanted), None)
+    return "" if value is None or is_number(query) else f"{query.text} is {_quantity(value, query.unit)}"
+
+
+def is_number(query: Query) -> bool:
+    """Return whether the query is a plain number of the spec, with or without sign and unit: `10k ops/s`, `-20 %`."""
+    return re.fullmatch(r"[-+]?\s*\d[\d._]*[kMGT]?\s*[^\s\d()*+-]*", query.text) is not None
+
+
+def _quantity(value: float, unit: str) -> str:
+    """Format `16.985 us`, `8,200 ops/s`; times in the largest unit that gives one or more."""
+    if unit == "s" and value:
+        size, unit = next((step for step in _TIMES if abs(value) >= step[0]), _TIMES[-1])
+        value /= size
+    return f"{_number(value)} {unit}" if unit not in ("", "1") else _number(value)
+
+
+def _number(key: Key) -> str:
+    if not isinstance(key, float):
+        return str(key)
+    return f"{key:,.0f}" if abs(key) >= 1e6 else f"{key:,.6g}"
+
+
+_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))

@@ -1,0 +1,97 @@
+"""The Universal Scalability Law, fitted to a ramp of load.
+
+N. J. Gunther, "Guerrilla Capacity Planning" (2007), chapter 4: X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N -
+1)). N is the load (threads), lambda the throughput of one thread, sigma the serial share of the work (contention),
+and kappa the cost of keeping each pair of threads coherent. With kappa above 0, throughput has a peak at N* =
+sqrt((1 - sigma) / kappa).
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchbrief.compiler.rounding import share_text
+
+FEWEST_POINTS = 4
+"""One more than the parameters. Gunther asks for half a dozen for a reliable fit."""
+LEAST_R2 = 0.9
+LEVEL = 0.95
+FARTHEST = 4.0
+"""How many times the highest measured load a peak may be at. No data support a farther one."""
+
+
+@dataclass(frozen=True)
+class Usl:
+    """The fitted law with standard errors (`_se`): lambda in the throughput's unit, sigma and kappa as shares.
+
+    `r2` is the share of the throughput's variance that the law explains. `peak` is the highest throughput that it
+    predicts, and `peak_load` its load. Both are None when throughput rises for ever or falls from the first thread
+    on, when kappa does not differ from 0 (Student's t, one-sided, at `LEVEL`), and when the peak is beyond
+    `FARTHEST`.
+    """
+
+    ideal: float
+    sigma: float
+    kappa: float
+    ideal_se: float
+    sigma_se: float
+    kappa_se: float
+    r2: float
+    peak: float | None
+    peak_load: float | None
+
+
+@dataclass(frozen=True)
+class NoFit:
+    """Why no law could be fitted."""
+
+    reason: str
+
+
+def fit_usl(loads: Sequence[float], rates: Sequence[float]) -> Usl | NoFit:
+    """Fit by non-linear least squares, with sigma from 0 to 1 and kappa from 0 on: other values have no meaning."""
+    if len(set(loads)) < FEWEST_POINTS:
+        return NoFit(f"the law takes {FEWEST_POINTS} loads, and there are {len(set(loads))}")
+    if min(loads) <= 0 or min(rates) <= 0:
+        return NoFit("the law is of loads and throughputs above 0")
+    if max(rates) == min(rates):
+        return NoFit("the throughput is the same at all loads")
+    from scipy.optimize import curve_fit
+
+    scale = max(rates)  # all three parameters near 1, whatever the unit
+    start = (max(rate / load for load, rate in zip(loads, rates, strict=True)) / scale, 0.05, 1e-4)
+    try:
+        found, covariance = curve_fit(
+            _law,  # type: ignore[arg-type]  # arithmetic takes arrays too
+            list(loads),
+            [rate / scale for rate in rates],
+            p0=start,
+            bounds=((0.0, 0.0, 0.0), (math.inf, 1.0, math.inf)),
+            x_scale=(start[0], 0.1, 1e-3),
+            max_nfev=5000,
+        )
+    except RuntimeError:
+        return NoFit("the fit does not come to an end")
+    ideal, sigma, kappa = float(found[0]) * scale, float(found[1]), float(found[2])
+    errors = [math.sqrt(covariance[i][i]) for i in range(3)]
+    left = sum((rate - _law(load, ideal, sigma, kappa)) ** 2 for load, rate in zip(loads, rates, strict=True))
+    r2 = 1 - left / (statistics.pvariance(rates) * len(rates))
+    if not r2 >= LEAST_R2:
+        explained = f"the law explains {share_text(max(r2, 0.0))} of the throughput's variance"
+        return NoFit(f"{explained}, and {share_text(LEAST_R2)} is asked for")
+    at = math.sqrt((1 - sigma) / kappa) if _told_from_zero(kappa, errors[2], len(loads) - 3) else None
+    peak = _law(at, ideal, sigma, kappa) if at is not None and 1 <= at <= FARTHEST * max(loads) else None
+    return Usl(ideal, sigma, kappa, errors[0] * scale, errors[1], errors[2], r2, peak, at if peak is not None else None)
+
+
+def _told_from_zero(value: float, error: float, freedom: int) -> bool:
+    from scipy.special import stdtrit
+
+    return value > float(stdtrit(freedom, LEVEL)) * error
+
+
+def _law(load: float, ideal: float, sigma: float, kappa: float) -> float:
+    return ideal * load / (1 + sigma * (load - 1) + kappa * load * (load - 1))

@@ -1,0 +1,225 @@
+"""Whether two sets of repeats differ: intervals of ratios, tests, and the correction for multiple tests.
+
+A repeat is one observation. Operations and seconds within a measurement depend on each other, so only repeats show
+how far another measurement may differ.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+LEVEL = 0.95
+FEWEST_RANKED = 8
+"""For each side. With fewer, ranks decide little: five against five can't get below 0.8 %, however far apart they
+are, and a correction for seven comparisons takes that above 5 %. Eight against eight allow three hundred
+comparisons."""
+
+MOST_EXACT = 10_000
+"""Pairs of values. Above this, the normal distribution replaces that of the ranks, which it matches by then."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A ratio or a difference with its confidence interval.
+
+    A side of a ratio's interval is None when it has no bound, because the divisor does not differ from 0.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+def degrees_of_freedom(a: Sequence[float], b: Sequence[float]) -> float:
+    """Return the degrees of freedom of a difference of means with separate variances. Infinite when nothing varies.
+
+    From B. L. Welch, "The generalization of Student's problem when several different population variances are
+    involved", Biometrika 34 (1947).
+    """
+    parts = [(statistics.variance(each) / len(each), len(each)) for each in (a, b)]
+    spread = sum(part for part, _ in parts)
+    below = sum(part * part / (n - 1) for part, n in parts)
+    return spread * spread / below if below > 0 else math.inf
+
+
+def welch(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """Return the two-sided p-value of Welch's t test for equal means; None with fewer than two values.
+
+    When all repeats of each side are equal, their variation is unknown and a t test would be certain. Then the
+    p-value is the share of all splits of the repeats in two that lie as far apart: R. A. Fisher, "The Design of
+    Experiments" (1935), section 21.
+    """
+    if min(len(a), len(b)) < 2:
+        return None
+    from scipy.special import stdtr  # Student's t, without the second that importing scipy.stats takes
+
+    difference = statistics.fmean(b) - statistics.fmean(a)
+    error = math.sqrt(statistics.variance(a) / len(a) + statistics.variance(b) / len(b))
+    if error == 0:
+        return 1.0 if difference == 0 else min(1.0, 2 / math.comb(len(a) + len(b), len(a)))
+    return float(2 * stdtr(degrees_of_freedom(a, b), -abs(difference) / error))
+
+
+def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """Return the two-sided p-value of the rank test of Mann and Whitney, exact without ties. None with an empty
+    side.
+
+    From H. B. Mann and D. R. Whitney, "On a Test of Whether one of Two Random Variables is Stochastically Larger
+    than the Other" (1947).
+    """
+    if not a or not b:
+        return None
+    from scipy.stats import mannwhitneyu
+
+    exact = len({*a, *b}) == len(a) + len(b) and len(a) * len(b) <= MOST_EXACT
+    return float(mannwhitneyu(a, b, alternative="two-sided", method="exact" if exact else "asymptotic").pvalue)
+
+
+def p_value(a: Sequence[float], b: Sequence[float], *, percentile: bool = False) -> float | None:
+    """Return how likely so large a difference is when both are equal, by Welch's test. None with fewer than two
+    values.
+
+    A percentile's repeats are skewed and have outliers. So their ranks are tested when there are enough of them,
+    and their logarithms otherwise.
+    """
+    if not percentile or min(len(a), len(b)) < 2:
+        return welch(a, b)
+    if min(len(a), len(b)) >= FEWEST_RANKED:
+        return mann_whitney(a, b)
+    return welch(_logs(a), _logs(b)) if min(*a, *b) > 0 else welch(a, b)
+
+
+def difference(a: Sequence[float], b: Sequence[float], *, percentile: bool = False) -> float:
+    """Return how far b is above a, in what `p_value` tests. Its sign is the direction of a significant difference."""
+    if percentile and min(len(a), len(b)) >= FEWEST_RANKED:
+        return statistics.median(above - below for below in a for above in b)
+    if percentile and min(*a, *b) > 0:
+        a, b = _logs(a), _logs(b)
+    return statistics.fmean(b) - statistics.fmean(a)
+
+
+def difference_of(
+    a: Sequence[float], b: Sequence[float], *, percentile: bool = False, level: float = LEVEL
+) -> Estimate:
+    """Return how far b is above a, in their unit, with its interval. No interval with fewer than two values.
+
+    It compares means, by Welch. With `FEWEST_RANKED` repeats of percentiles it compares all pairs, by ranks.
+    """
+    if percentile and min(len(a), len(b)) >= FEWEST_RANKED:
+        return _of_pairs(sorted(above - below for below in a for above in b), len(a), len(b), level)
+    middle = statistics.fmean(b) - statistics.fmean(a)
+    if min(len(a), len(b)) < 2:
+        return Estimate(middle, None, None)
+    half = _half_width(a, b, level)
+    return Estimate(middle, None, None) if half is None else Estimate(middle, middle - half, middle + half)
+
+
+def do_not_vary(*sides: Sequence[float]) -> bool:
+    """Return whether all values of each side are equal, so that they predict nothing of another repeat."""
+    return all(len({*side}) == 1 for side in sides)
+
+
+def _half_width(a: Sequence[float], b: Sequence[float], level: float) -> float | None:
+    """Return half the width of Welch's interval of a difference of means; None when nothing varies."""
+    from scipy.special import stdtrit
+
+    freedom = degrees_of_freedom(a, b)
+    error = math.sqrt(statistics.variance(a) / len(a) + statistics.variance(b) / len(b))
+    return None if math.isinf(freedom) else float(stdtrit(freedom, (1 + level) / 2)) * error
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjust the p-values so that one false alarm among all is as unlikely as it was for each.
+
+    From S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure" (1979).
+    """
+    adjusted = [0.0] * len(p_values)
+    highest = 0.0
+    for place, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[index]))
+        adjusted[index] = highest
+    return adjusted
+
+
+def ratio_of_means(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> Estimate | None:
+    """Return b's mean over a's, with Fieller's interval: E. C. Fieller, "Some Problems in Interval Estimation"
+    (1954).
+
+    Both means are independent, with separate variances and Welch's degrees of freedom, so the interval excludes 1
+    exactly when Welch's test is significant. None when a's mean is 0. No interval with fewer than two values.
+    """
+    below, above = statistics.fmean(a), statistics.fmean(b)
+    if below == 0:
+        return None
+    value = above / below
+    if min(len(a), len(b)) < 2:
+        return Estimate(value, None, None)
+    from scipy.special import stdtrit
+
+    freedom = degrees_of_freedom(a, b)
+    if math.isinf(freedom):
+        return Estimate(value, None, None)
+    t2 = float(stdtrit(freedom, (1 + level) / 2)) ** 2
+    # The ratios r for which above - r * below is within t standard errors of 0: a quadratic in r.
+    square = below * below - t2 * statistics.variance(a) / len(a)
+    constant = above * above - t2 * statistics.variance(b) / len(b)
+    root = (below * above) ** 2 - square * constant
+    if square <= 0 or root < 0:
+        return Estimate(value, None, None)
+    ends = ((below * above - math.sqrt(root)) / square, (below * above + math.sqrt(root)) / square)
+    return Estimate(value, *ends)
+
+
+def ratio_of_percentiles(a: Sequence[float], b: Sequence[float], level: float = LEVEL) -> Estimate | None:
+    """Return the ratio of b's typical repeat to a's, with the interval that matches the test of `p_value`.
+
+    With few repeats, it is the ratio of the geometric means, by Welch. With `FEWEST_RANKED`, it is the median of
+    all ratios of a repeat of b to one of a, by ranks. None with fewer than two values, and when one is not above 0.
+    """
+    if min(len(a), len(b)) < 2 or min(*a, *b) <= 0:
+        return None
+    if min(len(a), len(b)) >= FEWEST_RANKED:
+        return _of_pairs(sorted(above / below for below in a for above in b), len(a), len(b), level)
+    below, above = _logs(a), _logs(b)
+    middle = statistics.fmean(above) - statistics.fmean(below)
+    half = _half_width(below, above, level)
+    if half is None:
+        return Estimate(math.exp(middle), None, None)
+    return Estimate(math.exp(middle), math.exp(middle - half), math.exp(middle + half))
+
+
+def _of_pairs(found: Sequence[float], n: int, m: int, level: float) -> Estimate:
+    """Return the median and the interval of all pairs' differences or ratios.
+
+    From J. L. Hodges and E. L. Lehmann, "Estimates of Location Based on Rank Tests" (1963). The values that the
+    test of Mann and Whitney does not reject are between two of the sorted pairs.
+    """
+    outside = _rejected_orders(n, m, (1 - level) / 2)
+    return Estimate(statistics.median(found), found[outside], found[-1 - outside])
+
+
+def _rejected_orders(n: int, m: int, tail: float) -> int:
+    """Return how many of the lowest values of Mann and Whitney's statistic have a joint probability below `tail`."""
+    if n * m > MOST_EXACT:
+        spread = math.sqrt(n * m * (n + m + 1) / 12)
+        return max(0, math.floor(n * m / 2 + statistics.NormalDist().inv_cdf(tail) * spread))
+    # The orders by their statistic are the coefficients of the Gaussian binomial of n + m over n.
+    orders = [1] + [0] * (n * m)
+    for i in range(1, n + 1):
+        for place in range(n * m, m + i - 1, -1):
+            orders[place] -= orders[place - m - i]
+        for place in range(i, n * m + 1):
+            orders[place] += orders[place - i]
+    most, below = tail * math.comb(n + m, n), 0
+    for statistic, count in enumerate(orders):
+        below += count
+        if below >= most:
+            return statistic
+    return n * m
+
+
+def _logs(values: Sequence[float]) -> list[float]:
+    return [math.log(value) for value in values]

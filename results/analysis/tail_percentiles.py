@@ -1,0 +1,115 @@
+"""How many operations are beyond a percentile. When these are few, chance decides its value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from benchbrief.compiler.planning.plan import Read
+from benchbrief.results.compare.compared_quantities import Contender
+from benchbrief.results.compare.comparison import Comparison
+
+FEWEST = 10
+"""With fewer operations beyond it, a percentile is reported as uncertain.
+
+The number of operations beyond the true percentile is binomial. With 10 expected, it is 4 to 16 with a confidence
+of 95 % (10 ± 1.96 √10), so the percentile is between the 4th and the 16th slowest. With 4 expected, the interval
+begins at the slowest one. (Intervals of quantiles by ranks: H. A. David, H. N. Nagaraja, Order Statistics, chapter
+7.)
+"""
+
+
+class _Store(Protocol):
+    def sql(self, text: str) -> Any: ...
+
+
+class _Counted(NamedTuple):
+    cell_id: str
+    phase: int | None
+    operation: str
+    kind: str
+    operations: int
+
+
+class Beyond:
+    """Counts operations beyond percentiles. Reads the counts of a store once."""
+
+    def __init__(self, store: _Store) -> None:
+        rows = store.sql(
+            "SELECT cell_id, phase, operation, kind, sum(count)::BIGINT FROM operations WHERE count > 0 GROUP BY ALL"
+        ).rows
+        self._counted: dict[str, list[_Counted]] = {}
+        for row in rows:
+            self._counted.setdefault(str(row[0]), []).append(_Counted(*row))
+
+    def few(
+        self, statistic: str, cells: Iterable[str], *, operations: Iterable[object] = (), by_phase: bool = False
+    ) -> bool:
+        """Return whether fewer than `FEWEST` operations of some kind are beyond a percentile (`p99`) of these cells
+        together.
+
+        Returns False for other statistics, and without counts. `operations` limits it to these, when any are named.
+        """
+        share = _share_beyond(statistic)
+        if share is None:
+            return False
+        wanted, found = set(operations), dict[tuple[str, str, int | None], int]()
+        for cell in cells:
+            for each in self._counted.get(cell, ()):
+                # The counts without a phase are those of all phases together.
+                if (not wanted or each.operation in wanted) and (by_phase or each.phase is None):
+                    key = (each.operation, each.kind, each.phase)
+                    found[key] = found.get(key, 0) + each.operations
+        return any(count * share < FEWEST - 1e-6 for count in found.values())
+
+
+def _share_beyond(statistic: str) -> float | None:
+    """Convert p99 to 0.01; None for a mean."""
+    name, digits = statistic[:1], statistic[1:]
+    return 1 - float(digits) / 100 if name == "p" and digits.replace(".", "", 1).isdigit() else None
+
+
+def resting_on_few(side: Contender, rows: Sequence[Comparison]) -> list[Comparison]:
+    """Return the comparisons of percentiles, or of values made of some, that have few operations beyond one in a
+    repeat."""
+    metrics = {each.name: each.query.reads or () for each in side.plan.metrics}
+    reading = [(row, reads) for row in rows if (reads := _latencies(row.quantity, metrics))]
+    if not reading:
+        return []
+    beyond = Beyond(side.store)
+    cells = side.store.sql("SELECT cell_id, experiment, hardware, workload, threads, target FROM main.cells").rows
+    known = [(str(id_), dict(zip(_DIMS, keys, strict=True))) for id_, *keys in cells]
+
+    def behind(row: Comparison, read: Read) -> list[str]:
+        at = {**dict(row.point), **({"hardware": side.hardware} if side.hardware else {})}
+        here = ((id_, keys) for id_, keys in known if all(keys.get(dim) == key for dim, key in at.items()))
+        return [id_ for id_, keys in here if read.covers(keys)]
+
+    return [
+        row
+        for row, reads in reading
+        if any(
+            beyond.few(read.statistic, [cell], operations=read.keys.get("operation", ()))
+            for read in reads
+            for cell in behind(row, read)
+        )
+    ]
+
+
+def _latencies(quantity: str, metrics: Mapping[str, Sequence[Read]]) -> list[Read]:
+    """Return the latencies that a compared quantity reads: an operation's percentile, or what its metric is made of."""
+    if found := _LATENCY.fullmatch(quantity):
+        return [
+            Read(measure="latency", view="latency", statistic=_statistic(found[1]), keys={"operation": (found[2],)})
+        ]
+    return [read for read in metrics.get(quantity, ()) if read.view == "latency"]
+
+
+_DIMS = ("experiment", "hardware", "workload", "threads", "target")
+_LATENCY = re.compile(r"latency\.(p\d+)\[(.+)\]")
+
+
+def _statistic(name: str) -> str:
+    """Convert p999 to p99.9, the store's name."""
+    return name if len(name) <= len("p99") else f"{name[:3]}.{name[3:]}"

@@ -1,0 +1,1 @@
+"""Two contenders, point by point."""

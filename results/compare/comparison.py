@@ -1,0 +1,274 @@
+"""Two contenders, point by point: what each measured, the ratio, and whether the difference is more than noise.
+
+The repeats of two contenders (`compared_quantities.py`) are compared at the same points. The statistics are in
+`results/analysis/significance.py`.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from benchbrief.results.analysis.significance import (
+    Estimate,
+    difference,
+    difference_of,
+    do_not_vary,
+    holm,
+    p_value,
+    ratio_of_means,
+    ratio_of_percentiles,
+)
+from benchbrief.results.messages.result_messages import say
+from benchbrief.results.store.store import Key
+from benchbrief.runners.measurement.confidence_interval import t_interval
+
+SIGNIFICANT = 0.05
+Better = Literal["higher", "lower"] | None
+Verdict = Literal["better", "worse", "differs", "within noise", "within threshold", "same measurement", "unknown"]
+Point = tuple[tuple[str, Key], ...]
+"""The dimensions of a point with their keys, in the order of the results."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values at a point, in the quantity's unit: `value` over all repeats, and each repeat's own.
+
+    A percentile's `value` comes from the merged histograms of all repeats. When it is missing, `reason` says why.
+    `measurements` are its sources, and two runs share them when one reused the other's results. `seconds` is their
+    total time.
+    """
+
+    value: float | None
+    repeats: tuple[float, ...]
+    percentile: bool
+    reason: str = ""
+    measurements: frozenset[str] = frozenset()
+    seconds: float = 0.0
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Return the 95 % confidence interval of the mean; for percentiles, the lowest and the highest of the
+        repeats."""
+        if len(self.repeats) < 2:
+            return None
+        if self.percentile:
+            return min(self.repeats), max(self.repeats)
+        low, high = t_interval(len(self.repeats), statistics.fmean(self.repeats), statistics.stdev(self.repeats))
+        return None if low is None or high is None else (low, high)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A compared measure or metric. `points` has what each contender measured, the first one first.
+
+    `unlike` says, for points that are not judged, why the two did not measure the same. `signed`: whether the true
+    value could be below 0.
+    """
+
+    name: str
+    unit: str
+    better: Better
+    points: Mapping[Point, tuple[Values | None, Values | None]]
+    unlike: Mapping[Point, str] = field(default_factory=dict)
+    signed: bool = True
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One quantity at one point. `ratio` is the second contender's value over the first's, as tested.
+
+    For percentiles with repeats that is the ratio of the repeats, not of the merged value. There is no ratio for
+    values below 0, or when the first is 0. `difference` is how far the second is above the first, in the unit. Each
+    has its 95 % interval.
+
+    `p` is the probability of so large a difference if there is none. `p_holm` is the same, corrected for the
+    comparisons of its family. Both are None when one side has fewer than two repeats, and when no repeat differs.
+    """
+
+    quantity: str
+    unit: str
+    better: Better
+    point: Point
+    first: Values | None
+    second: Values | None
+    ratio: float | None
+    interval: tuple[float, float] | None
+    difference: float | None
+    difference_interval: tuple[float, float] | None
+    p: float | None
+    p_holm: float | None
+    verdict: Verdict
+    reason: str = ""
+
+    @property
+    def family(self) -> str:
+        """Return what is corrected together: a measure or metric at all points; for latencies, of all operations."""
+        return self.quantity.partition("[")[0]
+
+    @property
+    def key(self) -> str:
+        """Return `experiment/hardware/workload/threads=4`, as in a cell's id."""
+        return "/".join(
+            str(key) if isinstance(key, str) else f"{dim}={key:g}" for dim, key in self.point if key is not None
+        )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All comparisons, and the points that only one contender has."""
+
+    comparisons: tuple[Comparison, ...]
+    only_first: tuple[str, ...] = ()
+    only_second: tuple[str, ...] = ()
+
+    @property
+    def worse(self) -> tuple[Comparison, ...]:
+        return tuple(each for each in self.comparisons if each.verdict == "worse")
+
+    @property
+    def untold(self) -> tuple[str, ...]:
+        """Return the first contender's points for which it is unknown whether something got worse."""
+        return (*(each.key for each in self.comparisons if each.verdict == "unknown"), *self.only_first)
+
+
+def compare(found: Iterable[Quantity], threshold: float = 0.0) -> Outcome:
+    """Judge all points of each quantity together. `threshold` is the least change, as a share, that counts."""
+    return compare_all([found], threshold)[0]
+
+
+def compare_all(pairs: Iterable[Iterable[Quantity]], threshold: float = 0.0) -> list[Outcome]:
+    """Judge several pairs of contenders, each by its quantities, as one set of comparisons.
+
+    A family answers one question, "has throughput changed at some point?": R. Bender and S. Lange, "Adjusting for
+    multiple testing - when and how?", Journal of Clinical Epidemiology 54 (2001). So other metrics, and their many
+    points, do not reduce the power for this one. A family spans all pairs.
+    """
+    rows_of = [
+        [_compared(quantity, point, *sides) for quantity in found for point, sides in quantity.points.items()]
+        for found in pairs
+    ]
+    families: dict[str, list[Comparison]] = {}
+    for row in (row for rows in rows_of for row in rows if row.p is not None):
+        families.setdefault(row.family, []).append(row)
+    corrected: dict[int, float] = {}
+    for tested in families.values():
+        corrected |= zip(map(id, tested), holm([row.p for row in tested if row.p is not None]), strict=True)
+    return [_outcome(rows, corrected, threshold) for rows in rows_of]
+
+
+def _outcome(rows: Sequence[Comparison], corrected: Mapping[int, float], threshold: float) -> Outcome:
+    both = [row for row in rows if row.first is not None and row.second is not None]
+    keys: dict[bool, dict[str, None]] = {True: {}, False: {}}
+    # A metric's points may have fewer dimensions than those of the measures that it is made of.
+    for row in [row for row in rows if row.point and row.point[0][0] == "experiment"] or rows:
+        if (row.first is None) != (row.second is None):
+            keys[row.second is None].setdefault(row.key)
+    judged = [_judged(replace(row, p_holm=corrected.get(id(row))), threshold) for row in both]
+    seen = {row.key for row in both}
+    only = {side: tuple(key for key in named if key not in seen) for side, named in keys.items()}
+    return Outcome(tuple(judged), only[True], only[False])
+
+
+def _compared(quantity: Quantity, point: Point, first: Values | None, second: Values | None) -> Comparison:
+    ratio = interval = p = None
+    apart: Estimate | None = None
+    if first is not None and second is not None and first.value is not None and second.value is not None:
+        several = min(len(first.repeats), len(second.repeats)) > 1
+        apart = Estimate(second.value - first.value, None, None)
+        if several:
+            apart = difference_of(first.repeats, second.repeats, percentile=first.percentile)
+        if first.value > 0 and min((second.value, *first.repeats, *second.repeats)) >= 0:
+            ratio, interval = _ratio(first, second)
+            if interval and not quantity.signed:  # excluding the impossible does not lower the confidence in the rest
+                interval = (max(interval[0], 0.0), interval[1])
+        alike = point not in quantity.unlike and not _same_measurement(first, second)
+        if len({*first.repeats, *second.repeats}) > 1 and alike:
+            p = p_value(first.repeats, second.repeats, percentile=first.percentile)
+    return Comparison(
+        quantity.name,
+        quantity.unit,
+        quantity.better,
+        point,
+        first,
+        second,
+        ratio,
+        interval,
+        None if apart is None else apart.value,
+        _ends(apart),
+        p,
+        None,
+        "unknown",
+        quantity.unlike.get(point, ""),
+    )
+
+
+def _ratio(first: Values, second: Values) -> tuple[float | None, tuple[float, float] | None]:
+    """Return the ratio of two values of at least 0, the first above 0, with its interval."""
+    ratio = second.value / first.value if first.value and second.value is not None else None
+    between: Estimate | None = None
+    if first.repeats and second.repeats:
+        of = ratio_of_percentiles if first.percentile else ratio_of_means
+        between = of(first.repeats, second.repeats)
+    if between is not None and min(len(first.repeats), len(second.repeats)) > 1:
+        ratio = between.value
+    return ratio, _ends(between)
+
+
+def _ends(of: Estimate | None) -> tuple[float, float] | None:
+    return None if of is None or of.low is None or of.high is None else (of.low, of.high)
+
+
+_NO_SPREAD = (
+    "the repeats of each have one value, which says nothing of their noise; so few of them could lie apart by chance"
+)
+
+
+def _judged(row: Comparison, threshold: float) -> Comparison:
+    first, second = row.first, row.second
+    if first is None or second is None or first.value is None or second.value is None:
+        lacking: dict[str, list[str]] = {}
+        for name, side in (("A", first), ("B", second)):
+            if side is None or side.value is None:
+                lacking.setdefault(side.reason if side else say.not_measured(), []).append(name)
+        why = "; ".join(f"missing in {' and '.join(names)}: {reason}" for reason, names in lacking.items())
+        return replace(row, reason=why)
+    if row.reason:
+        return row
+    if _same_measurement(first, second):
+        return replace(row, verdict="same measurement", reason="one took its results from the other")
+    fewest = min(len(first.repeats), len(second.repeats))
+    if row.p_holm is None and fewest > 1:
+        return replace(row, verdict="within noise", reason="all repeats of both have the same value")
+    if first.value == second.value == 0:
+        return replace(row, verdict="within noise", reason="both are 0")
+    if row.p_holm is None:
+        return replace(row, reason=f"too few repeats: {max(fewest, 1)}, and a test takes 2")
+    if row.p_holm >= SIGNIFICANT and do_not_vary(first.repeats, second.repeats):
+        return replace(row, reason=_NO_SPREAD)
+    if row.p_holm >= SIGNIFICANT:
+        return replace(row, verdict="within noise")
+    if _change(row) < threshold:
+        return replace(row, verdict="within threshold")
+    if row.better is None:
+        return replace(row, verdict="differs")
+    rises = difference(first.repeats, second.repeats, percentile=first.percentile) > 0
+    if (second.value <= first.value) if rises else (second.value >= first.value):
+        went = ("rise", "does not") if rises else ("fall", "does not")
+        return replace(row, reason=f"the repeats' own values {went[0]}, and that of all of them {went[1]}")
+    return replace(row, verdict="better" if rises == (row.better == "higher") else "worse")
+
+
+def _change(row: Comparison) -> float:
+    """Return the change as a share of the first value's size, whatever its sign; infinite when that is 0."""
+    if row.ratio is not None:
+        return abs(row.ratio - 1)
+    size = abs(statistics.fmean(row.first.repeats)) if row.first and row.first.repeats else 0.0
+    return math.inf if row.difference is None or not size else abs(row.difference) / size
+
+
+def _same_measurement(first: Values, second: Values) -> bool:
+    return bool(first.measurements) and first.measurements == second.measurements

@@ -1,0 +1,37 @@
+"""What is wrong with files to import: all problems together, each with its file and line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchbrief.results.store_errors import ResultsError
+
+WRONG_CELL = "name the cell that it is of, or write into the spec what was run"
+"""The next step for an output that is not of its cell."""
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A problem. `line` is None for a file as a whole. `hint` is the next step."""
+
+    file: str
+    line: int | None
+    text: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}{f':{self.line}' if self.line else ''}: {self.text}"
+
+
+class ImportRefused(ResultsError):
+    """Nothing was stored, because of these problems."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        lines = [str(problem) for problem in problems[:_SHOWN]]
+        if len(problems) > _SHOWN:
+            lines.append(f"and {len(problems) - _SHOWN} more")
+        lines.append("nothing was imported")
+        super().__init__("\n".join(lines), next((problem.hint for problem in problems if problem.hint), ""))
+        self.problems = tuple(problems)

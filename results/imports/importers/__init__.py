@@ -1,0 +1,1 @@
+"""The importers, one folder each, with its spec in `spec.py`."""

@@ -1,0 +1,166 @@
+"""A finished output of db_bench: one benchmark's part of it.
+
+The measured time is the whole run, and its date is not known. An output that contradicts itself is refused: the tables
+of `db_bench_invariants.py` say when.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.results.imports.cell_files import Options
+from benchbrief.results.imports.import_problems import WRONG_CELL, Problem
+from benchbrief.results.imports.imported_files import (
+    OutputProblem,
+    only_file,
+    read_lines,
+    require_consistent,
+    tool_that_wrote,
+    whole_run,
+)
+from benchbrief.results.imports.importer_seams import OutputImporter, Setting
+from benchbrief.results.imports.importers.db_bench.spec import SPEC
+from benchbrief.results.messages.result_messages import say
+from benchbrief.runners.drivers.db_bench import db_bench, db_bench_invariants, db_bench_output
+from benchbrief.runners.drivers.output_evidence import lines
+from benchbrief.runners.measurement.measurement import Measurement, PhaseThroughput
+
+_WITHOUT_HISTOGRAM = "db_bench was run without --histogram, so there is no latency"
+_RATE_ALONE = f"{_WITHOUT_HISTOGRAM}, and its version tells neither the operations nor the time: the rate is all"
+_HEAD = 200
+"""The first lines, in which it prints its settings."""
+_RESULT = re.compile(SPEC.line)
+_HEADLINE = re.compile(r"(\s*(\w+)\s*:\s+([\d.]+) micros/op\s+(\d+) ops/sec)(?: ([\d.]+) seconds)?")
+_DB_PATH = re.compile(r"\s*DB path: \[(.+)\]")
+_BANNER = re.compile(
+    r"(Date|CPU|CPUCache|Keys|Values|Entries|Prefix|Write rate|Read rate|Compression|Memtablerep):[ \t]+(\S.*)"
+)
+_SIZES = re.compile(r"\s*(Keys|Values|Entries):\s+(\d+)\b")
+_SIZE_NAMES = {
+    "Keys": ("key_size", "keys of {} bytes"),
+    "Values": ("value_size", "values of {} bytes"),
+    "Entries": ("records", "{} entries"),
+}
+_MORE, _FEWER = 1.1, 0.55
+"""How many of a cell's threads its output may show at once, as shares: never more, and fewer when some end early. In a
+short run of many threads most may: see `overlap`."""
+
+
+class DbBenchImporter(OutputImporter):
+    def read(self, files: Mapping[str, Path], benchmark: str, options: Options) -> Measurement:
+        name, path = only_file(files, "db_bench")
+        text = read_lines(name, path)
+        part = list(_of_benchmark(name, text, benchmark))
+        found = db_bench_output.read(part, ())
+        headline = found.headline(benchmark)
+        if headline is None:
+            require_consistent(name, found.oddities)
+            raise OutputProblem(name, len(text), f"cut: the line of {benchmark} is not whole")
+        hits, asked = headline.found or (1, 1)
+        if not hits and asked and benchmark != "readmissing":
+            raise OutputProblem(
+                name, None, f"{benchmark} found none of the {asked} keys it looked up: there was no database"
+            )
+        blocks = [block for block in found.blocks if block.operation not in ("compress", "uncompress")]
+        for block in blocks:
+            if not block.whole:
+                counted = f"its head says {block.count} operations, and its buckets count {block.histogram.count}"
+                why = "it is cut, or one of these numbers was changed"
+                raise OutputProblem(name, None, f"a histogram of {benchmark} is not whole: {counted}: {why}")
+        count = headline.operations if headline.operations is not None else sum(block.count for block in blocks)
+        if not headline.ops_per_s or headline.operations == 0:
+            raise OutputProblem(name, None, f"{benchmark} did no operations")
+        require_consistent(name, db_bench_invariants.problems(found, headline))
+        exact = headline.seconds is not None and headline.ops_per_s < 1000
+        seconds = headline.seconds if exact and headline.seconds else count / headline.ops_per_s
+        operations = tuple(block.as_operation() for block in blocks)
+        missing = () if operations else (_WITHOUT_HISTOGRAM if count else _RATE_ALONE,)
+        how = say.percentiles_db_bench() if operations else say.none_without_histogram()
+        return Measurement(
+            window=(0.0, seconds),
+            # Up to RocksDB 7.2, a result without a histogram has only the rate.
+            throughput=(PhaseThroughput(None, count, 0, seconds, count / seconds if count else headline.ops_per_s),),
+            operations=operations,
+            warnings=(*found.warnings, *db_bench.not_found(headline), *missing),
+            tool_version=f"db_bench {found.version}".strip(),
+            properties=(
+                ("latency", say.latency_service() if operations else say.none()),
+                ("percentiles", how),
+                whole_run(),
+                *_disclosed(text),
+            ),
+        )
+
+    def settings(self, path: Path) -> Mapping[str, Setting]:
+        found: dict[str, Setting] = {}
+        for number, line in enumerate(islice(lines(path), _HEAD), start=1):
+            if match := _SIZES.match(line):
+                name, text = _SIZE_NAMES[match[1]]
+                found.setdefault(name, Setting(number, float(match[2]), text.format(match[2])))
+        return found
+
+    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
+        """Yield a problem when another hardware has its database there, or another number of threads ran.
+
+        db_bench prints no threads, but the seconds of all of them by operation, and the rate by the elapsed seconds:
+        `seconds_` and `elapsed` of `Stats::Report` in its source (tools/db_bench_tool.cc). Their product is how many
+        ran at once.
+        """
+        benchmark = plan.workloads[cell.workload].benchmark
+        folder: tuple[int, str] | None = None
+        headline: tuple[int, str, float, float] | None = None
+        for number, line in enumerate(lines(path), start=1):
+            if match := _DB_PATH.match(line):
+                folder = number, match[1]
+            elif (match := _HEADLINE.match(line)) and match[2] == benchmark:
+                seconds = float(match[5]) if match[5] else cell.measure_s
+                headline = number, match[1], float(match[3]) * float(match[4]) / 1e6, seconds
+                break
+        if folder and (others := _hardware_at(folder[1], cell, plan)):
+            text = f"its DB path is {folder[1]}, which is of {others}, and cell {cell.id} is of {cell.hardware}"
+            yield Problem(str(path), folder[0], text, WRONG_CELL)
+        if headline and cell.threads is not None and cell.threads_from is None:
+            number, words, at_once, seconds = headline
+            least = _FEWER * cell.threads * db_bench_invariants.overlap(cell.threads, seconds)
+            if at_once and not least < at_once < _MORE * cell.threads:
+                ran = f"`{' '.join(words.split())}` is of {at_once:.2g} threads at once"
+                text = f"{ran}, and cell {cell.id} has threads = {cell.threads}"
+                yield Problem(str(path), number, text, WRONG_CELL)
+
+
+def _disclosed(text: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return what its banner says of the run."""
+    return tuple({match[1]: match[2] for line in text[:_HEAD] if (match := _BANNER.fullmatch(line.strip()))}.items())
+
+
+def _of_benchmark(name: str, text: Sequence[str], benchmark: str) -> Iterator[str]:
+    """Yield the lines before any result, and those of one benchmark: a file may hold several, one after the other."""
+    places = [(number, match[1]) for number, line in enumerate(text) if (match := _RESULT.match(line))]
+    if not places:
+        told = "not an output of db_bench: it has no result such as `readrandom : ... micros/op`"
+        raise OutputProblem(name, None, told, tool_that_wrote(text))
+    own = [number for number, each in places if each == benchmark]
+    if not own:
+        others = ", ".join(dict.fromkeys(each for _, each in places))
+        raise OutputProblem(name, places[0][0] + 1, f"no result of {benchmark}: it has {others}")
+    if len(own) > 1:
+        hint = "give each run a file of its own"
+        raise OutputProblem(name, own[1] + 1, f"a second result of {benchmark} begins here", hint)
+    end = next((number for number, _ in places if number > own[0]), len(text))
+    yield from text[: places[0][0]]
+    yield from text[own[0] : end]
+
+
+def _hardware_at(folder: str, cell: Cell, plan: Plan) -> str:
+    """Return the hardware groups that declare their database there; "" when none does, or the cell's own does."""
+    at: dict[int, set[str]] = {}
+    for key, database in plan.databases.items():
+        place = (database.path or "").rstrip("/")
+        if place and f"{folder.rstrip('/')}/".startswith(f"{place}/"):
+            at.setdefault(len(place), set()).add(key.hardware)
+    found = at[max(at)] if at else set()
+    return "" if cell.hardware in found else ", ".join(sorted(found))

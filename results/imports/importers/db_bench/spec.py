@@ -1,0 +1,13 @@
+"""The spec of the importer of db_bench's outputs."""
+
+from benchbrief.compiler.extensions import ImporterSpec
+
+SPEC = ImporterSpec(
+    api=1,
+    name="db_bench",
+    doc="RocksDB's db_bench: its output, from which the workload's benchmark is taken.",
+    implementation="benchbrief.results.imports.importers.db_bench.db_bench_importer:DbBenchImporter",
+    tells="Throughput, sizes and settings of its banner, and with --histogram latencies as histograms.",
+    line=r"\s*([a-z]\w*)\s*:\s+\S+ micros/op",
+    families=("db_bench",),
+)

@@ -1,0 +1,210 @@
+"""A finished output of fio: the JSON of one run of it, whose jobs are the threads of a cell.
+
+An output that contradicts itself is refused: the table of `fio_invariants.py` says when. An option that fio was not
+given has fio's own default (its HOWTO, "I/O type" and "I/O engine").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+
+from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.results.imports.cell_files import Options
+from benchbrief.results.imports.import_problems import WRONG_CELL, Problem
+from benchbrief.results.imports.imported_files import (
+    OutputProblem,
+    only_file,
+    read_lines,
+    require_consistent,
+    tool_that_wrote,
+    whole_run,
+)
+from benchbrief.results.imports.importer_seams import OutputImporter, Setting
+from benchbrief.results.imports.importers.fio.spec import SPEC
+from benchbrief.runners.drivers.fio import fio_invariants, fio_output
+from benchbrief.runners.drivers.fio.fio import describe, operations_of, own_samples, tell_own
+from benchbrief.runners.drivers.fio.fio_invariants import number_of
+from benchbrief.runners.drivers.fio.fio_output import DIRECTIONS, Job, NotFio, Output
+from benchbrief.runners.measurement.measurement import Measurement, PhaseThroughput
+
+_BEGIN = re.compile(r"(?:\}\s*)?\{")
+_VERSION = re.compile(SPEC.line)
+_DEFAULTS = {"rw": "read", "bs": "4k", "iodepth": "1", "ioengine": "psync", "direct": "0", "rwmixread": "50"}
+_ALSO = {"rw": "readwrite", "bs": "blocksize", "direct": "buffered"}
+"""Other names of an option. `buffered` is the opposite of `direct`."""
+_PATTERNS = {"rw": "readwrite"}
+_MIXED = ("readwrite", "randrw")
+_DISCLOSED = ("rw", "bs", "iodepth", "ioengine", "direct", "numjobs", "size", "runtime", "ramp_time", "rwmixread")
+
+
+class FioImporter(OutputImporter):
+    def read(self, files: Mapping[str, Path], benchmark: str, options: Options) -> Measurement:
+        del benchmark, options
+        name, path = only_file(files, "fio")
+        found = _read(name, path)
+        failed = fio_invariants.failed_job(found)
+        if failed:
+            raise OutputProblem(name, None, f"its job {failed.name} ended with error {failed.error}")
+        _require_alike(name, found)
+        count = _completed(name, found)
+        try:
+            require_consistent(name, fio_invariants.problems(found))
+        except NotFio as error:
+            raise OutputProblem(name, None, f"not an output of fio: {error}") from error
+        errors, seconds = sum(job.total_err for job in found.jobs), found.seconds
+        warnings, own = tell_own(found)
+        offered = _target(found) is not None
+        first = found.jobs[0]
+        told = {each: found.option(first, each) for each in _DISCLOSED if found.option(first, each)}
+        window = () if found.option(first, "ramp_time") else (whole_run(),)
+        end = found.timestamp_ms / 1000
+        return Measurement(
+            window=(end - seconds, end),
+            throughput=(PhaseThroughput(None, count, errors, seconds, count / seconds),),
+            operations=tuple(operations_of(found)),
+            warnings=warnings,
+            tool_version=found.version.replace("-", " ", 1),
+            properties=(*describe(offered=offered).items(), *own.items(), *window, *told.items()),
+            samples=tuple(own_samples(found)),
+        )
+
+    def settings(self, path: Path) -> Mapping[str, Setting]:
+        found = _read(path.name, path)
+        lines = read_lines(path.name, path)
+        said = {name: _said(found, name) for name in _DEFAULTS}
+        pattern = _pattern(found)
+        settings = {
+            "io_depth": _setting(lines, "iodepth", number_of(said["iodepth"]), said["iodepth"]),
+            "block_size": _setting(lines, "bs", number_of(said["bs"]), said["bs"]),
+            "direct": _setting(lines, "direct", number_of(said["direct"]), said["direct"]),
+            "io_engine": _setting(lines, "ioengine", None, said["ioengine"]),
+            "threads": Setting(_line(lines, "jobs"), float(_threads(found)), f"{_threads(found)} jobs"),
+        }
+        if pattern in _MIXED:
+            share = number_of(said["rwmixread"])
+            settings["read"] = _setting(
+                lines, "rwmixread", share / 100 if share is not None else None, said["rwmixread"]
+            )
+        target = _target(found)
+        if target is not None:
+            settings["target"] = Setting(_line(lines, "rate_iops"), target, f"rate_iops of {target:g} in all")
+        return settings
+
+    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
+        """Yield a problem for an output of another pattern."""
+        found = _read(path.name, path)
+        pattern, wanted = _pattern(found), plan.workloads[cell.workload].benchmark
+        if pattern != wanted:
+            line = _line(read_lines(path.name, path), "rw")
+            text = f"it was run with rw={pattern}, and workload {cell.workload} is {wanted}"
+            yield Problem(str(path), line, text, WRONG_CELL)
+        limits = _limits(found)
+        if any(limits) and not all(limits):
+            line = _line(read_lines(path.name, path), "rate_iops")
+            yield Problem(str(path), line, "its rate_iops limits some of its I/Os, and others not", WRONG_CELL)
+
+
+def _read(name: str, path: Path) -> Output:
+    """Read the one JSON object of a file. Raises OutputProblem."""
+    text = read_lines(name, path)
+    begins = [number for number, line in enumerate(text, start=1) if _BEGIN.match(line)]
+    if not begins or not any(_VERSION.match(line) for line in text):
+        told = 'not an output of fio with --output-format=json+: it has no line "fio version"'
+        raise OutputProblem(name, None, told, tool_that_wrote(text))
+    if len(begins) > 1:
+        raise OutputProblem(name, begins[1], "a second output of fio begins here", "give each run a file of its own")
+    try:
+        return fio_output.parse_output("\n".join(text))
+    except NotFio as error:
+        raise OutputProblem(name, None, f"its JSON is not whole: {error}", "was it cut off?") from error
+
+
+def _completed(name: str, found: Output) -> int:
+    """Return how many I/Os completed in the measured time. Raises OutputProblem for none, and for latencies without
+    bins."""
+    parts = [part for job in found.jobs for part in job.directions.values()]
+    count = sum(part.clat_ns.count for part in parts)
+    if not count or not found.seconds:
+        raise OutputProblem(name, None, "it completed no I/O")
+    if not any(part.clat_ns.bins for part in parts):
+        hint = "run fio with --output-format=json+"
+        raise OutputProblem(name, None, "its latencies have no bins, so that they are no histogram", hint)
+    return count
+
+
+def _require_alike(name: str, found: Output) -> None:
+    """Raise OutputProblem where jobs were given different options: they are no threads of one cell."""
+    first, *others = found.jobs
+    mixed = _pattern(found) in _MIXED
+    for option in _DEFAULTS:
+        if option == "rwmixread" and not mixed:
+            continue
+        for job in others:
+            if _meant(found, option, job) != _meant(found, option, first):
+                told = [f"{option}={_said(found, option, each)}" for each in (first, job)]
+                text = f"its jobs are not alike: {first.name} was run with {told[0]}, and {job.name} with {told[1]}"
+                raise OutputProblem(name, None, text, "give the jobs of one cell alone, run with the same options")
+
+
+def _meant(found: Output, option: str, job: Job) -> str | int:
+    """Return a value that is equal for two jobs when an option means the same for both."""
+    said = _said(found, option, job)
+    if option == "rw":
+        pattern, _, rest = said.partition(":")
+        return f"{_PATTERNS.get(pattern, pattern)}:{rest}"
+    number = number_of(said)
+    return said if number is None else number
+
+
+def _said(found: Output, option: str, job: Job | None = None) -> str:
+    """Return an option of a job, else of the first one: they are alike."""
+    job = job or found.jobs[0]
+    if option == "direct":
+        return "1" if found.option(job, "direct", "0") != "0" or found.option(job, "buffered", "1") == "0" else "0"
+    also = found.option(job, _ALSO[option]) if option in _ALSO else ""
+    return found.option(job, option) or also or _DEFAULTS[option]
+
+
+def _pattern(found: Output) -> str:
+    pattern = _said(found, "rw").partition(":")[0]
+    return _PATTERNS.get(pattern, pattern)
+
+
+def _threads(found: Output) -> int:
+    return sum(fio_invariants.lanes(found, job) for job in found.jobs)
+
+
+def _target(found: Output) -> float | None:
+    """Return the I/Os a second that all jobs were to do together; None where one had no limit, or an odd one."""
+    limits = _limits(found)
+    return sum(limits) if all(limits) else None
+
+
+def _limits(found: Output) -> list[float]:
+    """Return the I/Os a second of each job in each of its directions; 0 for no limit, or an odd one.
+
+    One rate is for all directions. Of several, an empty one is no limit, and the last holds for the directions after
+    it (HOWTO, "I/O rate").
+    """
+    limits = []
+    for job in found.jobs:
+        rates = found.option(job, "rate_iops").split(",")
+        for name in job.directions:
+            rate = rates[min(DIRECTIONS.index(name), len(rates) - 1)]
+            limits.append(float(number_of(rate) or 0) * fio_invariants.lanes(found, job))
+    return limits
+
+
+def _setting(lines: list[str], option: str, number: float | None, text: str) -> Setting:
+    """A number, or else the text as it stands, which no cell has."""
+    return Setting(_line(lines, option), text if number is None else float(number), f"{option}={text}")
+
+
+def _line(lines: list[str], option: str) -> int:
+    """Return the first line that has an option; 1 where fio was not given it."""
+    names = {option, _ALSO.get(option, option)}
+    key = re.compile(rf'\s*"(?:{"|".join(map(re.escape, sorted(names)))})"\s*:')
+    return next(islice((number for number, line in enumerate(lines, start=1) if key.match(line)), 1), 1)

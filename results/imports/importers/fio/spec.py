@@ -1,0 +1,13 @@
+"""Of fio's outputs."""
+
+from benchbrief.compiler.extensions import ImporterSpec
+
+SPEC = ImporterSpec(
+    api=1,
+    name="fio",
+    doc="fio's JSON with its bins, as --output-format=json+ writes it.",
+    implementation="benchbrief.results.imports.importers.fio.fio_importer:FioImporter",
+    tells="Throughput, failures, its options, its own measures, and latencies as histograms.",
+    line=r'\s*"fio version"\s*:',
+    families=("fio",),
+)

@@ -1,0 +1,1 @@
+"""go-ycsb's outputs."""

@@ -1,0 +1,103 @@
+"""A finished output of go-ycsb in its plain style.
+
+The measured time is the whole run, which may include a warm-up, and its date is not known. An output that contradicts
+itself is refused: the tables of `go_ycsb_invariants.py` say when.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+from benchbrief.results.imports.cell_files import Options
+from benchbrief.results.imports.imported_files import (
+    OutputProblem,
+    only_file,
+    read_lines,
+    require_consistent,
+    tool_that_wrote,
+    whole_run,
+)
+from benchbrief.results.imports.importer_seams import OutputImporter, Setting
+from benchbrief.results.imports.importers.property_settings import HEAD, disclosed, planned
+from benchbrief.results.messages.result_messages import say
+from benchbrief.runners.drivers.go_ycsb import go_ycsb, go_ycsb_invariants, go_ycsb_output
+from benchbrief.runners.drivers.output_evidence import lines
+from benchbrief.runners.measurement.measurement import Measurement, PhaseThroughput
+
+_PROPERTY = re.compile(r'\s*"([\w.]+)"="([^"]*)"')
+
+
+class GoYcsbImporter(OutputImporter):
+    def read(self, files: Mapping[str, Path], benchmark: str, options: Options) -> Measurement:
+        name, path = only_file(files, "go-ycsb")
+        text = read_lines(name, path)
+        finished = [
+            number for number, line in enumerate(text, start=1) if line.lstrip().startswith("Run finished, takes")
+        ]
+        if len(finished) > 1:
+            raise OutputProblem(
+                name, finished[1], "a second run of go-ycsb ends here", "give each run a file of its own"
+            )
+        found = go_ycsb_output.read(text)
+        if not finished and not found.interim:
+            told = "not an output of go-ycsb in its plain style: it has no row such as `READ - Takes(s): ...`"
+            raise OutputProblem(name, None, told, tool_that_wrote(text))
+        count, seconds = _total(name, text, found)
+        require_consistent(name, go_ycsb_invariants.problems(found))
+        failed = {row: each.count for row, each in found.final.items() if row.endswith("_ERROR")}
+        printed = say.percentiles_go_ycsb()
+        latencies = [value for row in found.final.values() for _, value in row.printed]
+        if latencies and all(math.isclose(value * 1000, round(value * 1000)) for value in latencies):
+            printed = say.percentiles_go_ycsb_ms()
+        return Measurement(
+            window=(0.0, seconds),
+            throughput=(PhaseThroughput(None, count, sum(failed.values()), seconds, count / seconds),),
+            operations=tuple(go_ycsb.operations(found.final, failed)),
+            intervals=go_ycsb.intervals(found, seconds),
+            tool_version="go-ycsb",
+            properties=(
+                ("latency", say.latency_service()),
+                ("percentiles", printed),
+                whole_run(),
+                *disclosed(_properties(text)),
+            ),
+        )
+
+    def settings(self, path: Path) -> Mapping[str, Setting]:
+        """Its keys run from 0 to the record count, both included: the right count is one less than the records."""
+        return {name: each for name, each in planned(_properties(lines(path))).items() if name != "records"}
+
+
+def _properties(text: Iterable[str]) -> Mapping[str, Setting]:
+    return {
+        match[1]: Setting(number, match[2], f"{match[1]} = {match[2]}")
+        for number, line in enumerate(islice(text, HEAD), start=1)
+        if (match := _PROPERTY.match(line))
+    }
+
+
+def _total(name: str, text: Sequence[str], found: go_ycsb_output.Output) -> tuple[int, float]:
+    """Return the number of operations and their seconds, from the TOTAL row.
+
+    Without one, as in older versions, returns the sum of the rows, and the time that is printed before them. Raises
+    OutputProblem.
+    """
+    total = found.final.get("TOTAL")
+    if total is not None and total.count and total.seconds:
+        return go_ycsb.transactions(found.final), total.seconds
+    # A row that can't be read is there, so the output is not cut off. Report the row instead.
+    require_consistent(name, found.oddities)
+    if total is not None or not found.final or any("TOTAL" in rows for rows in found.interim):
+        raise OutputProblem(name, len(text), "cut: it has no final TOTAL row")
+    counts = {row: each.count for row, each in found.final.items() if row in go_ycsb_output.OPERATIONS}
+    # A read-modify-write is one operation, although READ and UPDATE count it again.
+    count, seconds = sum(counts.values()) - 2 * counts.get("READ_MODIFY_WRITE", 0), found.finished_s
+    if found.properties.get("warmuptime", "0") != "0":  # the run's time includes it, the rows' time does not
+        seconds = max(row.seconds for row in found.final.values())
+    if count <= 0 or not seconds:
+        raise OutputProblem(name, len(text), "no operation was done")
+    return count, seconds

@@ -1,0 +1,13 @@
+"""The spec of the importer of go-ycsb's outputs."""
+
+from benchbrief.compiler.extensions import ImporterSpec
+
+SPEC = ImporterSpec(
+    api=1,
+    name="go-ycsb",
+    doc="go-ycsb's output in its plain style.",
+    implementation="benchbrief.results.imports.importers.go_ycsb.go_ycsb_importer:GoYcsbImporter",
+    tells="Throughput over time, failures, the properties that it prints, and the percentiles that it printed.",
+    line=r"\s*Run finished, takes ",
+    families=("ycsb",),
+)

@@ -1,0 +1,1 @@
+"""Histogram logs by themselves."""

@@ -1,0 +1,1 @@
+"""iostat's logs."""

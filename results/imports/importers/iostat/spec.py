@@ -1,0 +1,13 @@
+"""The spec of the importer of iostat's logs."""
+
+from benchbrief.compiler.extensions import ImporterSpec
+
+SPEC = ImporterSpec(
+    api=1,
+    name="iostat",
+    doc="A log of `iostat -x -t`, as text or JSON.",
+    implementation="benchbrief.results.imports.importers.iostat.iostat_importer:Iostat",
+    reads="samples",
+    tells="What a disk did in each interval.",
+    probe="disk",
+)

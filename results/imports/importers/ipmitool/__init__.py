@@ -1,0 +1,1 @@
+"""ipmitool's logs."""

@@ -1,0 +1,13 @@
+"""The spec of the importer of ipmitool's logs."""
+
+from benchbrief.compiler.extensions import ImporterSpec
+
+SPEC = ImporterSpec(
+    api=1,
+    name="ipmitool",
+    doc="A log of ipmitool's readings of power, each with its time.",
+    implementation="benchbrief.results.imports.importers.ipmitool.ipmitool_importer:Ipmitool",
+    reads="samples",
+    tells="The watts at each time.",
+    probe="power",
+)

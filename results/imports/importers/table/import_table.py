@@ -1,0 +1,320 @@
+"""A table of published figures -> the cells of a plan with their numbers, and metrics that were published as such.
+
+A table is CSV, as spreadsheets save it (`spreadsheet_text.py`). Comment lines (`# key: value`) state its source,
+and the head names its columns (`column_heads.py`). Each field of a row is a coordinate or a number. An empty field
+is a number that was not published, and stays missing.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchbrief.compiler.blocks.values.lengths import PARAGRAPH
+from benchbrief.compiler.metrics.measure_catalogue import KINDS
+from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.compiler.units import Unit
+from benchbrief.results.imports.cell_matching import Coordinates, NoPlace, Places
+from benchbrief.results.imports.import_manifest import CellValue
+from benchbrief.results.imports.import_problems import Problem
+from benchbrief.results.imports.import_source import Source, long_lines, read_source
+from benchbrief.results.imports.importers.table import column_heads
+from benchbrief.results.imports.importers.table.latency_order import out_of_order
+from benchbrief.results.imports.importers.table.spreadsheet_text import SEPARATORS, Sheet, UnclearNumber, read_sheet
+from benchbrief.results.imports.packed_files import Unreadable
+
+EACH_NODE = "each"
+"""In the column `node`: the number holds for each host of the hardware."""
+
+
+@dataclass
+class OfCell:
+    """What a table says of one cell. `all_repeats`: it does not separate repeats."""
+
+    cell: Cell
+    all_repeats: bool
+    values: list[CellValue] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class PublishedMetric:
+    """A metric as the source states it, in the unit of the table."""
+
+    metric: str
+    bound: str
+    keys: dict[str, str | float]
+    value: float
+    unit: str
+    line: int
+
+
+@dataclass
+class Table:
+    """A table that was read. `bad_lines` are the rows left out because of a problem.
+
+    `too_long` holds texts above the limits of a new import, which an import of an earlier version may have.
+    """
+
+    source: Source
+    cells: dict[str, OfCell] = field(default_factory=dict)
+    published: list[PublishedMetric] = field(default_factory=list)
+    bad_lines: set[int] = field(default_factory=set)
+    rows: int = 0
+    too_long: list[Problem] = field(default_factory=list)
+
+
+class _Wrong(Exception):
+    def __init__(self, text: str, hint: str = "") -> None:
+        super().__init__(text)
+        self.hint = hint
+
+
+def read_table(path: Path, plan: Plan, experiment: str, problems: list[Problem]) -> Table:
+    """Read a table. Adds what is wrong with it to `problems`. Raises OSError."""
+    file = str(path)
+    try:
+        sheet = read_sheet(path)
+    except Unreadable as error:
+        problems.append(Problem(file, None, str(error), error.hint))
+        return Table(Source())
+    facts = {name for hardware in plan.hardware.values() for name in hardware.facts}
+    table = Table(read_source(sheet.comments, file, problems, facts))
+    table.too_long += long_lines(sheet.comments, file)
+    if len(sheet.rows) < 2:
+        problems.append(Problem(file, None, "no table in it", "a head, and a row for each point"))
+        return table
+    (head_line, head), *rows = sheet.rows
+    texts = sheet.fields(head)
+    width = len(texts)
+    while texts and not texts[-1].strip():  # spreadsheets leave empty lines at the end
+        texts.pop()
+    columns = [column_heads.read_head(text, plan, file, head_line) for text in texts]
+    wrong = [column for column in columns if isinstance(column, Problem)]
+    wrong += _bounds_apart(columns, file, head_line)
+    repeated = [text for place, text in enumerate(texts) if text in texts[:place]]
+    wrong += [Problem(file, head_line, f"two columns are `{text}`") for text in repeated]
+    if wrong:
+        problems += wrong
+        return table
+    reader = _Rows(plan, [column for column in columns if not isinstance(column, Problem)], experiment, table, sheet)
+    for number, line in rows:
+        table.rows += 1
+        try:
+            fields = sheet.fields(line, strict=True)
+            empty = len(fields) == width and not any(field.strip() for field in fields[len(texts) :])
+            reader.add(number, fields[: len(texts)] if empty else fields)
+            table.too_long += _long_notes(fields, columns, file, number)
+        except (_Wrong, NoPlace) as error:
+            table.bad_lines.add(number)
+            problems.append(Problem(file, number, str(error), error.hint))
+        except csv.Error as error:
+            table.bad_lines.add(number)
+            problems.append(Problem(file, number, f"not a row of CSV: {error}"))
+    return table
+
+
+class _Rows:
+    def __init__(
+        self, plan: Plan, columns: list[column_heads.Column], experiment: str, table: Table, sheet: Sheet
+    ) -> None:
+        self._plan, self._columns, self._experiment, self._table = plan, columns, experiment, table
+        self._sheet = sheet
+        self._places = Places(plan)
+        self._seen: dict[tuple[object, ...], int] = {}
+
+    def add(self, line: int, texts: list[str]) -> None:
+        if len(texts) != len(self._columns):
+            hint = f"columns are told apart by {SEPARATORS[self._sheet.separator]}: quote a text that has one in it"
+            raise _Wrong(f"{len(texts)} fields, and {len(self._columns)} columns", hint)
+        row = [(column, text.strip()) for column, text in zip(self._columns, texts, strict=True) if text.strip()]
+        told = {c.name: self._coordinate(c, text) for c, text in row if isinstance(c, column_heads.CoordinateColumn)}
+        measured = [(c, self._number(text, c.unit)) for c, text in row if isinstance(c, column_heads.MeasureColumn)]
+        metrics = [(c, self._number(text, None)) for c, text in row if isinstance(c, column_heads.MetricColumn)]
+        if not measured and not metrics:
+            raise _Wrong("no number in this row", "leave it out: what was not published stays missing")
+        published = [self._metric(column, value, told, line) for column, value in metrics]
+        if measured:
+            self._measured(line, told, measured, [text for c, text in row if isinstance(c, column_heads.NoteColumn)])
+        self._table.published += published
+
+    def _coordinate(self, column: column_heads.CoordinateColumn, text: str) -> str | float:
+        match column.name:
+            case "hardware":
+                return self._places.hardware(text)
+            case "workload":
+                return self._places.workload(text)
+            case "experiment":
+                return self._places.experiment(text)
+            case "operation" | "node":
+                return text
+            case "target":
+                return self._number(text, column.unit)
+        value = self._number(text, None)
+        if value != int(value) or value < 1:
+            raise _Wrong(f"{column.name} is a whole number from 1, not {text}")
+        return value
+
+    def _metric(
+        self,
+        column: column_heads.MetricColumn,
+        value: float,
+        told: dict[column_heads.Coordinate, str | float],
+        line: int,
+    ) -> PublishedMetric:
+        for dim in ("operation", "node", "repeat"):
+            if dim in told:
+                hint = f"give it a row without {dim}; what is of one alone can be a metric of its own in the spec"
+                raise _Wrong(f"{column.metric.name} can't be kept of one {dim}", hint)
+        cells = self._places.reach(_coordinates(told, ""))
+        if "phase" in told:
+            _require_phase(int(told["phase"]), cells)
+        keys: dict[str, str | float] = {str(dim): key for dim, key in told.items()}
+        unit = column.unit.text
+        self._once(("metric", column.metric.name, column.bound, *sorted(keys.items())), line, column.metric.name)
+        return PublishedMetric(column.metric.name, column.bound, keys, value, unit, line)
+
+    def _measured(
+        self,
+        line: int,
+        told: dict[column_heads.Coordinate, str | float],
+        numbers: list[tuple[column_heads.MeasureColumn, float]],
+        notes: list[str],
+    ) -> None:
+        cell = self._places.cell(_coordinates(told, self._experiment))
+        phase = int(told["phase"]) if "phase" in told else None
+        if phase is not None:
+            _require_phase(phase, [cell])
+        values = [each for column, number in numbers for each in self._values(cell, told, column, number, phase, line)]
+        of = self._table.cells.setdefault(cell.id, OfCell(cell, "repeat" not in told))
+        if of.cell != cell:
+            raise _Wrong(f"another row has {of.cell.threads} threads for the same cell")
+        if (pair := out_of_order([*of.values, *values])) is not None:
+            lower, higher = (KINDS[each.measure] for each in pair)
+            text = f"{higher.name}[{pair[1].operation}] is below {lower.name} (line {pair[0].line})"
+            raise _Wrong(text, f"no latencies have such a {higher.statistic}: is a column in another unit?")
+        of.values += values
+        of.notes += notes
+
+    def _values(
+        self,
+        cell: Cell,
+        told: dict[column_heads.Coordinate, str | float],
+        column: column_heads.MeasureColumn,
+        number: float,
+        phase: int | None,
+        line: int,
+    ) -> Iterator[CellValue]:
+        kind = column.kind
+        operation = "" if kind.view == "sample" else self._operation(cell, told, column)
+        if kind.needs_operation and not operation:
+            hint = f"name it in the head, as {kind.name}[read], or in a column `operation`"
+            raise _Wrong(f"{kind.name} of which operation?", hint)
+        nodes = [""]
+        if kind.view == "sample":
+            if phase is not None:
+                raise _Wrong(f"{kind.name} of a phase can't be kept", "give it of the whole measured window")
+            nodes = self._nodes(cell, kind.name, str(told.get("node", "")))
+        for node in nodes:
+            self._once((cell.id, kind.name, operation, phase, node), line, column.kind.name)
+            yield CellValue(
+                measure=kind.name,
+                operation=operation,
+                phase=phase,
+                node=node,
+                value=number,
+                line=line,
+            )
+
+    def _operation(
+        self, cell: Cell, told: dict[column_heads.Coordinate, str | float], column: column_heads.MeasureColumn
+    ) -> str:
+        """Return the operation of the head or the row, "" when neither names one. Raises _Wrong."""
+        said = str(told.get("operation", ""))
+        operation = column_heads.as_operation(said)
+        if column.operation and operation not in ("", column.operation):
+            hint = "leave the field empty, or give the number a column without [ ]"
+            raise _Wrong(f"{column.kind.name} is of {column.operation} by its head, and of {said} by its row", hint)
+        operation = column.operation or operation
+        known = self._plan.workloads[cell.workload].operations
+        if operation and operation not in known:
+            elsewhere = any(operation in each.operations for each in self._plan.workloads.values())
+            hint = f"it has {', '.join(known)}" if elsewhere else column_heads.nearest(operation, known)
+            raise _Wrong(f"workload {cell.workload} has no operation `{said or operation}`", hint)
+        return operation
+
+    def _nodes(self, cell: Cell, measure: str, told: str) -> list[str]:
+        hosts = {host: self._plan.hosts[host].name for host in self._plan.hardware[cell.hardware].hosts}
+        if told == EACH_NODE or (not told and len(hosts) == 1):
+            return list(hosts)
+        if not told:
+            hint = f"in a column `node`, a host's name, or `{EACH_NODE}` when it is the same of each"
+            raise _Wrong(f"{measure} is of one node: which of {len(hosts)}?", hint)
+        named = [host for host, name in hosts.items() if told in (host, name)]
+        if not named:
+            raise _Wrong(
+                f"no host `{told}` in {cell.hardware}", column_heads.nearest(told, (*hosts, *hosts.values(), EACH_NODE))
+            )
+        return named
+
+    def _number(self, text: str, unit: Unit | None) -> float:
+        """Parse a number to base units. Raises _Wrong."""
+        try:
+            value = self._sheet.number(text)
+        except UnclearNumber as error:
+            raise _Wrong(str(error)) from None
+        except ValueError:
+            hint = (
+                "write it without its unit, which the head has, and without marks between thousands; "
+                "leave a field empty whose number is not known"
+            )
+            raise _Wrong(f"`{text}` is not a number", hint) from None
+        if not math.isfinite(value) or value < 0:
+            raise _Wrong(f"{text} can't have been measured", "leave the field empty when the number is not known")
+        return unit.to_base(value) if unit else value
+
+    def _once(self, key: tuple[object, ...], line: int, what: str) -> None:
+        if (before := self._seen.setdefault(key, line)) != line:
+            raise _Wrong(f"line {before} has this {what} already", "is a coordinate missing?")
+
+
+def _coordinates(told: dict[column_heads.Coordinate, str | float], experiment: str) -> Coordinates:
+    threads, target, repeat = told.get("threads"), told.get("target"), told.get("repeat")
+    return Coordinates(
+        experiment=str(told.get("experiment", experiment)),
+        hardware=str(told.get("hardware", "")),
+        workload=str(told.get("workload", "")),
+        threads=None if threads is None else int(threads),
+        target=None if target is None else float(target),
+        repeat=None if repeat is None else int(repeat),
+    )
+
+
+def _long_notes(
+    fields: Sequence[str], columns: Sequence[column_heads.Column | Problem], file: str, line: int
+) -> Iterator[Problem]:
+    for text, column in zip(fields, columns, strict=False):
+        if isinstance(column, column_heads.NoteColumn) and len(text) > PARAGRAPH:
+            what = f"a note has {len(text):,} characters; the limit is {PARAGRAPH:,}"
+            yield Problem(file, line, what, "shorten it")
+
+
+def _require_phase(phase: int, cells: Sequence[Cell]) -> None:
+    """Raises _Wrong when none of the cells has the phase."""
+    most = max(cells, key=lambda cell: cell.phases)
+    if phase > most.phases:
+        raise _Wrong(f"no phase {phase}: a cell of {most.experiment} has {most.phases}")
+
+
+def _bounds_apart(columns: Sequence[column_heads.Column | Problem], file: str, line: int) -> Iterator[Problem]:
+    """Yield problems for metrics with several units, since they are printed with one."""
+    units: dict[str, str] = {}
+    for column in columns:
+        if isinstance(column, column_heads.MetricColumn):
+            name, unit = column.metric.name, column.unit.text
+            if units.setdefault(name, unit) != unit:
+                text = f"{name} is told in {units[name] or 'x'} and in {unit or 'x'}"
+                yield Problem(file, line, text, "give its values in one unit")

@@ -1,0 +1,12 @@
+"""The spec of the importer of published tables."""
+
+from benchbrief.compiler.extensions import ImporterSpec
+
+SPEC = ImporterSpec(
+    api=1,
+    name="table",
+    doc="A table of published figures (CSV), which says its cells itself.",
+    implementation="benchbrief.results.imports.importers.table.table_importer:TableOfFigures",
+    reads="tables",
+    tells="The numbers in its columns, and its source in the lines before its head.",
+)

@@ -1,0 +1,122 @@
+"""The rows of a cell whose numbers come from a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from benchbrief.compiler.metrics.measure_catalogue import KINDS
+from benchbrief.compiler.units import base_unit
+from benchbrief.results.imports.import_manifest import SOURCE, CellValue, read_manifest
+from benchbrief.results.imports.import_problems import Problem as TableProblem
+from benchbrief.results.imports.importers.table.import_table import OfCell, Table, read_table
+from benchbrief.results.ingest.cell_measurement import MEASURE, Measured
+from benchbrief.results.ingest.cell_rows import cell_row, cell_rows, file_rows
+from benchbrief.results.ingest.cell_verdicts import Verdict
+from benchbrief.results.ingest.run_evidence import Evidence, Problem, check_files, first_problem
+from benchbrief.results.messages.result_messages import say
+from benchbrief.results.store.store_schema import (
+    LatencyRow,
+    NoteRow,
+    Row,
+    SampleRow,
+    ThroughputRow,
+)
+from benchbrief.results.store_errors import ResultsError
+
+PUBLISHED = "published"
+"""The origin of a latency from a table. It can't be merged with others."""
+
+
+def table_rows(evidence: Evidence, verdicts: Sequence[Verdict]) -> Iterator[Row]:
+    """Yield the rows of all repeats of a point, read again from the kept table."""
+    told: list[tuple[Verdict, OfCell]] = []
+    read: dict[tuple[str, str], Table] = {}
+    for verdict in verdicts:
+        if verdict.status != "ok":
+            yield from cell_rows(evidence, verdict)[1]
+            continue
+        problems: dict[str, Problem | None] = {}
+        for job in verdict.jobs:
+            problems |= check_files(evidence.run_dir, job)
+        problem = first_problem(problems.values())
+        yield cell_row(evidence, verdict, Measured({}, problem))
+        yield from file_rows(evidence.run_id, verdict, problems)
+        if problem:
+            yield NoteRow(evidence.run_id, verdict.cell.id, "error", problem, str(verdict.cell.origin))
+            yield ThroughputRow(evidence.run_id, verdict.cell.id, None, "all", None, None, None, None, problem)
+            continue
+        kept = _table(evidence, verdict, read)
+        of = kept.cells.get(verdict.cell.id, OfCell(verdict.cell, all_repeats=False))
+        told.append((verdict, of))
+        yield from _cell(evidence.run_id, verdict, of)
+    for verdict, of in told:
+        yield from _latencies(evidence.run_id, verdict, of, alone=len(told) == 1)
+
+
+def _table(evidence: Evidence, verdict: Verdict, read: dict[tuple[str, str], Table]) -> Table:
+    """Return the table with a cell's numbers. `read` holds those of other cells."""
+    (directory,) = (job.directory for job in verdict.jobs if job.job == MEASURE)
+    experiment = read_manifest(evidence.run_dir / directory, evidence.made_by).experiment
+    ((folder, name),) = ((job.directory, name) for job in verdict.jobs if job.job == SOURCE for name in job.files)
+    if (name, experiment) not in read:
+        problems: list[TableProblem] = []
+        table = read_table(evidence.run_dir / folder / name, evidence.plan, experiment, problems)
+        # The import reported each bad row, and left it out.
+        if whole := [problem for problem in problems if problem.line not in table.bad_lines]:
+            raise ResultsError(f"an imported table can't be read any more: {whole[0]}", "import it again")
+        read[name, experiment] = table
+    return read[name, experiment]
+
+
+def _cell(run_id: str, verdict: Verdict, told: OfCell) -> Iterator[Row]:
+    cell_id = verdict.cell.id
+    whole = False
+    for value in told.values:
+        kind = KINDS[value.measure]
+        if kind.view == "throughput":
+            whole |= value.phase is None and not value.operation
+            operation = value.operation or "all"
+            yield ThroughputRow(run_id, cell_id, value.phase, operation, value.value, None, None, None, None)
+        elif kind.view == "sample":
+            unit = base_unit(kind.unit)
+            yield SampleRow(run_id, cell_id, kind.sampled_as, value.node, "", 0.0, value.value, unit)
+    if not whole:
+        reason = say.no_throughput_imported()
+        yield ThroughputRow(run_id, cell_id, None, "all", None, None, None, None, reason)
+    for text in dict.fromkeys(told.notes):
+        yield NoteRow(run_id, cell_id, "info", text, "import")
+
+
+def _latencies(run_id: str, verdict: Verdict, told: OfCell, *, alone: bool) -> Iterator[LatencyRow]:
+    """Yield the published latencies for the repeat, and for all repeats together only when there is no other."""
+    for value in told.values:
+        if KINDS[value.measure].view == "latency":
+            yield _latency(run_id, verdict, value, verdict.cell.repeat, value.value, None)
+            if alone:
+                yield _latency(run_id, verdict, value, None, value.value, None)
+            elif verdict.cell.repeat == 1:
+                yield _latency(run_id, verdict, value, None, None, say.unmergeable())
+
+
+def _latency(
+    run_id: str, verdict: Verdict, value: CellValue, repeat: int | None, seconds: float | None, reason: str | None
+) -> LatencyRow:
+    cell = verdict.cell
+    return LatencyRow(
+        run_id,
+        cell.experiment,
+        cell.hardware,
+        cell.workload,
+        cell.threads,
+        cell.target,
+        value.phase,
+        repeat,
+        None,
+        value.operation,
+        "service",
+        KINDS[value.measure].statistic,
+        seconds,
+        PUBLISHED,
+        1,
+        reason,
+    )

@@ -1,0 +1,89 @@
+"""YCSB's outputs, and the histogram logs that belong to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+from benchbrief.results.imports.cell_files import STDOUT, CellFiles, Options, Where, find_files
+from benchbrief.results.imports.cell_matching import Places
+from benchbrief.results.imports.import_problems import Problem
+from benchbrief.results.imports.imported_files import HDR
+from benchbrief.results.imports.importer_seams import OutputImporter, Setting
+from benchbrief.results.imports.importers.hdr.hdr_names import row_of, split
+from benchbrief.results.imports.importers.property_settings import HEAD, planned
+from benchbrief.results.imports.importers.ycsb.log_ownership import logs_of
+from benchbrief.results.imports.importers.ycsb.raw_latencies import is_raw
+from benchbrief.results.imports.importers.ycsb.ycsb_command_line import of_command_line
+from benchbrief.results.imports.importers.ycsb.ycsb_files import read_ycsb
+from benchbrief.runners.drivers.output_evidence import lines
+from benchbrief.runners.measurement.measurement import Measurement
+
+
+class YcsbImporter(OutputImporter):
+    def read(self, files: Mapping[str, Path], benchmark: str, options: Options) -> Measurement:
+        return read_ycsb(files)
+
+    def settings(self, path: Path) -> Mapping[str, Setting]:
+        return planned(of_command_line(islice(lines(path), HEAD)))
+
+    def kept_name(self, path: Path, said: Mapping[str, str]) -> str:
+        if path.suffix == HDR:
+            return f"{said.get('operation') or row_of(path)}{HDR}"
+        return "raw" if is_raw(path) else STDOUT
+
+    def may_repeat(self, name: str) -> bool:
+        """Logs beside an output may be equal, for example those of operations that were never done."""
+        return name.endswith(HDR)
+
+    def outputs_of(self, path: Path, paths: Sequence[Path]) -> Sequence[Path]:
+        """A log belongs to an output in its folder, to one with its prefix if there is one."""
+        if path.suffix != HDR:
+            return ()
+        near = [other for other in paths if other.parent == path.parent and other.suffix != HDR]
+        before = split(path.stem)[0].rstrip("-_.")
+        return [other for other in near if other.stem == before] or near
+
+    def complete(
+        self, cells: Mapping[str, CellFiles], paths: Sequence[Path], places: Places, where: Where
+    ) -> Iterator[Problem]:
+        if pattern := str(where.options.get("logs", "")):
+            yield from self._add_named_logs(pattern, cells, places, where)
+        else:
+            _add_own_logs(cells.values(), paths)
+
+    def _add_named_logs(
+        self, pattern: str, cells: Mapping[str, CellFiles], places: Places, where: Where
+    ) -> Iterator[Problem]:
+        """Add the histogram logs whose paths were given."""
+        found = list(find_files(pattern, HDR, places, where))
+        if not found:
+            yield Problem(pattern, None, f"no log ({HDR}) has such a path")
+        for path, said, cell in found:
+            if isinstance(cell, Problem):
+                yield cell
+                continue
+            files = cells[cell.id].files.get(said.get("host") or cell.load_hosts[0]) if cell.id in cells else None
+            if files is None:
+                continue  # a log of a cell that is not imported
+            name = self.kept_name(path, said)
+            if name in files:
+                text = f"of the same cell and operation as {files[name]}: {cell.id}"
+                yield Problem(str(path), None, text, "tell load generators apart by {host} in --logs")
+            files.setdefault(name, path)
+
+
+def _add_own_logs(cells: Iterable[CellFiles], paths: Sequence[Path]) -> None:
+    """Add the histogram logs that are beside the outputs and belong to them, when none was given."""
+    outputs = [
+        (of, host, files[STDOUT])
+        for of in cells
+        for host, files in of.files.items()
+        if STDOUT in files and not any(name.endswith(HDR) for name in files)
+    ]
+    found = logs_of([path for _, _, path in outputs], set(paths))
+    for of, host, path in outputs:
+        if own := found.get(path):
+            of.files[host] |= {f"{row}{HDR}": log for row, log in own.files.items()}
+            of.remarks[host] = own.remark

@@ -1,0 +1,97 @@
+"""Comparing what an output says of its own run with the cell that it is imported for.
+
+A file name is easily wrong. The file's own command line, settings and counts are not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from benchbrief.compiler.planning.plan import Cell, Plan, Workload
+from benchbrief.compiler.rounding import share_text
+from benchbrief.results.imports.import_problems import WRONG_CELL, Problem
+from benchbrief.results.imports.importer_seams import OutputImporter
+from benchbrief.runners.drivers.ycsb.ycsb_measurement import transactions
+from benchbrief.runners.measurement.measurement import Measurement
+
+_PROPORTIONS = ("read", "update", "insert", "scan", "read_modify_write")
+_OFF = 0.02
+"""How far the mix of operations may be from the declared one, beside chance, as a share."""
+_FAILED = 0.05
+"""With a larger share of failed operations, the mix of those that are counted proves nothing."""
+
+
+def contradictions(
+    importer: OutputImporter,
+    outputs: Mapping[str, Path],
+    files: Mapping[str, Path],
+    measured: Mapping[str, Measurement],
+    cell: Cell,
+    plan: Plan,
+) -> Iterator[Problem]:
+    """Yield the contradictions between outputs and their cell.
+
+    `outputs` are the tool's own, by load generator, if it has one. `files` are one of each load generator, to be
+    named, with what was measured by it.
+    """
+    workload = plan.workloads[cell.workload]
+    for path in outputs.values():
+        yield from importer.contradictions(path, cell, plan)
+    said = {host: importer.settings(path) for host, path in outputs.items()}
+    for host, path in outputs.items():
+        for name, each in said[host].items():
+            planned = workload.properties.get(name, 0.0 if name in _PROPORTIONS else None)
+            if planned is not None and not _same(each.value, planned) and name not in ("threads", "target"):
+                has = f"{planned:.15g}" if isinstance(planned, float) else planned
+                text = f"it was run with {each.text}, and workload {workload.name} has {name} = {has}"
+                yield Problem(str(path), each.line, text, WRONG_CELL)
+    for host, each_measured in measured.items():
+        if workload.phase == "load" or all(name in workload.properties for name in _PROPORTIONS):
+            yield from _mix(files[host], each_measured, workload)
+    for name, wanted in (("threads", cell.threads), ("target", cell.target)):
+        told = [each.get(name) for each in said.values()]
+        known = [each for each in told if each is not None]
+        if len(known) < len(told) or not known:
+            continue
+        total = sum(float(each.value) for each in known)
+        planned_at = cell.threads_from if name == "threads" else cell.target_from
+        if planned_at is None and not (wanted is not None and math.isclose(total, wanted, rel_tol=0.001)):
+            words = f"{name} = {wanted:g}" if wanted is not None else f"no {name}"
+            beside = f", {total:g} with the other load generators" if len(known) > 1 else ""
+            text = f"it was run with {known[0].text}{beside}, and cell {cell.id} has {words}"
+            yield Problem(str(next(iter(outputs.values()))), known[0].line, text, WRONG_CELL)
+
+
+def _same(said: float | str, planned: float | str | bool) -> bool:
+    if isinstance(said, str) or isinstance(planned, str):
+        return said == planned
+    return math.isclose(said, planned, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def _mix(path: Path, measured: Measurement, workload: Workload) -> Iterator[Problem]:
+    """Yield a problem when the operations are not those of the workload, except for chance."""
+    done = [each for each in measured.operations if each.phase is None]
+    done = [each for each in done if each.kind == "service"] or done
+    count, failed = transactions(done), sum(each.errors for each in done)
+    if count <= 0 or failed > _FAILED * count:
+        return
+    counts = {name: sum(each.count for each in done if each.operation == name) for name in _PROPORTIONS}
+    for half in ("read", "update"):
+        counts[half] -= counts["read_modify_write"]
+    for name, number in counts.items():
+        wanted, share = _wanted(workload, name), number / count
+        if abs(share - wanted) > max(_OFF, 5 * math.sqrt(wanted * (1 - wanted) / count)):
+            told = f"{share_text(share)} of its operations are {name.replace('_', '-')}s"
+            where = f"workload {workload.name} ({workload.family}.{workload.benchmark})"
+            text = f"{told}, and {share_text(wanted)} are in {where}"
+            yield Problem(str(path), None, text, WRONG_CELL)
+            return
+
+
+def _wanted(workload: Workload, name: str) -> float:
+    """Return the wanted share of an operation. A measured load has only inserts."""
+    if workload.phase == "load":
+        return 1.0 if name == "insert" else 0.0
+    return float(workload.properties.get(name, 0.0))

@@ -1,0 +1,248 @@
+"""The measurement of one cell, parsed again from the raw outputs of all its load generators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from benchbrief.compiler.messages.text import figure, share_figure
+from benchbrief.compiler.planning.error_limit import accepted_errors
+from benchbrief.compiler.planning.plan import Probe
+from benchbrief.results.imports.import_manifest import read_manifest
+from benchbrief.results.imports.imported_files import OutputProblem
+from benchbrief.results.imports.importer_seams import BadLog
+from benchbrief.results.imports.read_imported import read_output, read_samples
+from benchbrief.results.ingest.cell_verdicts import Verdict
+from benchbrief.results.ingest.run_evidence import Evidence, Problem, first_problem
+from benchbrief.results.messages.result_messages import say
+from benchbrief.results.store.store_schema import ThroughputRow
+from benchbrief.results.store_errors import ResultsError
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
+from benchbrief.runners.hosts.host_clocks import to_controller_time
+from benchbrief.runners.hosts.host_connections import CONTROLLER
+from benchbrief.runners.jobs.tasks import JobOutput
+from benchbrief.runners.jobs.tool_clock import ClockSet, parse_trusted
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.measurement.measurement import Measurement, Sample, Together
+from benchbrief.runners.seams import Driver, ProbeKind, TellsDatabase, TellsGaps
+from benchbrief.runners.worlds.real_world import World
+
+MEASURE = "measure"
+PROBE = "probe:"
+SAMPLES = "samples"
+"""The name of a kept, imported log of samples."""
+_SAME_S = 0.001
+"""In seconds. A smaller drift of the clock during a measurement does not move its samples."""
+
+
+@cache
+def _driver(world: World, name: str) -> Driver:
+    return world.driver(name)
+
+
+@cache
+def _probe_kind(world: World, name: str) -> ProbeKind:
+    return world.probe_kind(name)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured in a cell. `sources` maps each load-generating host to its measurement.
+
+    The window is by the controller's clock. `sources` is empty when `problem` says why.
+    """
+
+    sources: dict[str, Measurement]
+    problem: Problem | None = None
+
+    load: bool = False
+    """Whether a load was measured: see `Together`."""
+
+    @property
+    def together(self) -> Together:
+        return Together(tuple(self.sources.values()), self.load)
+
+    @property
+    def window(self) -> tuple[float, float]:
+        return self.together.window
+
+
+def parse_cell(evidence: Evidence, verdict: Verdict, problems: dict[str, Problem | None]) -> Measured:
+    """Parse the measured jobs of a good cell. `problems` says for each raw file what is wrong with it."""
+    jobs = [job for job in verdict.jobs if job.job == MEASURE]
+    if not jobs:
+        return Measured({}, "the journal names no measured output")
+    sources = {}
+    for job in jobs:
+        problem = first_problem(problems.get(f"{job.directory}/{name}") for name in job.files)
+        if problem:
+            return Measured({}, problem)
+        try:
+            sources[job.host] = _parse(evidence, verdict, job)
+        except ClockSet as error:
+            return Measured({}, str(error))
+        except RunnerError as error:
+            return Measured({}, say.output_unreadable(host=job.host, said=error))
+    return Measured(sources, load=evidence.plan.workloads[verdict.cell.workload].phase == "load")
+
+
+def _parse(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Measurement:
+    if evidence.imported:
+        return _imported(evidence, verdict, job)
+    driver, context = _driver(evidence.world, verdict.cell.tool.driver), _context(evidence, verdict, job)
+    output = output_of(evidence.run_dir, job)
+    offset = verdict.offset(job.host)
+    # Journals of earlier versions do not record the clock while the job ran, only before and after.
+    set_s = offset.set_s if job.clock_set_s is None else job.clock_set_s
+    measured = parse_trusted(driver.name, lambda: driver.parse(context, output), output, set_s)
+    return to_controller_time(measured, offset.of_job(job.booted))
+
+
+def _imported(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> Measurement:
+    """Read the files of a tool that ran elsewhere."""
+    directory = evidence.run_dir / job.directory
+    manifest = read_manifest(directory, evidence.made_by)
+    files = {name: directory / name for name in manifest.names}
+    try:
+        benchmark = evidence.plan.workloads[verdict.cell.workload].benchmark
+        measurement = read_output(manifest.kind, files, benchmark, manifest.options)
+    except OutputProblem as error:
+        raise ResultsError(f"{error.name}: {error}", error.hint) from error
+    if manifest.remark:
+        measurement = replace(measurement, warnings=(*measurement.warnings, manifest.remark))
+    total, declared = measurement.total, evidence.plan.experiments[verdict.cell.experiment].max_error_share
+    allowed = accepted_errors(declared, verdict.cell.tool.driver)
+    share = total.errors / max(1, total.errors + total.count)
+    if share <= allowed:
+        return measurement
+    text = say.more_errors(
+        errors=figure(total.errors, ","),
+        n=figure(total.errors + total.count, ","),
+        share=share_figure(share, 2),
+        allowed=share_figure(allowed, 2),
+    )
+    return replace(measurement, warnings=(*measurement.warnings, text))
+
+
+def _imported_samples(
+    evidence: Evidence, probe: Probe, job: j.JobCollected, window: tuple[float, float]
+) -> tuple[Sample, ...]:
+    directory = evidence.run_dir / job.directory
+    kind, device = read_manifest(directory, evidence.made_by).kind, str(probe.options.get("device", ""))
+    try:
+        return read_samples(kind, directory / SAMPLES, job.host, window, device)
+    except BadLog as error:
+        raise ResultsError(str(error)) from error
+
+
+def _context(evidence: Evidence, verdict: Verdict, job: j.JobCollected) -> CellContext:
+    cell = verdict.cell
+    tool = evidence.tools.get((job.host, cell.tool.driver))
+    # Nothing runs here, so the endpoint's secrets are neither known nor needed.
+    endpoint = Endpoint(path=evidence.plan.databases[cell.database].path)
+    return CellContext(evidence.plan, cell, tool.path if tool else "", endpoint, job.host)
+
+
+def output_of(run_dir: Path, job: j.JobCollected) -> JobOutput:
+    times = job.started_at, job.ended_at
+    return JobOutput(run_dir / job.directory, job.exit_code, *times, job.host, job.clock_set_s, job.booted)
+
+
+def probes_of(job: j.JobCollected) -> tuple[str, ...]:
+    """Return the probes of a job: `probe:cpu,disk:db-1` has two; a job of another kind has none."""
+    return tuple(job.job.split(":")[1].split(",")) if job.job.startswith(PROBE) else ()
+
+
+def parse_probe(
+    evidence: Evidence, verdict: Verdict, job: j.JobCollected, name: str, window: tuple[float, float]
+) -> tuple[Sample, ...]:
+    """Return one probe's samples on one host inside the window, which is by the controller's clock.
+
+    `job` is the probe's own, or the measured one when the load generator reports the probe's measures. Raises
+    RunnerError when its output is not good.
+    """
+    probe = next((p for p in verdict.cell.probes if p.name == name and job.host in p.hosts), None)
+    if probe is None:
+        raise RunnerError(f"the plan has no probe {name} on {job.host} for this cell")
+    there = _there(verdict, probe, job, window)
+    if evidence.imported:
+        return _imported_samples(evidence, probe, job, there)
+    if job.job == MEASURE:
+        driver = _driver(evidence.world, verdict.cell.tool.driver)
+        if not isinstance(driver, TellsDatabase):
+            raise RunnerError(f"{driver.name} does not say what its database counts")
+        return driver.database_samples(_context(evidence, verdict, job), output_of(evidence.run_dir, job), there)
+    samples = _probe_kind(evidence.world, name).parse(probe, output_of(evidence.run_dir, job), there)
+    return _in_our_time(samples, there[1] - there[0], window[1] - window[0])
+
+
+def _in_our_time(samples: tuple[Sample, ...], theirs: float, ours: float) -> tuple[Sample, ...]:
+    """Convert samples by a host's clock, in which the window took another time, to the controller's."""
+    if abs(theirs - ours) < _SAME_S or theirs <= 0:
+        return samples
+    return tuple(sample._replace(time=sample.time * ours / theirs) for sample in samples)
+
+
+def probe_gaps(
+    evidence: Evidence, verdict: Verdict, job: j.JobCollected, name: str, window: tuple[float, float]
+) -> str:
+    """Say which of a probe's readings failed although it gave samples; "" when none did, or its kind can't tell."""
+    kind = _probe_kind(evidence.world, name)
+    probe = next((p for p in verdict.cell.probes if p.name == name), None)
+    if probe is None or evidence.imported or not isinstance(kind, TellsGaps):
+        return ""
+    return kind.gaps(probe, output_of(evidence.run_dir, job), _there(verdict, probe, job, window))
+
+
+def _there(verdict: Verdict, probe: Probe, job: j.JobCollected, window: tuple[float, float]) -> tuple[float, float]:
+    """Return the window by the clock of the host that took the samples."""
+    offset = verdict.offset(CONTROLLER.id if probe.on == "controller" else job.host).of_job(job.booted)
+    return offset.there(window[0]), offset.there(window[1])
+
+
+def throughput_rows(run_id: str, verdict: Verdict, measured: Measured) -> list[ThroughputRow]:
+    """Return the total and each operation, for each phase and the whole window, over all load generators.
+
+    `Together` says how rates are added. Returns one row without a value when nothing was measured.
+    """
+    cell_id = verdict.cell.id
+    if not measured.sources:
+        reason = measured.problem or verdict.reason
+        return [ThroughputRow(run_id, cell_id, None, "all", None, None, None, None, reason)]
+    rows = []
+    together = measured.together
+    for phase in dict.fromkeys(t.phase for m in measured.sources.values() for t in m.throughput):
+        total = together.throughput(phase)
+        if total is None:
+            reason = say.phase_missing()
+            rows.append(ThroughputRow(run_id, cell_id, phase, "all", None, None, None, None, reason))
+            continue
+        if not total.seconds:
+            rows.append(ThroughputRow(run_id, cell_id, phase, "all", total.ops_per_s, None, None, None, None))
+            continue
+        values = (total.ops_per_s, total.count, total.errors, total.seconds)
+        rows.append(ThroughputRow(run_id, cell_id, phase, "all", *values, None))
+        rows += _operations(run_id, cell_id, phase, total.seconds, together)
+    return rows
+
+
+def _operations(
+    run_id: str, cell_id: str, phase: int | None, seconds: float, together: Together
+) -> list[ThroughputRow]:
+    """Return the rates of single operations. Intended latencies count the same operations as service times."""
+    counts: dict[str, list[int]] = {}
+    errors: dict[str, int] = {}
+    for place, measurement in enumerate(together.each):
+        seen = {}
+        for op in measurement.operations:
+            if op.phase == phase and (op.kind == "service" or op.operation not in seen):
+                seen[op.operation] = op
+        for name, op in seen.items():
+            counts.setdefault(name, [0] * len(together.each))[place] = op.count
+            errors[name] = errors.get(name, 0) + op.errors
+    return [
+        ThroughputRow(run_id, cell_id, phase, name, together.rate(of, phase), sum(of), errors[name], seconds, None)
+        for name, of in counts.items()
+    ]

@@ -1,0 +1,238 @@
+"""A run's directory -> typed rows, parsed again from the journal and the raw outputs, which are the source of
+truth.
+
+Only the attempt that a cell's last verdict calls good gives measurements. Without a raw file, or when it was
+changed, the numbers read from it are missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+
+from benchbrief.compiler.extensions.registry import IMPORTER_SPECS
+from benchbrief.compiler.messages.text import joined
+from benchbrief.compiler.planning.plan import Cell, Fact, Knee, Quantity
+from benchbrief.results.imports.importer_seams import TableImporter
+from benchbrief.results.imports.read_imported import table_importer
+from benchbrief.results.ingest.cell_measurement import Measured
+from benchbrief.results.ingest.cell_rows import cell_rows
+from benchbrief.results.ingest.cell_verdicts import Verdict
+from benchbrief.results.ingest.latency_rows import Statistic, statistics
+from benchbrief.results.ingest.run_evidence import Evidence
+from benchbrief.results.ingest.source_rows import origin_of, source_rows
+from benchbrief.results.messages.result_messages import say
+from benchbrief.results.store.store_schema import FactRow, LatencyRow, MetricRow, NoteRow, Row, RunRow, SearchRow, utc
+from benchbrief.runners.journal.run_folder import revision_in
+from benchbrief.runners.measurement.measurement import Operation
+from benchbrief.runners.plugins import spec_of
+
+
+def ingest(evidence: Evidence) -> Iterator[Row]:
+    """Yield every row of the store. Cells come point by point, so only the repeats of one point are in memory."""
+    yield _run_row(evidence)
+    yield from source_rows(evidence)
+    yield from _fact_rows(evidence)
+    yield from _note_rows(evidence)
+    yield from _search_rows(evidence)
+    yield from _metric_rows(evidence)
+    points: dict[tuple[object, ...], list[Verdict]] = {}
+    for verdict in evidence.verdicts:
+        points.setdefault(_point(verdict.cell), []).append(verdict)
+    table = _table_importer(evidence)
+    for verdicts in points.values():
+        if table:
+            yield from table.rows(evidence, verdicts)
+            continue
+        repeats = []
+        for verdict in verdicts:
+            # A copy, so that what it reads of the journal is freed with it.
+            measured, rows = cell_rows(evidence, replace(verdict))
+            yield from rows
+            if measured.sources:
+                repeats.append((verdict.cell, measured))
+        if repeats:
+            needed = sum(verdict.status != "skipped" for verdict in verdicts)
+            yield from _latency_rows(evidence.run_id, repeats, planned=needed)
+
+
+def _table_importer(evidence: Evidence) -> TableImporter | None:
+    """Return the importer of a run's numbers when one file has those of many cells. Raises RunnerError."""
+    kind = evidence.imported.kind if evidence.imported else ""
+    tables = kind and spec_of(IMPORTER_SPECS, kind).reads == "tables"
+    return table_importer(kind) if tables else None
+
+
+def _metric_rows(evidence: Evidence) -> Iterator[MetricRow]:
+    for metric in evidence.plan.metrics:
+        query = metric.query
+        of = ", ".join(query.dims)
+        label, better = metric.label, metric.better
+        yield MetricRow(evidence.run_id, metric.name, label, query.unit, better, of, query.text, query.sql)
+
+
+def _point(cell: Cell) -> tuple[object, ...]:
+    """Return what a cell's repeats have in common."""
+    return (cell.experiment, cell.hardware, cell.database, cell.workload, cell.threads, cell.target)
+
+
+def _search_rows(evidence: Evidence) -> Iterator[SearchRow]:
+    for experiment in evidence.plan.experiments.values():
+        search = experiment.search
+        if search is None:
+            continue
+        for hardware, workload in product(experiment.hardware, experiment.workloads):
+            key = Knee(experiment=experiment.name, hardware=hardware, workload=workload)
+            knee = evidence.knees.get(key)
+            none = say.no_knee_in_search() if key in evidence.knees else say.search_unended()
+            if evidence.imported:
+                none = say.search_imported()
+            yield SearchRow(
+                evidence.run_id,
+                experiment.name,
+                hardware,
+                workload,
+                experiment.axis,
+                search.latency,
+                search.rise,
+                search.gain,
+                knee,
+                none if knee is None else None,
+            )
+
+
+def _run_row(evidence: Evidence) -> RunRow:
+    plan, end = evidence.plan, evidence.end
+    first = evidence.starts[0] if evidence.starts else None
+    return RunRow(
+        run_id=evidence.run_id,
+        spec=plan.spec.name,
+        profile=plan.spec.profile,
+        plan_version=plan.version,
+        benchbrief=evidence.starts[-1].benchbrief if evidence.starts else None,
+        started_at=utc(first.at if first else None),
+        ended_at=utc(end.at if end else None),
+        status=end.status if end else "unfinished",
+        message=end.message if end else None,
+        simulated=evidence.simulated is not None,
+        origin=origin_of(evidence),
+    )
+
+
+def _note_rows(evidence: Evidence) -> Iterator[NoteRow]:
+    run_id = evidence.run_id
+    remarks = {(r.severity, r.text, r.origin) for r in evidence.remarks.get(None, ())}
+    for severity, text, origin in sorted(remarks):
+        yield NoteRow(run_id, None, severity, text, origin)
+    if evidence.torn:
+        yield NoteRow(run_id, None, "warning", say.half_record(), "journal.jsonl")
+    if text := _later_attempts(evidence.verdicts):
+        yield NoteRow(run_id, None, "info", text, "journal.jsonl")
+    for cell in evidence.strangers():
+        yield NoteRow(run_id, None, "error", say.stranger(cell=cell), "journal.jsonl")
+
+
+_NAMED = 10
+"""A message names so many cells at most, and counts more."""
+
+
+def _later_attempts(verdicts: Sequence[Verdict]) -> str:
+    """Say which cells are good by a later attempt than their first, also after `bench resume`; "" for none."""
+    later = [(v.cell.id, v.attempt) for v in verdicts if v.status == "ok" and v.attempt and v.attempt > 1]
+    if not later:
+        return ""
+    named = joined((say.attempt_of(cell=cell, n=attempt) for cell, attempt in later[:_NAMED]), say.comma)
+    more = len(later) - _NAMED
+    return say.later_attempts(cells=say.comma_more(said=named, n=more) if more > 0 else named)
+
+
+def _fact_rows(evidence: Evidence) -> Iterator[FactRow]:
+    """Yield declared facts of every group, then the last observed ones of each host, server and tool."""
+    plan, run_id = evidence.plan, evidence.run_id
+    for key, hardware in plan.hardware.items():
+        yield FactRow(run_id, "hardware", key, None, "nodes", str(hardware.nodes), "nodes", "declared")
+        for name, fact in hardware.facts.items():
+            value, unit = _declared(fact)
+            yield FactRow(run_id, "hardware", key, None, name, value, unit, "declared")
+    groups: dict[str, list[str]] = {}
+    for key, hardware in plan.hardware.items():
+        for name in hardware.hosts:
+            groups.setdefault(name, []).append(key)
+    for host in evidence.record.hosts.values():
+        for group in groups.get(host.host) or (None,):
+            for name, value in host.facts.items():
+                yield FactRow(run_id, "host", group, host.host, name, value, None, "observed")
+    for engine in evidence.record.engines.values():
+        group = engine.database.hardware
+        for name, value in engine.facts.items():
+            yield FactRow(run_id, "database", group, engine.database, name, value, None, "observed")
+    for name, value in revision_in(evidence.run_dir).items():
+        yield FactRow(run_id, "spec", None, None, name, value, None, "observed")
+    for tool in evidence.tools.values():
+        for name, value in (("path", tool.path), ("version", tool.version)):
+            if value:
+                yield FactRow(run_id, "tool", None, tool.host, f"{tool.driver}.{name}", value, None, "observed")
+
+
+def _declared(fact: Fact) -> tuple[str, str | None]:
+    if isinstance(fact, Quantity):
+        return f"{fact.value:.15g}", fact.unit
+    return (str(fact).lower() if isinstance(fact, bool) else fact), None
+
+
+# --- latencies of a point ----------------------------------------------------------------------------------------
+
+
+def _latency_rows(run_id: str, repeats: Sequence[tuple[Cell, Measured]], planned: int) -> Iterator[LatencyRow]:
+    """Yield rows for each operation: each load generator (if there are several), each repeat, and all repeats
+    together.
+
+    All together is missing when fewer than the `planned` repeats (those that were needed) were measured: a merge of
+    some is not the point's.
+    """
+    found: dict[tuple[int | None, str, str], dict[int, dict[str, Operation]]] = {}
+    for cell, measured in repeats:
+        for source, measurement in measured.sources.items():
+            for op in measurement.operations:
+                of_repeat = found.setdefault((op.phase, op.operation, op.kind), {}).setdefault(cell.repeat, {})
+                of_repeat[source] = op
+    cell = repeats[0][0]
+    # When one operation has intended latency, another's service time must not appear beside it as equal.
+    from_due = any(kind == "intended" for _, _, kind in found)
+    for (phase, operation, kind), by_repeat in found.items():
+        reported = kind == "intended" or not from_due
+        distributions: list[tuple[int | None, str | None, list[Operation]]] = []
+        for repeat, by_source in by_repeat.items():
+            if len(by_source) > 1:
+                distributions += [(repeat, source, [op]) for source, op in by_source.items()]
+            distributions.append((repeat, None, list(by_source.values())))
+        distributions.append((None, None, [op for by_source in by_repeat.values() for op in by_source.values()]))
+        known: dict[tuple[int, ...], list[Statistic]] = {}
+        for at_repeat, at_source, ops in distributions:
+            # A single repeat, or load generator, is the same as all of them together.
+            same = tuple(map(id, ops))
+            if same not in known:
+                known[same] = statistics(ops)
+            some = say.repeats_missing(measured=len(repeats), n=planned) if len(repeats) < planned else ""
+            for each in known[same]:
+                statistic = replace(each, value_s=None, reason=some) if some and at_repeat is None else each
+                yield LatencyRow(
+                    run_id,
+                    cell.experiment,
+                    cell.hardware,
+                    cell.workload,
+                    cell.threads,
+                    cell.target,
+                    phase,
+                    at_repeat,
+                    at_source,
+                    operation,
+                    kind,
+                    statistic.name,
+                    statistic.value_s,
+                    statistic.origin,
+                    len(ops),
+                    statistic.reason,
+                    reported,
+                )

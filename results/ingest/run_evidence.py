@@ -1,0 +1,176 @@
+"""A run's evidence: its plan, its journal, and for each cell the attempt whose outputs count.
+
+The journal is read once, record by record, and only what the tables need is kept: a fleet's journal is larger than
+the memory that its controller should use.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from benchbrief.compiler.messages.text import Text
+from benchbrief.compiler.planning.plan import Knee, Plan
+from benchbrief.results.ingest.cell_verdicts import Verdict, found, verdict_of
+from benchbrief.results.messages.result_messages import say
+from benchbrief.results.store.digests import changed_text, sha256_of
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.cell_history import CellHistory
+from benchbrief.runners.journal.journal_file import JOURNAL, chain_of, each_record, whole_bytes
+from benchbrief.runners.journal.run_folder import load_plan, simulation_of
+from benchbrief.runners.journal.run_record import RunRecord, read_run
+from benchbrief.runners.worlds.real_world import World
+from benchbrief.runners.worlds.world_choice import world_for
+
+Problem = str
+"""Why a file, and everything read from it, can't be used."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A run's plan and what its journal said when it was read.
+
+    `journal_bytes` is the size of the complete lines read, and `journal_sum` the sum over them
+    (`runners/journal/line_sums.py`). `verdicts` has one for each planned cell, in the plan's order.
+    """
+
+    run_dir: Path
+    plan: Plan
+    journal_bytes: int
+    journal_sum: str
+    torn: bool
+    record: RunRecord
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def records(self) -> Iterator[j.AnyRecord]:
+        """Yield all records, read again each time."""
+        path = self.run_dir / JOURNAL
+        return (record for _, record in each_record(path, self.journal_bytes)) if self.journal_bytes else iter(())
+
+    @property
+    def starts(self) -> list[j.RunStarted]:
+        return self.record.starts
+
+    @cached_property
+    def simulated(self) -> j.Simulated | None:
+        """Return how the run was simulated; None when it was measured on real hosts."""
+        told = (start.simulated for start in self.starts if start.simulated)
+        return next(told, None) or simulation_of(self.run_dir)
+
+    @property
+    def imported(self) -> j.Imported | None:
+        """Return where the results come from, when they were measured elsewhere."""
+        return next((start.imported for start in self.starts if start.imported), None)
+
+    @property
+    def made_by(self) -> str:
+        """Return the version of benchbrief that began the run."""
+        return self.starts[0].benchbrief if self.starts else "of an unknown version"
+
+    @cached_property
+    def world(self) -> World:
+        """Return the world whose drivers and probes made the raw outputs, and read them."""
+        return world_for(self.simulated)
+
+    @property
+    def run_id(self) -> str:
+        return self.starts[0].run_id if self.starts else self.run_dir.name
+
+    @property
+    def end(self) -> j.RunEnded | None:
+        """Return the last verdict on the run, unless it was resumed after that."""
+        return self.record.end
+
+    @property
+    def tools(self) -> dict[tuple[str, str], j.ToolFound]:
+        """Return the tool last found for each host and driver."""
+        return self.record.tools
+
+    @property
+    def remarks(self) -> dict[str | None, list[j.Remark]]:
+        """Return the remarks of each cell's last attempt (None: of the run), in order of time."""
+        return self.record.remarks
+
+    @cached_property
+    def reused(self) -> dict[str, j.CellReused]:
+        """Return the cells whose valid result is from an earlier run."""
+        counts = {verdict.cell.id: verdict.attempt for verdict in self.verdicts if verdict.status == "ok"}
+        return {cell: record for cell, record in self.record.reused.items() if counts.get(cell) == record.attempt}
+
+    @property
+    def knees(self) -> dict[Knee, float | None]:
+        """Return what each finished search has found."""
+        return self.record.knees
+
+    def strangers(self) -> tuple[str, ...]:
+        """Return the journal's cells that are not in the plan."""
+        planned = {cell.id for cell in self.plan.cells}
+        return tuple(cell for cell, history in self.record.cells.items() if history.started and cell not in planned)
+
+
+def _verdicts(record: RunRecord, plan: Plan) -> Iterator[Verdict]:
+    """Yield one for each planned cell, with the numbers that searches have found for it."""
+    unseen, over, knees = _why_unseen(record), record.end is not None, record.knees
+    for cell in plan.cells:
+        threads = knees.get(cell.threads_from) if cell.threads_from else None
+        target = knees.get(cell.target_from) if cell.target_from else None
+        known = found(cell, threads=None if threads is None else int(threads), target=target)
+        yield verdict_of(record.cells.get(cell.id, CellHistory()), known, unseen, over=over)
+
+
+def _why_unseen(record: RunRecord) -> str:
+    if any(start.imported for start in record.starts):
+        return say.not_imported()
+    if record.end is None:
+        return say.not_run_yet()
+    status, said = Text(record.end.status, {}), record.end.message
+    return say.not_run_because(status=status, said=said) if said else say.not_run_as(status=status)
+
+
+def read_evidence(run_dir: Path, plan: Plan | None = None, record: RunRecord | None = None) -> Evidence:
+    """Return a run's evidence. Raises RunnerError when the plan or a complete line of the journal can't be read.
+
+    Without a journal, nothing began. `plan` and `record` are the run's own, when they were read before; a record that
+    does not have the whole journal is read again.
+    """
+    plan = plan or load_plan(run_dir)
+    path = run_dir / JOURNAL
+    size = path.stat().st_size if path.exists() else 0
+    whole = whole_bytes(path, size) if size else 0
+    if record is None or record.size != whole:
+        record = read_run(run_dir)
+    total = chain_of(path, record.size).sum if path.exists() else ""
+    return Evidence(run_dir, plan, record.size, total, whole < size, record, tuple(_verdicts(record, plan)))
+
+
+def check_files(run_dir: Path, job: j.JobCollected) -> dict[str, Problem | None]:
+    """Return what is wrong with each file of a job: missing, changed since it was kept, or outside the run's
+    directory."""
+    root = os.path.realpath(run_dir)
+    return {
+        f"{job.directory}/{name}": _problem(root, f"{job.directory}/{name}", sha256)
+        for name, sha256 in job.files.items()
+    }
+
+
+def _problem(root: str, relative: str, sha256: str) -> Problem | None:
+    path = os.path.realpath(f"{root}/{relative}")
+    if not path.startswith(f"{root}{os.sep}"):
+        return f"{relative} lies outside the run's directory"
+    try:
+        found = sha256_of(Path(path))
+    except FileNotFoundError:
+        return say.file_missing(path=relative)
+    except OSError as error:
+        return f"{relative} can't be read: {error.strerror}"
+    if found != sha256:
+        return say.file_changed(path=relative, said=changed_text(found, sha256))
+    return None
+
+
+def first_problem(problems: Iterable[Problem | None]) -> Problem | None:
+    return next((p for p in problems if p), None)

@@ -1,0 +1,1 @@
+"""Sentences on results: why a value is missing, and what limits it."""

@@ -1,0 +1,1 @@
+"""A user's SQL, and its answer in every format."""

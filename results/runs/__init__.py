@@ -1,0 +1,1 @@
+"""Finding runs, summarising them, and reusing their results."""

@@ -1,0 +1,169 @@
+"""Finding runs in the folder that holds them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from benchbrief.results.store_errors import ResultsError
+from benchbrief.runners.journal.events import Imported, RunEnded
+from benchbrief.runners.journal.journal_file import JOURNAL, first_start, is_being_written, last_record
+from benchbrief.runners.journal.run_folder import PLAN, SIMULATION
+
+RunState = Literal["running", "done", "failed", "interrupted"]
+RUN_STATES: tuple[RunState, ...] = get_args(RunState)
+_LAST = re.compile(r"(last|simulated|imported)(?:~([0-9]{1,9}))?")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run in a folder. `started_at` is in epoch seconds, or the time of the plan's file when the journal has no
+    start."""
+
+    run_id: str
+    path: Path
+    started_at: float
+    state: RunState
+    simulated: bool
+    imported: bool = False
+
+
+def list_runs(out: Path) -> list[Path]:
+    """Return the directories of all runs in a folder, the oldest first. Empty when the folder does not exist."""
+    return [run.path for run in _runs(out)]
+
+
+def list_real_runs(out: Path) -> list[Path]:
+    """Return the same without simulated and imported runs, which were not measured here."""
+    return [run.path for run in _runs(out) if not run.simulated and not run.imported]
+
+
+def last_run(out: Path) -> Path:
+    """Return the last run that was measured here; others must be named. Raises ResultsError when there is none."""
+    return _real(out)[-1].path
+
+
+def _real(out: Path) -> list[Run]:
+    """Return the runs that were measured here, at least one. Raises ResultsError."""
+    runs = _runs(out)
+    if not runs:
+        raise _none_in(out)
+    real = [run for run in runs if not run.simulated and not run.imported]
+    if not real:
+        kinds = {"imported" if run.imported else "simulated" for run in runs}
+        said = "imported" if runs[-1].imported else "simulated"
+        hint = f"say `{said}` for the last one, {runs[-1].run_id}; or measure with `bench run SPEC`"
+        raise ResultsError(f"all runs in {out} are {' or '.join(sorted(kinds))}", hint)
+    return real
+
+
+def last_interrupted(out: Path) -> Path:
+    """Return the last run that can be resumed. Raises ResultsError when there is none."""
+    runs = _real(out)
+    resumable = [run for run in runs if run.state == "interrupted"]
+    if resumable:
+        return resumable[-1].path
+    last = runs[-1]
+    hint = f"the last run is {last.run_id} ({last.state}); name a run to try its failed cells again"
+    raise ResultsError(f"no run in {out} was interrupted", hint)
+
+
+def last_unended(out: Path) -> Path:
+    """Return the run in progress, else the last one without an end.
+
+    Raises ResultsError when there is none, and when several could be meant: two are in progress, or a later run
+    than the one in progress lost its controller.
+    """
+    runs = _runs(out)
+    if not runs:
+        raise _none_in(out)
+    going = [run for run in runs if run.state == "running"]
+    left = [run for run in runs if run not in going and not isinstance(last_record(run.path / JOURNAL), RunEnded)]
+    later = [run for run in left if going and runs.index(run) > runs.index(going[-1])]
+    if going and len(going) + len(later) > 1:
+        told = [f"{run.run_id} (goes on)" for run in going] + [
+            f"{run.run_id} (left by its controller)" for run in later
+        ]
+        raise ResultsError(f"which run in {out} is meant is not said: {', '.join(told)}", "name the run")
+    if going or left:
+        return (going or left)[-1].path
+    last = runs[-1]
+    raise ResultsError(f"no run in {out} goes on", f"the last one is {last.run_id} ({last.state})")
+
+
+def find_run(out: Path, name: str) -> Path:
+    """Find a run by its id, the start of the id, or its folder.
+
+    `last`, `last~1` and so on are runs that were measured here; `imported`, `simulated`, `imported~1` and so on the
+    others. Raises ResultsError when none or several fit.
+    """
+    if (Path(name) / PLAN).is_file():
+        return Path(name)
+    if found := _LAST.fullmatch(name):
+        return _counted_back(out, name, found[1], int(found[2] or 0))
+    runs = _runs(out)
+    if not runs:
+        raise _none_in(out)
+    fitting = [run.path for run in runs if run.run_id == name] or [r.path for r in runs if r.run_id.startswith(name)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise ResultsError(f"{len(fitting)} runs in {out} begin with {name}", f"say more of it: {_some(fitting)}")
+    raise ResultsError(f"no run {name} in {out}", f"the last ones are {_some([run.path for run in runs])}")
+
+
+def _counted_back(out: Path, name: str, kind: str, back: int) -> Path:
+    if kind == "last" and back == 0:
+        return last_run(out)
+    runs = [run for run in _runs(out) if (run.simulated, run.imported) == (kind == "simulated", kind == "imported")]
+    if back < len(runs):
+        return runs[-1 - back].path
+    others = "; simulated and imported ones do not count" if kind == "last" else ""
+    what = "measured" if kind == "last" else kind
+    raise ResultsError(f"{out} has no run {name}: {len(runs)} were {what}", f"`bench status --all` lists them{others}")
+
+
+def run_state(run_dir: Path) -> RunState:
+    """Return whether a process drives the run, and otherwise how it ended. Without an end, it was interrupted."""
+    if is_being_written(run_dir):
+        return "running"
+    last = last_record(run_dir / JOURNAL)
+    return last.status if isinstance(last, RunEnded) else "interrupted"
+
+
+def _runs(out: Path) -> list[Run]:
+    found = [_run(plan.parent) for plan in out.glob(f"*/{PLAN}")]
+    return sorted(found, key=lambda run: (run.started_at, run.run_id))
+
+
+def _run(path: Path) -> Run:
+    return Run(path.name, path, started_at(path), run_state(path), is_simulated(path), imported_from(path) is not None)
+
+
+def imported_from(run_dir: Path) -> Imported | None:
+    """Return where the results of a run come from, when they were measured elsewhere."""
+    start = first_start(run_dir / JOURNAL)
+    return start.imported if start else None
+
+
+def is_simulated(run_dir: Path) -> bool:
+    """Return whether the run was marked as simulated when it was made, or when it was started."""
+    start = first_start(run_dir / JOURNAL)
+    return (run_dir / SIMULATION).exists() or (start is not None and start.simulated is not None)
+
+
+def started_at(run_dir: Path) -> float:
+    """Return epoch seconds, as in `Run`."""
+    start = first_start(run_dir / JOURNAL)
+    return start.at if start else (run_dir / PLAN).stat().st_mtime
+
+
+def _none_in(out: Path) -> ResultsError:
+    return ResultsError(f"no run in {out}", "start one with `bench run SPEC`, or name another folder with --out")
+
+
+def _some(paths: list[Path]) -> str:
+    names = [path.name for path in paths[-5:]]
+    return ("..., " if len(paths) > 5 else "") + ", ".join(names)

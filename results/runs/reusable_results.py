@@ -1,0 +1,308 @@
+"""Which cells of a plan need no new measurement: earlier runs have good results of the same measurement.
+
+Engineers distrust a comparison of results from several days, so results are reused in blocks, complete and from one
+run:
+
+- The repeats of a point belong together, as they show the spread of measurements.
+- When measured in turns (`interleaved`), all hardware at a point belongs together, as it shares the drift over
+  time.
+- In a random order, the whole experiment belongs together, as any cells may have been neighbours.
+- Cells that a rule for repeats skipped stay skipped under the same rule.
+- A search belongs to the cells that were measured at its knee, and cells that it skipped stay skipped. A search is
+  decided by a latency that each of its cells records, so only a search by the same statistic can reuse them.
+
+One measurement stands for only one cell, although several may have the same definition. Never reused are: failed
+cells, other versions of the measurement, raw outputs that are missing or changed, results that depend on a value
+that is read from the environment at the run's start, and simulated runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchbrief.compiler.planning.plan import Cell, DatabaseKey, Plan, Reference
+from benchbrief.results.ingest.cell_measurement import MEASURE
+from benchbrief.results.ingest.cell_verdicts import Verdict
+from benchbrief.results.ingest.run_evidence import Evidence, check_files, first_problem, read_evidence
+from benchbrief.results.runs.find_runs import list_real_runs, run_state
+from benchbrief.runners.errors import Damaged, RunnerError
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.run_folder import PLAN
+from benchbrief.runners.takeover.carried_results import Carried, Facts
+
+Block = tuple[Cell, ...]
+Bond = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Reuse:
+    """The results to reuse. `carried` are in the plan's order, with the cells that a search skipped.
+
+    `passed_over` says, a line each, why fitting results are not reused.
+    """
+
+    plan: Plan
+    carried: tuple[Carried, ...] = ()
+    passed_over: tuple[str, ...] = ()
+
+    @property
+    def measured(self) -> tuple[Cell, ...]:
+        """Return the cells that remain to be measured."""
+        taken = {each.cell.id for each in self.carried}
+        return tuple(cell for cell in self.plan.cells if cell.id not in taken)
+
+    def without(self, changed: Mapping[str, str]) -> Reuse:
+        """Return this without the blocks of the changed cells, which come with their reasons."""
+        if not changed:
+            return self
+        dropped = {cell.id for block in blocks(self.plan) if any(c.id in changed for c in block) for cell in block}
+        reasons = dict.fromkeys(changed.values())
+        kept = tuple(each for each in self.carried if each.cell.id not in dropped)
+        return Reuse(self.plan, kept, (*self.passed_over, *reasons))
+
+
+def blocks(plan: Plan) -> list[Block]:
+    """Return the groups of cells that are reused from one earlier run together, or not at all."""
+    joined: dict[Bond, Bond] = {}
+
+    def root(bond: Bond) -> Bond:
+        while (further := joined.setdefault(bond, bond)) != bond:
+            bond = further
+        return bond
+
+    first: dict[str, Bond] = {}
+    for cell in plan.cells:
+        first[cell.id], *others = _bonds(plan, cell)
+        for other in others:
+            joined[root(other)] = root(first[cell.id])
+    found: dict[Bond, list[Cell]] = {}
+    for cell in plan.cells:
+        found.setdefault(root(first[cell.id]), []).append(cell)
+    return [tuple(block) for block in found.values()]
+
+
+def _bonds(plan: Plan, cell: Cell) -> Iterator[Bond]:
+    """Yield the bonds of a cell. Cells that share one belong together."""
+    experiment = plan.experiments[cell.experiment]
+    knees = [knee for knee in (cell.threads_from, cell.target_from) if knee]
+    point = (cell.workload, cell.threads, cell.target, *knees)
+    match experiment.order:
+        case "grouped":
+            yield (cell.experiment, cell.hardware, *point)
+        case "interleaved":
+            yield (cell.experiment, *point)
+        case "random":
+            yield (cell.experiment,)
+    if experiment.search:
+        yield ("search", cell.experiment, cell.hardware, cell.workload)
+    for knee in knees:
+        yield ("search", knee.experiment, knee.hardware, knee.workload)
+
+
+def find_reusable(plan: Plan, out: Path) -> Reuse:
+    """Search the runs of a folder, the newest first. Does not check whether the hosts have changed."""
+    from_environment = {key: text for key in plan.databases if (text := _from_environment(plan, key))}
+    wanted = [block for block in blocks(plan) if not any(cell.database in from_environment for cell in block)]
+    reasons: dict[str, dict[str, None]] = {}
+    """Why fitting results of a block were not reused, by its first cell."""
+    found: dict[str, Carried] = {}
+    used: set[tuple[str, str]] = set()
+    for run_dir in reversed(list_real_runs(out)):
+        if not wanted:
+            break
+        if not _may_have(run_dir, wanted):
+            continue
+        try:
+            run = _EarlierRun(plan, read_evidence(run_dir))
+        except Damaged as error:
+            for block in wanted:
+                reasons.setdefault(block[0].id, {})[f"nothing is taken from run {run_dir.name}: {error}"] = None
+            continue
+        except RunnerError:  # another version's run, for example: `bench status` reports it
+            continue
+        left = []
+        for block in wanted:
+            taken, problems = run.take(block, used)
+            if taken and not problems:
+                found |= {each.cell.id: each for each in taken}
+                used |= {_source(each) for each in taken}
+            else:
+                reasons.setdefault(block[0].id, {}).update(dict.fromkeys(problems))
+                left.append(block)
+        wanted = left
+    texts = dict.fromkeys(from_environment.values())
+    for block in wanted:
+        texts |= reasons.get(block[0].id, {})
+    return Reuse(plan, tuple(found[cell.id] for cell in plan.cells if cell.id in found), tuple(texts))
+
+
+def _from_environment(plan: Plan, key: DatabaseKey) -> str:
+    """Return why a database's results may come from another server; empty when they can't."""
+    names = [part.name for part in plan.databases[key].uri if isinstance(part, Reference) and part.kind == "env"]
+    if not names:
+        return ""
+    return f"which server {key.database} is depends on {', '.join(names)} of the environment"
+
+
+def _may_have(run_dir: Path, wanted: Iterable[Block]) -> bool:
+    """Return quickly whether a run may fit, since a folder may hold hundreds. Skips a run in progress."""
+    try:
+        hashes = {cell["hash"] for cell in json.loads((run_dir / PLAN).read_bytes())["cells"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return any(all(c.hash in hashes for c in block) for block in wanted) and run_state(run_dir) != "running"
+
+
+class _EarlierRun:
+    """The good results of a run, by what they measured."""
+
+    def __init__(self, plan: Plan, evidence: Evidence) -> None:
+        self._plan = plan
+        self._evidence = evidence
+        self._good: dict[str, list[Verdict]] = {}
+        for verdict in evidence.verdicts:
+            measured = verdict.status == "ok" and any(job.job == MEASURE for job in verdict.jobs)
+            if measured or verdict.status == "skipped":
+                self._good.setdefault(verdict.cell.hash, []).append(verdict)
+        self._histories = _histories(evidence)
+
+    def take(self, block: Block, used: set[tuple[str, str]]) -> tuple[list[Carried], list[str]]:
+        """Return a result for every cell of the block that needs one, or none, and what is wrong with these results."""
+        taken: list[Carried] = []
+        used = set(used)
+        for cell in block:
+            # Prefer the cell of the same name: two cells may have the same definition.
+            same = [verdict for verdict in self._good.get(cell.hash, ()) if self._stands_for(verdict, cell)]
+            same.sort(key=lambda verdict: verdict.cell.id != cell.id)
+            fitting = (each for each in (self._carried(cell, v) for v in same) if _source(each) not in used)
+            if (each := next(fitting, None)) is None:
+                return [], self._not_noted(cell)
+            taken.append(each)
+            used.add(_source(each))
+        # Measured in turns means within one experiment.
+        experiments = {(each.cell.experiment, each.was.experiment) for each in taken}
+        if len(experiments) > len({experiment for experiment, _ in experiments}):
+            return [], []
+        return taken, [text for each in taken if (text := self._problem(each))]
+
+    def _stands_for(self, verdict: Verdict, cell: Cell) -> bool:
+        """Return whether a verdict may stand for a cell. A search needs its recorded latency, and rules skip
+        different cells."""
+        was, now = self._evidence.plan.experiments[verdict.cell.experiment], self._plan.experiments[cell.experiment]
+        if verdict.status == "skipped":
+            points = (was.points if was.search else None) == (now.points if now.search else None)
+            same = (was.search, was.repeats, was.confident) == (now.search, now.repeats, now.confident)
+            return points and same
+        return now.search is None or (was.search is not None and was.search.latency == now.search.latency)
+
+    def _not_noted(self, cell: Cell) -> list[str]:
+        """Say that a cell's results lack the latency of its search, if they do."""
+        search = self._plan.experiments[cell.experiment].search
+        measured = [verdict for verdict in self._good.get(cell.hash, ()) if verdict.status != "skipped"]
+        if search is None or not measured or any(self._stands_for(verdict, cell) for verdict in measured):
+            return []
+        told = f"did not note the {search.latency} latency, by which the search {cell.experiment} is decided"
+        return [f"run {self._evidence.run_id} {told}"]
+
+    def _problem(self, each: Carried) -> str:
+        run_id = self._evidence.run_id
+        if each.measurement != j.MEASUREMENT_VERSION:
+            return f"run {run_id} is of a benchbrief that measured in another way"
+        for record in each.records:
+            if isinstance(record, j.JobCollected):
+                problem = first_problem(check_files(self._evidence.run_dir, record).values())
+                if problem:
+                    return f"run {run_id}: {problem}"
+        return ""
+
+    def _carried(self, cell: Cell, verdict: Verdict) -> Carried:
+        was, evidence = verdict.cell, self._evidence
+        history = self._histories[was.id, verdict.attempt]
+        before = history.reused
+        return Carried(
+            cell=cell,
+            was=was,
+            run_dir=evidence.run_dir,
+            run_id=before.reused_from if before else evidence.run_id,
+            as_cell=before.as_cell if before else was.id,
+            measured_at=before.measured_at if before else verdict.started_at or 0.0,
+            measurement=history.measurement,
+            attempt=verdict.attempt or 0,
+            records=tuple(history.records),
+            facts=history.facts,
+            called=dict(zip(_hosts(evidence.plan, was), _hosts(self._plan, cell), strict=True)),
+        )
+
+
+def _source(each: Carried) -> tuple[str, str]:
+    return (each.run_id, each.as_cell)
+
+
+def _hosts(plan: Plan, cell: Cell) -> Sequence[str]:
+    return (*plan.hardware[cell.hardware].hosts, *cell.load_hosts)
+
+
+@dataclass
+class _History:
+    """The journal's records of one attempt, and the facts of its hosts, server and tools at that time."""
+
+    records: list[j.AnyRecord]
+    measurement: int = 1
+    reused: j.CellReused | None = None
+    facts: tuple[Facts, ...] = ()
+
+
+def _histories(evidence: Evidence) -> dict[tuple[str, int | None], _History]:
+    """Return the histories by cell and attempt; None for a cell that was not needed."""
+    cells = {cell.id: cell for cell in evidence.plan.cells}
+    found: dict[tuple[str, int | None], _History] = {}
+    last: dict[str, int] = {}
+    known: dict[tuple[str, ...], Facts] = {}
+    measurement = 1
+    for record in evidence.records:
+        match record:
+            case j.RunStarted():
+                measurement = record.measurement
+            case j.HostFacts():
+                known["host", record.host] = record
+            case j.EngineFacts():
+                known["engine", record.database] = record
+            case j.ToolFound():
+                known["tool", record.host, record.driver] = record
+            case j.CellReused():
+                found[record.cell, record.attempt] = _History([], record.measurement, record)
+            case j.CellStarted():
+                history = found.setdefault((record.cell, record.attempt), _History([], measurement))
+                history.records.append(record)
+                last[record.cell] = record.attempt
+            case (
+                j.CellResumed()
+                | j.StepStarted()
+                | j.StepEnded()
+                | j.JobCollected()
+                | j.Counters()
+                | j.ClockRead()
+                | j.DatabaseSize()
+            ):
+                if (record.cell, record.attempt) in found:
+                    found[record.cell, record.attempt].records.append(record)
+            case j.CellSkipped():
+                found[record.cell, None] = _History([record], j.MEASUREMENT_VERSION)
+            case j.Remark() if record.cell in last:
+                found[record.cell, last[record.cell]].records.append(record)
+            case j.CellEnded() if (record.cell, record.attempt) in found:
+                history = found[record.cell, record.attempt]
+                history.records.append(record)
+                if record.cell in cells:
+                    history.facts = tuple(_depended_on(cells[record.cell], known))
+    return found
+
+
+def _depended_on(cell: Cell, known: Mapping[tuple[str, ...], Facts]) -> Iterator[Facts]:
+    keys: list[tuple[str, ...]] = [("host", host) for host in cell.locks]
+    keys.append(("engine", cell.database))
+    keys += [("tool", host, cell.tool.driver) for host in cell.load_hosts]
+    yield from (known[key] for key in dict.fromkeys(keys) if key in known)

@@ -1,0 +1,184 @@
+"""A run's progress, from its plan and journal alone, so that it is available while the run is in progress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from benchbrief.compiler.messages.text import Text
+from benchbrief.compiler.planning.plan import Cell
+from benchbrief.results.ingest.cell_verdicts import Verdict
+from benchbrief.results.ingest.run_evidence import Evidence, read_evidence
+from benchbrief.results.ingest.source_rows import origin_of
+from benchbrief.results.messages.result_messages import say
+from benchbrief.results.runs.find_runs import RunState, run_state
+from benchbrief.runners.execution.live_numbers import Load, Reading, load_of, measures_of, present_readings, read_live
+from benchbrief.runners.journal.controller_clock import now_in_run
+
+CellState = Literal["waiting", "running", "ok", "failed", "interrupted", "skipped", "missing"]
+"""Skipped: not needed, as its search or its repeats are over. Missing: not in the imported files."""
+
+
+@dataclass(frozen=True)
+class CellStatus:
+    """A cell's progress. `step` is the current one. `seconds` is how long the cell took so far. `origin` is its
+    spec line."""
+
+    cell_id: str
+    status: CellState
+    step: str | None
+    attempt: int | None
+    seconds: float | None
+    ops_per_s: float | None
+    reason: str | None
+    origin: str
+    reused_from: str | None
+    """The earlier run that measured it."""
+    now: Load | None
+    """The current numbers of its load generators, while it is measured."""
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """A run's progress. `elapsed_s` is the time spent running, without the pauses between interruptions and
+    resumes.
+
+    `remaining_s` is an estimate from the plan, corrected by how long finished cells took; None when nothing is
+    left.
+    """
+
+    run_id: str
+    directory: str
+    spec: str
+    profile: str | None
+    simulated: bool
+    """Whether nothing was measured."""
+    origin: str
+    """measured | simulated | imported"""
+    source: str
+    """The source of an imported run's numbers."""
+    status: RunState
+    message: str
+    done: int
+    failed: int
+    skipped: int
+    reused: int
+    """How many of the done cells were reused from earlier runs."""
+    total: int
+    elapsed_s: float
+    remaining_s: float | None
+    cells: tuple[CellStatus, ...]
+    hosts: dict[str, dict[str, float]]
+    """The probes' current values, by host and measure."""
+    waits: tuple[str, ...] = ()
+    """What a run in progress waits for, in sentences."""
+
+
+def summarise(run_dir: Path) -> RunStatus:
+    """Summarise a run. Raises RunnerError when the plan or the journal can't be read."""
+    evidence = read_evidence(run_dir)
+    status = run_state(run_dir)
+    start = evidence.starts[-1] if evidence.starts else None
+    now = now_in_run(start) if status == "running" else _last_time(evidence)
+    readings = present_readings(run_dir, now) if status == "running" else ()
+    cells = tuple(_cell_status(evidence, verdict, status, now, readings) for verdict in evidence.verdicts)
+    return RunStatus(
+        run_id=evidence.run_id,
+        directory=str(run_dir),
+        spec=evidence.plan.spec.name,
+        profile=evidence.plan.spec.profile,
+        simulated=evidence.simulated is not None,
+        origin=origin_of(evidence),
+        source=f"{imported.title} ({imported.publisher})" if (imported := evidence.imported) else "",
+        status=status,
+        message=evidence.end.message if evidence.end and status != "running" else "",
+        done=sum(cell.status == "ok" for cell in cells),
+        failed=sum(cell.status == "failed" for cell in cells),
+        skipped=sum(cell.status == "skipped" for cell in cells),
+        reused=len(evidence.reused),
+        total=len(cells),
+        elapsed_s=_elapsed(evidence, now),
+        remaining_s=remaining_s(
+            (planned, cell.status, cell.seconds) for planned, cell in zip(evidence.plan.cells, cells, strict=True)
+        ),
+        cells=cells,
+        hosts=measures_of(readings),
+        waits=live.waits if status == "running" and (live := read_live(run_dir)) else (),
+    )
+
+
+def _last_time(evidence: Evidence) -> float:
+    return evidence.record.last_at or 0.0
+
+
+def _elapsed(evidence: Evidence, now: float) -> float:
+    """Return the time from each start to the last record before the next, in seconds."""
+    return evidence.record.elapsed_s + (now - evidence.starts[-1].at if evidence.starts else 0.0)
+
+
+def _interrupted(reason: str | None) -> str | None:
+    """Return the reason of an attempt without an end, in a run that no process drives."""
+    match reason:
+        case Text(code="unended", args=args):
+            return say.interrupted_attempt(**args)
+        case Text(code="failed_before", args={"said": str(said), "n": n, "what": what}):
+            return say.failed_before(said=_interrupted(said), n=n, what=what)
+    return reason
+
+
+def _cell_status(
+    evidence: Evidence, verdict: Verdict, run: RunState, now: float, readings: Sequence[Reading]
+) -> CellStatus:
+    cell, state = verdict.cell, _state(verdict, run, imported=evidence.imported is not None)
+    reused = evidence.reused.get(cell.id)
+    # No process drives a run that is not running, even when its journal has no end.
+    reason = verdict.reason if run == "running" else _interrupted(verdict.reason)
+    so_far = now - verdict.started_at if verdict.started_at is not None else None
+    return CellStatus(
+        cell_id=cell.id,
+        status=state,
+        step=evidence.record.cells[cell.id].step or None if state == "running" else None,
+        attempt=verdict.attempt,
+        seconds=so_far if verdict.seconds is None else verdict.seconds,
+        ops_per_s=verdict.ops_per_s,
+        reason=reason if state in ("failed", "interrupted", "skipped", "missing") else None,
+        origin=str(cell.origin),
+        reused_from=reused.reused_from if reused else None,
+        now=load_of(cell.id, readings) if state == "running" else None,
+    )
+
+
+def _state(verdict: Verdict, run: RunState, *, imported: bool) -> CellState:
+    if verdict.status != "missing":
+        return verdict.status
+    if verdict.attempt is None:
+        return "missing" if imported else "waiting"
+    return "running" if run == "running" else "interrupted"
+
+
+def remaining_s(states: Iterable[tuple[Cell, CellState, float | None]]) -> float | None:
+    """Estimate for how many seconds at most any host is still needed: cells that share a host run one after
+    another.
+
+    Each cell comes with its state and with its seconds so far. The plan's estimates are corrected by how long
+    finished cells took. None when nothing is left.
+    """
+    planned = list(states)
+    # A cell's own time ends before its hosts cool down.
+    expected = {cell.id: sum(s.seconds for s in cell.steps if s.kind != "cool_down") for cell, *_ in planned}
+    finished = [(expected[cell.id], seconds) for cell, state, seconds in planned if state == "ok" and seconds]
+    plan_s = sum(estimate for estimate, _ in finished)
+    factor = sum(seconds for _, seconds in finished) / plan_s if plan_s > 0 else 1.0
+    hosts: dict[str, float] = {}
+    for cell, state, seconds in planned:
+        if state in ("ok", "failed", "skipped", "missing"):
+            continue
+        left = expected[cell.id] * factor
+        if state == "running":
+            left = max(0.0, left - (seconds or 0.0))
+        left += sum(step.seconds for step in cell.steps if step.kind == "cool_down")
+        for host in cell.locks:
+            hosts[host] = hosts.get(host, 0.0) + left
+    return max(hosts.values(), default=None)

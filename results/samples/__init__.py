@@ -1,0 +1,1 @@
+"""The probes' samples inside the measured windows."""

@@ -1,0 +1,207 @@
+"""A cell's probe samples, their coverage of the measured window, and the energy.
+
+Missing readings are gaps, and are not filled. Means are over the sampled time, and the coverage says how much that
+is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Literal
+
+from benchbrief.compiler.messages.text import figure, share_figure
+from benchbrief.compiler.planning.plan import Probe
+from benchbrief.results.ingest.cell_measurement import MEASURE, PROBE, Measured, parse_probe, probe_gaps, probes_of
+from benchbrief.results.ingest.cell_verdicts import Verdict
+from benchbrief.results.ingest.run_evidence import Evidence, Problem, first_problem
+from benchbrief.results.messages.result_messages import say
+from benchbrief.results.samples.declared_samples import broken_alone, require_declared, require_declared_by_tool
+from benchbrief.results.samples.sample_coverage import TOLD
+from benchbrief.results.samples.tool_samples import tool_samples
+from benchbrief.results.samples.window_stretches import (
+    FEWEST,
+    Coverage,
+    Stretch,
+    both,
+    coverage,
+    covered_by,
+    energy,
+    spanned,
+    stretches,
+)
+from benchbrief.results.store.store_schema import CoverageRow, SampleRow
+from benchbrief.runners.errors import BadOutput, RunnerError
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.measurement.measurement import Sample
+from benchbrief.runners.probes.probe_base import longest_step
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Why a probe gave no samples, or fewer than its readings."""
+
+    severity: Literal["warning", "error"]
+    text: str
+
+
+@dataclass
+class Sampled:
+    """The rows of a cell's probes, and the notes on each, by `probe:<name>:<host>`."""
+
+    samples: list[SampleRow] = field(default_factory=list)
+    coverage: list[CoverageRow] = field(default_factory=list)
+    gaps: dict[str, Gap] = field(default_factory=dict)
+
+
+def sampled(
+    evidence: Evidence, verdict: Verdict, measured: Measured, problems: Mapping[str, Problem | None]
+) -> Sampled:
+    """Return the samples of a cell, with the tools' own intervals.
+
+    A probe without samples on one host has rows without a value for its measures on other hosts, so that a sum over
+    hosts is known to be incomplete.
+    """
+    run_id, cell_id, window = evidence.run_id, verdict.cell.id, measured.window
+    seconds = window[1] - window[0]
+    found = Sampled([*_throughput(run_id, cell_id, measured)])
+    tool = verdict.cell.tool.driver
+    found.samples += tool_samples(run_id, cell_id, tool, _with_declared_samples(tool, measured, found.gaps))
+    jobs = {(name, job.host): job for job in verdict.jobs for name in probes_of(job)}
+    tools = {job.host: job for job in verdict.jobs if job.job == MEASURE}
+    for probe in verdict.cell.probes:
+        units: dict[str, str] = {}
+        without = []
+        for host in probe.hosts:
+            job = jobs.get((probe.name, host)) or (tools.get(host) if probe.on == "tool" else None)
+            samples = _samples(evidence, verdict, job, probe, window, problems, found.gaps) if job else ()
+            units |= {sample.measure: sample.unit for sample in samples}
+            as_asked = evidence.simulated is None and evidence.imported is None
+            every_s = probe.every_s if as_asked else max(probe.every_s, _interval(samples))
+            of = stretches(samples, every_s, seconds)
+            found.samples += [
+                SampleRow(run_id, cell_id, s.measure, s.node, s.device, s.time, s.value, s.unit, part.start, part.end)
+                for s, part in zip(samples, of, strict=True)
+            ]
+            covered = _coverage(samples, of, every_s, seconds)
+            row = CoverageRow(run_id, cell_id, probe.name, host, covered.share, covered.longest_s)
+            found.coverage.append(row)
+            if not samples:
+                without.append(host)
+            elif covered.share < TOLD and _is_worth_a_note(samples, covered, every_s, seconds):
+                _tell(found.gaps, f"{PROBE}{probe.name}:{host}", _patchy(probe, host, covered))
+            if probe.name == "power" and samples:
+                readings = [(part, s.value) for s, part in zip(samples, of, strict=True)]
+                joules = energy(readings, seconds)
+                at = samples[0].time
+                found.samples.append(SampleRow(run_id, cell_id, "energy", samples[0].node, "", at, joules, "J"))
+                units["energy"] = "J"
+                if joules is None:
+                    _tell(found.gaps, f"{PROBE}energy:{host}", why_no_energy(host, of, seconds))
+        found.samples += [
+            SampleRow(run_id, cell_id, measure, host, "", 0.0, None, unit)
+            for host in without
+            for measure, unit in units.items()
+        ]
+    return found
+
+
+def _throughput(run_id: str, cell_id: str, measured: Measured) -> Iterator[SampleRow]:
+    """Yield the tools' own intervals inside the window that all load generators share."""
+    start, end = measured.window
+    for source, measurement in measured.sources.items():
+        for interval in measurement.intervals:
+            at = interval.start_s + measurement.window[0] - start
+            began, ended = max(0.0, at), min(at + interval.seconds, end - start)
+            if ended > began:
+                rate = interval.count / interval.seconds
+                yield SampleRow(run_id, cell_id, "throughput", source, "", began, rate, "ops/s", began, ended)
+
+
+def _with_declared_samples(tool: str, measured: Measured, gaps: dict[str, Gap]) -> Measured:
+    """Return what was measured, without the own samples of a load generator that break its spec."""
+    sources = {}
+    for host, measurement in measured.sources.items():
+        sources[host] = measurement
+        try:
+            require_declared_by_tool(tool, measurement.samples)
+        except BadOutput as error:
+            gaps[f"{PROBE}{tool}:{host}"] = Gap("error", say.no_own_measures(tool=tool, host=host, said=error))
+            sources[host] = replace(measurement, samples=())
+    return replace(measured, sources=sources)
+
+
+def _coverage(samples: Sequence[Sample], of: Sequence[Stretch], every_s: float, seconds: float) -> Coverage:
+    """Return the coverage: rates cover their intervals, gauges the window by their number. The smaller one counts."""
+    rates = [part for sample, part in zip(samples, of, strict=True) if sample.seconds]
+    times = [sample.time for sample in samples if not sample.seconds]
+    if not rates:
+        return coverage(times, every_s, seconds)
+    by_rates = covered_by(rates, seconds)
+    return both(by_rates, coverage(times, every_s, seconds)) if times else by_rates
+
+
+def _is_worth_a_note(samples: Sequence[Sample], covered: Coverage, every_s: float, seconds: float) -> bool:
+    """Return whether a gap needs a note. In a short window a single late gauge is more than 5 % of it, and needs
+    none.
+
+    Rates are never late: what they do not cover was not counted.
+    """
+    missed = (1 - covered.share) * seconds
+    late = longest_step(every_s)
+    return any(sample.seconds for sample in samples) or missed > late or covered.longest_s > late
+
+
+def why_no_energy(host: str, of: Sequence[Stretch], seconds: float) -> str:
+    """Say why `energy` gives no joules for at least one reading."""
+    if len(of) < FEWEST:
+        return say.energy_readings(host=host, least=FEWEST, readings=len(of))
+    share = spanned(of, seconds)
+    return say.energy_gaps(host=host, share=share_figure(share))
+
+
+def _samples(
+    evidence: Evidence,
+    verdict: Verdict,
+    job: j.JobCollected,
+    probe: Probe,
+    window: tuple[float, float],
+    problems: Mapping[str, Problem | None],
+    gaps: dict[str, Gap],
+) -> tuple[Sample, ...]:
+    of = f"{PROBE}{probe.name}:{job.host}"
+    problem = first_problem(problems[f"{job.directory}/{name}"] for name in job.files)
+    if problem:
+        gaps[of] = Gap("error", problem)
+        return ()
+    try:
+        with broken_alone(probe.name):
+            samples = parse_probe(evidence, verdict, job, probe.name, window)
+            some_failed = probe_gaps(evidence, verdict, job, probe.name, window)
+        require_declared(probe.name, samples)
+    except RunnerError as error:
+        gaps[of] = Gap("error", say.no_samples(probe=probe.name, host=job.host, said=error))
+        return ()
+    if not samples:
+        gaps[of] = Gap("warning", say.no_sample(probe=probe.name, host=job.host))
+    elif some_failed:
+        gaps[of] = Gap("warning", some_failed)
+    return samples
+
+
+def _interval(samples: Sequence[Sample]) -> float:
+    """Return the interval of a host that is simulated or was measured elsewhere: it may be longer than asked for."""
+    times = sorted({sample.time for sample in samples})
+    return min((b - a for a, b in pairwise(times)), default=0.0)
+
+
+def _tell(gaps: dict[str, Gap], of: str, text: str) -> None:
+    before = gaps.get(of)
+    gaps[of] = Gap("warning", say.both(first=before.text, then=text) if before else text)
+
+
+def _patchy(probe: Probe, host: str, covered: Coverage) -> str:
+    return say.patchy(
+        probe=probe.name, host=host, share=share_figure(covered.share), seconds=figure(covered.longest_s, ".1f")
+    )

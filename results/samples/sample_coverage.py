@@ -1,0 +1,55 @@
+"""The share of the measured windows that the probes sampled. With little coverage, a mean covers only a part of the
+window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+TOLD = 0.95
+"""With less coverage than this, the brief says so. With more than the rest in gaps, there is no energy."""
+
+
+class _Store(Protocol):
+    def sql(self, text: str) -> Any: ...
+
+
+class Patchy(NamedTuple):
+    """A probe that sampled too little in `cells` of `of` measured cells, and nothing at all in `without` of them.
+
+    `share` is the least coverage, in `cell`. Of several hosts, the one with the least counts.
+    """
+
+    probe: str
+    cells: int
+    of: int
+    without: int
+    share: float
+    cell: str
+
+
+def shares(store: _Store) -> dict[tuple[str, str], float]:
+    """Return the coverage by probe and measured cell. It is 1 when no note reports a gap, as a late reading is none."""
+    rows: Sequence[Sequence[Any]] = store.sql(
+        "SELECT probe, cell_id, min(CASE WHEN share = 0 OR told.origin IS NOT NULL THEN share ELSE 1.0 END) AS least "
+        "FROM coverage JOIN cells USING (run_id, cell_id) "
+        "LEFT JOIN (SELECT DISTINCT cell_id AS of_cell, origin FROM notes WHERE severity <> 'info') AS told "
+        "ON of_cell = cell_id AND told.origin = concat('probe:', probe, ':', node) "
+        "WHERE status = 'ok' GROUP BY probe, cell_id ORDER BY probe, least, cell_id"
+    ).rows
+    return {(str(probe), str(cell)): float(share) for probe, cell, share in rows}
+
+
+def patchy(store: _Store) -> list[Patchy]:
+    """Return the probes that sampled less than 95 % of the measured window of some cell, by name."""
+    by_probe: dict[str, list[tuple[float, str]]] = {}
+    for (probe, cell), share in shares(store).items():
+        by_probe.setdefault(probe, []).append((share, cell))
+    found = []
+    for probe, known in by_probe.items():
+        little = [share for share, _ in known if share < TOLD]
+        if little:
+            share, cell = known[0]
+            found.append(Patchy(probe, len(little), len(known), little.count(0.0), share, cell))
+    return found

@@ -1,0 +1,1 @@
+"""The store: Parquet tables, views and the DuckDB file over them."""

@@ -1,0 +1,296 @@
+"""Writing the store: Parquet tables and a DuckDB file over them, completely or not at all.
+
+Everything is written to `store/.building`, under a lock that only builders take, and renamed into place at the end.
+All tables of one build carry its id, so that a reader that comes between the renames notices, and reads again.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import time
+import types
+import typing
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import benchbrief
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.dsl.bench_error import FULL
+from benchbrief.results.store.measure_views import VIEWS
+from benchbrief.results.store.metric_views import create_views, statements_of
+from benchbrief.results.store.run_sentences import Sentences
+from benchbrief.results.store.store_manifest import MANIFEST, write_store_manifest
+from benchbrief.results.store.store_schema import (
+    SCHEMA_VERSION,
+    TABLES,
+    HistogramBucket,
+    MetaRow,
+    OperationRow,
+    SentenceRow,
+)
+from benchbrief.results.store_errors import NoRoom, ResultsError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from benchbrief.results.ingest.run_evidence import Evidence
+
+STORE = "store"
+DATABASE = "results.duckdb"
+BUILD = b"benchbrief.build"
+PARQUET = tuple(f"{table}.parquet" for table in TABLES)
+FILES = (*PARQUET, DATABASE)
+_BUILDING = ".building"
+_LOCK = ".lock"
+_LOCK_TIMEOUT_S = 120.0
+_GROUP = 100_000
+"""Rows and histogram buckets of a row group."""
+_BATCH = 10_000
+"""Rows and histogram buckets in memory as Python objects, which take ten times as much as Arrow's columns."""
+_DATABASE_MEMORY = "128MB"
+"""For copying the tables. DuckDB advises this for one thread, and copies 3.6 million samples as fast as with more."""
+_ROOM = 16 << 20
+"""Bytes that a database takes beyond its tables: a block of each column, and of each view's text."""
+_FREE_SPACE = "free some space, then `bench rebuild`"
+
+
+def rebuild(run_dir: Path, plan: Plan | None = None, evidence: Evidence | None = None) -> Path:
+    """Build a run's store again from its journal and raw outputs. Returns its folder. Raises RunnerError, NoRoom.
+
+    `plan` is the run's own, and `evidence` what its journal says, when they were read before.
+    """
+    store = run_dir / STORE
+    try:
+        with _builder(store) as building:
+            from benchbrief.results.ingest.run_evidence import (
+                read_evidence,  # imported late: a reader of a built store needs no runners
+            )
+
+            build = _write_tables(evidence or read_evidence(run_dir, plan), building)
+            _write_database(building)
+            write_store_manifest(building, build, FILES)
+            for name in (*FILES, MANIFEST):  # the manifest last: a reader takes nothing before it
+                (building / name).replace(store / name)
+    except OSError as error:
+        if error.errno in FULL:
+            raise NoRoom(f"{store} can't be written: {os.strerror(error.errno)}", _FREE_SPACE) from error
+        message = f"{error.filename or store} can't be written: {error.strerror}"
+        raise ResultsError(message, "check its permissions") from error
+    return store
+
+
+def build_tables(run_dir: Path, folder: Path) -> None:
+    """Build only the Parquet tables, in an empty folder elsewhere. The run's own store stays unchanged."""
+    from benchbrief.results.ingest.run_evidence import read_evidence
+
+    build = _write_tables(read_evidence(run_dir), folder)
+    write_store_manifest(folder, build, PARQUET)
+
+
+@contextmanager
+def _builder(store: Path) -> Iterator[Path]:
+    """Yield an empty directory to build in, for one process at a time. It is removed with its contents."""
+    store.mkdir(parents=True, exist_ok=True)
+    lock = os.open(store / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    building = store / _BUILDING
+    try:
+        _wait_for(lock, store)
+        shutil.rmtree(building, ignore_errors=True)
+        building.mkdir()
+        yield building
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+        os.close(lock)
+
+
+def is_building(store: Path) -> bool:
+    """Return whether a process builds the store now."""
+    try:
+        lock = os.open(store / _LOCK, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+def _wait_for(lock: int, store: Path) -> None:
+    deadline = time.monotonic() + _LOCK_TIMEOUT_S
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise ResultsError(
+                    f"another process has been building {store} for {_LOCK_TIMEOUT_S:.0f} s",
+                    "wait for it, then try again",
+                ) from None
+            time.sleep(0.02)  # between two checks of the lock
+
+
+def _write_tables(evidence: Evidence, building: Path) -> str:
+    """Write the tables. Returns the id of the build."""
+    from benchbrief.results.ingest.ingest_run import ingest
+
+    build = uuid.uuid4().hex
+    writers = {row: _TableWriter(building / f"{name}.parquet", row, build) for name, row in TABLES.items()}
+    try:
+        meta = MetaRow(SCHEMA_VERSION, build, benchbrief.__version__, evidence.journal_bytes, evidence.journal_sum)
+        writers[MetaRow].add(meta)
+        sentences = Sentences()
+        for row in ingest(evidence):
+            writers[type(row)].add(row)
+            sentences.add(row)
+        for sentence in sentences.rows(evidence.run_id):
+            writers[SentenceRow].add(sentence)
+    finally:
+        for writer in writers.values():
+            writer.close()
+        _give_back()
+    return build
+
+
+def _give_back() -> None:
+    """Return freed memory to the system. Arrow keeps it, and DuckDB, which needs memory next, can't use it."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+
+
+class _TableWriter:
+    """A Parquet file written in row groups, so that a long run's samples need not fit in memory."""
+
+    def __init__(self, path: Path, row: type[tuple[object, ...]], build: str) -> None:
+        import pyarrow.parquet as pq
+
+        self._schema = arrow_schema(row).with_metadata({BUILD: build.encode()})
+        self._writer: pq.ParquetWriter = pq.ParquetWriter(path, self._schema, compression="zstd")
+        self._rows: list[tuple[object, ...]] = []
+        self._rows_size = 0
+        self._batches: list[pa.RecordBatch] = []
+        self._batches_size = 0
+
+    def add(self, row: tuple[object, ...]) -> None:
+        self._rows.append(row)
+        self._rows_size += 1
+        if isinstance(row, OperationRow):
+            self._rows_size += len(row.histogram or ())
+        if self._rows_size >= _BATCH:
+            self._pack()
+            if self._batches_size >= _GROUP:
+                self._write()
+
+    def _pack(self) -> None:
+        import pyarrow as pa
+
+        columns = zip(*self._rows, strict=True)
+        arrays = [pa.array(column, type=field.type) for column, field in zip(columns, self._schema, strict=True)]
+        self._batches.append(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
+        self._batches_size += self._rows_size
+        self._rows.clear()
+        self._rows_size = 0
+
+    def _write(self) -> None:
+        import pyarrow as pa
+
+        self._writer.write_table(pa.Table.from_batches(self._batches, schema=self._schema))
+        self._batches.clear()
+        self._batches_size = 0
+
+    def close(self) -> None:
+        if self._rows:
+            self._pack()
+        if self._batches:
+            self._write()
+        self._writer.close()
+
+
+def arrow_schema(row: type[tuple[object, ...]]) -> pa.Schema:
+    """Return the columns of a named tuple: its fields' types, nullable when optional."""
+    import pyarrow as pa
+
+    fields = []
+    for name, hint in typing.get_type_hints(row).items():
+        options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+        (kind,) = (option for option in options if option is not types.NoneType)
+        fields.append(pa.field(name, _arrow_type(kind), nullable=types.NoneType in options))
+    return pa.schema(fields)
+
+
+def _arrow_type(kind: Any) -> pa.DataType:
+    import pyarrow as pa
+
+    if kind == tuple[HistogramBucket, ...]:
+        return pa.list_(pa.struct(list(arrow_schema(HistogramBucket))))
+    return {bool: pa.bool_(), str: pa.string(), int: pa.int64(), float: pa.float64(), datetime: pa.timestamp("us")}[
+        kind
+    ]
+
+
+def _write_database(building: Path) -> None:
+    """Write a DuckDB file that needs no others: with copies of the tables, and the views over them."""
+    import duckdb
+
+    path = building / DATABASE
+    # By default DuckDB takes four fifths of the machine's memory, and each thread holds its own row groups. Copying is
+    # mostly compression, so a second thread gains little. What does not fit goes to the disk.
+    sparing = {"threads": 1, "temp_directory": str(building / "spilled")}
+    try:
+        try:
+            _copy_tables(building, path, {**sparing, "memory_limit": _DATABASE_MEMORY})
+        except (duckdb.OutOfMemoryException, duckdb.TransactionException):
+            # A row group of large histograms has to fit in memory, however much that takes.
+            path.unlink(missing_ok=True)
+            _copy_tables(building, path, sparing)
+    except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException) as error:
+        raise OSError(_why_unwritable(building), str(error), str(path)) from error
+
+
+def _why_unwritable(building: Path) -> int:
+    """Return the file system's errno for a file of the size of the tables; EIO where it has room for one.
+
+    DuckDB's exceptions carry no errno.
+    """
+    size = sum((building / f"{table}.parquet").stat().st_size for table in TABLES) + _ROOM
+    try:
+        with (building / f"{DATABASE}.room").open("wb") as file:
+            if not hasattr(os, "posix_fallocate"):  # on macOS
+                return errno.EIO if shutil.disk_usage(building).free >= size else errno.ENOSPC
+            os.posix_fallocate(file.fileno(), 0, size)
+    except OSError as error:
+        return error.errno or errno.EIO
+    return errno.EIO
+
+
+def _copy_tables(building: Path, path: Path, settings: dict[str, Any]) -> None:
+    import duckdb
+
+    with duckdb.connect(str(path), config=settings) as connection:
+        for table in TABLES:
+            connection.execute(f"CREATE TABLE {table} AS FROM {parquet_scan(building / f'{table}.parquet')}")
+        connection.execute(VIEWS)
+        create_views(connection, statements_of(connection))
+        connection.execute("CHECKPOINT")  # errors at the end of the connection are silent
+
+
+def parquet_scan(path: Path) -> str:
+    """Return SQL that reads one Parquet file."""
+    return f"read_parquet({sql_text(path.absolute())})"
+
+
+def sql_text(value: object) -> str:
+    """Quote a text for SQL."""
+    return "'" + str(value).replace("'", "''") + "'"

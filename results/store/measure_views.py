@@ -1,0 +1,126 @@
+"""The `measure` views over a store's tables: what metrics, and the SQL of users, are computed over.
+
+They have one row for each combination of their dimensions, for cells with status ok only:
+
+    measure.throughput  experiment, hardware, workload, threads, target, phase, repeat, operation, value
+                        [ops/s]; phase NULL is the whole measured window; operation 'all' is the total; a row for each
+                        repeat: measure.spread has the mean over them
+    measure.latency     experiment, hardware, workload, threads, target, phase, repeat, operation, kind, statistic,
+                        value [s], reported; repeat NULL is merged over repeats; phase NULL is the whole window
+    measure.errors      experiment, hardware, workload, threads, target, phase, repeat, value
+                        [share of operations, 0..1]
+    measure.sample      measure, experiment, hardware, workload, threads, target, repeat, node, time, value
+                        [base unit]; devices summed (shares, times, temperatures, speeds: averaged); time in whole
+                        seconds from the start of the measured window; each second that a reading stands for has one
+                        row, the mean over that second
+    measure.mean        measure, experiment, hardware, workload, threads, target, repeat, node, value [base unit]: the
+                        mean over the time of the measured window that was sampled; of what a disk's requests took,
+                        that of the requests; and the sizes of databases, which are no means
+    measure.cells       experiment, hardware, workload, threads, target, repeat: every planned cell, done or not, but
+                        for those that a search did not need
+    measure.spread      experiment, hardware, workload, threads, target, phase, operation, repeats, mean, sd, cv:
+                        throughput over repeats [ops/s]; sd and cv are NULL with fewer than two
+
+    metric.NAME         the spec's metric of that name, as the run was planned: its dimensions, then value, in the unit
+                        that the table `metrics` has; a missing value is NULL
+
+Types and units are those of the tables (`store_schema.py`).
+"""
+
+from __future__ import annotations
+
+VIEWS = """
+CREATE SCHEMA measure;
+
+-- The mean of samples over the time that they stand for; where that is not told, all are alike.
+CREATE MACRO measure.over_time(value, from_s, to_s) AS
+coalesce(sum(value * (to_s - from_s)) / nullif(sum(to_s - from_s) FILTER (WHERE value IS NOT NULL), 0), avg(value));
+
+-- Shares, times, temperatures and speeds don't add up over the devices of a node.
+CREATE MACRO measure.over_devices(value, unit) AS
+CASE WHEN any_value(unit) IN ('', '1', '%', 'share', 's', 'degC', 'K', 'Hz', 'rpm') THEN avg(value) ELSE sum(value) END;
+
+CREATE VIEW measure.cells AS
+SELECT experiment, hardware, workload, threads, target, repeat FROM main.cells WHERE status <> 'skipped';
+
+CREATE VIEW measure.throughput AS
+SELECT experiment, hardware, workload, threads, target, phase, repeat, operation, ops_per_s AS value
+FROM main.throughput JOIN main.cells USING (run_id, cell_id)
+WHERE status = 'ok';
+
+CREATE VIEW measure.latency AS
+SELECT experiment, hardware, workload, threads, target, phase, repeat, operation, kind, statistic, value_s AS value,
+       reported
+FROM main.latency
+WHERE source IS NULL;
+
+CREATE VIEW measure.errors AS
+SELECT experiment, hardware, workload, threads, target, phase, repeat,
+       errors / nullif(count + errors, 0) AS value
+FROM main.throughput JOIN main.cells USING (run_id, cell_id)
+WHERE status = 'ok' AND operation = 'all';
+
+CREATE VIEW measure.sample AS
+SELECT measure, experiment, hardware, workload, threads, target, repeat, node, time, value
+FROM (
+    SELECT run_id, cell_id, measure, node, time,
+           measure.over_devices(value, unit) AS value
+    FROM (
+        SELECT run_id, cell_id, measure, node, device, unit, time, measure.over_time(value, from_s, to_s) AS value
+        FROM (
+            SELECT run_id, cell_id, measure, node, device, unit, value, time,
+                   greatest(from_s, time) AS from_s, greatest(from_s, time, least(to_s, time + 1)) AS to_s
+            FROM (
+                SELECT *, unnest(range(first, greatest(last, first + 1))) AS time
+                FROM (
+                    -- A millionth of a second is rounding. What stands for no time is in the second of its reading.
+                    SELECT *,
+                           floor(CASE WHEN to_s > from_s THEN from_s + 1e-6 ELSE t_s END)::BIGINT AS first,
+                           ceil(CASE WHEN to_s > from_s THEN to_s - 1e-6 ELSE t_s END)::BIGINT AS last
+                    FROM main.samples
+                )
+            )
+        )
+        GROUP BY run_id, cell_id, measure, node, device, unit, time
+    )
+    GROUP BY run_id, cell_id, measure, node, time
+) JOIN main.cells USING (run_id, cell_id)
+WHERE status = 'ok';
+
+CREATE VIEW measure.mean AS
+SELECT measure, experiment, hardware, workload, threads, target, repeat, node,
+       measure.over_devices(value, unit) AS value
+FROM (
+    SELECT run_id, cell_id, measure, node, device, unit, measure.over_time(value, from_s, to_s) AS value
+    FROM main.samples
+    WHERE measure NOT IN ('disk.read_await', 'disk.write_await')
+    GROUP BY run_id, cell_id, measure, node, device, unit
+) JOIN main.cells USING (run_id, cell_id)
+WHERE status = 'ok'
+GROUP BY run_id, cell_id, measure, experiment, hardware, workload, threads, target, repeat, node
+UNION ALL
+-- What the requests of a disk took is weighted by how many there were. Where that is not known, all readings are alike.
+SELECT measure, experiment, hardware, workload, threads, target, repeat, node,
+       coalesce(sum(value * requests) / nullif(sum(requests) FILTER (WHERE value IS NOT NULL), 0), avg(value))
+FROM (
+    SELECT a.*, n.value * coalesce(nullif(n.to_s - n.from_s, 0), 1) AS requests
+    FROM main.samples AS a
+    LEFT JOIN main.samples AS n
+      ON n.measure = CASE a.measure WHEN 'disk.read_await' THEN 'disk.reads' ELSE 'disk.writes' END
+      AND n.run_id = a.run_id AND n.cell_id = a.cell_id AND n.node = a.node AND n.device = a.device AND n.t_s = a.t_s
+    WHERE a.measure IN ('disk.read_await', 'disk.write_await')
+) JOIN main.cells USING (run_id, cell_id)
+WHERE status = 'ok'
+GROUP BY ALL
+UNION ALL
+SELECT measure, experiment, hardware, workload, threads, target, repeat, node, value
+FROM main.sizes JOIN main.cells USING (run_id, cell_id)
+WHERE status = 'ok';
+
+CREATE VIEW measure.spread AS
+SELECT experiment, hardware, workload, threads, target, phase, operation,
+       count(value) AS repeats, avg(value) AS mean, stddev_samp(value) AS sd,
+       stddev_samp(value) / nullif(avg(value), 0) AS cv
+FROM measure.throughput
+GROUP BY ALL;
+"""

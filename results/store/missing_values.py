@@ -1,0 +1,117 @@
+"""Why the store has no value where a query asks for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from benchbrief.compiler.messages.text import Text, joined, word
+from benchbrief.compiler.planning.plan import Query, Read
+from benchbrief.results.messages.result_messages import say
+from benchbrief.results.query.user_query import Table
+from benchbrief.results.store.run_sentences import read_sentences
+
+Key = str | float | None
+"""A value of a dimension."""
+
+
+class MissingValues:
+    """The reasons for missing values of one store. `sql` queries it; `imported`: its numbers were measured
+    elsewhere."""
+
+    def __init__(self, sql: Callable[[str], Table], imported: bool) -> None:
+        self._sql = sql
+        self._imported = imported
+
+    def reason(self, query: Query, keys: Sequence[Key]) -> str:
+        """Return why there is no value for these keys: a cell behind them is not ok, or lacks such a number."""
+        known: dict[str, Key] = dict(zip(query.dims, keys, strict=True))
+        reads = query.reads or ()
+        told = query.reads is not None  # by keys alone, as an older plan has no `reads`
+        bad = [cell for cell in self._bad_cells if _concerns(cell, known, reads if told else None)]
+        if bad:
+            first = bad[0]
+            status, what = word(first["status"]), self._said(first["reason"])
+            said = say.cell_bad(cell=first["cell_id"], status=status, what=what)
+            return say.and_more(said=said, n=len(bad) - 1) if len(bad) > 1 else said
+        for gap in self._gaps:
+            if _concerns(gap, known, [read for read in reads if read.statistic == gap["statistic"]]):
+                return self._said(gap["reason"])
+        for gap in self._unsized:
+            if _concerns(gap, known, [read for read in reads if read.measure == gap["measure"]]):
+                return self._said(gap["reason"])
+        for gap in self._unsampled:
+            if _concerns(gap, known, [read for read in reads if read.probe == gap["probe"]]):
+                return self._said(gap["text"])
+        if not told and not query.absent:
+            return say.no_value_of_plan()
+        if query.absent:
+            # An earlier version kept the sentence itself.
+            return query.absent if isinstance(query.absent, str) else joined(map(word, query.absent), say.both)
+        if self._imported:
+            return say.not_imported()
+        if reads and not any(_concerns(cell, known, reads) for cell in self._good_cells):
+            return say.not_measured()
+        if query.divides is not False:  # True, or not known of an earlier version's plan
+            return say.divided()
+        return say.no_such_value()
+
+    @cached_property
+    def _good_cells(self) -> list[dict[str, Any]]:
+        return self._records(
+            "SELECT experiment, hardware, workload, threads, target, repeat FROM cells WHERE status = 'ok'"
+        )
+
+    @cached_property
+    def _bad_cells(self) -> list[dict[str, Any]]:
+        return self._records(
+            "SELECT cell_id, status, reason, experiment, hardware, workload, threads, target, repeat "
+            "FROM cells WHERE status <> 'ok' ORDER BY status = 'skipped'"  # skipped cells explain least
+        )
+
+    @cached_property
+    def _gaps(self) -> list[dict[str, Any]]:
+        """Return the missing latencies."""
+        return self._records(
+            "SELECT statistic, reason, experiment, hardware, workload, threads, target, phase, repeat, operation "
+            "FROM latency WHERE value_s IS NULL AND source IS NULL"
+        )
+
+    @cached_property
+    def _unsized(self) -> list[dict[str, Any]]:
+        """Return the missing sizes of databases."""
+        return self._records(
+            "SELECT measure, sizes.reason, experiment, hardware, workload, threads, target, repeat "
+            "FROM sizes JOIN cells USING (run_id, cell_id) WHERE value IS NULL"
+        )
+
+    @cached_property
+    def _unsampled(self) -> list[dict[str, Any]]:
+        """Return the probes that gave no samples in a cell."""
+        return self._records(
+            "SELECT split_part(notes.origin, ':', 2) AS probe, text, experiment, hardware, workload, threads, target, "
+            "repeat FROM notes JOIN cells USING (run_id, cell_id) WHERE notes.origin LIKE 'probe:%'"
+        )
+
+    def _records(self, sql: str) -> list[dict[str, Any]]:
+        table = self._sql(sql)
+        return [dict(zip(table.columns, row, strict=True)) for row in table]
+
+    def _said(self, text: object) -> str:
+        """Return a text of the store as its sentence; unchanged, when it has no code."""
+        return self._sentences.get(str(text), str(text))
+
+    @cached_property
+    def _sentences(self) -> Mapping[str, Text]:
+        return read_sentences(self._sql("SELECT text, message FROM sentences").rows)
+
+
+def _concerns(record: Mapping[str, Any], known: Mapping[str, Key], reads: Iterable[Read] | None) -> bool:
+    """Return whether a query's row uses a cell, or a latency: both have the same keys, and the row reads a measure
+    of it.
+
+    Without `reads`, that is unknown.
+    """
+    has_keys = all(record[dim] == key for dim, key in known.items() if dim in record)
+    return has_keys and (reads is None or any(read.covers(record) for read in reads))

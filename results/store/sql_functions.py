@@ -1,0 +1,68 @@
+"""The statistics that a plan's SQL may call: Python functions in DuckDB, made when a query first needs one.
+
+    bench_half_width(values)            half the width of the mean's 95 % confidence interval
+    bench_p_value(a, b, percentile)     how likely so large a difference is if there is none
+    bench_usl(loads, rates, field)      a number of the Universal Scalability Law fitted to a ramp
+
+`values`, `a`, `b`, `loads` and `rates` are lists; an unknown result is NULL.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from benchbrief.results.analysis.scalability import NoFit, fit_usl
+from benchbrief.results.analysis.significance import p_value
+from benchbrief.runners.measurement.confidence_interval import t_interval
+
+if TYPE_CHECKING:
+    import duckdb
+
+PREFIX = "bench_"
+_List: TypeAlias = list[float | None] | None
+
+
+def _half_width(values: _List) -> float | None:
+    known = _known(values)
+    if known is None or len(known) < 2:
+        return None
+    low, high = t_interval(len(known), statistics.fmean(known), statistics.stdev(known))
+    return None if low is None or high is None else (high - low) / 2
+
+
+def _p_value(a: _List, b: _List, percentile: bool) -> float | None:
+    left, right = _known(a), _known(b)
+    return None if left is None or right is None else p_value(left, right, percentile=percentile)
+
+
+def _usl(loads: _List, rates: _List, field: str) -> float | None:
+    x, y = _known(loads), _known(rates)
+    fitted = NoFit("") if x is None or y is None else fit_usl(x, y)
+    found = None if isinstance(fitted, NoFit) else getattr(fitted, field)
+    return found if found is not None and math.isfinite(found) else None
+
+
+def _known(values: _List) -> list[float] | None:
+    """Return the list when no value is missing."""
+    if values is None:
+        return None
+    known = [value for value in values if value is not None]
+    return known if len(known) == len(values) else None
+
+
+_FUNCTIONS: dict[str, tuple[Callable[..., float | None], list[Any]]] = {
+    "bench_half_width": (_half_width, ["DOUBLE[]"]),
+    "bench_p_value": (_p_value, ["DOUBLE[]", "DOUBLE[]", "BOOLEAN"]),
+    "bench_usl": (_usl, ["DOUBLE[]", "DOUBLE[]", "VARCHAR"]),
+}
+
+
+def register(connection: duckdb.DuckDBPyConnection) -> None:
+    """Register the functions with a connection, once for each."""
+    from duckdb.func import FunctionNullHandling
+
+    for name, (function, parameters) in _FUNCTIONS.items():
+        connection.create_function(name, function, parameters, "DOUBLE", null_handling=FunctionNullHandling.SPECIAL)

@@ -1,0 +1,343 @@
+"""The read side of a run's results: tables and `measure` views in memory. They are read-only and isolated.
+
+No file is held or locked: the small tables are copied, and the large ones are read from their Parquet files as
+needed.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from benchbrief.compiler.planning.plan import Query
+from benchbrief.dsl.bench_error import FULL
+from benchbrief.results.analysis.repeat_spread import Confidence, t_interval
+from benchbrief.results.messages.result_messages import say
+from benchbrief.results.query.user_query import Table, ask, ask_in_batches, checked
+from benchbrief.results.store import sql_functions
+from benchbrief.results.store.build_store import (
+    BUILD,
+    FILES,
+    PARQUET,
+    STORE,
+    build_tables,
+    is_building,
+    parquet_scan,
+    rebuild,
+    sql_text,
+)
+from benchbrief.results.store.measure_views import VIEWS
+from benchbrief.results.store.metric_views import asks_for_metrics, create_views, statements_of
+from benchbrief.results.store.missing_values import MissingValues
+from benchbrief.results.store.store_manifest import MANIFEST, StoreManifest, read_store_manifest
+from benchbrief.results.store.store_schema import SCHEMA_VERSION, TABLES
+from benchbrief.results.store_errors import NoRoom, ResultsError
+from benchbrief.runners.journal.journal_file import JOURNAL, has_grown
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+__all__ = ["Row", "Store", "Table", "fresh_store", "open_store", "rebuild", "rebuilt_store", "store_problem"]
+
+Key = str | int | float | None
+_LARGE = 1 << 20
+"""Larger table files, in bytes, are read as needed: in memory they take about 20 times as much."""
+_MEANS = "measure.mean"
+_KEEP_MEANS = """
+BEGIN TRANSACTION;
+CREATE TABLE measure.kept AS FROM measure.mean;
+DROP VIEW measure.mean;
+ALTER TABLE measure.kept RENAME TO mean;
+COMMIT;
+"""
+"""Reading all samples takes longer than the rest of a query, and a brief asks for dozens of means."""
+_SETTLE_S = 5.0
+"""How long, in seconds, a reader waits until a builder has renamed all its files."""
+
+
+class Row(tuple[Key, ...]):
+    """A value of a query: the keys of the query's `dims` in order, then the value. A missing value has a `reason`."""
+
+    reason: str | None
+
+    def __new__(cls, keys: Sequence[Key], value: float | None, reason: str | None = None) -> Self:
+        row = super().__new__(cls, (*keys, value))
+        row.reason = reason
+        return row
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        return self[:-1]
+
+    @property
+    def value(self) -> float | None:
+        return self[-1]  # type: ignore[return-value]  # a number or None by construction
+
+
+class Store:
+    """Use `open_store`. Not safe for several threads at once."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, run_dir: Path) -> None:
+        self._connection = connection
+        self._has_functions = self._has_means = self._has_metrics = False
+        self.run_dir = run_dir
+        self.mended = ""
+        """What was wrong with the tables, so that they were rebuilt when opened; "" when nothing was."""
+        self._ranks = self._order_of_names()
+        self.simulated = any(simulated for (simulated,) in self._rows("SELECT simulated FROM runs"))
+        """Whether the numbers come from a model, so that nothing was measured."""
+        self.imported = any(origin == "imported" for (origin,) in self._rows("SELECT origin FROM runs"))
+        """Whether the numbers were measured elsewhere."""
+        self._missing = MissingValues(self.sql, self.imported)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def query(self, query: Query) -> list[Row]:
+        """Return the values of a plan's query in the order of the plan, then of the numbers. Raises ResultsError."""
+        found = self.sql(query.sql)
+        width = len(query.dims)
+        if len(found.columns) != width + 1:
+            raise ResultsError(
+                f"`{query.text}` gives {len(found.columns)} columns, not {width + 1}",
+                "the plan was made by another benchbrief: run the spec again",
+            )
+        rows = []
+        for *keys, value in found.rows:
+            if value is None:
+                rows.append(Row(keys, None, self._missing.reason(query, keys)))
+            elif not math.isfinite(value):
+                rows.append(Row(keys, None, say.divided_by_zero()))
+            else:
+                rows.append(Row(keys, float(value)))
+        return sorted(rows, key=lambda row: tuple(self._rank(d, k) for d, k in zip(query.dims, row.keys, strict=True)))
+
+    def sql(self, text: str) -> Table:
+        """Return the answer to one SELECT (or DESCRIBE, SHOW, SUMMARIZE, EXPLAIN). Raises ResultsError for anything
+        else."""
+        self._prepare(text)
+        return ask(self._connection, text)
+
+    def _prepare(self, text: str) -> None:
+        """Make what only some statements need. Raises ResultsError."""
+        statements = []
+        if asks_for_metrics(text) and not self._has_metrics:
+            self._has_metrics = True
+            statements = statements_of(self._connection)
+        if sql_functions.PREFIX in f"{text}{statements}" and not self._has_functions:
+            sql_functions.register(self._connection)
+            self._has_functions = True
+        if statements:
+            create_views(self._connection, statements)
+        if _MEANS in text and not self._has_means:
+            checked(self._connection, text)
+            self._keep_means()
+
+    def _keep_means(self) -> None:
+        """Keep all means or none. If it fails (too little memory), the statement itself reports that."""
+        import duckdb
+
+        self._has_means = True
+        try:
+            self._connection.execute(_KEEP_MEANS)
+        except duckdb.Error:
+            self._connection.execute("ROLLBACK")
+
+    def batches(self, text: str) -> AbstractContextManager[pa.RecordBatchReader]:
+        """Return the same answer as Arrow batches, of any size. Raises ResultsError."""
+        self._prepare(text)
+        return ask_in_batches(self._connection, text)
+
+    def confidence(self, operation: str = "all") -> list[Confidence]:
+        """Return throughput over the repeats of each point, for the whole measured window, with its 95 % interval."""
+        spread = self._rows(
+            "SELECT experiment, hardware, workload, threads, target, repeats, mean, sd, cv FROM measure.spread "
+            "WHERE phase IS NULL AND operation = ? AND repeats > 0 ORDER BY ALL",
+            [operation],
+        )
+        return [Confidence(*row, *t_interval(*row[-4:-1])) for row in spread]
+
+    def _rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, parameters).fetchall()
+
+    def _order_of_names(self) -> dict[str, dict[Key, int]]:
+        """Return the place of each name in the plan, which is the order of the cells."""
+        ranks: dict[str, dict[Key, int]] = {"experiment": {}, "hardware": {}, "workload": {}}
+        for row in self._rows("SELECT experiment, hardware, workload FROM cells"):
+            for names, name in zip(ranks.values(), row, strict=True):
+                names.setdefault(name, len(names))
+        return ranks
+
+    def _rank(self, dim: str, key: Key) -> tuple[int, float, str]:
+        if key is None:
+            return (0, 0.0, "")
+        if isinstance(key, str):
+            return (1, self._ranks.get(dim, {}).get(key, math.inf), key)
+        return (1, float(key), "")
+
+
+class _Unusable(Exception):
+    """The store's files are missing, damaged, or of another version."""
+
+
+class _Damaged(_Unusable):
+    """A file is not the one that was built."""
+
+
+def open_store(run_dir: Path) -> Store:
+    """Return a run's store. Builds it first when it is missing, damaged, or of another version.
+
+    Raises RunnerError.
+    """
+    import duckdb
+
+    store = run_dir / STORE
+    try:
+        return _opened(run_dir, store)
+    except (_Unusable, duckdb.Error, OSError) as error:
+        problem = str(error) if isinstance(error, _Damaged) else ""
+    rebuild(run_dir)
+    try:
+        found = _opened(run_dir, store)
+    except (_Unusable, duckdb.Error, OSError) as error:
+        why = str(error).splitlines()[0]
+        raise ResultsError(f"{store} can't be read, although it was just built: {why}") from error
+    found.mended = problem
+    return found
+
+
+def _opened(run_dir: Path, store: Path) -> Store:
+    """Open the store. Raises _Unusable, OSError, duckdb.Error."""
+    import duckdb
+
+    deadline = time.monotonic() + _SETTLE_S
+    while True:
+        building, manifest = is_building(store), read_store_manifest(store)
+        connection = duckdb.connect(":memory:")
+        try:
+            if manifest is None:
+                damaged = (store / MANIFEST).exists()
+                raise _Damaged(f"{MANIFEST} can't be read") if damaged else _Unusable("it has no manifest")
+            _load(connection, store, manifest)
+            return Store(connection, run_dir)
+        except (_Unusable, duckdb.Error, OSError):
+            connection.close()
+            settled = not building and not is_building(store) and read_store_manifest(store) == manifest
+            if settled or time.monotonic() > deadline:
+                raise
+        time.sleep(0.005)  # a builder renames its files, so try again
+
+
+@contextmanager
+def rebuilt_store(run_dir: Path) -> Iterator[Store]:
+    """Yield a store that is built elsewhere from the run's journal and raw outputs. Raises RunnerError."""
+    with tempfile.TemporaryDirectory(prefix="benchbrief-") as folder:
+        try:
+            build_tables(run_dir, Path(folder))
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            why = f"{folder} has no room for the tables of {run_dir.name}: {os.strerror(error.errno)}"
+            raise NoRoom(why, "free some space there, or name another folder in TMPDIR") from error
+        with _opened(run_dir, Path(folder)) as store:
+            yield store
+
+
+def fresh_store(run_dir: Path) -> Store:
+    """Return the store, as `open_store` does, rebuilt when the journal has grown: for a run in progress."""
+    store = open_store(run_dir)
+    if not _is_outgrown(store):
+        return store
+    store.close()
+    rebuild(run_dir)
+    grown = open_store(run_dir)
+    grown.mended = grown.mended or store.mended
+    return grown
+
+
+@contextmanager
+def unchanged_store(run_dir: Path, *, grown_too: bool = False) -> Iterator[Store]:
+    """Yield the run's tables as they are, or tables built elsewhere when those can't be used. Changes nothing in
+    the run.
+
+    Also builds others when the journal has grown, unless `grown_too` accepts that. Raises RunnerError.
+    """
+    import duckdb
+
+    try:
+        found = _opened(run_dir, run_dir / STORE)
+    except (_Unusable, duckdb.Error, OSError):
+        found = None
+    if found is not None:
+        with found:
+            if grown_too or not _is_outgrown(found):
+                yield found
+                return
+    with rebuilt_store(run_dir) as built:
+        yield built
+
+
+def _is_outgrown(store: Store) -> bool:
+    """Return whether the run's journal has grown since the tables were built."""
+    ((journal_bytes,),) = store.sql("SELECT journal_bytes FROM meta").rows
+    return has_grown(store.run_dir / JOURNAL, journal_bytes)
+
+
+def store_problem(run_dir: Path) -> str:
+    """Return what is wrong with a run's tables, or with the DuckDB file beside them; "" when they are unchanged.
+
+    A missing store, or one of another version, is no problem: it is built when needed. Raises OSError.
+    """
+    store = run_dir / STORE
+    manifest = read_store_manifest(store)
+    if manifest is not None:
+        return manifest.problem(store, FILES) if manifest.lists(PARQUET) else ""
+    if (store / MANIFEST).exists():
+        return f"{MANIFEST} can't be read"
+    return say.file_missing(path=MANIFEST) if any(store.glob("*.parquet")) else ""
+
+
+def _load(connection: duckdb.DuckDBPyConnection, store: Path, manifest: StoreManifest) -> None:
+    """Fill and lock an in-memory database. Raises _Unusable when a file is not the one that was built."""
+    paths = {table: store / f"{table}.parquet" for table in TABLES}
+    if not manifest.lists(PARQUET):
+        raise _Unusable("it has the tables of another version")
+    if problem := manifest.problem(store, PARQUET):
+        raise _Damaged(problem)
+    large = [path for path in paths.values() if path.stat().st_size > _LARGE]
+    for table, path in paths.items():
+        kind = "VIEW" if path in large else "TABLE"
+        connection.execute(f"CREATE {kind} {table} AS FROM {parquet_scan(path)}")
+    ((version,),) = connection.execute("SELECT schema_version FROM meta").fetchall()
+    if version != SCHEMA_VERSION:
+        raise _Unusable(f"it has version {version} of the tables, not {SCHEMA_VERSION}")
+    if _build_of(connection, paths.values()) != manifest.build.encode():
+        raise _Damaged("its files belong to different builds")
+    connection.execute(VIEWS)
+    connection.execute(f"SET allowed_paths = [{', '.join(sql_text(path.absolute()) for path in large)}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET python_enable_replacements = false")
+    connection.execute("SET lock_configuration = true")
+
+
+def _build_of(connection: duckdb.DuckDBPyConnection, paths: Iterable[Path]) -> bytes | None:
+    """Return the build of all the files; None when they have several."""
+    files = ", ".join(sql_text(path.absolute()) for path in paths)
+    builds = connection.execute(
+        f"SELECT DISTINCT value FROM parquet_kv_metadata([{files}]) WHERE key = '{BUILD.decode()}'"  # noqa: S608 - our own file names, quoted
+    ).fetchall()
+    return builds[0][0] if len(builds) == 1 else None

@@ -1,0 +1,19 @@
+"""The errors of this room. They are shown like those of the runners."""
+
+from __future__ import annotations
+
+from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.runners.errors import DiskFull, RunnerError
+
+
+class ResultsError(RunnerError):
+    """Results can't be read, built or queried."""
+
+    code = "results"
+
+
+class NoRoom(ResultsError, DiskFull):
+    """The disk is too full for the tables or the brief. All measurements are kept."""
+
+    code = "no_room"
+    ends_with = ExitCode.BRIEF_NOT_MADE

@@ -1,0 +1,1 @@
+"""db_bench, RocksDB's load generator."""

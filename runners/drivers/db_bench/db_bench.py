@@ -1,0 +1,380 @@
+"""db_bench, RocksDB's load generator. The database is a library in its process, so it runs on the host under test.
+
+Its numbers:
+- Throughput is the headline's. With a background writer (readwhilewriting) it counts only the readers' operations.
+- Latencies come from its histograms, and percentiles from their buckets, so p95 exists although it is not
+  printed.
+- `--statistics` is off: in our measurements its cost was within the noise of one thread, but RocksDB's wiki puts it
+  at 5 to 10 %. `statistics = true` among the database's options turns it on, and adds the writer's latencies. The
+  probe `database` turns on only the counters, and only in the measurement (`rocksdb_statistics.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from benchbrief.compiler.messages.text import figure, share_figure
+from benchbrief.compiler.planning.plan import Probe
+from benchbrief.runners.drivers.db_bench import db_bench_invariants
+from benchbrief.runners.drivers.db_bench import db_bench_output as text
+from benchbrief.runners.drivers.db_bench import rocksdb_statistics as history
+from benchbrief.runners.drivers.db_bench.db_bench_flags import FLAG, RESERVED
+from benchbrief.runners.drivers.output_evidence import (
+    bad,
+    best_line,
+    lines,
+    require_consistent,
+    require_exit,
+    timeout_s,
+)
+from benchbrief.runners.errors import BadOutput, RunnerError
+from benchbrief.runners.execution.driver_contexts import CellContext
+from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
+from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput, Sample
+from benchbrief.runners.measurement.steadiness import judge_window
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.seams import Interim, Requirement
+
+_REPORT = "report.csv"
+_LOAD = "fillseq"
+_SHORT_S = 0.5
+"""How much shorter a timed benchmark may be, in seconds: it checks the clock only every so many operations."""
+
+_UNTIMED = frozenset({"fillseq", "filluniquerandom", "fillseqdeterministic", "readseq", "readreverse", "compact"})
+"""Benchmarks that ignore `--duration` and run to their end."""
+
+_BACKGROUND: Mapping[str, str] = {
+    "readwhilewriting": "write",
+    "readwhilemerging": "merge",
+    "readwhilescanning": "scan",
+    "multireadwhilewriting": "write",
+    "seekrandomwhilewriting": "write",
+    "seekrandomwhilemerging": "merge",
+    "newiteratorwhilewriting": "write",
+}
+"""Benchmarks with one more thread (number 0) that no headline or histogram counts, and that thread's operation."""
+
+_TICKERS: Mapping[str, str] = {"write": "rocksdb.db.write.micros", "merge": "rocksdb.db.write.micros"}
+
+
+class DbBench:
+    """The driver of db_bench. Implements `seams.Driver`."""
+
+    name: ClassVar[str] = "db_bench"
+
+    def candidates(self, configured: str | None, tool_dirs: Sequence[str]) -> tuple[str, ...]:
+        if configured:
+            return (configured, f"{configured}/db_bench")
+        return (*(f"{folder}/rocksdb/bin/db_bench" for folder in tool_dirs), "db_bench")
+
+    def requirements(self, path: str) -> tuple[Requirement, ...]:
+        return (
+            Requirement(
+                "db_bench",
+                Command((path, "--version")),
+                'install it (Debian and Ubuntu: the package rocksdb-tools) or name it: tool = db_bench("/path")',
+            ),
+        )
+
+    def load(self, context: CellContext) -> Job | None:
+        """Fill with `fillseq`: each key once, in order, by one thread.
+
+        So every key exists exactly once, memory does not grow with the data (`filluniquerandom` shuffles all keys
+        in memory: 8 bytes each), and no compaction is left over for the first measured cell. The log is off while
+        filling. `flush` and `waitforcompaction` leave everything in sorted files.
+        """
+        if _makes_its_data(context.workload.benchmark):
+            return None
+        flags = {
+            **_common(context),
+            "benchmarks": f"{_LOAD},flush,waitforcompaction",
+            "use_existing_db": "0",
+            "threads": "1",
+            "seed": "1",
+            "sync": "0",
+            "disable_wal": "1",
+        }
+        flags.pop("benchmark_write_rate_limit", None)
+        return Job("load", _command(context, flags), timeout_s(context.cell, "load"))
+
+    def check_load(self, context: CellContext, output: JobOutput) -> int:
+        found = _read(context, output)
+        require_exit(output, "db_bench")
+        headline = found.headline(_LOAD)
+        if headline is None or found.errors:
+            raise bad(output, say.load_unfinished(tool="db_bench", said=best_line(output)))
+        written = next((block.count for block in found.blocks if block.operation == "write"), None)
+        count = headline.operations if headline.operations is not None else written
+        if count is None:
+            raise bad(output, say.no_keys_told(said=best_line(output)))
+        require_consistent(output, "db_bench", db_bench_invariants.problems(found, headline))
+        return count
+
+    def warm_up(self, context: CellContext) -> Job | None:
+        """Run the same benchmark in a process of its own. It warms files and page cache, but not the block cache."""
+        benchmark = context.workload.benchmark
+        if not context.cell.warm_up_s or benchmark in _UNTIMED or _makes_its_data(benchmark):
+            return None
+        # Another seed than the measurement's, so that it does not replay the same keys.
+        flags = {**_measured(context, context.cell.warm_up_s), "seed": str(1_000_000 + context.cell.repeat)}
+        return Job("warm_up", _command(context, flags), timeout_s(context.cell, "warm_up"))
+
+    def measure(self, context: CellContext) -> Job:
+        """Return the measured job. Raises RunnerError for what db_bench can't run: phases, or an offered load."""
+        if context.cell.phases > 1:
+            raise RunnerError(
+                "db_bench has one histogram for a whole run, so it can't measure phases",
+                "use `measure = ...` instead of `phases`",
+            )
+        if context.cell.target is not None:
+            raise RunnerError("db_bench has no offered load (closed loop only)", "use `threads` instead of `target`")
+        flags = _measured(context, context.cell.measure_s)
+        if probe := _database_probe(context):
+            flags |= history.flags(probe.every_s, flags)
+            flags["benchmarks"] += f",{history.BENCHMARK}"
+        return Job("measure", _command(context, flags), timeout_s(context.cell, "measure"), collect=(_REPORT,))
+
+    def parse(self, context: CellContext, output: JobOutput) -> Measurement:
+        found = _read(context, output)
+        benchmark = context.workload.benchmark
+        headline = _proven(context, output, found)
+        blocks = [block for block in found.blocks if block.operation not in ("compress", "uncompress")]
+        count = headline.operations if headline.operations is not None else sum(block.count for block in blocks)
+        # The printed rate is a whole number, and the printed seconds have three decimals. Use the more exact of the
+        # two.
+        if headline.seconds is None or headline.ops_per_s >= 1000:
+            seconds = count / headline.ops_per_s
+        else:
+            seconds = headline.seconds
+        if not _untimed(benchmark) and seconds < context.cell.measure_s - _SHORT_S:
+            wanted = figure(context.cell.measure_s, "g")
+            said = best_line(output)
+            raise bad(output, say.ended_early(tool=benchmark, seconds=figure(seconds, ".1f"), wanted=wanted, said=said))
+
+        operations = [block.as_operation() for block in blocks]
+        properties = _properties(context, found)
+        background = _BACKGROUND.get(benchmark)
+        if background:
+            writer, said = _background(found, background, seconds)
+            operations += [writer] if writer else []
+            properties["background thread"] = said
+            readers = [line for line in found.status if line.thread != 0]
+            counted = text.counts_by_second(readers, seconds, count)
+        else:
+            counted = text.intervals(lines(output.directory / _REPORT))
+
+        intervals = tuple(Interval(*each) for each in counted)
+        no_warm_up = _makes_its_data(benchmark) or _untimed(benchmark)
+        unsteady, told = judge_window(intervals, say.hint_longer() if no_warm_up else say.remedy_warm_up())
+        properties |= told
+        started = text.started_at(found, output.started_at, output.ended_at, seconds)
+        return Measurement(
+            window=(started, started + seconds),
+            throughput=(PhaseThroughput(None, count, 0, seconds, count / seconds),),
+            operations=tuple(operations),
+            intervals=intervals,
+            warnings=(*found.warnings, *not_found(headline), *unsteady),
+            tool_version=f"db_bench {found.version}".strip(),
+            properties=tuple(properties.items()),
+        )
+
+    def database_samples(
+        self, context: CellContext, output: JobOutput, window: tuple[float, float]
+    ) -> tuple[Sample, ...]:
+        """Implement `seams.TellsDatabase`."""
+        probe = _database_probe(context)
+        found = history.slices(lines(output.stdout, history.PRINTED_BYTES)) if probe else ()
+        if probe is None or not found:
+            raise bad(output, say.no_history(said=best_line(output)))
+        return history.samples(found, probe.every_s, output.host, window)
+
+    def interim(self, context: CellContext, text_so_far: str) -> Interim | None:
+        """Implement `seams.TellsInterim`."""
+        return text.interim(text_so_far, background=context.workload.benchmark in _BACKGROUND)
+
+
+def _database_probe(context: CellContext) -> Probe | None:
+    return next((probe for probe in context.cell.probes if probe.name == "database"), None)
+
+
+def _makes_its_data(benchmark: str) -> bool:
+    return benchmark.startswith("fill")
+
+
+def _untimed(benchmark: str) -> bool:
+    return benchmark in _UNTIMED
+
+
+def _measured(context: CellContext, seconds: float) -> dict[str, str]:
+    benchmark = context.workload.benchmark
+    flags = {
+        **_common(context),
+        "benchmarks": benchmark,
+        "use_existing_db": "0" if _makes_its_data(benchmark) else "1",
+        "threads": str(context.threads),
+        # Fixed, so that a cell asks for the same keys on every host. Each repeat has another seed. 0 means random.
+        "seed": str(context.cell.repeat),
+        "histogram": "1",
+        "report_file": _REPORT,
+        "report_interval_seconds": "1",
+        # A status line of each thread every second separates readers from the background writer. A check every 100
+        # operations has no measurable cost.
+        "stats_interval": "100",
+        "stats_interval_seconds": "1",
+    }
+    if not _untimed(benchmark):
+        flags["duration"] = _whole_seconds(seconds)
+        # By default db_bench checks the clock every 1000 operations, which may take minutes on a slow device.
+        flags["ops_between_duration_checks"] = "100"
+    return flags
+
+
+def _whole_seconds(seconds: float) -> str:
+    if seconds != int(seconds):
+        raise RunnerError(f"db_bench runs for whole seconds, not {seconds:g} s", "declare whole seconds")
+    return str(int(seconds))
+
+
+def _common(context: CellContext) -> dict[str, str]:
+    """Return flags that load, warm-up and measurement share: the data's shape, and the database's options."""
+    properties = context.workload.properties
+    flags = {"db": _path(context), "num": _value(properties["records"])}
+    for name, flag in (("key_size", "key_size"), ("value_size", "value_size")):
+        if name in properties:
+            flags[flag] = _value(properties[name])
+    if "write_rate" in properties:
+        flags["benchmark_write_rate_limit"] = _value(properties["write_rate"])
+    if "scan_length" in properties:
+        flags["seek_nexts"] = _value(properties["scan_length"])
+    if context.workload.benchmark == "readrandomwriterandom" and "read" in properties:
+        flags["readwritepercent"] = str(round(100 * float(properties["read"])))
+    if context.database.options_file:
+        flags["options_file"] = context.database.options_file
+    return {**flags, **_options(context.database.options)}
+
+
+def _path(context: CellContext) -> str:
+    path = context.endpoint.path or context.database.path
+    if not path:
+        raise RunnerError("a RocksDB database needs a path", 'add `path = "/directory"` to the database')
+    return path
+
+
+def _options(options: Mapping[str, str | float | bool]) -> dict[str, str]:
+    """Return the database's options as flags. Names that are not ours are passed on unchanged."""
+    flags: dict[str, str] = {}
+    for name, value in options.items():
+        text_value = _value(value)
+        match name:
+            case "compression":
+                flags["compression_type"] = text_value
+            case "cache":
+                flags["cache_size"] = text_value
+            case "write_buffer":
+                flags["write_buffer_size"] = text_value
+            case "direct_io":
+                flags["use_direct_reads"] = text_value
+                flags["use_direct_io_for_flush_and_compaction"] = text_value
+            case "wal":
+                flags["disable_wal"] = "0" if value else "1"
+            case _ if name in RESERVED or not FLAG.match(name):
+                raise RunnerError(
+                    f"`{name}` can't be an option of a RocksDB database",
+                    "it is set by benchbrief itself" if name in RESERVED else "db_bench's flags are like `block_size`",
+                )
+            case _:
+                flags[name] = text_value
+    return flags
+
+
+def _value(value: str | float | bool) -> str:
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, float):
+        return str(int(value)) if value == int(value) else repr(value)
+    return str(value)
+
+
+def _command(context: CellContext, flags: Mapping[str, str]) -> Command:
+    return Command((context.tool_path, *(f"--{name}={value}" for name, value in flags.items())))
+
+
+def _read(context: CellContext, output: JobOutput) -> text.Output:
+    stdout = lines(output.stdout, history.PRINTED_BYTES) if _database_probe(context) else lines(output.stdout)
+    return text.read(stdout, lines(output.stderr))
+
+
+def _proven(context: CellContext, output: JobOutput, found: text.Output) -> text.Headline:
+    """Return the benchmark's headline, when the output is complete. Raises BadOutput."""
+    benchmark = context.workload.benchmark
+    require_exit(output, "db_bench")
+    headline = found.headline(benchmark)
+    if headline is None:
+        raise bad(output, say.no_result(benchmark=benchmark, said=best_line(output)))
+    if found.errors:
+        raise BadOutput(say.db_bench_error(said=found.errors[0][:300]), say.hint_see(path=output.stderr))
+    if not found.blocks or not all(block.whole for block in found.blocks):
+        raise bad(output, say.no_db_bench_histogram(benchmark=benchmark, said=best_line(output)))
+    if headline.ops_per_s == 0 or not sum(block.count for block in found.blocks):
+        raise bad(output, say.no_operations(tool=benchmark, said=best_line(output)))
+    if headline.found is not None and benchmark != "readmissing":
+        hits, asked = headline.found
+        if hits == 0 and asked > 0:
+            raise BadOutput(
+                say.found_none(benchmark=benchmark, asked=asked),
+                say.hint_keys(),
+            )
+    threads = None if _untimed(benchmark) else context.threads
+    require_consistent(output, "db_bench", db_bench_invariants.problems(found, headline, threads))
+    return headline
+
+
+def not_found(headline: text.Headline) -> tuple[str, ...]:
+    """Return a warning when some of the keys that were looked up are not there."""
+    if headline.found is None or headline.name == "readmissing":
+        return ()
+    hits, asked = headline.found
+    if hits >= asked:
+        return ()
+    return (say.found_fewer(benchmark=headline.name, share=share_figure(hits / asked, 1)),)
+
+
+def _properties(context: CellContext, found: text.Output) -> dict[str, str]:
+    properties: dict[str, str] = {
+        "latency": say.latency_service(),
+        "loop": say.loop_closed(),
+        "percentiles": say.percentiles_db_bench(),
+        "statistics": say.on() if found.tickers else say.off(),
+    }
+    if probe := _database_probe(context):
+        asked = context.database.options.get("statistics") is True
+        kept = say.statistics_kept(seconds=figure(probe.every_s, "g"))
+        properties["statistics"] = say.statistics_both(said=kept) if asked else say.statistics_counters(said=kept)
+    if context.cell.warm_up_s and not _untimed(context.workload.benchmark):
+        direct = context.database.options.get("direct_io") is True
+        properties["warm-up"] = say.warm_up_db_bench_direct() if direct else say.warm_up_db_bench()
+    return properties
+
+
+def _background(found: text.Output, operation: str, seconds: float) -> tuple[Operation | None, str]:
+    """Return the background thread's operations, and the source of that number."""
+    ticker = found.tickers.get(_TICKERS.get(operation, ""))
+    if ticker and ticker.count:
+        writer = Operation(
+            operation=operation,
+            count=ticker.count,
+            mean_s=ticker.mean_s,
+            max_s=ticker.max_s,
+            printed=ticker.printed,
+            in_total=False,
+        )
+        return writer, say.background_timed()
+    last = max((line for line in found.status if line.thread == 0), key=lambda line: line.seconds, default=None)
+    if last is None:
+        return None, say.background_unknown()
+    count = round(last.count / last.seconds * seconds)
+    return (
+        Operation(operation=operation, count=count, in_total=False),
+        say.background_scaled(n=last.count, first=figure(last.seconds, ".1f"), seconds=figure(seconds, ".1f")),
+    )

@@ -1,0 +1,309 @@
+"""What db_bench's lines must agree on.
+
+The rules follow its source: `Stats::Report` (tools/db_bench_tool.cc) and `HistogramStat` (monitoring/histogram.cc).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from benchbrief.runners.drivers import output_invariants as rule
+from benchbrief.runners.drivers.db_bench.db_bench_output import Block, Headline
+from benchbrief.runners.drivers.db_bench.db_bench_output import Output as Text
+from benchbrief.runners.drivers.output_invariants import QUANTISED, Invariant, Printed, printed
+from benchbrief.runners.measurement import histogram as h
+
+_MB = 1048576.0
+_WRITES = frozenset({"fillseq", "fillrandom", "filluniquerandom", "overwrite", "fillsync"})
+"""Benchmarks whose every operation writes a key and a value of the sizes at the top of the output."""
+_READS = frozenset({"readrandom", "readwhilewriting"})
+_IDLE = 0.9
+"""The least share of the threads' time that histograms fill, without a limited rate. Each operation is timed from the
+end of the previous one, so only what a thread does after its last operation is outside: below 0.1 % in practice."""
+_TIMED = ("read", "seek", "fill", "overwrite", "update", "append", "delete")
+"""How benchmarks begin whose threads do nothing but operations."""
+_MANY = 1000
+_SHARE_OFF = 0.01
+"""How far the share of keys that one thread found may be from that of all threads, beside chance."""
+_THREADS_MORE, _THREADS_FEWER = 1.01, 0.3
+"""How many of a cell's threads run at once, as shares: never more, and fewer when some end early or begin late."""
+_TURN_S = 0.02
+"""How much later than another a thread may begin and end, for each thread of the run. They share few processors, whose
+scheduler lets each run for some milliseconds: with 256 readers on two cores, up to 5 s were seen between them."""
+_LONG_S = 5.0
+"""In a shorter run, starting and ending threads may take most of the time."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """One benchmark's lines, and those before all results. `threads` is None when unknown."""
+
+    text: Text
+    headline: Headline
+    threads: int | None = None
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        return tuple(block for block in self.text.blocks if block.operation not in ("compress", "uncompress"))
+
+    def cell(self, name: str) -> Printed | None:
+        return printed(self.headline.cells.get(name, ""))
+
+    def head(self, name: str) -> Printed | None:
+        return printed(self.text.head[name][0]) if name in self.text.head else None
+
+    @property
+    def seconds(self) -> float:
+        """Return how long it ran, from its rate when it does not print the time."""
+        if self.headline.seconds is not None:
+            return self.headline.seconds
+        done = self.headline.operations or sum(block.count for block in self.blocks)
+        return done / self.headline.ops_per_s if self.headline.ops_per_s > 0 else 0.0
+
+    def size(self) -> float | None:
+        """Return the bytes of a key and its value; None when values have several sizes."""
+        each = [self.text.head.get(name, ("", "")) for name in ("Keys", "Values")]
+        if not all(rest.startswith("bytes each") for _, rest in each):
+            return None
+        return sum(float(text) for text, _ in each)
+
+
+def problems(text: Text, headline: Headline, threads: int | None = None) -> list[str]:
+    """Return the contradictions in an output, each with the values that disagree."""
+    return list(rule.broken(TABLE, Output(text, headline, threads)))
+
+
+def _each_once(output: Output) -> Iterator[str]:
+    yield from output.text.oddities
+    for name, times in Counter(each.name for each in output.text.headlines).items():
+        if times > 1:
+            yield f"{name} has {times} results"
+    for name, times in Counter(block.operation for block in output.text.blocks).items():
+        if times > 1:
+            counts = " and ".join(f"{block.count}" for block in output.blocks if block.operation == name)
+            yield f"the operation {name} has {times} histograms: of {counts} operations"
+
+
+def _rate(output: Output) -> Iterator[str]:
+    """The rate is truncated to a whole number, and the seconds are rounded to three digits."""
+    seconds, done = output.cell("seconds"), output.headline.operations
+    if seconds is None or done is None:
+        return
+    rate = output.headline.ops_per_s
+    least, most = rate * (seconds.value - seconds.off), (rate + 1) * (seconds.value + seconds.off)
+    if not least <= done <= most:
+        told = f"{rate} ops/sec in {seconds} seconds are {rule.number(round(rate * seconds.value))}"
+        yield f"{output.headline.name} did {done} operations, and {told}"
+
+
+def overlap(threads: int, seconds: float) -> float:
+    """Return the share of a run in which all of its threads surely run: 0 when it is over before all had a turn."""
+    return max(0.0, 1 - threads * _TURN_S / seconds) if seconds > 0 else 0.0
+
+
+def _threads(output: Output) -> Iterator[str]:
+    """micros/op is the time of one thread, and the rate is that of all threads."""
+    micros = output.cell("micros")
+    if micros is None:
+        return
+    name, rate = output.headline.name, output.headline.ops_per_s
+    at_once = micros.value * rate / 1e6
+    off = (micros.off * (rate + 1) + micros.value) / 1e6
+    told = f"{micros} micros/op at {rate} ops/sec are of {at_once:.2g} threads at once"
+    if output.threads and at_once - off > _THREADS_MORE * output.threads:
+        yield f"{name} ran with {output.threads} threads, and {told}"
+    elif output.seconds > _LONG_S and at_once + off < _least(output.threads or 1, output.seconds):
+        yield f"{name} ran with {output.threads or 'at least 1'} threads, and {told}"
+
+
+def _least(threads: int, seconds: float) -> float:
+    return _THREADS_FEWER * threads * overlap(threads, seconds)
+
+
+def _whole_histograms(output: Output) -> Iterator[str]:
+    for block in output.blocks:
+        held = block.histogram.count
+        if not block.whole:
+            yield f"the histogram of {block.operation} counts {block.count}, and its buckets hold {held}: it was cut"
+        elif block.count and not block.percentiles:
+            yield f"the histogram of {block.operation} has no line of percentiles"
+
+
+def _edges(output: Output) -> Iterator[str]:
+    """`HistogramBucketMapper`: each limit is 1.5 times the previous, truncated to two digits. Older limits are
+    closer."""
+    if output.text.version and int(output.text.version.partition(".")[0][:4]) < _FIRST_WITH_LIMITS:
+        return
+    for block in output.blocks:
+        for bucket in block.histogram.buckets:
+            low, high = round(bucket.lo * 1e6), round(bucket.hi * 1e6)
+            if _NEXT.get(low) != high:
+                own = f"RocksDB's from {low} is to {_NEXT[low]}" if low in _NEXT else f"none of RocksDB's is from {low}"
+                yield f"the histogram of {block.operation} has a bucket from {low} to {high}, and {own}"
+                break
+
+
+def _limits() -> dict[int, int]:
+    limits, value = [0, 1, 2], 2.0
+    while (value := value * 1.5) < 1e19:
+        power = 10 ** max(0, len(str(int(value))) - 2)
+        limits.append(int(value) // power * power)
+    return dict(pairwise(limits))
+
+
+_NEXT = _limits()
+_FIRST_WITH_LIMITS = 5
+
+
+def _shares(output: Output) -> Iterator[str]:
+    """Each bucket has its share, and the cumulative share up to it."""
+    for block in output.blocks:
+        below = 0
+        for count, own, upto in block.shares:
+            below += count
+            for text, counted in ((own, count), (upto, below)):
+                share, said = 100 * counted / max(1, block.count), printed(text)
+                if said is not None and abs(said.value - share) > said.off * 1.01 + 1e-9:
+                    yield f"the histogram of {block.operation} has a share of {text} % for {counted} of {block.count}"
+
+
+def _percentiles(output: Output) -> Iterator[str]:
+    """Percentiles are interpolated in the buckets, between minimum and maximum (`HistogramStat::Percentile`)."""
+    for block in output.blocks:
+        if not block.whole or not block.histogram.buckets:
+            continue
+        for name, text in (("50", block.median), *block.percentiles):
+            percent, said = float(name), printed(text)
+            if said is None or percent > 100:
+                yield f"the histogram of {block.operation} has P{name}: {text}"
+                continue
+            at = min(max(h.percentile(block.histogram, percent), block.min_s), block.max_s) * 1e6
+            if abs(at - said.value) > said.off * 1.01 + 1e-6 * at:
+                yield f"the histogram of {block.operation} has P{name} of {text} us, and its buckets give {at:.2f} us"
+
+
+def _ends(output: Output) -> Iterator[str]:
+    for block in output.blocks:
+        name = f"the histogram of {block.operation}"
+        if block.whole:
+            yield from rule.ends_in_buckets(name, block.histogram, block.min_s, block.max_s, 0.51e-6)
+            yield from rule.mean_in_buckets(name, block.histogram, block.mean_s)
+            if block.count and not block.min_s - 1e-6 <= block.mean_s <= block.max_s + 1e-6:
+                bounds = f"{rule.seconds(block.min_s)} to {rule.seconds(block.max_s)}"
+                yield f"{name} has a mean of {rule.seconds(block.mean_s)}, and latencies from {bounds}"
+
+
+def _counts(output: Output) -> Iterator[str]:
+    """Each operation is one latency. A batch of writes or reads is one for the whole batch."""
+    done, timed = output.headline.operations, sum(block.count for block in output.blocks)
+    if done is None or not output.blocks or not timed:
+        return
+    batched = "multi" in output.headline.name or any(block.operation == "write" for block in output.blocks)
+    if done == timed or (batched and len(output.blocks) == 1 and done % timed == 0):
+        return
+    yield f"{output.headline.name} did {done} operations, and its histograms count {timed}"
+
+
+def _busy(output: Output) -> Iterator[str]:
+    """micros/op is the threads' time for each operation, and its histograms fill that time.
+
+    A thread's first operation is timed from when the thread was made (`Stats::Start` takes the old `start_`), so each
+    thread may have up to one latency more than its time. Batches are one latency; without the number of operations,
+    their size is unknown.
+    """
+    micros = output.cell("micros")
+    timed = sum(block.count for block in output.blocks)
+    if micros is None or not timed:
+        return
+    done = output.headline.operations or timed
+    mean = sum(block.count * block.mean_s for block in output.blocks) / done * 1e6
+    told = f"{output.headline.name} took {micros} micros/op, and its histograms have a mean of {mean:.4f} us"
+    threads = output.threads or 2 * max(1.0, micros.value * output.headline.ops_per_s / 1e6)
+    first = threads * max(block.max_s for block in output.blocks) * 1e6 / done
+    batched = output.headline.operations is None and any(block.operation == "write" for block in output.blocks)
+    if not batched and mean > (micros.value + micros.off) * (1 + QUANTISED) + first:
+        yield told
+    limited = [output.head(name) for name in ("Write rate", "Read rate")]
+    unlimited = all(each is not None and each.value == 0 for each in limited)
+    if output.headline.name.startswith(_TIMED) and unlimited and timed >= _MANY and mean < _IDLE * micros.value:
+        yield told
+
+
+def _data(output: Output) -> Iterator[str]:
+    """RawSize is `Entries` keys and values, in MB of 2^20 bytes."""
+    entries, raw, size = output.head("Entries"), output.head("RawSize"), output.size()
+    if entries is None or raw is None or size is None:
+        return
+    if abs(entries.value * size / _MB - raw.value) > raw.off * 1.01:
+        told = f"{entries} entries of {rule.number(size)} bytes are {entries.value * size / _MB:.1f} MB"
+        yield f"RawSize is {raw} MB, and {told}"
+
+
+def _written(output: Output) -> Iterator[str]:
+    """The bytes a second of writes are the rate times the size of a key and a value."""
+    mb, size = output.cell("mb_per_s"), output.size()
+    keys = output.text.head.get("Keys", ("", ""))[1]
+    stamped = "(+" in keys and "(+ 0 bytes" not in keys
+    if mb is None or size is None or stamped or output.headline.name not in _WRITES:
+        return
+    least, most = output.headline.ops_per_s * size / _MB, (output.headline.ops_per_s + 1) * size / _MB
+    if not least - mb.off * 1.01 <= mb.value <= most + mb.off * 1.01:
+        told = f"{output.headline.ops_per_s} ops/sec of {rule.number(size)} bytes are {least:.1f} MB/s"
+        yield f"{output.headline.name} wrote {mb} MB/s, and {told}"
+
+
+def _read(output: Output) -> Iterator[str]:
+    """The bytes a second of reads are those of the keys that were found, with their values.
+
+    The share that was found is known of one thread, so that of all may be off by chance.
+    """
+    mb, size, found = output.cell("mb_per_s"), output.size(), output.headline.found
+    if mb is None or size is None or found is None or output.headline.name not in _READS:
+        return
+    hits, asked = found
+    if not 0 <= hits <= asked or not asked:
+        return
+    likely = (hits + 1) / (asked + 2)
+    chance = 5 * math.sqrt(likely * (1 - likely) / asked) + _SHARE_OFF
+    least, share, most = (min(1.0, max(0.0, hits / asked + off)) for off in (-chance, 0.0, chance))
+    rate = output.headline.ops_per_s
+    low, high = rate * least * size / _MB, (rate + 1) * most * size / _MB
+    if not low - mb.off * 1.01 <= mb.value <= high + mb.off * 1.01:
+        told = f"{rate} ops/sec of {rule.number(size)} bytes with {hits} of {asked} found"
+        yield f"{output.headline.name} read {mb} MB/s, and {told} are {rate * share * size / _MB:.1f}"
+
+
+def _found(output: Output) -> Iterator[str]:
+    """A thread finds at most what it asked for, and asks for at most the operations of all."""
+    if output.headline.found is None:
+        return
+    hits, asked = output.headline.found
+    done = output.headline.operations or sum(block.count for block in output.blocks)
+    if hits > asked or min(hits, asked) < 0:
+        yield f"{output.headline.name} found {hits} of {asked} keys"
+    elif done and asked > done and "multi" not in output.headline.name:
+        yield f"a thread of {output.headline.name} asked for {asked} keys, and all of them did {done} operations"
+    elif done and output.threads == 1 and asked != done and output.headline.name in _READS:
+        yield f"the thread of {output.headline.name} asked for {asked} keys, and did {done} operations"
+
+
+TABLE: tuple[Invariant[Output], ...] = (
+    Invariant("One result of a benchmark, one histogram of an operation, each line whole", _each_once),
+    Invariant("`ops/sec` x `seconds` is `operations`", _rate),
+    Invariant("`micros/op` x `ops/sec` is the threads that ran at once", _threads),
+    Invariant("A histogram's buckets hold its `Count`", _whole_histograms),
+    Invariant("Buckets are between RocksDB's limits", _edges),
+    Invariant("The shares beside buckets are those of their counts", _shares),
+    Invariant("`Median` and `Percentiles` are those of the buckets", _percentiles),
+    Invariant("`Min`, `Average` and `Max` lie where the buckets have latencies", _ends),
+    Invariant("The histograms count `operations`", _counts),
+    Invariant("`Average` is `micros/op`, but for what a thread does before its first and after its last one", _busy),
+    Invariant("`RawSize` is `Entries` x (`Keys` + `Values`)", _data),
+    Invariant("Of writes, `MB/s` is `ops/sec` x (`Keys` + `Values`)", _written),
+    Invariant("Of reads, `MB/s` is `ops/sec` x the share found x (`Keys` + `Values`)", _read),
+    Invariant("`(x of y found)`: x is within y, and y within the operations", _found),
+)

@@ -1,0 +1,361 @@
+"""What db_bench prints, from RocksDB 6 on: headlines, histograms, tickers, warnings, status lines and its report file.
+
+Two headlines:
+  7.2-  readrandom   :  10.218 micros/op 3131616 ops/sec; 1254.3 MB/s (1000 of 1000 found)
+  7.3+  overwrite    :   7.854 micros/op 127320 ops/sec 1800.001 seconds 229176999 operations;   51.0 MB/s
+micros/op is thread-seconds for each operation, so it is not 1e6 / ops_per_s. `(x of y found)` covers one thread.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from benchbrief.runners.drivers.db_bench.rocksdb_statistics import is_line
+from benchbrief.runners.measurement.histogram import from_counts
+from benchbrief.runners.measurement.measurement import Histogram, Operation
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.seams import Interim
+
+# Longer ones are not numbers of the tool: Python refuses to read thousands of digits.
+_N = r"\d{1,20}"
+_F = rf"{_N}(?:\.\d+)?"
+_HEADLINE = re.compile(
+    rf"\s*(?P<name>[a-z]\w*)\s*:\s+(?P<micros>{_F}) micros/op\s+(?P<rate>{_N}) ops/sec"
+    rf"(?:\s+(?P<seconds>{_F}) seconds\s+(?P<operations>{_N}) operations)?\s*;(?P<rest>.*)"
+)
+_BEGUN = re.compile(r"\s*([a-z]\w*)\s*:\s+\S+ micros/op")
+_MB = re.compile(rf"({_F}) MB/s")
+_FOUND = re.compile(rf"\((-?{_N}) of (-?{_N}) found\)")
+_READS_FOUND = re.compile(rf"\( ?reads:({_N}) writes:({_N}) total:(-?{_N}) found:({_N})\)")
+_BLOCK = re.compile(r"\s*Microseconds per (\w+):")
+_COUNT = re.compile(rf"\s*Count: ({_N})\s+Average: ({_F})\s+StdDev: ({_F}|-?nan)")
+_MIN = re.compile(rf"\s*Min: ({_F})\s+Median: ({_F})\s+Max: ({_F})")
+_PERCENTILES = re.compile(rf"\s*Percentiles:((?: P[\d.]+: {_F})+)")
+_PERCENTILE = re.compile(rf"P(\d{{1,3}}(?:\.\d{{1,9}})?): ({_F})")
+_BUCKET = re.compile(rf"\s*[\[(]\s*({_N}),\s*({_N})\s*[\])]\s+({_N})\s+({_F})%\s+({_F})%\s*#*")
+_HEAD = re.compile(rf"\s*(Keys|Values|Entries|RawSize|Write rate|Read rate):\s+({_F})\b(.*)")
+_TICKER = re.compile(rf"(rocksdb\.[\w.]+) (?:COUNT : ({_N})$|P50 : ({_F}) P95 : ({_F}) P99 : ({_F}) P100 : ({_F}))")
+_SUMS = re.compile(rf"COUNT : ({_N}) SUM : ({_N})")
+_WHOLE = re.compile(_N)
+_VERSION = re.compile(r"RocksDB:\s+version (\S+)")
+_DATE = re.compile(r"Date:\s+\w{3} (\w{3}\s+\d+ \d\d:\d\d:\d\d \d{4})")
+_STATUS = re.compile(
+    rf"(\d{{4}}/\d\d/\d\d-\d\d:\d\d:\d\d)\s+\.\.\. thread ({_N}): \(({_N}),({_N})\) ops and \({_F},{_F}\) ops/second"
+    rf" in \(({_F}),({_F})\) seconds"
+)
+_ERROR = re.compile(
+    r"(?:\w+ error: |IO error|Corruption: |No space left|unknown benchmark|returned an error|ERROR: ).*", re.IGNORECASE
+)
+_PROGRESS = re.compile(r"\.\.\. finished \d+ ops\s*")
+
+_ASSERTIONS = "Assertions are enabled; benchmarks unnecessarily slow"
+"""A warning that has words in each language."""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One benchmark's result. `seconds` and `operations` are None up to RocksDB 7.2.
+
+    `found` are the keys that one thread found and asked for, None when it looked nothing up. `cells` are the
+    numbers as printed, by the names in the patterns, with `mb_per_s` if it was printed.
+    """
+
+    name: str
+    ops_per_s: int
+    seconds: float | None
+    operations: int | None
+    found: tuple[int, int] | None
+    cells: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One `Microseconds per <operation>:` histogram; times in seconds. `whole`: no part of it is missing.
+
+    `median` and `percentiles` are in microseconds as printed. `shares` are printed beside each bucket's count: its
+    share and the cumulative share, in per cent.
+    """
+
+    operation: str
+    count: int
+    mean_s: float
+    min_s: float
+    max_s: float
+    histogram: Histogram
+    whole: bool
+    median: str = ""
+    percentiles: tuple[tuple[str, str], ...] = ()
+    shares: tuple[tuple[int, str, str], ...] = ()
+
+    def as_operation(self) -> Operation:
+        return Operation(
+            operation=self.operation,
+            count=self.count,
+            mean_s=self.mean_s,
+            min_s=self.min_s,
+            max_s=self.max_s,
+            histogram=self.histogram,
+        )
+
+
+@dataclass(frozen=True)
+class Status:
+    """A thread's status line: `count` operations in the `seconds` since it began; `clock` is the host's wall clock."""
+
+    clock: datetime
+    thread: int
+    count: int
+    seconds: float
+
+
+def interim(stderr: str, *, background: bool) -> Interim | None:
+    """Return the sum of the rates in each thread's last status line, without thread 0 if that is a background
+    writer.
+
+    There is no latency: db_bench prints its histograms only at the end.
+    """
+    rates: dict[int, float] = {}
+    for line in stderr.split("\n")[:-1]:
+        if (match := _STATUS.search(line)) and float(match[5]) > 0:
+            rates[int(match[2])] = int(match[3]) / float(match[5])
+    if background:
+        rates.pop(0, None)
+    return Interim(sum(rates.values())) if rates else None
+
+
+@dataclass(frozen=True)
+class Tickers:
+    """A histogram line of `--statistics`: percentiles in seconds."""
+
+    count: int
+    mean_s: float | None
+    max_s: float
+    printed: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Output:
+    headlines: tuple[Headline, ...]
+    blocks: tuple[Block, ...]
+    tickers: Mapping[str, Tickers]
+    warnings: tuple[str, ...]
+    errors: tuple[str, ...]
+    status: tuple[Status, ...]
+    version: str
+    date: datetime | None
+    head: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """The lines that describe the data before any result: `Keys`, `Entries` and so on, each a number and its suffix."""
+    oddities: tuple[str, ...] = ()
+    """Lines that begin like a result or a histogram, but can't be read. db_bench prints none of these."""
+
+    def headline(self, benchmark: str) -> Headline | None:
+        return next((headline for headline in self.headlines if headline.name == benchmark), None)
+
+
+def read(stdout: Iterable[str], stderr: Iterable[str]) -> Output:
+    """Read all that is there, even if much is missing. The driver judges whether it is enough."""
+    headlines: list[Headline] = []
+    blocks = _Blocks()
+    tickers: dict[str, Tickers] = {}
+    warnings: dict[str, None] = {}
+    errors: dict[str, None] = {}
+    status: list[Status] = []
+    head: dict[str, tuple[str, str]] = {}
+    oddities: list[str] = []
+    version, date = "", None
+    # The banner and errors go to standard error in some versions, and to standard output in others.
+    for source, text in ((1, stdout), (2, stderr)):
+        for raw in text:
+            if is_line(raw):
+                continue
+            line = _PROGRESS.sub("", raw).strip()
+            if match := _STATUS.match(line):
+                with suppress(ValueError):  # a 13th month
+                    status.append(_status(match))
+            elif match := _HEADLINE.match(line):
+                headlines.append(_headline(match))
+            elif _BEGUN.match(line):
+                oddities.append(f"`{line.strip()[:80]}` is not a whole result of db_bench")
+            elif match := _HEAD.match(line):
+                head.setdefault(match[1], (match[2], match[3].strip()))
+            elif match := _VERSION.match(line):
+                version = match[1]
+            elif match := _DATE.match(line):
+                with suppress(ValueError):
+                    date = datetime.strptime(match[1], "%b %d %H:%M:%S %Y").replace(tzinfo=UTC)
+            elif line.startswith("WARNING:"):
+                warning = line.removeprefix("WARNING:").strip()
+                warnings[say.assertions() if warning == _ASSERTIONS else warning] = None
+            elif source == 2 and _ERROR.search(line):
+                errors[line] = None
+            elif match := _TICKER.match(line):
+                _add_ticker(tickers, match, line)
+            else:
+                blocks.feed(line)
+    return Output(
+        tuple(headlines),
+        blocks.end(),
+        tickers,
+        tuple(warnings),
+        tuple(errors),
+        tuple(status),
+        version,
+        date,
+        head,
+        (*oddities, *blocks.oddities),
+    )
+
+
+def _headline(match: re.Match[str]) -> Headline:
+    rest = match["rest"]
+    found = None
+    if pair := _FOUND.search(rest):
+        found = int(pair[1]), int(pair[2])
+    elif pair := _READS_FOUND.search(rest):
+        found = int(pair[4]), int(pair[1])
+    return Headline(
+        match["name"],
+        int(match["rate"]),
+        float(match["seconds"]) if match["seconds"] else None,
+        int(match["operations"]) if match["operations"] else None,
+        found,
+        {name: text for name, text in match.groupdict().items() if text and name not in ("name", "rest")}
+        | ({"mb_per_s": rate[1]} if (rate := _MB.search(rest)) else {}),
+    )
+
+
+def _status(match: re.Match[str]) -> Status:
+    clock = datetime.strptime(match[1], "%Y/%m/%d-%H:%M:%S").replace(tzinfo=UTC)
+    return Status(clock, int(match[2]), int(match[4]), float(match[6]))
+
+
+def _add_ticker(tickers: dict[str, Tickers], match: re.Match[str], line: str) -> None:
+    if match[2] is not None:
+        tickers[match[1]] = Tickers(int(match[2]), None, 0.0, ())
+    elif sums := _SUMS.search(line):
+        count = int(sums[1])
+        tickers[match[1]] = Tickers(
+            count,
+            int(sums[2]) / count / 1e6 if count else None,
+            float(match[6]) / 1e6,
+            tuple((p, float(match[group]) / 1e6) for p, group in ((50.0, 3), (95.0, 4), (99.0, 5))),
+        )
+
+
+class _Blocks:
+    """Parses histogram blocks, line by line."""
+
+    def __init__(self) -> None:
+        self._done: list[Block] = []
+        self._operation = ""
+        self._counts: tuple[int, float] | None = None
+        self._ends: tuple[float, float] | None = None
+        self._buckets: list[tuple[tuple[float, float], int]] = []
+        self._median = ""
+        self._percentiles: tuple[tuple[str, str], ...] = ()
+        self._shares: list[tuple[int, str, str]] = []
+        self.oddities: list[str] = []
+
+    def feed(self, line: str) -> None:
+        if match := _BLOCK.match(line):
+            self._finish()
+            self._operation = match[1]
+        elif not self._operation:
+            return
+        elif match := _COUNT.fullmatch(line.rstrip()):
+            if self._counts is not None:
+                self.oddities.append(f"the histogram of {self._operation} has two counts: {line.strip()[:40]}")
+            self._counts = int(match[1]), float(match[2]) / 1e6
+        elif match := _MIN.fullmatch(line.rstrip()):
+            self._ends, self._median = (float(match[1]) / 1e6, float(match[3]) / 1e6), match[2]
+        elif match := _PERCENTILES.fullmatch(line.rstrip()):
+            self._percentiles = tuple(_PERCENTILE.findall(match[1]))
+        elif match := _BUCKET.fullmatch(line.rstrip()):
+            self._buckets.append(((int(match[1]) / 1e6, int(match[2]) / 1e6), int(match[3])))
+            self._shares.append((int(match[3]), match[4], match[5]))
+        elif line.lstrip().startswith(("Count:", "Min:", "Percentiles:", "[", "(")):
+            self.oddities.append(f"`{line.strip()[:80]}` is no line of a histogram of db_bench")
+
+    def _finish(self) -> None:
+        if self._operation and self._counts is not None:
+            count, mean = self._counts
+            low, high = self._ends or (0.0, 0.0)
+            try:
+                histogram = from_counts(self._buckets)
+            except ValueError:  # lines of two threads ran together
+                histogram = Histogram(())
+            whole = self._ends is not None and histogram.count == count
+            told = self._median, self._percentiles, tuple(self._shares)
+            self._done.append(Block(self._operation, count, mean, low, high, histogram, whole, *told))
+        self._operation, self._counts, self._ends, self._buckets = "", None, None, []
+        self._median, self._percentiles, self._shares = "", (), []
+
+    def end(self) -> tuple[Block, ...]:
+        self._finish()
+        return tuple(self._done)
+
+
+def intervals(report: Iterable[str]) -> tuple[tuple[float, float, int], ...]:
+    """Return (start, seconds, operations) from a `--report_file`: each row's value is the count since the previous
+    row.
+
+    The file does not have the last partial interval. A half-written last line is left out.
+    """
+    found: list[tuple[float, float, int]] = []
+    before = 0.0
+    for line in report:
+        elapsed, _, count = line.partition(",")
+        if _WHOLE.fullmatch(elapsed.strip()) and _WHOLE.fullmatch(count.strip()) and int(elapsed) > before:
+            found.append((before, int(elapsed) - before, int(count)))
+            before = float(elapsed)
+    return tuple(found)
+
+
+def counts_by_second(status: Iterable[Status], seconds: float, count: int) -> tuple[tuple[float, float, int], ...]:
+    """Return (start, seconds, operations) of some threads together, which did `count` operations in `seconds`.
+
+    Threads print cumulative counts near each second, not exactly at it. These are interpolated between a thread's
+    own lines. The rest after the last full second makes an interval of its own, unless it is short.
+    """
+    by_thread: dict[int, list[tuple[float, int]]] = defaultdict(lambda: [(0.0, 0)])
+    for line in status:
+        by_thread[line.thread].append((line.seconds, line.count))
+    if not by_thread:
+        return ()
+    whole = int(min(points[-1][0] for points in by_thread.values()))
+    totals = [round(sum(_at(points, second) for points in by_thread.values())) for second in range(whole + 1)]
+    found = [(float(i), 1.0, totals[i + 1] - totals[i]) for i in range(whole)]
+    if seconds - whole >= 0.5 and count >= totals[whole]:
+        found.append((float(whole), seconds - whole, count - totals[whole]))
+    return tuple(found)
+
+
+def _at(points: list[tuple[float, int]], second: float) -> float:
+    for (t0, c0), (t1, c1) in pairwise(points):
+        if t1 >= second:
+            return c0 + (c1 - c0) * (second - t0) / (t1 - t0) if t1 > t0 else float(c1)
+    return float(points[-1][1])
+
+
+def started_at(output: Output, job_started_at: float, job_ended_at: float, seconds: float) -> float:
+    """Return when the benchmark began, in epoch seconds by the host's clock.
+
+    That is after the job's start, and at least the benchmark's length before the job's end. Opening and closing a
+    large database takes a while, so the status lines narrow it further: they print the wall clock in whole seconds
+    and the time elapsed. The host's time zone is the difference between its banner's date and the job's start, to
+    the nearest quarter of an hour.
+    """
+    earliest, latest = job_started_at, job_ended_at - seconds
+    if output.date is not None and output.status:
+        zone = round((output.date.timestamp() - job_started_at) / 900) * 900
+        after = max(earliest, max(s.clock.timestamp() - s.seconds for s in output.status) - zone)
+        before = min(latest, min(s.clock.timestamp() + 1 - s.seconds for s in output.status) - zone)
+        if after <= before:
+            earliest, latest = after, before
+    return (earliest + latest) / 2

@@ -1,0 +1,1 @@
+"""fio, the load generator for files and block devices."""

@@ -1,0 +1,158 @@
+"""What fio's numbers must agree on.
+
+The rules follow its source (`stat.c`, `io_u.c`). With a ramp, I/Os in flight when it ends are counted on one side of it
+as submitted, and on the other as completed: these counts may be apart by the queue depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from benchbrief.runners.drivers import output_invariants as rule
+from benchbrief.runners.drivers.fio.fio_output import BUCKETS_END_NS, NS_PER_S, Direction, Job, Output, merged
+from benchbrief.runners.drivers.output_invariants import Invariant
+
+_UNIT_S = 1e-9
+_OFF = 1e-4
+"""Of fio's rates, whose time it has in microseconds and prints in milliseconds."""
+
+
+@dataclass(frozen=True)
+class One:
+    """A job in one direction. `block_size` is None where it is not the same for all its I/Os."""
+
+    job: str
+    name: str
+    found: Direction
+    depth: int
+    block_size: int | None
+    patterns: str
+
+    @property
+    def called(self) -> str:
+        return f"{self.name} of job {self.job}"
+
+
+def problems(output: Output) -> list[str]:
+    """Return the contradictions in an output, each with the values that disagree. Raises NotFio for odd bins."""
+    return [each for one in _each(output) for each in rule.broken(TABLE, one)]
+
+
+def _each(output: Output) -> Iterator[One]:
+    for number, job in enumerate(output.jobs, start=1):
+        for name, found in job.directions.items():
+            yield One(
+                f"{job.name} ({number})",
+                name,
+                found,
+                max(1, number_of(output.option(job, "iodepth", "1")) or 1) * lanes(output, job),
+                number_of(output.option(job, "bs", output.option(job, "blocksize", "4k"))),
+                output.option(job, "rw", output.option(job, "readwrite", "")),
+            )
+
+
+def lanes(output: Output, job: Job) -> int:
+    """Return how many jobs of fio one of its JSON stands for: with `group_reporting`, all `numjobs` of it.
+
+    fio does not print that option where it stands without a value; but it has one entry then, and not `numjobs`.
+    """
+    alike = sum((each.name, each.groupid) == (job.name, job.groupid) for each in output.jobs)
+    return max(1, number_of(output.option(job, "numjobs", "1")) or 1) if alike == 1 else 1
+
+
+def number_of(text: str) -> int | None:
+    """Read a number with fio's suffix, such as `4k`, in powers of 1024. None for anything else."""
+    digits, suffix = (text[:-1], text[-1].lower()) if text[-1:].isalpha() else (text, "")
+    if not digits.isdecimal() or len(digits) > 15 or suffix not in ("", "k", "m", "g", "t"):
+        return None
+    return int(digits) << (10 * ("kmgt".index(suffix) + 1) if suffix else 0)
+
+
+def _whole_bins(one: One) -> Iterator[str]:
+    held = sum(one.found.clat_ns.bins.values())
+    if held != one.found.clat_ns.count:
+        yield f"{one.called} has {one.found.clat_ns.count} completion latencies, and its bins hold {held}"
+
+
+def _counts(one: One) -> Iterator[str]:
+    submitted, completed = one.found.total_ios, one.found.clat_ns.count
+    if abs(submitted - completed) > one.depth:
+        yield f"{one.called} submitted {submitted} I/Os, and {completed} completed, with {one.depth} at once"
+
+
+def _bytes(one: One) -> Iterator[str]:
+    if one.block_size is None or one.found.short_ios:
+        return
+    wanted = one.found.clat_ns.count * one.block_size
+    if abs(wanted - one.found.io_bytes) > one.depth * one.block_size:
+        told = f"{one.found.clat_ns.count} I/Os of {one.block_size} bytes are {wanted}"
+        yield f"{one.called} moved {one.found.io_bytes} bytes, and {told}"
+
+
+def _rates(one: One) -> Iterator[str]:
+    found = one.found
+    if not found.runtime_ms:
+        yield f"{one.called} took no time"
+        return
+    seconds, off = found.runtime_ms / 1000, _OFF + 1.0 / found.runtime_ms
+    for said, amount, unit in ((found.iops, found.total_ios, "I/Os"), (found.bw_bytes, found.io_bytes, "bytes")):
+        if abs(said - amount / seconds) > off * amount / seconds + 1:
+            told = f"{amount} in {rule.number(seconds)} s are {rule.number(amount / seconds)}"
+            yield f"{one.called} did {rule.number(said)} {unit} a second, and {told}"
+
+
+def _ends(one: One) -> Iterator[str]:
+    told, name = one.found.clat_ns, f"the histogram of {one.called}"
+    held = merged([told])
+    high = told.high / NS_PER_S if told.high < BUCKETS_END_NS else None
+    yield from rule.ends_in_buckets(name, held, told.low / NS_PER_S, high, _UNIT_S)
+    if high is not None:
+        yield from rule.mean_in_buckets(name, held, told.mean / NS_PER_S, _UNIT_S)
+
+
+def _percentiles(one: One) -> Iterator[str]:
+    told = one.found.clat_ns
+    if told.high >= BUCKETS_END_NS:
+        return
+    printed = [
+        (float(name), value / NS_PER_S) for name, value in told.percentile.items() if name.replace(".", "").isdecimal()
+    ]
+    yield from rule.percentile_in_buckets(f"the histogram of {one.called}", merged([told]), printed)
+
+
+def _busy(one: One) -> Iterator[str]:
+    """A job's latencies follow each other in so many lanes as it has I/Os in flight."""
+    told = one.found.lat_ns
+    held, lanes = told.mean / NS_PER_S * told.count, one.depth * (one.found.runtime_ms / 1000 + told.high / NS_PER_S)
+    if held > lanes * (1 + rule.QUANTISED) + 0.01:
+        yield f"the latencies of {one.called} add up to {held:.3f} s, and {one.depth} at once have {lanes:.3f} s"
+
+
+def _pattern(one: One) -> Iterator[str]:
+    pattern = one.patterns.partition(":")[0]
+    if pattern and one.name not in _DOES.get(pattern, (one.name,)):
+        yield f"a job of `{pattern}` has the I/Os of {one.called}"
+
+
+_DOES = {
+    **dict.fromkeys(("read", "randread"), ("read",)),
+    **dict.fromkeys(("write", "randwrite"), ("write",)),
+    **dict.fromkeys(("rw", "readwrite", "randrw"), ("read", "write")),
+}
+
+TABLE: tuple[Invariant[One], ...] = (
+    Invariant("The bins of completion latencies hold `N`", _whole_bins),
+    Invariant("`N` is `total_ios`, but for the I/Os in flight", _counts),
+    Invariant("`io_bytes` is `N` x `bs`", _bytes),
+    Invariant("`iops` is `total_ios` / `runtime`, and `bw_bytes` is `io_bytes` / `runtime`", _rates),
+    Invariant("`min`, `mean` and `max` lie where the bins have latencies", _ends),
+    Invariant("Percentiles are those of the bins", _percentiles),
+    Invariant("All latencies fit into the time of the queue's places", _busy),
+    Invariant("A pattern has its own directions alone", _pattern),
+)
+
+
+def failed_job(output: Output) -> Job | None:
+    """Return the first job that ended with an error."""
+    return next((job for job in output.jobs if job.error), None)

@@ -1,0 +1,195 @@
+"""fio's JSON with bins (`--output-format=json+`) and its log of IOPS, read as they are.
+
+The bins of latencies are a histogram of 64 buckets for each power of two, in nanoseconds (`stat.h` of its source). A
+bin is named by the middle of its bucket (`plat_idx_to_val` in `stat.c`); below 128 ns each value has a bucket.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from benchbrief.runners.measurement import histogram as h
+from benchbrief.runners.measurement.measurement import Histogram, Interval
+
+NS_PER_S = 1e9
+DIRECTIONS = ("read", "write", "trim")
+BUCKETS_END_NS = 1 << 34
+"""All longer latencies are in the last bucket."""
+
+_MOST_BYTES = 256 << 20
+_EXACT = 128
+_BITS = 6
+_LOG_LINE = re.compile(r"(\d{1,15}), (\d{1,15}), (\d), \d+(?:, \S+)*")
+
+Count = Annotated[int, Field(ge=0, le=1 << 62)]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class NotFio(ValueError):
+    """The text is not a whole JSON output of fio. Says why."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Latencies(_Part):
+    """Latencies in nanoseconds. `bins` and `percentile` have their names as fio prints them."""
+
+    low: Annotated[Count, Field(alias="min")]
+    high: Annotated[Count, Field(alias="max")]
+    mean: Amount
+    count: Annotated[Count, Field(alias="N")]
+    percentile: Mapping[str, Count] = {}
+    bins: Mapping[str, Count] = {}
+
+
+class Direction(_Part):
+    """What a job did in one direction. `total_ios` are those it submitted, `clat_ns.count` those that completed."""
+
+    io_bytes: Count
+    bw_bytes: Count
+    iops: Amount
+    runtime_ms: Annotated[Count, Field(alias="runtime")]
+    total_ios: Count
+    short_ios: Count
+    slat_ns: Latencies | None = None
+    clat_ns: Latencies
+    lat_ns: Latencies
+
+
+class SteadyState(_Part):
+    ss: str
+    duration: Count
+    attained: int
+    criterion: str
+
+
+class Job(_Part):
+    name: Annotated[str, Field(alias="jobname")]
+    groupid: int = 0
+    error: int
+    total_err: Count = 0
+    options: Annotated[Mapping[str, str], Field(alias="job options")] = {}
+    read: Direction
+    write: Direction
+    trim: Direction
+    usr_cpu: Amount | None = None
+    sys_cpu: Amount | None = None
+    steadystate: SteadyState | None = None
+    latency_depth: Count = 0
+
+    @property
+    def directions(self) -> Mapping[str, Direction]:
+        """Those in which it did something."""
+        every = {"read": self.read, "write": self.write, "trim": self.trim}
+        return {name: each for name, each in every.items() if each.total_ios or each.clat_ns.count}
+
+
+class Output(_Part):
+    version: Annotated[str, Field(alias="fio version", pattern=r"^fio-[\w.+-]{1,60}$")]
+    timestamp_ms: Count
+    options: Annotated[Mapping[str, str], Field(alias="global options")] = {}
+    jobs: Annotated[tuple[Job, ...], Field(min_length=1)]
+
+    def option(self, job: Job, name: str, otherwise: str = "") -> str:
+        return job.options.get(name, self.options.get(name, otherwise))
+
+    @property
+    def seconds(self) -> float:
+        """The longest measured time of a job in one direction."""
+        return max((each.runtime_ms for job in self.jobs for each in job.directions.values()), default=0) / 1000
+
+
+@dataclass(frozen=True)
+class Bin:
+    """`count` latencies in [lo, hi) nanoseconds."""
+
+    lo: int
+    hi: int
+    count: int
+
+
+def read_output(path: Path) -> Output:
+    """Read the JSON in a file, after any notes before it. Raises NotFio."""
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise NotFio(f"it has more than {_MOST_BYTES} bytes")
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise NotFio(error.strerror or str(error)) from error
+    return parse_output(text)
+
+
+def parse_output(text: str) -> Output:
+    """Parse the one JSON object, after any notes before it. Raises NotFio."""
+    begins = re.search(r"^\{", text, re.MULTILINE)
+    if begins is None:
+        raise NotFio(text.strip()[:200] or "it is empty")
+    try:
+        found = json.loads(text[begins.start() :])
+    except (ValueError, RecursionError) as error:
+        raise NotFio(str(error)[:200]) from error
+    try:
+        return Output.model_validate(found)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise NotFio(f"{place}: {first['msg']}") from error
+
+
+def read_bins(latencies: Latencies) -> tuple[Bin, ...]:
+    """Return the buckets in rising order. Raises NotFio for a bin that fio does not have."""
+    found = []
+    for name, count in latencies.bins.items():
+        if not re.fullmatch(r"\d{1,11}", name):
+            raise NotFio(f"a bin is called {name[:40]!r}")
+        middle = int(name)
+        width = 1 if middle < _EXACT else 1 << (middle.bit_length() - 1 - _BITS)
+        lo = middle - width // 2
+        if lo % width or lo >= BUCKETS_END_NS:
+            raise NotFio(f"fio has no bin of {middle} ns")
+        if count:
+            found.append(Bin(lo, lo + width, count))
+    return tuple(sorted(found, key=lambda each: each.lo))
+
+
+def merged(each: Iterable[Latencies]) -> Histogram:
+    """Merge the bins of all jobs into one histogram, in seconds. Raises NotFio as `read_bins` does."""
+    counts: dict[tuple[float, float], int] = {}
+    for one in (found for latencies in each for found in read_bins(latencies)):
+        ends = (one.lo / NS_PER_S, one.hi / NS_PER_S)
+        counts[ends] = counts.get(ends, 0) + one.count
+    return h.from_counts(counts.items())
+
+
+def read_intervals(paths: Iterable[Path], seconds: float) -> tuple[Interval, ...]:
+    """Add the logs of all jobs to operations by second. Leaves out odd lines, and a last part of a second.
+
+    fio does not write the last second of a job that ended a little before it was over. Then it is left out for all.
+    """
+    logs = [_counts_by_second(path) for path in paths]
+    whole = math.floor(seconds + 0.05)
+    if whole and not all(whole in log for log in logs):
+        whole -= 1
+    totals = (sum(log.get(number, 0) for log in logs) for number in range(1, whole + 1))
+    return tuple(Interval(float(start), 1.0, count) for start, count in enumerate(totals))
+
+
+def _counts_by_second(path: Path) -> dict[int, int]:
+    """The I/Os of one job in both directions, by the second that they end."""
+    found: dict[int, int] = {}
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for line in file:
+            if match := _LOG_LINE.fullmatch(line.strip()):
+                second = round(int(match[1]) / 1000)
+                found[second] = found.get(second, 0) + int(match[2])
+    return found

@@ -1,0 +1,253 @@
+"""go-ycsb: YCSB's core workloads in Go.
+
+It ignores `maxexecutiontime`, so `timeout` interrupts it when the time is over. It then prints its final rows and
+ends normally, and `timeout` ends with 124. It prints percentiles only, which can't be merged with others. Its keys
+differ from YCSB's: neither finds data that the other loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from types import MappingProxyType
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+from benchbrief.compiler.messages.text import Figure, figure, share_figure
+from benchbrief.compiler.planning.error_limit import accepted_errors, stray_errors
+from benchbrief.compiler.planning.plan import StepKind
+from benchbrief.runners.drivers.go_ycsb import go_ycsb_invariants
+from benchbrief.runners.drivers.go_ycsb import go_ycsb_output as text
+from benchbrief.runners.drivers.output_evidence import (
+    bad,
+    best_line,
+    lines,
+    require_consistent,
+    require_exit,
+    require_few_errors,
+    timeout_s,
+)
+from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.execution.driver_contexts import CellContext
+from benchbrief.runners.jobs.shell_scripts import read_script
+from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput
+from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput
+from benchbrief.runners.measurement.steadiness import judge_window
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.seams import Interim, Requirement
+
+_INTERRUPTED = 124
+"""The exit code of `timeout` when the time was over."""
+_SHORT_S = 1.0
+_LOAD_THREADS = 8
+_DATABASE = "ycsb"
+
+_CHECK = read_script(__file__, "check.sh")
+
+
+class GoYcsb:
+    """The driver of go-ycsb. Implements `seams.Driver`."""
+
+    name: ClassVar[str] = "go_ycsb"
+
+    def candidates(self, configured: str | None, tool_dirs: Sequence[str]) -> tuple[str, ...]:
+        if configured:
+            return (configured, f"{configured.rstrip('/')}/bin/go-ycsb")
+        return (*(f"{folder}/go-ycsb/bin/go-ycsb" for folder in tool_dirs), "go-ycsb")
+
+    def requirements(self, path: str) -> tuple[Requirement, ...]:
+        return (
+            Requirement("go-ycsb", Command(("sh", "-c", _CHECK, "sh", path)), "build it again for this machine"),
+            Requirement("timeout", Command(("timeout", "--version")), "install GNU coreutils"),
+        )
+
+    def load(self, context: CellContext) -> Job | None:
+        records = properties.records(context.workload)
+        # It gives each thread records // threads, and drops the rest.
+        threads = next(n for n in range(_LOAD_THREADS, 0, -1) if records % n == 0)
+        words = (context.tool_path, "load", "mongodb", "-P", properties.FILE, "--threads", str(threads))
+        timeout = timeout_s(context.cell, "load")
+        return Job("load", Command(words), timeout, files=(_file(context),), figures=text.FIGURES)
+
+    def check_load(self, context: CellContext, output: JobOutput) -> int:
+        require_exit(output, "go-ycsb")
+        found = text.read(lines(output.stdout))
+        row = found.final.get("INSERT")
+        failed = found.final.get("INSERT_ERROR")
+        if failed:
+            raise bad(
+                output,
+                say.go_inserts_failed(
+                    failed=failed.count, n=properties.records(context.workload), said=best_line(output)
+                ),
+            )
+        if row is None:
+            raise bad(output, say.load_unfinished(tool="go-ycsb", said=best_line(output)))
+        require_consistent(output, "go-ycsb", go_ycsb_invariants.problems(found))
+        return row.count
+
+    def warm_up(self, context: CellContext) -> Job | None:
+        """Run in a process of its own: with an offered load, go-ycsb catches up after its `warmuptime` in a burst."""
+        if not context.cell.warm_up_s:
+            return None
+        return _timed(context, "warm_up", context.cell.warm_up_s)
+
+    def measure(self, context: CellContext) -> Job:
+        if context.cell.phases > 1:
+            raise RunnerError(
+                "go-ycsb prints percentiles of a whole run only, so it can't measure phases",
+                "use YCSB (tool = ycsb), or `measure = ...` instead of `phases`",
+            )
+        return _timed(context, "measure", context.cell.measure_s)
+
+    def parse(self, context: CellContext, output: JobOutput) -> Measurement:
+        require_exit(output, "go-ycsb", accepted=(0, _INTERRUPTED))
+        found = text.read(lines(output.stdout))
+        total = found.final.get("TOTAL")
+        if total is None or not total.count:
+            raise bad(output, say.no_total(said=best_line(output)))
+        wanted = context.cell.measure_s
+        loaded = properties.is_load(context.workload) and total.count >= _loadable(context)
+        limited = loaded or "operations" in context.workload.properties
+        if not limited and total.seconds < wanted - max(_SHORT_S, 0.05 * wanted):
+            raise bad(
+                output,
+                say.ended_early(
+                    tool="go-ycsb",
+                    seconds=figure(total.seconds, ".1f"),
+                    wanted=figure(wanted, "g"),
+                    said=best_line(output),
+                ),
+            )
+
+        require_consistent(output, "go-ycsb", go_ycsb_invariants.problems(found, context.threads))
+        count = transactions(found.final)
+        failed = {name: row.count for name, row in found.final.items() if name.endswith("_ERROR")}
+        errors = sum(failed.values())
+        allowed = accepted_errors(context.experiment.max_error_share, self.name)  # `_key_space` explains most of them
+        # An interrupt fails the operation of each thread that is under way. Those are not the server's failures.
+        own = max(0, errors - context.threads)
+        require_few_errors(output, "go-ycsb", own, count, allowed)
+        tolerated = bool(own) and not context.experiment.max_error_share
+        by_second = intervals(found, total.seconds)
+        unsteady, told = judge_window(
+            by_second, say.hint_longer() if properties.is_load(context.workload) else say.remedy_warm_up()
+        )
+        return Measurement(
+            window=(output.ended_at - total.seconds, output.ended_at),
+            throughput=(PhaseThroughput(None, count, errors, total.seconds, count / total.seconds),),
+            operations=tuple(operations(found.final, failed)),
+            intervals=by_second,
+            warnings=(
+                *(
+                    (say.strays(errors=own, n=own + count, share=share_figure(stray_errors(self.name), 1)),)
+                    if tolerated
+                    else ()
+                ),
+                *unsteady,
+            ),
+            tool_version="go-ycsb",
+            properties=(
+                ("latency", say.latency_service()),
+                ("loop", say.loop_open() if context.cell.target else say.loop_closed()),
+                ("percentiles", say.percentiles_go_ycsb()),
+                ("warm-up", say.warm_up_process() if context.cell.warm_up_s else say.none()),
+                # The same words whatever the threads, so that a brief says them once.
+                ("errors", say.errors_accepted(share=Figure(allowed, f"{allowed * 100:.3g} %"))),
+                *((("throughput", say.read_modify_write()),) if _rmw(found.final) else ()),
+                *told.items(),
+            ),
+        )
+
+    def interim(self, context: CellContext, text_so_far: str) -> Interim | None:
+        """Implement `seams.TellsInterim`."""
+        return text.interim(text_so_far)
+
+
+def _loadable(context: CellContext) -> int:
+    """Return the records that a load inserts: each thread has records // threads, and the rest is dropped."""
+    return properties.own_records(context) // context.threads * context.threads
+
+
+def _timed(context: CellContext, step: StepKind, seconds: float) -> Job:
+    cell, verb = context.cell, "load" if properties.is_load(context.workload) else "run"
+    words = [
+        *("timeout", "--foreground", "--signal=INT", "--kill-after=30", f"{seconds:g}"),
+        *(context.tool_path, verb, "mongodb", "-P", properties.FILE, "--threads", str(context.threads)),
+    ]
+    if context.target:
+        words += ["--target", str(max(1, round(context.target)))]
+    files = (_file(context, _key_space(context)),)
+    return Job(step, Command(tuple(words)), timeout_s(cell, step), files=files, figures=text.FIGURES)
+
+
+def _file(context: CellContext, own: Mapping[str, str] = MappingProxyType({})) -> File:
+    """Return the property file. Raises RunnerError for a URI with another database than the one go-ycsb always uses."""
+    uri = context.endpoint.uri
+    if uri is not None:
+        database = urlsplit(uri.value).path.strip("/")
+        if database not in ("", _DATABASE):
+            raise RunnerError(
+                f"go-ycsb always uses the database `{_DATABASE}`, and the URI names `{database}`",
+                f"end the database's uri in /{_DATABASE}",
+            )
+    # By default, its profiler listens on port 6060 of every interface.
+    return properties.file(context, {"measurement.interval": "1", "debug.pprof": "127.0.0.1:0", **own})
+
+
+def _key_space(context: CellContext) -> dict[str, str]:
+    """Return settings that keep go-ycsb to the keys that were loaded.
+
+    Its zipfian generator may return the record count itself as a key (pkg/workload/core.go does not lower the upper
+    bound by one), and no load inserts that key. Without these settings a share of the operations fails, in the
+    worst case a hot key's.
+    """
+    given = context.workload.properties
+    if given.get("distribution") != "zipfian" or given.get("insert"):
+        return {}
+    return {"recordcount": str(max(1, properties.records(context.workload) - 1))}
+
+
+def _rmw(rows: Mapping[str, text.Row]) -> int:
+    row = rows.get("READ_MODIFY_WRITE")
+    return row.count if row else 0
+
+
+def transactions(rows: Mapping[str, text.Row]) -> int:
+    """Return the operations done. A read-modify-write is one, although READ and UPDATE count it again."""
+    return rows["TOTAL"].count - _rmw(rows)
+
+
+def operations(rows: Mapping[str, text.Row], failed: dict[str, int]) -> list[Operation]:
+    """Return the operations of the final rows. `failed` are the counts of the rows of failures, by their names."""
+    done = []
+    for name, operation in text.OPERATIONS.items():
+        row = rows.get(name)
+        errors = failed.get(f"{name}_ERROR", 0)
+        if row is None:
+            if errors:
+                done.append(Operation(operation=operation, count=0, errors=errors))
+            continue
+        done.append(
+            Operation(
+                operation=operation,
+                count=row.count,
+                errors=errors,
+                mean_s=row.mean_s,
+                min_s=row.min_s,
+                max_s=row.max_s,
+                printed=row.printed,
+                in_total=name != "READ_MODIFY_WRITE",
+            )
+        )
+    return done
+
+
+def intervals(found: text.Output, seconds: float) -> tuple[Interval, ...]:
+    """Return the differences of the cumulative rows, with the times of the TOTAL rows."""
+    points = [(0.0, 0)]
+    for rows in (*found.interim, found.final):
+        if "TOTAL" in rows and points[-1][0] + 0.5 < rows["TOTAL"].seconds <= seconds:
+            points.append((rows["TOTAL"].seconds, transactions(rows)))
+    return tuple(Interval(t0, t1 - t0, c1 - c0) for (t0, c0), (t1, c1) in pairwise(points))

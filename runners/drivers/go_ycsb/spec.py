@@ -1,0 +1,19 @@
+"""go-ycsb: the workloads of YCSB without a Java machine."""
+
+from benchbrief.compiler.extensions import ToolSpec
+
+SPEC = ToolSpec(
+    api=1,
+    name="go_ycsb",
+    label="go-ycsb",
+    doc="go-ycsb: YCSB's workloads without a Java machine.",
+    implementation="benchbrief.runners.drivers.go_ycsb.go_ycsb:GoYcsb",
+    runs="ycsb",
+    open_loop=True,
+    # Its interim rows are cumulative, so their percentiles are as well: it has no phases.
+    loads=True,
+    stray_errors=0.001,  # healthy servers show a few `no documents` errors
+    where_settings_go=(
+        "what it is to do as attributes of the `workload`, and how it connects as `options` of the `database`"
+    ),
+)

@@ -1,0 +1,114 @@
+"""Reading a tool's output with limits, and finding the line that best explains a failure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchbrief.compiler.messages.text import share_figure
+from benchbrief.compiler.planning.plan import Cell, StepKind
+from benchbrief.runners.errors import BadOutput, OptionRefused
+from benchbrief.runners.jobs.tasks import JobOutput
+from benchbrief.runners.messages.run_messages import say
+
+_LINE_LIMIT = 1 << 20
+"""The longest lines are YCSB's HDR payloads: a few kilobytes."""
+_TEXT_LIMIT = 64 << 20
+_QUOTE_LIMIT = 300
+
+_COMPLAINT = re.compile(
+    r"error|exception|fail|fatal|cannot|can't|corrupt|refused|unknown|illegal|denied|no space|no such|not found|unable"
+    r"|invalid|missing|could not|not implemented|unsupported",
+    re.IGNORECASE,
+)
+_REFUSED = re.compile(
+    r"unknown command line flag|illegal value .* specified for|Invalid value for --|Cannot parse |unknown benchmark"
+    r"|Could not create memtable factory|Unknown compaction fadvice|invalid merge operator|Cannot provide both "
+)
+# Tools echo their command lines, settings, properties and paths, which may contain any word.
+_ECHOES = ("Command line:", "DB path:", "java ", "/", '"')
+_NOISE = re.compile(r"at \S+\(|\.\.\. \d+ more|\d{4}-\d\d-\d\d \S+ \d+ sec: |DBWrapper: report latency")
+"""Frames of a stack trace, YCSB's status lines, which name its `READ-FAILED` rows, and its greeting."""
+
+
+def lines(path: Path, limit: int = _TEXT_LIMIT) -> Iterator[str]:
+    """Yield the lines of a file without their ends. A bare carriage return also ends a line.
+
+    Replaces bytes that are not UTF-8. `limit` is in bytes. Raises BadOutput for a file or a line above the limits.
+    """
+    if not path.exists():
+        return
+    if path.stat().st_size > limit:
+        raise BadOutput(say.too_large(file=path.name, n=path.stat().st_size), say.hint_see(path=path))
+    with path.open(encoding="utf-8", errors="replace") as file:
+        while line := file.readline(_LINE_LIMIT):
+            if len(line) == _LINE_LIMIT:
+                raise BadOutput(say.long_line(file=path.name, n=_LINE_LIMIT), say.hint_see(path=path))
+            yield line.rstrip("\n")
+
+
+def best_line(output: JobOutput) -> str:
+    """Return the line that says what went wrong: the first complaint on either stream, else the last line."""
+    last = ""
+    for path in (output.stderr, output.stdout):
+        for line in lines(path):
+            text = "".join(c if c.isprintable() else " " for c in line).strip()
+            if not text or _NOISE.match(text):
+                continue
+            if _COMPLAINT.search(text) and not text.startswith(_ECHOES):
+                return text[:_QUOTE_LIMIT]
+            last = text
+    return last[:_QUOTE_LIMIT] or say.printed_nothing()
+
+
+def bad(output: JobOutput, what: str, hint: str = "") -> BadOutput:
+    """Return the error for output that proves nothing. `what` quotes the tool's best line."""
+    return BadOutput(what, hint or say.hint_output(path=output.directory))
+
+
+def require_exit(output: JobOutput, tool: str, accepted: tuple[int, ...] = (0,)) -> None:
+    """Raises BadOutput unless the tool ended by itself with an accepted code; OptionRefused, which is one, where the
+    tool complains of its command line.
+    """
+    if output.exit_code in accepted:
+        return
+    said = best_line(output)
+    if output.exit_code is None:
+        raise bad(output, say.tool_stopped(tool=tool, said=said))
+    if output.exit_code < 0:
+        raise bad(output, say.tool_signal(tool=tool, code=-output.exit_code, said=said))
+    error = bad(output, say.tool_ended(tool=tool, code=output.exit_code, said=said))
+    raise OptionRefused(error.message, error.hint) if _REFUSED.search(error.message) else error
+
+
+def require_few_errors(output: JobOutput, tool: str, errors: int, successes: int, allowed: float) -> None:
+    """Raises BadOutput when more than the allowed share of the operations failed."""
+    total = errors + successes
+    if total and errors / total > allowed:
+        what = say.too_many_errors(
+            errors=errors,
+            n=total,
+            tool=tool,
+            share=share_figure(errors / total, 2),
+            allowed=share_figure(allowed, 2),
+            said=best_line(output),
+        )
+        raise bad(output, what, say.hint_errors())
+
+
+def require_consistent(output: JobOutput, tool: str, problems: Sequence[str]) -> None:
+    """Raises BadOutput for an output that contradicts itself; `problems` name the values that disagree."""
+    if problems:
+        more = len(problems) - 1
+        what = say.contradicts_more(tool=tool, said=problems[0], more=more) if more else None
+        raise BadOutput(what or say.contradicts(tool=tool, said=problems[0]), say.hint_disk_full(path=output.directory))
+
+
+def timeout_s(cell: Cell, kind: StepKind) -> float:
+    """Return how long the plan allows for a step of the cell, in seconds. Raises KeyError when the cell lacks the
+    step."""
+    for step in cell.steps:
+        if step.kind == kind:
+            return step.timeout_s
+    raise KeyError(kind)

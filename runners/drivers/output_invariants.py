@@ -1,0 +1,187 @@
+"""What must hold between the numbers that a tool prints, whatever was measured.
+
+An output that breaks this is no evidence.
+
+Each tool has one table of `Invariant`s: `ycsb_invariants.py`, `ycsb_log_invariants.py`, `go_ycsb_invariants.py` and
+`db_bench_invariants.py`. The drivers and `bench import` check the same tables. Tolerances come from the printed
+digits and from the width of the tool's buckets, so that a good output is never refused.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Generic, TypeVar
+
+from benchbrief.compiler.rounding import share_text
+from benchbrief.runners.measurement.measurement import Histogram
+
+T = TypeVar("T")
+
+_NUMBER = re.compile(r"[+-]?(\d{1,400})(?:\.(\d{1,400}))?(?:[eE]([+-]?\d{1,3}))?")
+QUANTISED = 0.002
+"""HdrHistogram's values have three digits. A printed value is off by at most this share."""
+
+
+@dataclass(frozen=True)
+class Invariant(Generic[T]):
+    """One rule. `says` is its sentence in the documentation. `check` yields violations, with the two values that
+    disagree."""
+
+    says: str
+    check: Callable[[T], Iterable[str]]
+
+
+def broken(table: Iterable[Invariant[T]], output: T) -> Iterator[str]:
+    """Yield an output's violations of its tool's table, in the table's order."""
+    for each in table:
+        yield from each.check(output)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A printed number. The true one is within `off` of `value`, which is half of the last digit."""
+
+    value: float
+    off: float
+
+    def __str__(self) -> str:
+        return number(self.value)
+
+
+def printed(text: str) -> Printed | None:
+    """Parse a number. None when it is not finite (NaN, infinity, a decimal comma)."""
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return None
+    value = float(text)
+    places = int(match[3] or 0) - len(match[2] or "")
+    return Printed(value, 0.5 * 10.0**places) if math.isfinite(value) else None
+
+
+def number(value: float) -> str:
+    """Format a number for a message: whole ones in full, others to six digits."""
+    return f"{value:.0f}" if abs(value) < 1e15 and value == int(value) else f"{value:.6g}"
+
+
+def seconds(value: float) -> str:
+    """Format a latency for a message."""
+    return f"{number(round(value * 1e6, 3))} us"
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """The printed latencies of one operation, in seconds.
+
+    For tools that print an end of a bucket, the true percentile is at most `below` less and `above` more than the
+    printed one. `unit` is the last digit of the other values.
+    """
+
+    name: str
+    count: int
+    mean: float | None
+    low: float | None
+    high: float | None
+    percentiles: tuple[tuple[float, float], ...]
+    unit: float = 1e-6
+    below: float = 0.0
+    above: float = 0.0
+
+
+def in_order(of: Latencies) -> Iterator[str]:
+    """Minimum, percentiles and maximum rise, and the mean lies between the first and the last."""
+    if of.count <= 0:
+        return
+    named = [("minimum", of.low, of.unit, of.unit)]
+    named += [(f"p{number(percent)}", value, of.below, of.above) for percent, value in sorted(of.percentiles)]
+    named.append(("maximum", of.high, of.unit, of.unit))
+    known = [(name, value, below, above) for name, value, below, above in named if value is not None]
+    for (name, value, below, _), (after, larger, _, above) in pairwise(known):
+        # Ends of buckets rise together. Minimum and maximum are no ends of buckets.
+        slack = 0.0 if name[0] == after[0] == "p" else below + above
+        if value > larger + slack + value * 1e-9:
+            yield f"{of.name} has a {name} of {seconds(value)} above its {after} of {seconds(larger)}"
+    if of.mean is not None:
+        for end, sign, side in ((of.low, 1, "below its minimum"), (of.high, -1, "above its maximum")):
+            if end is not None and sign * (end - of.mean) > of.unit + abs(end) * QUANTISED:
+                yield f"{of.name} has a mean of {seconds(of.mean)} {side} of {seconds(end)}"
+
+
+def mean_fits_percentiles(of: Latencies) -> Iterator[str]:
+    """The mean is possible for latencies with these percentiles.
+
+    With n latencies, p percent of them are at most the percentile, and the others at least. Both bounds of the sum
+    follow from the ranks, each of which is known to within one operation.
+    """
+    if of.count <= 0 or of.mean is None or of.low is None or of.high is None or not of.percentiles:
+        return
+    n, ranked = of.count, sorted(of.percentiles)
+    upper, at = 0.0, 0.0
+    for percent, value in ranked:
+        rank = max(at, math.floor(percent / 100 * n) - 1)
+        upper, at = upper + (rank - at) * (value + of.above), rank
+    upper = (upper + (n - at) * (of.high + of.unit)) / n
+    lower, at, value_at = 0.0, 0.0, of.low
+    for percent, value in ranked:
+        rank = min(n, max(at, math.ceil(percent / 100 * n) + 1))
+        lower, at, value_at = lower + (rank - at) * value_at, rank, max(0.0, value - of.below)
+    lower = (lower + (n - at) * value_at) / n
+    names = ", ".join(f"p{number(percent)} of {seconds(value)}" for percent, value in ranked)
+    ends = f"from {seconds(of.low)} to {seconds(of.high)}, {names}"
+    if of.mean > upper * (1 + QUANTISED) + of.unit:
+        yield f"{of.name} has a mean of {seconds(of.mean)}, and its percentiles allow {seconds(upper)} at most: {ends}"
+    if of.mean < lower * (1 - QUANTISED) - of.unit:
+        yield f"{of.name} has a mean of {seconds(of.mean)}, and its percentiles allow {seconds(lower)} at least: {ends}"
+
+
+def percentile_in_buckets(name: str, histogram: Histogram, percentiles: Iterable[tuple[float, float]]) -> Iterator[str]:
+    """Each percentile lies in the bucket of its rank, which is known to within one operation."""
+    n = histogram.count
+    for percent, value in percentiles:
+        rank = percent / 100 * n
+        upto = sum(bucket.count for bucket in histogram.buckets if bucket.lo <= value + 1e-9)
+        under = sum(bucket.count for bucket in histogram.buckets if bucket.hi <= value + 1e-9)
+        if not under - 1 <= rank <= upto + 1:
+            share = share_text((under if rank < under else upto) / n, 3)
+            side = "are below it" if rank < under else "reach up to it"
+            yield f"{name} has a p{number(percent)} of {seconds(value)}, and by its buckets {share} {side}"
+
+
+def mean_in_buckets(name: str, histogram: Histogram, mean: float | None, unit: float = 1e-6) -> Iterator[str]:
+    """The mean is possible for latencies in these buckets."""
+    if mean is None or not histogram.count:
+        return
+    least = sum(bucket.lo * bucket.count for bucket in histogram.buckets) / histogram.count
+    most = sum(bucket.hi * bucket.count for bucket in histogram.buckets) / histogram.count
+    if not least * (1 - QUANTISED) - unit <= mean <= most * (1 + QUANTISED) + unit:
+        bounds = f"{seconds(least)} to {seconds(most)}"
+        yield f"{name} has a mean of {seconds(mean)}, and its buckets allow {bounds}"
+
+
+def ends_in_buckets(
+    name: str, histogram: Histogram, low: float | None, high: float | None, unit: float = 1e-6
+) -> Iterator[str]:
+    """The minimum lies in the first bucket, the maximum in the last one."""
+    if not histogram.buckets:
+        return
+    for what, value, bucket in (("minimum", low, histogram.buckets[0]), ("maximum", high, histogram.buckets[-1])):
+        if value is not None and not bucket.lo - unit <= value <= bucket.hi + unit:
+            held = f"{seconds(bucket.lo)} to {seconds(bucket.hi)}"
+            yield f"{name} has a {what} of {seconds(value)}, and the bucket at that end is from {held}"
+
+
+def within_run(of: Latencies, run_s: float, off: float) -> Iterator[str]:
+    """No operation takes longer than the run."""
+    if of.high is not None and of.count > 0 and of.high > run_s * (1 + QUANTISED) + off + of.unit:
+        yield f"{of.name} has a maximum of {seconds(of.high)}, and the run took {number(run_s)} s"
+
+
+def within_threads(each: Iterable[Latencies], run_s: float, threads: float, off: float) -> Iterator[str]:
+    """Operations of one thread follow each other, so all latencies together fit into the threads' time."""
+    total = sum(of.count * of.mean for of in each if of.mean is not None and of.count > 0)
+    if total > (threads * run_s + off) * (1 + QUANTISED):
+        have = f"{number(threads)} threads have {number(round(threads * run_s, 3))} s in the run"
+        yield f"its latencies add up to {number(round(total, 3))} s, and its {have}"

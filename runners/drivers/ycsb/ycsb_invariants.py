@@ -1,0 +1,275 @@
+"""What YCSB's rows must agree on.
+
+The rules follow its source: `Client`, `DBWrapper`, `Measurements` and the `OneMeasurement` classes of site.ycsb
+(com.yahoo.ycsb before 0.16).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from benchbrief.runners.drivers import output_invariants as rule
+from benchbrief.runners.drivers.output_invariants import Invariant, Latencies, Printed, printed
+from benchbrief.runners.drivers.ycsb.ycsb_output import INTENDED, Row, Text, operation_of
+
+_RMW = "READ-MODIFY-WRITE"
+_EMPTY = {"NaN", "9.223372036854776E18", "9223372036854775807", "2147483647", "2.147483647E9", "-1", "-1.0"}
+"""The mean and the minimum of an operation that was never done."""
+_LATENCY = re.compile(r"(?:Average|Min|Max)Latency\((\w+)\)")
+_PERCENTILE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)(?:st|nd|rd|th)?PercentileLatency\((\w+)\)")
+_BUCKET = re.compile(r">?\d{1,12}")
+_OTHER_KEYS = re.compile(
+    r"Operations|LatencyVariance\(\w+\)|Return=.*|Total Operations|Average|Min|Max|p[\d.]+|Below is .*"
+)
+
+
+@dataclass(frozen=True)
+class Output:
+    """An output and its setting. `threads` is None when unknown. `intended`: rows with plain names count from the
+    due time."""
+
+    text: Text
+    threads: int | None = None
+    intended: bool = False
+
+    def cell(self, section: str, key: str) -> Printed | None:
+        return printed(self.text.cells.get(section, {}).get(key, ""))
+
+    def sections(self) -> Iterator[tuple[str, Mapping[str, str], Row]]:
+        """Yield the sections of operations that were done."""
+        for name, row in self.text.rows.items():
+            if row.count:
+                yield f"[{name}]", self.text.cells[name], row
+
+    def latencies(self) -> Iterator[Latencies]:
+        for name, cells, row in self.sections():
+            by_ms = any(key.endswith("Latency(ms)") for key in cells if not _PERCENTILE.match(key))
+            unit = 1e-3 if by_ms else 1e-6
+            # Zeros stay here: they are the first bucket's lower end.
+            found = [(match, printed(value)) for key, value in cells.items() if (match := _PERCENTILE.match(key))]
+            scale = {"us": 1e-6, "ms": 1e-3}
+            at = tuple((float(m[1]), v.value * scale[m[2]]) for m, v in found if v is not None and m[2] in scale)
+            yield Latencies(
+                name, row.count, row.mean_s, row.min_s, row.max_s, at, unit, above=1e-3 if row.by_ms or by_ms else 0.0
+            )
+
+
+def problems(text: Text, threads: int | None = None, *, intended: bool = False) -> list[str]:
+    """Return the contradictions in an output, each with the values that disagree."""
+    return list(rule.broken(TABLE, Output(text, threads, intended)))
+
+
+def _each_once(output: Output) -> Iterator[str]:
+    yield from output.text.oddities
+
+
+def _numbers(output: Output) -> Iterator[str]:
+    for name, cells in output.text.cells.items():
+        done = name not in output.text.rows or output.text.rows[name].count
+        for key, value in cells.items():
+            read = printed(value)
+            if read is None and not (value in _EMPTY and not done):
+                yield f"[{name}] has {key} = {value}, which is no number"
+            elif read is not None and read.value < 0 and value not in _EMPTY:
+                yield f"[{name}] has {key} = {value}: it is never below 0"
+            elif read is not None and _counts(key) and read.value != int(read.value):
+                yield f"[{name}] has {key} = {value}: that is no whole number"
+
+
+def _counts(key: str) -> bool:
+    return key in ("Operations", "Total Operations") or key.startswith("Return=")
+
+
+def _known_keys(output: Output) -> Iterator[str]:
+    units: dict[bool, dict[str, str]] = {False: {}, True: {}}
+    for name in output.text.rows:
+        for key in output.text.cells[name]:
+            percentile = _PERCENTILE.fullmatch(key)
+            latency = percentile or _LATENCY.fullmatch(key)
+            if latency:
+                units[bool(percentile)].setdefault(latency[latency.lastindex or 1], f"[{name}] {key}")
+            elif "Latency" in key and not _OTHER_KEYS.fullmatch(key):
+                yield f"[{name}] has `{key}`, which YCSB does not print"
+    for found in units.values():
+        for unit, where in found.items():
+            if unit not in ("us", "ms"):
+                yield f"{where} is in {unit}: YCSB's latencies are in us or ms"
+        if len(found) > 1:
+            yield f"{' and '.join(found.values())} are in two units"
+
+
+def _whole_sections(output: Output) -> Iterator[str]:
+    """All operations have the same kinds of rows."""
+    done = list(output.sections())
+    for name, cells in output.text.cells.items():
+        if operation_of(name) and "Operations" not in cells and "Total Operations" not in cells:
+            yield f"[{name}] has no count of its operations, and has {next(iter(cells), 'a row that is cut')}"
+    labels = {key for _, cells, row in done if not row.by_ms for key in cells if _PERCENTILE.match(key)}
+    heads = {"AverageLatency", "MinLatency", "MaxLatency"}
+    for name, cells, row in done:
+        have = {key.partition("(")[0] for key in cells}
+        lacking = sorted(heads - have) if have & heads else []
+        lacking += sorted(labels - set(cells)) if not row.by_ms else []
+        if lacking:
+            yield f"{name} has no {lacking[0]}, which YCSB prints of each operation"
+    with_codes = [name for name, _, row in done if row.ok is not None]
+    for name, _, row in done:
+        if with_codes and row.ok is None and _has_codes(row.name):
+            yield f"{name} has no return codes (Return=OK), and {with_codes[0]} has"
+
+
+def _has_codes(row: str) -> bool:
+    kind = operation_of(row)
+    return kind is not None and not kind[1] and row != _RMW and not row.startswith(INTENDED)
+
+
+def _in_order(output: Output) -> Iterator[str]:
+    for each in output.latencies():
+        yield from rule.in_order(each)
+
+
+def _means(output: Output) -> Iterator[str]:
+    for each in output.latencies():
+        yield from rule.mean_fits_percentiles(each)
+
+
+def _return_codes(output: Output) -> Iterator[str]:
+    """Up to 0.1.4 an operation's count includes its failures. Later, failures have a row of their own (READ-FAILED)."""
+    rows = output.text.rows
+    for name, row in rows.items():
+        if row.ok is None or not _has_codes(name):
+            continue
+        failed = {
+            other: each.count for other, each in rows.items() if other.startswith(f"{name}-") and _failures(other)
+        }
+        said = row.failed or 0
+        if not failed and row.ok + said == row.count:
+            continue
+        if row.ok != row.count:
+            yield f"[{name}] has {row.count} operations, and its return codes count {row.ok} that went well"
+        if said != sum(failed.values()):
+            others = " and ".join(f"[{other}]" for other in failed) or f"[{name}-FAILED]"
+            yield f"[{name}] has {said} failures by its return codes, and {others} {sum(failed.values())}"
+    for name, row in rows.items():
+        base = name.removeprefix(INTENDED).partition("-")[0]
+        if row.count and _failures(name) and not name.startswith(INTENDED) and base not in rows:
+            yield f"[{name}] has {row.count} operations, and there is no [{base}]"
+
+
+def _failures(row: str) -> bool:
+    return (operation_of(row) or ("", False))[1]
+
+
+def _buckets(output: Output) -> Iterator[str]:
+    """A printed histogram holds all operations. A time series has buckets too, but no percentiles."""
+    for (name, cells, row), latencies in zip(output.sections(), output.latencies(), strict=True):
+        counts = [read.value for key, text in cells.items() if _BUCKET.fullmatch(key) and (read := printed(text))]
+        overflows = any(key.startswith(">") for key in cells)
+        if not counts or not (overflows or latencies.percentiles):
+            continue
+        if sum(counts) != row.count:
+            yield f"{name} has {row.count} operations, and its buckets hold {rule.number(sum(counts))}"
+        elif row.histogram:
+            # With buckets of a millisecond, a printed percentile is the lower end of its bucket.
+            unit = 1e-3 if row.by_ms else 1e-6
+            yield from rule.percentile_in_buckets(name, row.histogram, latencies.percentiles)
+            yield from rule.mean_in_buckets(name, row.histogram, row.mean_s, unit)
+            yield from rule.ends_in_buckets(name, row.histogram, row.min_s, row.max_s, unit)
+
+
+def _throughput(output: Output) -> Iterator[str]:
+    """Client prints 1000 * operations / RunTime. A failed insert of a load is in its rows, but not in these."""
+    rate, run = output.cell("OVERALL", "Throughput(ops/sec)"), output.cell("OVERALL", "RunTime(ms)")
+    if rate is None or run is None:
+        return
+    rows = output.text.rows
+    plain = [(name, row) for name, row in rows.items() if not name.startswith(INTENDED)]
+    failed = sum(row.count for name, row in plain if _failures(name))
+    done = sum(row.count for name, row in plain if name != _RMW and not _failures(name))
+    again = rows[_RMW].count if _RMW in rows else 0
+    total = done + failed - again
+    said = rate.value * run.value / 1000
+    off = rate.off * run.value / 1000 + rate.value * run.off / 1000 * (run.value != int(run.value)) + 0.5
+    least = total - (failed if "INSERT-FAILED" in rows else 0)
+    if not least - off <= said <= total + off:
+        how = f"Throughput {rule.number(rate.value)} ops/s in RunTime {rule.number(run.value)} ms"
+        yield f"[OVERALL] did {said:.0f} operations ({how}), and the rows of its operations count {total}"
+
+
+def _read_modify_write(output: Output) -> Iterator[str]:
+    rows = output.text.rows
+    for before in ("", INTENDED):
+        again = rows.get(before + _RMW)
+        for half in ("READ", "UPDATE"):
+            own = sum(r.count for n, r in rows.items() if n == before + half or n.startswith(f"{before}{half}-"))
+            if again and again.count > own:
+                yield f"[{before}{_RMW}] has {again.count} operations, and [{before}{half}] has only {own}"
+
+
+def _intended(output: Output) -> Iterator[str]:
+    """With `measurement.interval=both`, each operation is counted twice: from its start, and from its due time."""
+    rows = output.text.rows
+    if not any(name.startswith(INTENDED) for name in rows):
+        return
+    for name, row in rows.items():
+        plain = name.removeprefix(INTENDED)
+        other = plain if name != plain else INTENDED + name
+        if row.count and (other not in rows or rows[other].count != row.count):
+            have = f"{rows[other].count}" if other in rows else "no rows"
+            yield f"[{name}] has {row.count} operations, and [{other}] has {have}: each has a row of both kinds"
+    for name, due in rows.items():
+        plain_row = rows.get(name.removeprefix(INTENDED))
+        if not name.startswith(INTENDED) or plain_row is None:
+            continue
+        for what, later, own in (
+            ("mean", due.mean_s, plain_row.mean_s),
+            ("minimum", due.min_s, plain_row.min_s),
+            ("maximum", due.max_s, plain_row.max_s),
+            *((f"p{rule.number(p)}", v, dict(plain_row.printed).get(p)) for p, v in due.printed),
+        ):
+            if later is not None and own is not None and later < own * (1 - rule.QUANTISED) - 1e-6:
+                told = f"below the {rule.seconds(own)} of [{plain_row.name}]"
+                yield f"[{name}] has a {what} of {rule.seconds(later)}, {told}"
+
+
+def _in_time(output: Output) -> Iterator[str]:
+    run = output.cell("OVERALL", "RunTime(ms)")
+    if run is None:
+        return
+    each = list(output.latencies())
+    for of in each:
+        yield from rule.within_run(of, run.value / 1000, 1e-3)
+    if output.threads and not output.intended:  # waits of several operations overlap, even in one thread
+        once = [of for of in each if of.name != f"[{_RMW}]" and not of.name.startswith(f"[{INTENDED}")]
+        for told in rule.within_threads(once, run.value / 1000, output.threads, 1e-3):
+            yield f"{told}; only with -p measurement.interval=intended, which its command line does not say, may they"
+
+
+def _garbage_collector(output: Output) -> Iterator[str]:
+    """Client prints 100 * GC time / RunTime."""
+    run = output.cell("OVERALL", "RunTime(ms)")
+    spent, share = output.cell("TOTAL_GC_TIME", "Time(ms)"), output.cell("TOTAL_GC_TIME_%", "Time(%)")
+    if run is None or spent is None or share is None or not run.value:
+        return
+    if abs(100 * spent.value / run.value - share.value) > share.off + 1e-6 * share.value + 0.005:
+        told = f"{rule.number(spent.value)} ms of {rule.number(run.value)} ms"
+        yield f"[TOTAL_GC_TIME_%] is {share}, and {told} is {100 * spent.value / run.value:.4g}"
+
+
+TABLE: tuple[Invariant[Output], ...] = (
+    Invariant("No row and no section stands there twice, and none is cut", _each_once),
+    Invariant("Each value is a number from 0 on; counts are whole", _numbers),
+    Invariant("Latencies are in us or in ms, those of a kind all in one of them", _known_keys),
+    Invariant("Each operation has a count, its latencies, and return codes where others have them", _whole_sections),
+    Invariant("Minimum <= percentiles, rising <= maximum; the mean lies between", _in_order),
+    Invariant("The mean is one that latencies with these percentiles can have", _means),
+    Invariant("`Return=OK` is `Operations`; other return codes are the operations in `[X-FAILED]`", _return_codes),
+    Invariant("Printed buckets hold all operations, and fit percentiles, mean, minimum and maximum", _buckets),
+    Invariant("`Throughput` x `RunTime` is the operations of all rows, a read-modify-write once", _throughput),
+    Invariant("`[Intended-X]` has the operations of `[X]`, and is nowhere faster", _intended),
+    Invariant("`[READ-MODIFY-WRITE]` has no more operations than `[READ]` and `[UPDATE]`", _read_modify_write),
+    Invariant("No operation takes longer than the run, all together no longer than its threads", _in_time),
+    Invariant("The collector's share is its time of `RunTime`", _garbage_collector),
+)

@@ -1,0 +1,344 @@
+"""What YCSB leaves: rows on standard output (from 0.1.4 on), and HDR logs with one line for each second.
+
+[OVERALL], Throughput(ops/sec), 3015.2950955943475
+[READ], 99thPercentileLatency(us), 5931            (ms up to 0.3.0; "99.9PercentileLatency" has no "th")
+[READ], Return=OK, 18137                           (0.1.4: Return=0; BATCHED_OK is good, too)
+[READ], 0, 4971                                    (measurementtype=histogram: operations of 0 to 1 ms)
+[READ], 412, 3.0                                   (an HDR histogram that is printed: operations of 412 us)
+[HdrREAD], Operations, 978                         (hdrhistogram+histogram; [BucketREAD] tells the same ones)
+
+Its JSON exporters write the same rows as objects, in an array or one after the other.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchbrief.runners.drivers.output_evidence import lines
+from benchbrief.runners.measurement.histogram import decode_hdr, from_counts
+from benchbrief.runners.measurement.measurement import Histogram
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.seams import Interim
+
+OPERATIONS: Mapping[str, str] = {
+    "READ": "read",
+    "UPDATE": "update",
+    "INSERT": "insert",
+    "SCAN": "scan",
+    "DELETE": "delete",
+    "READ-MODIFY-WRITE": "read_modify_write",
+}
+"""The names of operations for each row. A read-modify-write is counted again in READ and UPDATE."""
+
+INTENDED = "Intended-"
+_OTHERS = ("OVERALL", "TOTAL_GC_TIME", "TOTAL_GC_TIME_%")
+"""Sections that are no operations, but are read too."""
+
+_ROW = re.compile(r"\s*\[([^\]]+)\]\s*,\s*([^,]+?)\s*,\s*(\S+)\s*\Z")
+_BEGUN = re.compile(r"\s*\[([^\]]+)\]\s*,")
+"""The start of a row, perhaps an incomplete one. Blanks may vary, as people paste and align files."""
+_PERCENTILE = re.compile(r"(\d{1,3}(?:\.\d{1,9})?)(?:st|nd|rd|th)?PercentileLatency\((us|ms)\)")
+_LATENCY = re.compile(r"(Average|Min|Max)Latency\((us|ms)\)")
+_BUCKET = re.compile(r"(>?)(\d{1,12})")
+_VERSION = re.compile(r"YCSB Client (\S+)")
+_HDR_START = re.compile(r"#\[(?:StartTime|BaseTime): (\d+\.\d+) \(seconds since epoch\)")
+_NOW = re.compile(r"\d+ sec: \d+ operations; (\d{1,18}(?:\.\d+)?) current ops/sec;")
+_NOW_OF = re.compile(r"\[([A-Z-]+): Count=(\d{1,18}), [^\]]*?\b99=(\d+(?:\.\d+)?),")
+_SCALE = {"us": 1e-6, "ms": 1e-3}
+_GOOD = ("OK", "BATCHED_OK", "0")
+"""Return codes of success: YCSB's `Status.isOk`, and its number up to 0.2."""
+_OBJECT = re.compile(r'"metric"\s*:\s*"([^"]+)",\s*"measurement"\s*:\s*"([^"]+)",\s*"value"\s*:\s*"?([^\s",}]+)"?\s*}')
+
+
+FIGURES = (
+    r"\[[A-Za-z0-9_%.-]{1,60}\], [A-Za-z0-9_%./=>-]{1,60}([(][A-Za-z%/]{1,10}[)])?, -?([0-9.eE+-]{1,40}|NaN)",
+    r"[0-9-]{10} [0-9:]{8,12} [0-9]{1,9} sec: [0-9]{1,18} operations;([A-Za-z0-9 ,:;=.()/_%-]|\[|\])*",
+    r"[0-9.]{1,24},[0-9.]{1,24},[0-9.]{1,24},HIST[A-Za-z0-9+/=]*",
+    r"#\[(StartTime|BaseTime): [0-9.]{1,24} [(]seconds since epoch[)][^]]{0,60}\]",
+    r"#\[Histogram log format version [0-9.]{1,9}\]",
+    r'"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"',
+)
+"""The lines that are read: see `tasks.Job.figures`."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One operation's rows of the whole run; times in seconds.
+
+    `ok` and `failed` are the counts of its return codes, both None when it has none (READ-MODIFY-WRITE,
+    Intended-X). `batched` of the successful ones were put into a batch for later. `by_ms`: its percentiles are the
+    lower ends of buckets of a millisecond. `zeros`: some of its percentiles were printed as 0, which says nothing.
+    """
+
+    name: str
+    count: int
+    mean_s: float | None
+    min_s: float | None
+    max_s: float | None
+    printed: tuple[tuple[float, float], ...]
+    ok: int | None
+    failed: int | None
+    histogram: Histogram | None
+    batched: int = 0
+    by_ms: bool = False
+    zeros: bool = False
+
+
+Cells = Mapping[str, Mapping[str, str]]
+"""The values in the rows as printed, by section (`READ`) and name (`Operations`)."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """The parsed text. `overall` is empty when the run did not end normally.
+
+    `cells` are the rows of operations, of OVERALL and of the garbage collector. `oddities` say which rows appear
+    twice or can't be read: the tool prints none of these.
+    """
+
+    overall: Mapping[str, float]
+    rows: Mapping[str, Row]
+    warnings: tuple[str, ...]
+    cells: Cells
+    oddities: tuple[str, ...]
+
+    @property
+    def runtime_s(self) -> float:
+        return self.overall["RunTime(ms)"] / 1000
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The operations that ended between two epoch seconds by the load generator's clock."""
+
+    start: float
+    end: float
+    histogram: Histogram
+
+    @property
+    def middle(self) -> float:
+        return (self.start + self.end) / 2
+
+
+def operation_of(row: str) -> tuple[str, bool] | None:
+    """Return (operation, whether the row counts its failures) for a row's or a log's name, None for others.
+
+    Failures are in READ-FAILED, or in READ-NOT_FOUND and the like when YCSB was asked to separate them.
+    """
+    name = row.removeprefix(INTENDED)
+    if name in OPERATIONS:
+        return OPERATIONS[name], False
+    base, dash, _ = name.partition("-")
+    return (OPERATIONS[base], True) if dash and base in OPERATIONS else None
+
+
+def interim(stderr: str) -> Interim | None:
+    """Read the last complete status line (`-s`): its rate, and the p99 of its most frequent operation, in us.
+
+        2026-03-01 10:00:05:120 5 sec: 7512 operations; 1502.4 current ops/sec; [READ: Count=712, ..., 99=4321, ...]
+
+    An interval without operations has no latency, and prints NaN.
+    """
+    for line in reversed(stderr.split("\n")[:-1]):
+        if match := _NOW.search(line):
+            rows = [(int(of[2]), of[1], float(of[3])) for of in _NOW_OF.finditer(line) if of[1] in OPERATIONS]
+            count, name, p99_us = max(rows, default=(0, "", 0.0))
+            if not count:
+                return Interim(float(match[1]))
+            return Interim(float(match[1]), p99_us * 1e-6, f"p99 {OPERATIONS[name].replace('_', '-')}")
+    return None
+
+
+def version(stderr: Iterable[str]) -> str:
+    return next((match[1] for line in stderr if (match := _VERSION.match(line))), "")
+
+
+def read_text(stdout: Iterable[str]) -> Text:
+    overall: dict[str, float] = {}
+    cells: dict[str, dict[str, str]] = {}
+    warnings: list[str] = []
+    oddities: list[str] = []
+    for line in stdout:
+        if begun := _BEGUN.match(line):
+            name = begun[1].removeprefix("Hdr")
+            if name in _OTHERS or operation_of(name):
+                _add_row(cells.setdefault(name, {}), name, line, oddities)
+        elif line.lower().startswith(("warning:", "[warn]")):
+            warnings.append(line.strip()[:300])
+    for key, value in cells.get("OVERALL", {}).items():
+        if (number := _number(value)) is not None:
+            overall[key] = number
+    rows = {name: _row(name, values) for name, values in cells.items() if operation_of(name)}
+    warnings += [say.batched(batched=row.batched, n=row.count, row=row.name) for row in rows.values() if row.batched]
+    return Text(overall, rows, tuple(warnings), cells, tuple(oddities))
+
+
+def _add_row(section: dict[str, str], name: str, line: str, oddities: list[str]) -> None:
+    match = _ROW.match(line)
+    if match is None:
+        oddities.append(f"`{line.strip()[:60]}` is not a whole row of YCSB")
+        return
+    key, value = match[2], match[3]
+    if key not in section:
+        section[key] = value
+    else:
+        oddities.append(f"[{name}] has {key} twice: {section[key]} and {value}")
+
+
+def rows_of_json(text: str) -> list[str] | None:
+    """Convert a JSON exporter's output to the text exporter's rows; None when it is not a complete one."""
+    body = text.strip()
+    found = _OBJECT.findall(body)
+    if not found or len(found) != body.count('"metric"') or body[-1:] not in ("}", "]"):
+        return None
+    return [f"[{metric}], {measurement}, {value}" for metric, measurement, value in found]
+
+
+def is_json(text: str) -> bool:
+    """Return whether a JSON exporter wrote it, even partly."""
+    return re.match(r'\s*(?:\[\s*)?{\s*"metric"', text) is not None
+
+
+def _row(name: str, values: Mapping[str, str]) -> Row:
+    found: dict[str, float | None] = {}
+    printed: list[tuple[float, float]] = []
+    ok, failed = None, None
+    count = batched = 0
+    zeros = False
+    buckets: list[tuple[str, int, int]] = []
+    for key, value in values.items():
+        number = _number(value)
+        if number is None:
+            continue
+        if key == "Operations":
+            count = int(number)
+        elif match := _LATENCY.match(key):
+            found[match[1]] = number * _SCALE[match[2]]
+        elif match := _PERCENTILE.match(key):
+            # 0 means below the first bucket's end, of a millisecond or a microsecond, by an unknown amount.
+            if number > 0:
+                printed.append((float(match[1]), number * _SCALE[match[2]]))
+            zeros |= number == 0
+        elif key.startswith("Return="):
+            if key.removeprefix("Return=") in _GOOD:
+                ok = (ok or 0) + int(number)
+                batched += int(number) if key == "Return=BATCHED_OK" else 0
+            else:
+                failed = (failed or 0) + int(number)
+        elif match := _BUCKET.fullmatch(key):
+            buckets.append((match[1], int(match[2]), int(number)))
+    if ok is not None or failed is not None:
+        ok, failed = ok or 0, failed or 0
+    return Row(
+        name,
+        count,
+        found.get("Average"),
+        found.get("Min"),
+        found.get("Max"),
+        tuple(sorted(printed)),
+        ok,
+        failed,
+        _buckets(buckets, count, found.get("Max")),
+        batched,
+        any(key == "LatencyVariance(us)" or key.endswith("PercentileLatency(ms)") or key[0] == ">" for key in values),
+        zeros,
+    )
+
+
+def _buckets(buckets: list[tuple[str, int, int]], count: int, max_s: float | None) -> Histogram | None:
+    """Return a printed histogram; None when its counts are not all there.
+
+    `measurementtype=histogram` counts by milliseconds. Its last bucket (`>1000`) holds the overflow, and reaches to
+    the printed maximum. A printed HDR histogram counts by microseconds and omits empty buckets, so its highest
+    bucket is that of the maximum.
+    """
+    highest = max((lowest for over, lowest, number in buckets if number and not over), default=0)
+    by_us = not any(over for over, _, _ in buckets) and max_s is not None and abs(highest / 1e6 - max_s) <= max_s / 100
+    step = 1e-6 if by_us else 1e-3
+    counts = []
+    for over, lowest, number in buckets:
+        lo = lowest * step
+        counts.append(((lo, max(max_s or 0.0, lo) + step if over else lo + step), number))
+    try:
+        histogram = from_counts(counts)
+    except ValueError:
+        return None
+    return histogram if histogram.count == count and count else None
+
+
+def _number(text: str) -> float | None:
+    """Parse a number. None for NaN, infinity (an idle interval) and anything else (a half-written line)."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if abs(value) < 1e30 else None
+
+
+def read_hdr_logs(directory: Path) -> dict[str, tuple[Slice, ...]]:
+    """Return the slices of each row that has a log. Raises ValueError, naming the file, when one is damaged."""
+    found = {}
+    for path in sorted(directory.glob("*.hdr")):
+        if operation_of(path.stem):
+            try:
+                found[path.stem] = tuple(_slices(path))
+            except ValueError as error:
+                raise ValueError(f"{path.name}: {error}") from error
+    return found
+
+
+def _slices(path: Path) -> Iterator[Slice]:
+    base = 0.0
+    for line in lines(path):
+        if (start := log_start(line)) is not None:
+            base = start
+        elif line[:1] not in ("#", '"', ""):
+            yield line_of_log(line, base)[1]
+
+
+def log_start(line: str) -> float | None:
+    """Return the epoch seconds that a log's lines count from, if this line says it."""
+    match = _HDR_START.match(line)
+    return float(match[1]) if match else None
+
+
+def line_of_log(line: str, base: float) -> tuple[str, Slice]:
+    """Return the tag ("" without one) and the slice of a line `[Tag=..,]start,length,max,payload`.
+
+    The start is relative to the log's, unless it is absolute. Raises ValueError.
+    """
+    cells, tag = [cell.strip() for cell in line.split(",")], ""
+    if cells[0].startswith("Tag="):
+        tag, cells = cells[0].removeprefix("Tag="), cells[1:]
+    if len(cells) != 4:
+        raise ValueError(f"not a line of a histogram log: {line[:60]!r}")
+    start, length, highest = (_finite(cell, line) for cell in cells[:3])
+    if length < 0:
+        raise ValueError(f"an interval that ends before it begins: {line[:60]!r}")
+    # A year is longer than any run, and shorter than the time since the epoch.
+    start += base if start < base - 365 * 86400 else 0.0
+    histogram = decode_hdr(cells[3])
+    if histogram.buckets and not _is_maximum(highest, histogram):
+        held = f"{histogram.buckets[-1].hi * 1e6:.0f}"
+        raise ValueError(f"an interval with a maximum of {cells[2]}, and a histogram with one of {held}: {line[:60]!r}")
+    return tag, Slice(start, start + length, histogram)
+
+
+def _finite(text: str, line: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"not a line of a histogram log: {line[:60]!r}")
+    return value
+
+
+def _is_maximum(printed: float, histogram: Histogram) -> bool:
+    """Return whether it is the histogram's maximum in one of the units that log writers divide by (Java's: by 10^6)."""
+    last = histogram.buckets[-1]
+    return any(last.lo / unit - 5.1e-4 <= printed <= last.hi / unit + 5.1e-4 for unit in (1.0, 1e-3, 1e-6))

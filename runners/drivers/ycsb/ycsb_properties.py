@@ -1,0 +1,120 @@
+"""The property file of a YCSB core workload, for YCSB and go-ycsb. It carries the URI, which no command does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+
+from benchbrief.compiler.planning.plan import Workload
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.execution.driver_contexts import CellContext
+from benchbrief.runners.jobs.tasks import File
+
+FILE = "job.properties"
+MOST_OPERATIONS = 2_000_000_000
+"""An `operationcount` that the time always ends first. It is a 32-bit integer, and 0 makes zipfian fail."""
+
+_LOAD_THREADS = 8
+_NAMES = {
+    "distribution": "requestdistribution",
+    "fields": "fieldcount",
+    "field_length": "fieldlength",
+    "scan_length": "maxscanlength",
+    "read": "readproportion",
+    "update": "updateproportion",
+    "insert": "insertproportion",
+    "scan": "scanproportion",
+    "read_modify_write": "readmodifywriteproportion",
+}
+_LEAST_RATE = 2000.0
+
+
+def file(context: CellContext, own: dict[str, str]) -> File:
+    """Return the property file, with the driver's own settings last."""
+    workload = context.workload
+    settings = {
+        "recordcount": str(records(workload)),
+        "operationcount": str(operation_count(context)),
+        **core(workload),
+        **_own_keys(context),
+        **own,
+    }
+    lines = "".join(f"{name}={escaped(value)}\n" for name, value in settings.items())
+    uri = context.endpoint.uri
+    if uri is None:
+        raise RunnerError("YCSB needs a server to talk to, and the database has no URI", 'add `uri = "mongodb://..."`')
+    return File(FILE, (f"{lines}mongodb.url=", replace(uri, written=escaped(uri.value)), "\n"))
+
+
+def core(workload: Workload) -> dict[str, str]:
+    """Return the core workload's settings. `record_size` is divided over the fields."""
+    given = workload.properties
+    settings = {name: _text(given[key]) for key, name in _NAMES.items() if key in given}
+    if "record_size" in given and "field_length" not in given:
+        settings["fieldlength"] = str(max(1, int(float(given["record_size"]) // float(given.get("fields", 10)))))
+    return settings
+
+
+def records(workload: Workload) -> int:
+    return int(float(workload.properties["records"]))
+
+
+def is_load(workload: Workload) -> bool:
+    """Return whether the load itself is measured."""
+    return workload.phase == "load"
+
+
+def own_records(context: CellContext) -> int:
+    """Return how many records this load generator inserts when the load is measured."""
+    return len(context.range_of(records(context.workload)))
+
+
+def _own_keys(context: CellContext) -> dict[str, str]:
+    """Return one of several load generators' range of keys in a measured load."""
+    if not is_load(context.workload) or len(context.cell.load_hosts) == 1:
+        return {}
+    own = context.range_of(records(context.workload))
+    return {"insertstart": str(own.start), "insertcount": str(len(own))}
+
+
+def load_threads(workload: Workload) -> int:
+    """Return the threads of a load. YCSB lowers a number above the record count, and go-ycsb refuses it."""
+    return min(_LOAD_THREADS, records(workload))
+
+
+def operation_count(context: CellContext) -> int:
+    """Return the declared count, or so many that the time always ends first.
+
+    Zipfian with inserts (workload E) is the exception. YCSB sizes its key space for twice the inserts to come
+    (CoreWorkload.init), and draws again for each key that does not exist yet, so a huge count would make it draw
+    thousands of times for each operation. There the key space is about twice the records.
+    """
+    given = context.workload.properties
+    if "operations" in given:
+        return max(1, len(context.range_of(int(float(given["operations"])))))
+    inserts = float(given.get("insert", 0))
+    if not inserts or given.get("distribution") != "zipfian":
+        return MOST_OPERATIONS
+    seconds = context.cell.warm_up_s + context.cell.measure_s
+    return min(MOST_OPERATIONS, ceil(max(records(context.workload) / (2 * inserts), _LEAST_RATE * seconds)))
+
+
+def escaped(value: str) -> str:
+    """Escape a value for a Java property file. Raises RunnerError for a line break."""
+    if "\n" in value or "\r" in value:
+        raise RunnerError("a line break can't stand in a YCSB property", "look at the database's uri")
+    text = value.replace("\\", "\\\\")
+    return "".join(c if " " <= c <= "~" else "".join(f"\\u{unit:04x}" for unit in _utf16(c)) for c in text)
+
+
+def _utf16(character: str) -> list[int]:
+    data = character.encode("utf-16-be")
+    return [int.from_bytes(data[i : i + 2], "big") for i in range(0, len(data), 2)]
+
+
+def _text(value: str | float | bool) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return str(int(value)) if value == int(value) else repr(value)
+    return str(value)

@@ -1,0 +1,40 @@
+"""Connection strings of servers (RFC 3986): their references read, with credentials percent-encoded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import quote as percent_encode
+
+from benchbrief.compiler.planning.plan import Database, Template
+from benchbrief.runners.jobs.tasks import Secret
+from benchbrief.runners.journal.secret_references import read_reference, secrets_of
+
+
+def resolved(template: Template, database: Database) -> Secret:
+    """Return the connection string with its references read from this process's environment. Raises RunnerError.
+
+    The part before the @ is percent-encoded, so that a password may contain any character. A reference that is the
+    whole part is `user:password`.
+    """
+    needed_by = f"the uri of database {database.name}"
+    values = [part if isinstance(part, str) else read_reference(part, needed_by) for part in template]
+    for index, whole in _credentials(template):
+        user, colon, password = values[index].partition(":") if whole else (values[index], "", "")
+        values[index] = percent_encode(user, safe="") + colon + percent_encode(password, safe="")
+    return Secret("".join(values), name=f"uri of {database.name}", of=secrets_of(database))
+
+
+def _credentials(template: Template) -> Iterator[tuple[int, bool]]:
+    """Yield the index of each reference between :// and @, and whether it is the whole part."""
+    # One NUL stands for a reference, as no text of a spec contains one.
+    text = "".join(part if isinstance(part, str) else "\0" for part in template)
+    userinfo = re.match(r"[a-z][a-z0-9+.-]*://([^/?]*)@", text)
+    if userinfo is None:
+        return
+    start, end = userinfo.span(1)
+    references = [index for index, part in enumerate(template) if not isinstance(part, str)]
+    places = [match.start() for match in re.finditer("\0", text)]
+    for index, place in zip(references, places, strict=True):
+        if start <= place < end:
+            yield index, end - start == 1

@@ -1,0 +1,106 @@
+"""Data directories on hosts: which of them we may empty, and snapshots of their contents.
+
+A directory is ours only when it holds our marker. We write the marker when we make the directory or find it empty,
+and remove nothing elsewhere. A snapshot lies in the directory itself, so that it is on the same device, and file
+systems that can share common blocks do not copy them.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from benchbrief.runners.errors import Interrupted, RunnerError
+from benchbrief.runners.hosts.connection_retry import run_persistently
+from benchbrief.runners.jobs.long_commands import run_to_end
+from benchbrief.runners.jobs.shell_scripts import read_script, with_values
+from benchbrief.runners.jobs.tasks import Command, Completed, Job
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.seams import Stopping, Transport
+from benchbrief.runners.takeover.shutdown import UNDERWAY
+
+MARKER = "BENCHBRIEF"
+SNAPSHOT = "BENCHBRIEF.snapshot"
+_TIMEOUT_S = 600.0
+_COPY_TIMEOUT_S = 6 * 3600.0
+
+
+def _script(name: str) -> str:
+    return with_values(read_script(__file__, f"scripts/{name}.sh"), marker=MARKER, snapshot=SNAPSHOT)
+
+
+# Every script gets the directory as $1. It exits with 0, or prints why not and exits with 1.
+_OPEN = _script("open_directory")
+
+_EMPTY = _script("empty_directory")
+
+_TAKE = _script("take_snapshot")
+
+_RESTORE = _script("restore_snapshot")
+
+_FORGET_HALF = f'rm -rf -- "$1/{SNAPSHOT}.new"'
+
+_MARK = _script("mark_directory")
+
+_MARKED = f'cat -- "$1/{MARKER}" 2>/dev/null || true'
+
+
+def aged(writers: int) -> tuple[str, ...]:
+    """Return remarks on a data set to which this many cells wrote since it was loaded."""
+    if not writers:
+        return ()
+    return (say.aged(n=writers),)
+
+
+def open_directory(host: Transport, path: str) -> str | None:
+    """Make the directory ours, if it is not. Returns None on success, else what is wrong with it."""
+    return _said(_run(host, _OPEN, path))
+
+
+def empty(host: Transport, path: str) -> str | None:
+    """Remove all contents with the snapshot, and clear the marker's text. Returns as `open_directory`."""
+    return _said(_run(host, _EMPTY, path))
+
+
+def take_snapshot(host: Transport, path: str, stopping: Stopping) -> str | None:
+    """Copy all contents, after their writer has ended. Returns as `open_directory`. Raises Interrupted."""
+    try:
+        return _copied(host, "snapshot", _TAKE, path, stopping)
+    except Interrupted:
+        with suppress(RunnerError):  # the next attempt begins with this
+            _run(host, _FORGET_HALF, path)
+        raise
+
+
+def restore_snapshot(host: Transport, path: str, stopping: Stopping) -> str | None:
+    """Replace all contents by the snapshot's. A restore that was cut short is void. Returns as `take_snapshot`."""
+    return _copied(host, "restore", _RESTORE, path, stopping)
+
+
+def _copied(host: Transport, name: str, script: str, path: str, stopping: Stopping) -> str | None:
+    job = Job(name, Command(("sh", "-c", script, "sh", path)), timeout_s=_COPY_TIMEOUT_S)
+    ran = run_to_end(host, job, stopping)
+    if ran.exit_code is None:
+        return f"it took longer than {_COPY_TIMEOUT_S / 3600:.0f} h"
+    return None if ran.exit_code == 0 else ran.said or f"code {ran.exit_code}"
+
+
+def mark(host: Transport, path: str, text: str) -> str | None:
+    """Write a text into the marker. Returns as `open_directory`."""
+    return _said(_run(host, _MARK, path, text))
+
+
+def read_mark(host: Transport, path: str, *, snapshot: bool = False) -> str:
+    """Return the text in the marker of the directory, or of its snapshot; "" when there is none."""
+    folder = f"{path}/{SNAPSHOT}" if snapshot else path
+    return _run(host, _MARKED, folder).stdout.strip()
+
+
+def _said(done: Completed) -> str | None:
+    if done.exit_code == 0:
+        return None
+    return (done.stdout.strip() or done.stderr.strip() or f"code {done.exit_code}")[:300]
+
+
+def _run(host: Transport, script: str, path: str, *arguments: str, timeout_s: float = _TIMEOUT_S) -> Completed:
+    with UNDERWAY.waited_for(f"{path} on {host.host.id}", timeout_s, short=True):
+        return run_persistently(host, Command(("sh", "-c", script, "sh", path, *arguments)), timeout_s=timeout_s)

@@ -1,0 +1,1 @@
+"""MongoDB: attached to, started for the run, or the embedded stand-in."""

@@ -1,0 +1,163 @@
+"""A connection to one MongoDB server, and its errors in our words. Only this module imports pymongo."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from benchbrief.compiler.planning.plan import Database
+from benchbrief.runners.errors import RunnerError, ServerFailed
+from benchbrief.runners.messages.run_messages import say
+
+if TYPE_CHECKING:
+    from pymongo import MongoClient
+    from pymongo.collection import Collection
+
+Address = tuple[str, int]
+"""Host and port."""
+
+_SELECT_TIMEOUT_MS = 10_000
+_SOCKET_TIMEOUT_MS = 600_000
+_NO_SUCH_COMMAND = 59
+
+
+class Refused(ServerFailed):
+    """The server answers, but refuses the request. `server_code` is its error number."""
+
+    def __init__(self, message: str, hint: str, code: int | None) -> None:
+        super().__init__(message, hint)
+        self.server_code = code
+
+
+class Connection:
+    """A connection. Every method raises ServerFailed, or Refused when the server answers."""
+
+    def __init__(
+        self,
+        uri: str,
+        database: Database,
+        last_words: Callable[[], str] = lambda: "",
+        select_timeout_ms: int | None = None,
+        *,
+        tunnel: Address | None = None,
+        to: Address | None = None,
+    ) -> None:
+        """Connect. `last_words` returns the end of the output of a server process of ours.
+
+        A `tunnel` is an address of this machine that leads `to` the server, which messages name. Raises RunnerError
+        for a uri that can't be read, too.
+        """
+        self._select_timeout_ms = select_timeout_ms or _SELECT_TIMEOUT_MS
+        self._database = database
+        self._last_words = last_words
+        self._tunnel, self._to = tunnel, to
+        self._client = self._connected(uri)
+        self._beside = ExitStack()
+
+    def also_close(self, opened: ExitStack) -> None:
+        """Keep these open for as long as the connection."""
+        self._beside.push(opened)
+
+    def command(self, name: str, value: object = 1, *, on: str = "admin", **more: object) -> Mapping[str, Any]:
+        """Return the answer to a command, an administrative one unless it is `on` another database."""
+        asked: dict[str, Any] = {name: value, **more}
+        with self.reaching():
+            return self._client[on].command(asked)
+
+    def hello(self) -> Mapping[str, Any]:
+        """Return the server's role. Older servers know the command as `isMaster`."""
+        try:
+            return self.command("hello")
+        except Refused as error:
+            if error.server_code != _NO_SUCH_COMMAND:
+                raise
+            return self.command("isMaster")
+
+    def collection(self, database: str, name: str) -> Collection[dict[str, Any]]:
+        """Return a collection, for use within `reaching`. Raises RunnerError for an invalid database name."""
+        from pymongo.errors import InvalidName
+
+        try:
+            return self._client[database][name]
+        except InvalidName:
+            raise RunnerError(
+                f"the uri of database {self._database.name} names a database that can't be",
+                'its name, after the last `/`, has no blank and none of / \\ . " $ * < > : | ? '
+                f"({self._database.origin})",
+            ) from None
+
+    def close(self) -> None:
+        self._client.close()
+        self._beside.close()
+
+    @contextmanager
+    def reaching(self) -> Iterator[None]:
+        """Convert pymongo's errors to ServerFailed. Its messages contain addresses, never credentials."""
+        from pymongo.errors import OperationFailure, PyMongoError
+
+        try:
+            yield
+        except OperationFailure as error:
+            raise Refused(
+                f"the server of database {self._database.name} refuses: {self._short(error)}",
+                "are the credentials right, and allowed to drop and count collections?",
+                error.code,
+            ) from None
+        except PyMongoError as error:
+            words, said = self._last_words(), self._short(error)
+            raise ServerFailed(
+                say.server_unreachable(
+                    database=self._database.name, said=say.last_words(said=said, words=words) if words else said
+                ),
+                say.hint_running(),
+            ) from None
+
+    def _connected(self, uri: str) -> MongoClient[dict[str, Any]]:
+        from pymongo import MongoClient
+        from pymongo.errors import InvalidURI
+
+        name, origin = self._database.name, self._database.origin
+        with self.reaching():
+            # pymongo only warns of an option that it does not know or can't read, and continues without it.
+            with warnings.catch_warnings(record=True) as ignored:
+                warnings.simplefilter("always")
+                try:
+                    client: MongoClient[dict[str, Any]] = MongoClient(
+                        uri,
+                        appname="benchbrief",
+                        serverSelectionTimeoutMS=self._select_timeout_ms,
+                        socketTimeoutMS=_SOCKET_TIMEOUT_MS,
+                    )
+                except (InvalidURI, ValueError):  # the message may quote a part of the password
+                    raise RunnerError(
+                        f"the uri of database {name} can't be read",
+                        "a `/`, `?`, `@`, `:` or `%` in a user or password must be percent-encoded, or come from "
+                        f"{{secret(NAME)}}; a port is at most 65535 ({origin})",
+                    ) from None
+                except OSError as error:  # from a certificate or a key file
+                    raise RunnerError(
+                        f"a file that the uri of database {name} names can't be used: {error.strerror or error}",
+                        f"the controller reads it, too: it has to be there under the same path ({origin})",
+                    ) from None
+            try:
+                for warning in ignored:
+                    if issubclass(warning.category, UserWarning):
+                        raise RunnerError(
+                            f"the uri of database {name}: {warning.message}", f"mend the uri's options ({origin})"
+                        )
+                client.admin.command("ping")
+            except BaseException:
+                client.close()
+                raise
+        return client
+
+    def _short(self, error: Exception) -> str:
+        """Return the first sentence: pymongo appends its whole view of the cluster."""
+        text = str(error).split(", Timeout:")[0].split(", full error:")[0]
+        if self._tunnel and self._to:
+            tunnel, to = (f"{host}:{port}" for host, port in (self._tunnel, self._to))
+            text = re.sub(rf"(?<![\w.]){re.escape(tunnel)}(?!\d)", lambda _: to, text)
+        return text[:300]

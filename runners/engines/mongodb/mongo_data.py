@@ -1,0 +1,103 @@
+"""The data set in a MongoDB server: emptying and counting it, and remembering how many cells wrote to it since its
+load."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from benchbrief.compiler.planning.plan import Dataset
+from benchbrief.runners.engines.mongodb.mongo_client import Connection
+from benchbrief.runners.engines.mongodb.mongo_cluster import part
+from benchbrief.runners.errors import LoadShort, RunnerError
+from benchbrief.runners.messages.run_messages import say
+
+_TABLE = "usertable"
+"""The collection of all YCSB clients."""
+_NOTES = ("benchbrief", "datasets")
+"""The database and collection that record which data set was loaded."""
+
+
+class Data:
+    """The load generators' collection in one database. Every method raises ServerFailed."""
+
+    def __init__(self, connection: Connection, database: str) -> None:
+        self._connection = connection
+        self._table = connection.collection(database, _TABLE)
+        self._notes = connection.collection(*_NOTES)
+        self.name = f"{database}.{_TABLE}"
+
+    def writers(self, dataset: Dataset) -> int | None:
+        """Return how many cells wrote to the data set since its load; None when it is not completely there."""
+        with self._connection.reaching():
+            note = self._notes.find_one({"_id": self.name})
+            if note is None or note.get("dataset") != dataset.hash:
+                return None
+            if self._table.estimated_document_count() != dataset.records:
+                return None
+            return int(note.get("writers", 0))
+
+    def count_writer(self, dataset: Dataset, writers: int) -> None:
+        """Record that one more cell is about to write."""
+        self._remember(dataset, writers + 1)
+
+    def drop(self, sharded_by_default: bool) -> None:
+        """Empty it. In a sharded cluster, shard it again by the same key.
+
+        `sharded_by_default`: use a hash of `_id` if it had no key. Raises RunnerError when it is not empty
+        afterwards.
+        """
+        key = self._shard_key() or ({"_id": "hashed"} if sharded_by_default and self._routed() else None)
+        with self._connection.reaching():
+            self._notes.delete_one({"_id": self.name})
+            self._table.drop()
+            left = self._table.estimated_document_count()
+        if left:
+            raise RunnerError(say.documents_left(n=left, collection=self.name), "is another client writing to it?")
+        if key is not None:
+            self._connection.command("enableSharding", self.name.partition(".")[0])
+            self._connection.command("shardCollection", self.name, key=key)
+
+    def loaded(self, dataset: Dataset, records: int) -> None:
+        """Record the load. Raises LoadShort, or RunnerError when there are more records than asked for."""
+        self.require(dataset, say.generator_says(n=records), enough=records >= dataset.records)
+        self._remember(dataset, 0)
+
+    def require(self, dataset: Dataset, said: str, *, enough: bool = True) -> None:
+        """Check the record count. Raises LoadShort, or RunnerError when there are more records than the data set
+        has."""
+        asked = dataset.records
+        with self._connection.reaching():
+            found = self._table.estimated_document_count()
+            if found != asked:  # the estimate comes from metadata, which may lag behind after an unclean stop
+                found = self._table.count_documents({})
+        if found < asked or not enough:
+            raise LoadShort(
+                say.load_short(n=asked, said=said, collection=self.name, found=found),
+                say.hint_load_log(),
+            )
+        if found > asked:
+            raise RunnerError(
+                say.too_many_documents(collection=self.name, found=found, n=asked), "is another client writing to it?"
+            )
+
+    def sharding(self) -> str:
+        """Say in a few words how it is spread over the shards."""
+        key = self._shard_key()
+        return ", ".join(f"{name}: {how}" for name, how in key.items()) if key else "not sharded"
+
+    def _shard_key(self) -> Mapping[str, Any] | None:
+        if not self._routed():
+            return None
+        with self._connection.reaching():
+            entry = self._connection.collection("config", "collections").find_one({"_id": self.name})
+        key = (entry or {}).get("key")
+        return key if isinstance(key, Mapping) and not (entry or {}).get("dropped") else None
+
+    def _routed(self) -> bool:
+        return part(self._connection.hello()).topology == "sharded"
+
+    def _remember(self, dataset: Dataset, writers: int) -> None:
+        note = {"dataset": dataset.hash, "records": dataset.records, "writers": writers}
+        with self._connection.reaching():
+            self._notes.replace_one({"_id": self.name}, note, upsert=True)

@@ -1,0 +1,113 @@
+"""The embedded MongoDB stand-in: it starts as a background job on the hardware's first host, and stops at the end."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from benchbrief.compiler.messages.text import figure
+from benchbrief.runners.errors import RunnerError, ServerFailed
+from benchbrief.runners.hosts import tool_discovery
+from benchbrief.runners.jobs.shell_scripts import read_script
+from benchbrief.runners.jobs.tasks import Command, Job
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.seams import RunningJob, Transport
+
+_START_TIMEOUT_S = 60.0
+_LOOK_EVERY_S = 0.1
+_STACK_FRAME = re.compile(r"at \S+\(|\.\.\. \d+ more|listening ")
+_LISTENING = re.compile(r"^listening (\S+):(\d+)$", re.MULTILINE)
+
+_TAKE_OVER = read_script(__file__, "scripts/run_stand_in.sh")
+
+
+@dataclass(frozen=True)
+class EmbeddedServer:
+    """A running stand-in. Load generators reach it at `host` and `port`. `keep` is as in `seams.Engine`.
+
+    `attached`: an earlier controller of the run had started it.
+    """
+
+    job: RunningJob
+    host: str
+    port: int
+    keep: Path | None
+    attached: bool = False
+
+    def last_words(self) -> str:
+        """Return the last lines of its output, without the frames of a stack trace."""
+        said = [line.strip() for line in self.job.tail(4000).splitlines()[1:]]
+        return " ".join(line for line in said if not _STACK_FRAME.match(line))[-300:].strip() or say.said_nothing()
+
+    def stop(self) -> None:
+        """End it, keep its output, and leave nothing of it on its host. Raises RunnerError."""
+        _end(self.job, self.keep)
+
+
+def start(transport: Transport, bind: str, data: str | None, keep: Path | None, key: str = "") -> EmbeddedServer:
+    """Start it on a free port, with its data in a directory or in memory, and wait until it listens.
+
+    Attaches to one that runs under this key. Raises ToolMissing when it is not on the host, ServerFailed when it
+    does not start.
+    """
+    state = transport.find(key) if key else None
+    if state in ("ended", "killed"):
+        with suppress(RunnerError):  # keep the output of one that was killed, too
+            _end(transport.start(_job(Command(("true",)), key)), keep)
+    if state == "running":
+        command = Command(("true",))
+    elif data:
+        command = Command(("sh", "-c", _TAKE_OVER, "sh", tool_discovery.find_stand_in(transport), bind, data))
+    else:
+        command = Command((tool_discovery.find_stand_in(transport), "--port", "0", "--bind", bind))
+    job = transport.start(_job(command, key))
+    try:
+        host, port = _listening(transport, job)
+    except BaseException:
+        with suppress(RunnerError):  # the reason that it did not start is reported
+            _end(job, keep)
+        raise
+    return EmbeddedServer(job, host, port, keep, attached=state == "running")
+
+
+def _job(command: Command, key: str) -> Job:
+    """Return a job that attaches to the job with the key, or runs the command when there is none."""
+    return Job("mongo-stand-in", command, timeout_s=float("inf"), background=True, key=key)
+
+
+def _end(job: RunningJob, keep: Path | None) -> None:
+    job.stop()
+    try:
+        with tempfile.TemporaryDirectory() as unread:
+            job.collect(_next_free(keep) if keep else Path(unread))
+    except OSError as error:
+        raise RunnerError(f"what the embedded MongoDB server printed can't be kept: {error.strerror}") from error
+    finally:
+        job.discard()
+
+
+def _next_free(folder: Path) -> Path:
+    """Return a folder for this start: the output of a server that died must not be overwritten by the next one's."""
+    return next(path for number in count(1) if not (path := folder / str(number)).exists())
+
+
+def _listening(transport: Transport, job: RunningJob) -> tuple[str, int]:
+    deadline = time.monotonic() + _START_TIMEOUT_S
+    while True:
+        ended = job.wait(_LOOK_EVERY_S)
+        said = job.tail()
+        if match := _LISTENING.search(said):
+            return match[1], int(match[2])
+        if ended or time.monotonic() > deadline:
+            host, words = transport.host.id, said.strip()[-300:] or say.said_nothing()
+            raise ServerFailed(
+                say.embedded_ended(host=host, said=words)
+                if ended
+                else say.embedded_deaf(host=host, seconds=figure(_START_TIMEOUT_S, ".0f"), said=words),
+                say.hint_writable(),
+            )

@@ -1,0 +1,400 @@
+"""MongoDB: attached servers, servers started for the run, or the embedded stand-in.
+
+The controller talks to one server directly (the primary of a replica set, or a mongos). It connects through the
+hardware's first host when that is another machine, but straight to an attached server with TLS. Load generators use
+the URI as given, or that of the started servers.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from benchbrief.compiler.messages.text import figure
+from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Hardware, Plan
+from benchbrief.runners.engines import data_directories
+from benchbrief.runners.engines.connection_strings import resolved
+from benchbrief.runners.engines.declared_hooks import run_hooks
+from benchbrief.runners.engines.mongodb import mongo_stand_in, mongo_uri
+from benchbrief.runners.engines.mongodb.mongo_client import Address, Connection
+from benchbrief.runners.engines.mongodb.mongo_cluster import (
+    SHARDS_NOT_KNOWN,
+    check_declared,
+    part,
+    wait_caught_up,
+    writable,
+)
+from benchbrief.runners.engines.mongodb.mongo_data import Data
+from benchbrief.runners.engines.mongodb.mongo_facts import counters_of, facts_of, size_of, status_of, storage_of
+from benchbrief.runners.engines.mongodb.mongo_layout import unguarded
+from benchbrief.runners.engines.mongodb.mongo_processes import server_keys
+from benchbrief.runners.engines.mongodb.mongo_start import StartedCluster
+from benchbrief.runners.engines.server_addresses import address_of
+from benchbrief.runners.errors import Interrupted, ServerFailed
+from benchbrief.runners.execution.driver_contexts import Endpoint
+from benchbrief.runners.hosts import tool_discovery
+from benchbrief.runners.jobs.command_files import command_files
+from benchbrief.runners.jobs.tasks import Secret
+from benchbrief.runners.journal import controller_clock
+from benchbrief.runners.journal.secret_references import secrets_of
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.seams import GoesOn, Hosts, Size, Stopping
+
+_WARM_UP_S = 3.0
+_RESTART_SLACK_S = 2.0
+_ELECTION_TIMEOUT_S = 30.0
+"""In seconds. A replica set that has lost its primary elects another one after about 12 s."""
+_LOOK_EVERY_S = 0.5
+
+
+class MongoDB:
+    """The MongoDB engine. Implements `seams.Engine`, `seams.Restores`, `seams.Settles` and `seams.ShapesData`."""
+
+    name: ClassVar[str] = "mongodb"
+
+    def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
+        self._plan = plan
+        self._database = database
+        self._hardware = hardware
+        self._hosts = hosts
+        self._host = hardware.hosts[0]
+        self.keep: Path | None = None
+        self.stopping: Stopping = GoesOn()
+        self._open = ExitStack()
+        self._embedded: mongo_stand_in.EmbeddedServer | None = None
+        self._cluster: StartedCluster | None = None
+        self._entered = False
+        self._uri: Secret | None = None
+        self._connection: Connection | None = None
+        self._data = mongo_uri.DEFAULT_DATABASE
+        self._running_since = 0.0
+        self._primary_at = ""
+        self._build: str | None = None
+        """The build of the server as started; None: not read since."""
+
+    def start(self) -> Endpoint:
+        if self._connection is not None:
+            self.healthy()
+            return Endpoint(uri=self._uri)
+        try:
+            if not self._entered:
+                self._entered = True
+                self._hooks("prepare")
+            found = self._reached()
+            # The options are those of the load. The controller uses the server in its own way.
+            text = found.having(self._database.options).text
+            self._uri = Secret(text, name=f"uri of {self._database.name}", of=secrets_of(self._database))
+            self._data = found.database
+            self._connect(found)
+            check_declared(self._database, self._started())
+            if self._embedded and not self._embedded.attached:
+                self._warm_up()
+        except BaseException:
+            self._leave()
+            raise
+        return Endpoint(uri=self._uri)
+
+    def look(self) -> None:
+        if self._database.server != "attach" or self._connection is not None:
+            return
+        try:
+            found = mongo_uri.parse(resolved(self._database.uri, self._database).value)
+            self._data = found.database
+            self._connect(found)
+            check_declared(self._database, self._started())
+        except BaseException:
+            self._leave()
+            raise
+
+    def describe(self) -> dict[str, str]:
+        facts = facts_of(self._started(), self._data_set())
+        if self._cluster:
+            start = self._database.start
+            facts["program"] = self._cluster.program()
+            if start and start.config_name:
+                facts["config"] = f"{start.config_name} (SHA-256 {start.config_sha256})"
+        if self._database.path and (self._embedded or self._cluster):
+            facts["path"] = self._database.path
+        if self._embedded:
+            facts["warm-up"] = say.warm_up_embedded(seconds=figure(_WARM_UP_S, ".0f"))
+        if "stand_in" in facts or self._database.server == "embedded":
+            product = facts.get("stand_in") or "mongo-java-server"
+            facts["server"] = product
+            kept = say.stand_in_file if self._database.path else say.stand_in_memory
+            facts["stand_in"] = (kept if self._embedded else say.stand_in)(product=product)
+        return facts | command_files(self._database, self._hardware, self._hosts)
+
+    def shaping(self) -> dict[str, str]:
+        """Implement `seams.ShapesData`."""
+        facts = command_files(self._database, self._hardware, self._hosts) | storage_of(self._started())
+        if self._build is None:
+            self._build = self.build()
+        return facts | {"build": self._build}
+
+    def build(self) -> str:
+        if self._database.start:
+            host = self._hosts[self._host]
+            program = tool_discovery.find_program(host, self._database.start.binary)
+            return tool_discovery.digest(host, program) if program else ""
+        if self._database.server != "embedded":
+            return ""
+        host = self._hosts[self._host]
+        return tool_discovery.digest_stand_in(host, tool_discovery.find_stand_in(host))
+
+    def holds(self, cell: Cell) -> bool:
+        """Return whether our note names the data set, and no record was added or lost since."""
+        if cell.dataset is None or not cell.dataset.reuse:
+            return False
+        if self._database.reset == "command":
+            return True
+        if self._database.reset == "snapshot":
+            return self._cluster is not None and self._cluster.has_snapshot(cell.dataset)
+        writers = self._data_set().writers(cell.dataset)
+        return writers is not None and (writers == 0 or self._database.reset == "reuse")
+
+    def reset(self, cell: Cell) -> None:
+        del cell  # every data set is in the same collection
+        self._data_set().drop(sharded_by_default=self._cluster is not None)
+
+    def restore(self, cell: Cell) -> str:
+        if self._database.reset == "command":
+            self._hooks("reset")
+            self._connect_again()  # the command may have restarted the server
+            if cell.dataset:
+                self._data_set().require(cell.dataset, "the reset commands have brought back others")
+            return "brought back by the declared command"
+        if self._cluster:
+            self._disconnect()
+            self._cluster.restore_snapshot()
+            self._connect_again()
+        return "copied back from the snapshot that was taken after its load"
+
+    def loaded(self, cell: Cell, records: int) -> None:
+        if cell.dataset is None:
+            return
+        self._data_set().loaded(cell.dataset, records)
+        if self._database.reset == "snapshot" and self._cluster:
+            self._disconnect()
+            self._cluster.take_snapshot(cell.dataset)
+            self._connect_again()
+
+    def settle(self, cell: Cell) -> tuple[str, ...]:
+        told: tuple[str, ...] = ()
+        if cell.dataset and self._database.reset in ("reuse", "after_writes"):
+            writers = self._data_set().writers(cell.dataset)
+            if writers is not None:
+                told += data_directories.aged(writers)
+                if self._plan.workloads[cell.workload].writes:
+                    self._data_set().count_writer(cell.dataset, writers)
+        if self._cluster:
+            for primary in self._cluster.connections():
+                try:
+                    told += wait_caught_up(self._database, [primary], self.stopping)
+                finally:
+                    primary.close()
+            if self._database.start:
+                told += unguarded(self._database.start, self._cluster.layout)
+        elif part(self._started().hello()).topology == "sharded":
+            told += (SHARDS_NOT_KNOWN,)
+        else:
+            told += wait_caught_up(self._database, [self._started()], self.stopping)
+        return tuple(dict.fromkeys(told))
+
+    def size(self, cell: Cell) -> Size:
+        """Implement `seams.TellsSize`."""
+        del cell  # other collections in its database count as well
+        return size_of(self._started(), self._data)
+
+    def counters(self) -> dict[str, float]:
+        return counters_of(self._started().command("serverStatus"))
+
+    def status(self) -> dict[str, float]:
+        """Implement `server_readings.TellsStatus`."""
+        connection = self._started()
+        status = connection.command("serverStatus")
+        members: Sequence[Mapping[str, Any]] = ()
+        if "repl" in status and "setName" in status["repl"]:
+            members = connection.command("replSetGetStatus").get("members", ())
+        return status_of(status, members)
+
+    def healthy(self) -> None:
+        """Raises ServerFailed when the server does not answer, was restarted, or no longer takes writes."""
+        if self._cluster and (ended := self._cluster.servers.ended()):
+            raise ServerFailed(say.of_database(database=self._database.name, what=ended), say.hint_server_output())
+        now = controller_clock.now()
+        since = now - self._uptime()
+        if since > self._running_since + _RESTART_SLACK_S:
+            raise ServerFailed(
+                say.server_restarted(database=self._database.name, seconds=figure(now - since, ".0f")),
+                say.hint_server_log(),
+            )
+        primary = part(self._started().hello()).primary
+        if primary != self._primary_at:
+            raise ServerFailed(
+                say.primary_moved(database=self._database.name, now=primary or "none", before=self._primary_at),
+                say.hint_election(),
+            )
+
+    def take_over(self) -> None:
+        """Implement `seams.OutlivesController`."""
+        self._entered = True
+
+    def job_keys(self) -> Mapping[str, str]:
+        """Implement `seams.OutlivesController`."""
+        if self._database.start:
+            return server_keys(self._database, self._hardware, self._hosts)
+        if self._database.server != "embedded":
+            return {}
+        return {f"server/{DatabaseKey.of(self._database.name, self._hardware.key)}": self._host}
+
+    def require_running_since(self, at: float) -> None:
+        if self._running_since > at + _RESTART_SLACK_S:
+            raise ServerFailed(
+                say.server_anew(database=self._database.name),
+                say.hint_server_log(),
+            )
+
+    def stop(self) -> None:
+        """Stop what was started, and leave attached servers alone. Raises TeardownFailed after that."""
+        entered, self._entered = self._entered, False
+        self._leave()
+        if entered:
+            self._hooks("teardown")
+
+    def _leave(self) -> None:
+        self._disconnect()
+        self._build = None
+        embedded, self._embedded = self._embedded, None
+        cluster, self._cluster = self._cluster, None
+        if embedded is not None:
+            embedded.stop()
+        if cluster is not None:
+            cluster.stop()
+
+    def _hooks(self, when: Literal["prepare", "reset", "teardown"]) -> None:
+        run_hooks(when, self._database, self._hardware, self._hosts, self.keep, self.stopping)
+
+    def _warm_up(self) -> None:
+        """Keep a newly started server busy: a cold JVM runs at half its speed, all of it in the first cell."""
+        connection = self._started()
+        with connection.reaching():
+            table = connection.collection(self._data, "benchbrief_warm_up")
+            ends = time.monotonic() + _WARM_UP_S
+            number = 0
+            while time.monotonic() < ends and not self.stopping.is_set():
+                table.insert_one({"_id": f"user{number}", **{f"field{i}": "x" * 100 for i in range(10)}})
+                table.find_one({"_id": f"user{number // 2}"})
+                table.update_one({"_id": f"user{number // 3}"}, {"$set": {"field0": "y" * 100}})
+                number += 1
+            table.drop()
+
+    # --- reaching the server ---
+
+    def _reached(self) -> mongo_uri.MongoUri:
+        """Return how load generators reach the server. Starts it if it is ours."""
+        if self._database.server == "embedded":
+            self._embedded = mongo_stand_in.start(
+                self._hosts[self._host], self._bind_address(), self._database.path, self.keep, *self.job_keys()
+            )
+            return mongo_uri.parse(f"mongodb://{self._embedded.host}:{self._embedded.port}/")
+        if self._database.start:
+            self._cluster = StartedCluster(
+                self._database, self._database.start, self._hardware, self._hosts, self.stopping
+            )
+            self._cluster.servers.keep = self.keep
+            self._cluster.start()
+            return mongo_uri.parse(self._cluster.uri(mongo_uri.DEFAULT_DATABASE))
+        return mongo_uri.parse(resolved(self._database.uri, self._database).value)
+
+    def _connect(self, found: mongo_uri.MongoUri) -> None:
+        self._connection = self._cluster.front() if self._cluster else self._primary(found)
+        self._running_since = controller_clock.now() - self._uptime()
+        self._primary_at = part(self._connection.hello()).primary
+
+    def _connect_again(self) -> None:
+        self._disconnect()
+        if self._cluster:
+            self._connect(mongo_uri.parse(self._cluster.uri(self._data)))
+        elif self._embedded is None:
+            self._connect(mongo_uri.parse(resolved(self._database.uri, self._database).value))
+        else:
+            self._connect(mongo_uri.parse(f"mongodb://{self._embedded.host}:{self._embedded.port}/"))
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+        self._open.close()
+
+    def _bind_address(self) -> str:
+        """Return the address for load generators: they may run on the server's host, or reach it over the network."""
+        keys = {key for key, database in self._plan.databases.items() if database == self._database}
+        clients = {host for cell in self._plan.cells if cell.database in keys for host in cell.load_hosts}
+        if clients <= {self._host}:
+            return "127.0.0.1"
+        return address_of(self._hosts[self._host])
+
+    def _primary(self, uri: mongo_uri.MongoUri) -> Connection:
+        """Return a connection to the server that takes writes. Waits for an election when there is none.
+
+        Raises ServerFailed.
+        """
+        if uri.looked_up or uri.encrypted:
+            return self._straight(uri)
+        deadline = time.monotonic() + _ELECTION_TIMEOUT_S
+        while True:
+            told, answers = "none of its hosts answers", False
+            for name, port in uri.hosts:
+                address = self._open.enter_context(self._hosts[self._host].forward(name, port))
+                try:
+                    connection = self._connected(uri.direct(*address).text, address, (name, port))
+                    hello = connection.hello()
+                except ServerFailed as error:
+                    told = str(error)
+                    continue
+                if writable(hello):
+                    return connection
+                told, answers = f"{name}:{port} answers, and is not the primary", True
+                connection.close()
+            self._open.close()
+            if not answers or time.monotonic() > deadline:
+                raise ServerFailed(
+                    say.no_writable(database=self._database.name, said=told),
+                    say.hint_running_origin(origin=self._database.origin),
+                )
+            if self.stopping.is_set():
+                raise Interrupted
+            threading.Event().wait(_LOOK_EVERY_S)
+
+    def _straight(self, uri: mongo_uri.MongoUri) -> Connection:
+        """Connect without the first host: certificates fit only the servers' own names, which DNS may know."""
+        try:
+            return self._connected(uri.text)
+        except ServerFailed as error:
+            raise ServerFailed(
+                f"{error} (with TLS or mongodb+srv it is connected to straight from this machine, not through "
+                f"{self._host})",
+                "can this machine reach it by the name in its uri, and trust its certificate? "
+                f"({self._database.origin})",
+            ) from error
+
+    def _connected(self, uri: str, tunnel: Address | None = None, to: Address | None = None) -> Connection:
+        words = self._embedded.last_words if self._embedded else str
+        return Connection(uri, self._database, words, tunnel=tunnel, to=to)
+
+    def _started(self) -> Connection:
+        if self._connection is None:
+            raise ServerFailed(say.not_started(database=self._database.name), say.hint_start())
+        return self._connection
+
+    def _data_set(self) -> Data:
+        return Data(self._started(), self._data)
+
+    def _uptime(self) -> float:
+        status: Mapping[str, Any] = self._started().command("serverStatus")
+        millis = status.get("uptimeMillis")
+        return float(millis) / 1000 if millis is not None else float(status.get("uptime", 0))

@@ -1,0 +1,6 @@
+#!/bin/sh
+# Runs the program $1 as the server of the directory $2; the other arguments are its own.
+program=$1 data=$2
+shift 2
+mkdir -p -- "$data" && echo $$ >"$data.pid" || exit 1
+BENCHBRIEF_SERVER=$data exec "$program" "$@"

@@ -1,0 +1,1 @@
+"""Raw storage: a file or a block device without a database."""

@@ -1,0 +1,296 @@
+"""Raw storage: a file in a directory of ours, or a block device that the spec allows to be destroyed.
+
+The file is laid out by the load generator, once for its size. The directory's marker (see `data_directories.py`) names
+the data set, and how many cells have written to it since.
+
+A device is written only when `destroys` names it and `path` as well, and only while it has no partition, no file
+system, no mount and no other user. This is checked by `bench doctor`, before each layout and before each measurement.
+Nothing on a device says what it holds, so that each run lays it out again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan
+from benchbrief.runners.engines import data_directories
+from benchbrief.runners.engines.declared_hooks import run_hooks
+from benchbrief.runners.engines.raw_storage.storage_messages import say_storage
+from benchbrief.runners.errors import LoadShort, RunnerError, ServerFailed
+from benchbrief.runners.execution.driver_contexts import Endpoint
+from benchbrief.runners.hosts.connection_retry import run_persistently
+from benchbrief.runners.hosts.host_facts import size_text
+from benchbrief.runners.jobs.command_files import command_files
+from benchbrief.runners.jobs.shell_scripts import read_script
+from benchbrief.runners.jobs.tasks import Command, Completed
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.seams import GoesOn, Hosts, Stopping
+
+FILE = "data"
+"""The name of the file in the directory."""
+UNIT = 1 << 20
+"""The layout is written in blocks of so many bytes."""
+_SPARE = 16 << 20
+"""Free bytes that stay beside the file, for the file system's own needs."""
+_TIMEOUT_S = 60.0
+
+_CHECK_DEVICE = read_script(__file__, "scripts/check_device.sh")
+_FILE_SIZE = read_script(__file__, "scripts/file_size.sh")
+_FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4 }'"
+
+
+def extent(database: Database) -> int:
+    """Return how many bytes of the storage are used: the declared size in whole units. Raises RunnerError without."""
+    if not database.size_bytes:
+        raise RunnerError(f"database {database.name} has no size", f"add `size = 1 GiB` ({database.origin})")
+    return int(database.size_bytes) // UNIT * UNIT
+
+
+class RawStorage:
+    """The engine of files and block devices. Implements `seams.Engine` and `seams.ChecksPlace`."""
+
+    name: ClassVar[str] = "raw_storage"
+
+    def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
+        self.keep: Path | None = None  # there is no server with output
+        self.stopping: Stopping = GoesOn()
+        self._plan = plan
+        self._database = database
+        self._hardware = hardware
+        self._hosts = hosts
+        self._host = hardware.hosts[0]
+        self._opened = False
+        self._entered = False
+        self._on_device: tuple[str, int] | None = None
+        """The data set that this run has laid out on the device, and how many cells wrote to it since."""
+
+    @property
+    def _device(self) -> str | None:
+        """The device that may be destroyed. None for a file."""
+        said = self._database.settings.get("destroys")
+        return said if isinstance(said, str) else None
+
+    def check_place(self) -> str:
+        """Implement `seams.ChecksPlace`. Returns "" for a directory, which is checked like any other."""
+        path = self._path()
+        if self._device is None:
+            if self._run('[ -b "$1" ]', path).exit_code == 0:
+                raise RunnerError(
+                    f"{path} on {self._host} is a block device, and the run would destroy its data",
+                    f'name a directory as `path`, or allow it with `destroys = "{path}"` ({self._database.origin})',
+                )
+            return ""
+        if self._device != path:
+            raise RunnerError(
+                f"database {self._database.name} may destroy {self._device}, and its path is {path}",
+                f"name the same device in `path` and in `destroys` ({self._database.origin})",
+            )
+        if self._database.reset == "snapshot":
+            raise RunnerError(
+                f"database {self._database.name} is the device {path}, which can't be copied back from a snapshot",
+                f"use `reset = after_writes` or `reset = reuse` ({self._database.origin})",
+            )
+        done = self._run(_CHECK_DEVICE, path, str(extent(self._database)))
+        said = done.stdout.strip()
+        if done.exit_code != 0 or not re.fullmatch(r"\d{1,18}", said):
+            why = (said or done.stderr.strip() or f"code {done.exit_code}")[:300]
+            raise RunnerError(
+                f"refusing to destroy {path} on {self._host}: {why}",
+                f"name a device that is not in use, or a directory ({self._database.origin})",
+            )
+        return f"a block device of {size_text(int(said))}, without partitions, file system and mount; it is overwritten"
+
+    def start(self) -> Endpoint:
+        """Open the directory, or check the device. Raises RunnerError when it can't be used."""
+        if not self._opened:
+            self._entered = True
+            self._hooks("prepare")
+            self.check_place()
+            if self._device is None:
+                said = data_directories.open_directory(self._hosts[self._host], self._path())
+                if said is not None:
+                    raise RunnerError(
+                        f"the directory of database {self._database.name} on {self._host} can't be used: {said}",
+                        f"name a new or empty directory as its `path` ({self._database.origin})",
+                    )
+            self._opened = True
+        return Endpoint(path=self._place)
+
+    def look(self) -> None:
+        """Does nothing: there is no server."""
+
+    def describe(self) -> dict[str, str]:
+        return {"server": say_storage.no_database(), "path": self._place, **self.shaping()}
+
+    def shaping(self) -> dict[str, str]:
+        """Implement `seams.ShapesData`."""
+        return command_files(self._database, self._hardware, self._hosts)
+
+    def build(self) -> str:
+        return ""  # the load generator's own build is known
+
+    def holds(self, cell: Cell) -> bool:
+        if cell.dataset is None or not cell.dataset.reuse:
+            return False
+        if self._database.reset == "command":
+            return True
+        writers = self._writers(cell.dataset.hash, snapshot=self._database.reset == "snapshot")
+        return writers is not None and (writers == 0 or self._database.reset == "reuse")
+
+    def restore(self, cell: Cell) -> str:
+        """Implement `seams.Restores`."""
+        del cell
+        if self._database.reset == "command":
+            self._hooks("reset")
+            self._require_size()
+            return say.restored_by_command()
+        said = data_directories.restore_snapshot(self._hosts[self._host], self._path(), self.stopping)
+        if said is not None:
+            raise RunnerError(
+                f"the snapshot in {self._path()} on {self._host} can't be copied back: {said}",
+                "is there room for a second copy of the data? A run with `reset = drop_and_load` needs none",
+            )
+        return say.restored()
+
+    def settle(self, cell: Cell) -> tuple[str, ...]:
+        """Check a device once more, count the cell among those that write, and remark on those before it."""
+        if self._device is not None:
+            self.check_place()
+        if cell.dataset is None or self._database.reset == "command":
+            return ()
+        writers = self._writers(cell.dataset.hash)
+        if writers is None:
+            return ()
+        if self._plan.workloads[cell.workload].writes:
+            self._remember(cell.dataset.hash, writers + 1)
+        return data_directories.aged(writers)
+
+    def reset(self, cell: Cell) -> None:
+        """Make way for a layout: remove the file; of a device, check that it may be overwritten. Raises RunnerError."""
+        del cell
+        if self._device is not None:
+            self._on_device = None
+            self.check_place()
+            return
+        said = data_directories.empty(self._hosts[self._host], self._path())
+        if said is not None:
+            raise RunnerError(
+                f"refusing to empty the directory of database {self._database.name} on {self._host}: {said}",
+                "empty it by hand, or name another `path`",
+            )
+        self._require_room()
+
+    def loaded(self, cell: Cell, records: int) -> None:
+        """Check the bytes that the load wrote, which come as `records`. Raises LoadShort."""
+        if cell.dataset is None:
+            return
+        wanted = extent(self._database)
+        if records < wanted:
+            raise LoadShort(
+                say_storage.layout_short(place=self._place, host=self._host, found=records, wanted=wanted),
+                say_storage.hint_layout(),
+            )
+        self._require_size()
+        self._remember(cell.dataset.hash, 0)
+        if self._database.reset == "snapshot":
+            said = data_directories.take_snapshot(self._hosts[self._host], self._path(), self.stopping)
+            if said is not None:
+                raise RunnerError(
+                    f"no snapshot can be taken of {self._path()} on {self._host}: {said}",
+                    "is there room for a second copy of the data? A run with `reset = drop_and_load` needs none",
+                )
+
+    def counters(self) -> dict[str, float]:
+        """Returns none: there is no server."""
+        return {}
+
+    def healthy(self) -> None:
+        if self._run('[ -f "$1" ] || [ -b "$1" ]', self._place).exit_code != 0:
+            raise ServerFailed(
+                say_storage.storage_gone(place=self._place, host=self._host), say_storage.hint_storage_gone()
+            )
+
+    def take_over(self) -> None:
+        """Implement `seams.OutlivesController`."""
+        self._entered = True
+
+    def job_keys(self) -> Mapping[str, str]:
+        return {}
+
+    def require_running_since(self, at: float) -> None:
+        """Does nothing: there is no server."""
+
+    def stop(self) -> None:
+        """Run the teardown. The data stay for the next cell or run. Raises TeardownFailed."""
+        entered, self._entered, self._opened = self._entered, False, False
+        if entered:
+            self._hooks("teardown")
+
+    @property
+    def _place(self) -> str:
+        """The path of the file or of the device."""
+        return self._path() if self._device is not None else f"{self._path().rstrip('/')}/{FILE}"
+
+    def _path(self) -> str:
+        path = self._database.path
+        if not path:
+            raise RunnerError(
+                f"database {self._database.name} has no path", f'add `path = "/directory"` ({self._database.origin})'
+            )
+        return path
+
+    def _writers(self, dataset: str, *, snapshot: bool = False) -> int | None:
+        """Return how many cells wrote to the data set since it was laid out; None when it is not there."""
+        if self._device is not None:
+            return self._on_device[1] if self._on_device and self._on_device[0] == dataset else None
+        held, _, writers = data_directories.read_mark(
+            self._hosts[self._host], self._path(), snapshot=snapshot
+        ).partition(" ")
+        if held != dataset or self._file_size(snapshot=snapshot) != extent(self._database):
+            return None
+        return int(writers) if re.fullmatch(r"\d{1,9}", writers) else None
+
+    def _remember(self, dataset: str, writers: int) -> None:
+        if self._device is not None:
+            self._on_device = (dataset, writers)
+            return
+        said = data_directories.mark(self._hosts[self._host], self._path(), f"{dataset} {writers}")
+        if said is not None:
+            raise LoadShort(say.load_left_nothing(host=self._host, said=said), say.hint_load())
+
+    def _require_size(self) -> None:
+        if self._device is not None:
+            return
+        found, wanted = self._file_size(), extent(self._database)
+        if found is None or found < wanted:
+            raise LoadShort(
+                say_storage.layout_short(place=self._place, host=self._host, found=found or 0, wanted=wanted),
+                say_storage.hint_layout(),
+            )
+
+    def _file_size(self, *, snapshot: bool = False) -> int | None:
+        folder = f"{self._path()}/{data_directories.SNAPSHOT}" if snapshot else self._path()
+        said = self._run(_FILE_SIZE, folder, FILE).stdout.strip()
+        return int(said) if re.fullmatch(r"\d{1,18}", said) else None
+
+    def _require_room(self) -> None:
+        copies = 2 if self._database.reset == "snapshot" else 1
+        needed = copies * extent(self._database) + _SPARE
+        said = self._run(_FREE, self._path()).stdout.strip()
+        free = int(said) * 1024 if re.fullmatch(r"\d{1,15}", said) else None
+        if free is not None and free < needed:
+            raise RunnerError(
+                f"the layout needs {size_text(needed)} in {self._path()} on {self._host}, "
+                f"and {size_text(free)} are free",
+                "make room, name another `path`, or declare a smaller `size`",
+            )
+
+    def _hooks(self, when: Literal["prepare", "reset", "teardown"]) -> None:
+        run_hooks(when, self._database, self._hardware, self._hosts, self.keep, self.stopping)
+
+    def _run(self, script: str, *arguments: str) -> Completed:
+        command = Command(("sh", "-c", script, "sh", *arguments))
+        return run_persistently(self._hosts[self._host], command, timeout_s=_TIMEOUT_S)

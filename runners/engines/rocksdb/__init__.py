@@ -1,0 +1,1 @@
+"""RocksDB: a library that db_bench opens."""

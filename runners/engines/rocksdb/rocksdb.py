@@ -1,0 +1,308 @@
+"""RocksDB: a directory on the host under test, which db_bench opens. There is no server.
+
+The marker that makes the directory ours (see `data_directories.py`) also names the data set of a proven load. It
+records RocksDB's own identity of the database, which changes with each creation, so that a benchmark that fills the
+directory anew is noticed. It also counts the cells that have written to it since.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan, Workload
+from benchbrief.runners.engines import data_directories
+from benchbrief.runners.engines.declared_hooks import run_hooks
+from benchbrief.runners.errors import LoadShort, RunnerError, ServerFailed, ToolMissing
+from benchbrief.runners.execution.driver_contexts import Endpoint
+from benchbrief.runners.hosts import tool_discovery
+from benchbrief.runners.hosts.connection_retry import run_persistently
+from benchbrief.runners.hosts.host_facts import size_text
+from benchbrief.runners.jobs.command_files import command_files
+from benchbrief.runners.jobs.shell_scripts import read_script
+from benchbrief.runners.jobs.tasks import Command, Completed
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.plugins import driver
+from benchbrief.runners.seams import GoesOn, Hosts, Size, Stopping
+from benchbrief.runners.takeover.shutdown import UNDERWAY
+
+_MARKER = data_directories.MARKER
+_ROOM_FACTOR = 1.25
+"""A load writes each record about once (to sorted files, with its log off). The rest is for indexes and compactions."""
+_ROOM_SPARE = 64 << 20
+_REMOVE_TIMEOUT_S = 600.0
+_FULL, _FULL_SHARE, _FULL_AT_MOST = 1 << 20, 0.01, 64 << 20
+"""A file system with fewer free bytes (or that share of all, up to so many) is full: RocksDB removes again what it
+could not write completely."""
+
+# Every script gets the directory as $1. It exits with 0, or prints why not and exits with 1. The marker's words are
+# the data set, RocksDB's identity of the database, and how many cells wrote to it since.
+_HOLDS = read_script(__file__, "scripts/holds_data.sh")
+
+_HOLDS_SNAPSHOT = read_script(__file__, "scripts/snapshot_holds_data.sh")
+
+_FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4, $2 }'"
+
+_REMEMBER = read_script(__file__, "scripts/remember_data.sh")
+
+_NO_DATABASE = "none"
+_SHOWN = 100
+"""The most characters of a program's output that a reason quotes."""
+
+_SIZE = read_script(__file__, "scripts/database_size.sh")
+
+_DIGEST = 'sha256sum <"$2" | cut -d " " -f 1'
+
+
+def room_for(plan: Plan, cell: Cell) -> int:
+    """Estimate how many bytes a cell's load needs."""
+    workload = plan.workloads[cell.workload]
+    records = cell.dataset.records if cell.dataset else float(workload.properties.get("records", 0))
+    copies = 2 if plan.databases[cell.database].reset == "snapshot" else 1
+    return copies * int(records * record_size(workload) * _ROOM_FACTOR) + _ROOM_SPARE
+
+
+def record_size(workload: Workload) -> float:
+    """Return the bytes of a key and its value, before compression."""
+    return sum(float(workload.properties.get(name, 0)) for name in ("key_size", "value_size"))
+
+
+class RocksDB:
+    """The RocksDB engine. Implements `seams.Engine`."""
+
+    name: ClassVar[str] = "rocksdb"
+
+    def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
+        self.keep: Path | None = None  # there is no server with output
+        self.stopping: Stopping = GoesOn()
+        self._plan = plan
+        self._database = database
+        self._hardware = hardware
+        self._hosts = hosts
+        self._host = hardware.hosts[0]
+        self._opened = False
+        self._entered = False
+
+    def start(self) -> Endpoint:
+        """Open the directory. Raises RunnerError when it can't be used, or is not ours."""
+        path = self._path()
+        if not self._opened:
+            self._entered = True
+            self._hooks("prepare")
+            said = data_directories.open_directory(self._hosts[self._host], path)
+            if said is not None:
+                raise RunnerError(
+                    f"the directory of database {self._database.name} on {self._host} can't be used: {said}",
+                    f"name a new or empty directory as its `path` ({self._database.origin})",
+                )
+            options = self._database.options_file
+            if options and self._run('[ -r "$2" ]', options).exit_code != 0:
+                raise RunnerError(
+                    f"the options file {options} can't be read on {self._host}",
+                    f"copy it there, or mend `options_file` ({self._database.origin})",
+                )
+            self._opened = True
+        return Endpoint(path=path)
+
+    def look(self) -> None:
+        """Does nothing: there is no server."""
+
+    def describe(self) -> dict[str, str]:
+        facts = {"server": say.no_server(), "path": self._path()}
+        version = self._version()
+        if version:
+            facts["version"] = version
+        return facts | self.shaping()
+
+    def size(self, cell: Cell) -> Size:
+        """Return the size. All benchmarks on loaded data keep the number of keys. Implements `seams.TellsSize`."""
+        said = self._run(_SIZE).stdout.strip()
+        on_disk = float(said) if re.fullmatch(r"\d{1,18}", said) else None
+        workload = self._plan.workloads[cell.workload]
+        logical: float | None = None
+        why: str = say.size_keys(benchmark=workload.benchmark)
+        if cell.dataset:
+            logical, why = cell.dataset.records * record_size(workload), ""
+        why_no_disk: str = say.no_rocksdb(path=self._path())
+        if on_disk is not None:
+            why_no_disk = ""
+        elif said != _NO_DATABASE:
+            why_no_disk = say.no_size(host=self._host, path=self._path(), said=said[:_SHOWN] or say.printed_nothing())
+        return Size(on_disk, logical, why_no_disk, why)
+
+    def shaping(self) -> dict[str, str]:
+        """Implement `seams.ShapesData`."""
+        facts = command_files(self._database, self._hardware, self._hosts)
+        if options := self._database.options_file:
+            digest = self._run(_DIGEST, options).stdout.strip()
+            facts["options file"] = f"{options} (SHA-256 {digest or 'unknown'})"
+        return facts
+
+    def build(self) -> str:
+        return ""  # db_bench is linked with it, and its own build is known
+
+    def holds(self, cell: Cell) -> bool:
+        if cell.dataset is None or not cell.dataset.reuse:
+            return False
+        if self._database.reset == "command":
+            return True
+        writers = self._writers(cell.dataset.hash)
+        return writers is not None and (writers == 0 or self._database.reset == "reuse")
+
+    def restore(self, cell: Cell) -> str:
+        if self._database.reset == "command":
+            self._hooks("reset")
+            if self._run('[ -f "$1/CURRENT" ]').exit_code != 0:
+                raise RunnerError(
+                    f"there is no RocksDB database in {self._path()} on {self._host} after the reset commands",
+                    f"they have to leave the data set of {cell.workload} there ({self._database.origin})",
+                )
+            return say.restored_by_command()
+        said = data_directories.restore_snapshot(self._hosts[self._host], self._path(), self.stopping)
+        if said is not None:
+            raise RunnerError(
+                f"the snapshot in {self._path()} on {self._host} can't be copied back: {said}",
+                "is there room for a second copy of the data? A run with `reset = drop_and_load` needs none",
+            )
+        return say.restored()
+
+    def settle(self, cell: Cell) -> tuple[str, ...]:
+        """Count the cell among those that write, and remark on those before it."""
+        if cell.dataset is None or self._database.reset == "command":
+            return ()
+        writers = self._writers(cell.dataset.hash, snapshot=False)
+        if writers is None:
+            return ()
+        if self._plan.workloads[cell.workload].writes:
+            self._remember(cell.dataset.hash, writers + 1)
+        return data_directories.aged(writers)
+
+    def reset(self, cell: Cell) -> None:
+        """Empty the directory. Raises RunnerError when it is not ours, or has no room for the load."""
+        said = data_directories.empty(self._hosts[self._host], self._path())
+        if said is not None:
+            raise RunnerError(
+                f"refusing to empty the directory of database {self._database.name} on {self._host}: {said}",
+                "empty it by hand, or name another `path`",
+            )
+        self._require_room(cell)
+
+    def loaded(self, cell: Cell, records: int) -> None:
+        if cell.dataset is None:
+            return
+        if records < cell.dataset.records:
+            raise LoadShort(
+                say.load_short_rocksdb(n=cell.dataset.records, path=self._path(), found=records),
+                say.hint_load_again(),
+            )
+        self._remember(cell.dataset.hash, 0)
+        if self._database.reset == "snapshot":
+            said = data_directories.take_snapshot(self._hosts[self._host], self._path(), self.stopping)
+            if said is not None:
+                raise RunnerError(
+                    f"no snapshot can be taken of {self._path()} on {self._host}: {said}",
+                    "is there room for a second copy of the data? A run with `reset = drop_and_load` needs none",
+                )
+
+    def counters(self) -> dict[str, float]:
+        """Returns none: a library has no counters after its process has ended."""
+        return {}
+
+    def healthy(self) -> None:
+        if self._run('[ -f "$1/CURRENT" ]').exit_code != 0:
+            raise ServerFailed(
+                say.database_gone(path=self._path(), host=self._host),
+                say.hint_unmounted(),
+            )
+
+    def take_over(self) -> None:
+        """Implement `seams.OutlivesController`."""
+        self._entered = True
+
+    def job_keys(self) -> Mapping[str, str]:
+        return {}
+
+    def require_running_since(self, at: float) -> None:
+        """Does nothing: there is no server."""
+
+    def stop(self) -> None:
+        """Does nothing else than the teardown, as nothing runs. The data stay for the next cell or run. Raises
+        TeardownFailed."""
+        entered, self._entered, self._opened = self._entered, False, False
+        if entered:
+            self._hooks("teardown")
+
+    def _writers(self, dataset: str, *, snapshot: bool | None = None) -> int | None:
+        """Return how many cells wrote to the data set since its load; None when it is not there.
+
+        By default, the data set is the one that the next cell gets.
+        """
+        of_snapshot = self._database.reset == "snapshot" if snapshot is None else snapshot
+        script = _HOLDS_SNAPSHOT if of_snapshot else _HOLDS
+        done = self._run(script, _MARKER, dataset, data_directories.SNAPSHOT)
+        said = done.stdout.strip()
+        return int(said) if done.exit_code == 0 and re.fullmatch(r"\d{1,18}", said) else None
+
+    def _remember(self, dataset: str, writers: int) -> None:
+        said = self._script(_REMEMBER, _MARKER, dataset, str(writers) if writers else "")
+        if said is not None:
+            raise LoadShort(say.load_left_nothing(host=self._host, said=said), say.hint_load())
+
+    def _hooks(self, when: Literal["prepare", "reset", "teardown"]) -> None:
+        run_hooks(when, self._database, self._hardware, self._hosts, self.keep, self.stopping)
+
+    def _path(self) -> str:
+        path = self._database.path
+        if not path:
+            raise RunnerError(
+                f"database {self._database.name} has no path", f'add `path = "/directory"` ({self._database.origin})'
+            )
+        return path
+
+    def _require_room(self, cell: Cell) -> None:
+        needed = room_for(self._plan, cell)
+        free, _ = self._room()
+        if free is not None and free < needed:
+            raise RunnerError(
+                f"the load needs about {size_text(needed)} in {self._path()} on {self._host}, "
+                f"and {size_text(free)} are free",
+                "make room, name another `path`, or declare fewer `records`",
+            )
+
+    def why_failed(self) -> str:
+        """Implement `seams.KnowsWhy`."""
+        free, size = self._room()
+        if free is None or size is None or free >= max(_FULL, min(_FULL_AT_MOST, _FULL_SHARE * size)):
+            return ""
+        return say.no_room_left(path=self._path(), host=self._host, free=size_text(free), size=size_text(size))
+
+    def _room(self) -> tuple[int | None, int | None]:
+        """Return the free bytes where the data are, and all bytes; None when unknown."""
+        said = self._run(_FREE).stdout.split()
+        if len(said) != 2 or not all(re.fullmatch(r"\d{1,18}", word) for word in said):
+            return None, None
+        return int(said[0]) * 1024, int(said[1]) * 1024
+
+    def _version(self) -> str:
+        """Return RocksDB's version, which is that of the db_bench it is linked into; "" when unknown."""
+        tool = next(
+            (cell.tool for cell in self._plan.cells if self._plan.databases[cell.database] == self._database), None
+        )
+        try:
+            return tool_discovery.find(self._hosts[self._host], driver("db_bench"), tool.path if tool else None).version
+        except ToolMissing:  # the cells that need it will report this
+            return ""
+
+    def _script(self, script: str, *arguments: str) -> str | None:
+        """Run a script. Returns None on success, else its output."""
+        done = self._run(script, *arguments)
+        if done.exit_code == 0:
+            return None
+        return (done.stdout.strip() or done.stderr.strip() or f"code {done.exit_code}")[:300]
+
+    def _run(self, script: str, *arguments: str) -> Completed:
+        command = Command(("sh", "-c", script, "sh", self._path(), *arguments))
+        with UNDERWAY.waited_for(f"{self._path()} on {self._host}", _REMOVE_TIMEOUT_S, short=True):
+            return run_persistently(self._hosts[self._host], command, timeout_s=_REMOVE_TIMEOUT_S)

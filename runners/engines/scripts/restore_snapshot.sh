@@ -1,0 +1,8 @@
+#!/bin/sh
+# Replaces all contents of the directory $1 by its snapshot's.
+: "${marker?}" "${snapshot?}"
+cd -- "$1" && [ -f "$snapshot/$marker" ] || { echo "there is no snapshot in $1"; exit 1; }
+find . -mindepth 1 -maxdepth 1 ! -name "$marker" ! -name lost+found ! -name "$snapshot*" -exec rm -rf -- {} +
+: >"$marker"
+find "$snapshot" -mindepth 1 -maxdepth 1 ! -name "$marker" -exec cp -a --reflink=auto -t . -- {} + 2>&1 || exit 1
+cp -- "$snapshot/$marker" "$marker.new" && sync -f . && mv -- "$marker.new" "$marker"

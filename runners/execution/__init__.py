@@ -1,0 +1,1 @@
+"""Running a plan: lanes, cells, steps and their jobs."""

@@ -1,0 +1,156 @@
+"""One attempt at one cell: its steps and the outputs of its jobs, as the journal records them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from benchbrief.compiler.planning.plan import Cell, Plan, Step, StepKind
+from benchbrief.runners.errors import HostError, HostFull, Interrupted, RunnerError
+from benchbrief.runners.execution.live_numbers import Monitor
+from benchbrief.runners.jobs.tasks import Job, JobOutput
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.cell_history import KINDS, Left
+from benchbrief.runners.journal.controller_clock import now
+from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.run_folder import cell_directory, digests
+from benchbrief.runners.seams import Hosts, RunningJob
+from benchbrief.runners.worlds.real_world import World
+
+
+class NotWhole(Exception):
+    """An attempt that an earlier controller left can't be resumed, and must run again. The message says why."""
+
+
+@dataclass(frozen=True)
+class StepJob:
+    """A job of one step of a cell: `name` as in the journal, `host` that it belongs to, `at` where it runs."""
+
+    name: str
+    host: str
+    at: str
+
+    def key(self, cell: str, attempt: int, step: str) -> str:
+        """Return the key under which the host knows the job."""
+        return f"{cell}/{attempt}/{step}/{self.host if self.name == step else self.name}"
+
+    @property
+    def is_probe(self) -> bool:
+        return self.name.startswith("probe:")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt. `number` counts from 1. `left` is how far an earlier controller got, when this attempt resumes
+    it."""
+
+    plan: Plan
+    cell: Cell
+    number: int
+    run_dir: Path
+    journal: Journal
+    hosts: Hosts
+    world: World
+    stopping: threading.Event
+    monitor: Monitor = field(default_factory=Monitor)
+    left: Left | None = None
+
+    @contextmanager
+    def step(self, kind: StepKind) -> Iterator[None]:
+        if self.stopping.is_set():
+            raise Interrupted
+        began = self.began(kind)
+        if began is None:
+            seconds = self.step_of(kind).seconds
+            self.journal.write(
+                j.StepStarted(at=now(), cell=self.cell.id, attempt=self.number, step=kind, seconds=seconds)
+            )
+        started = time.monotonic() - (max(0.0, now() - began) if began is not None else 0.0)
+        yield
+        self.journal.write(
+            j.StepEnded(
+                at=now(),
+                cell=self.cell.id,
+                attempt=self.number,
+                step=kind,
+                seconds=time.monotonic() - started,
+            )
+        )
+
+    def attended(self, job: Job) -> Job:
+        """Return the job with the time that its experiment allows it to run without a controller, if it says one."""
+        unattended_s = self.plan.experiments[self.cell.experiment].unattended_s
+        return job if unattended_s is None else replace(job, unattended_s=unattended_s)
+
+    def began(self, kind: StepKind) -> float | None:
+        """Return when an earlier controller began the step that is resumed. None for any other step."""
+        if self.left is None or self.left.step is None or kind in self.left.over:
+            return None
+        return self.left.step.at if self.left.step.step == kind else None
+
+    def is_due(self, kind: StepKind) -> bool:
+        """Return whether the step must be run or resumed."""
+        current = self.left.current if self.left else None
+        return current is None or KINDS.index(kind) >= KINDS.index(current)
+
+    def key(self, step: StepKind, job: StepJob) -> str:
+        return job.key(self.cell.id, self.number, step)
+
+    def kept(self, step: StepKind, job: StepJob) -> JobOutput | None:
+        """Return the output of a job that an earlier controller collected."""
+        record = self.left.output(step, job.name, job.host) if self.left else None
+        if record is None:
+            return None
+        directory = self.run_dir / record.directory
+        times = record.started_at, record.ended_at
+        clock = record.clock_set_s, record.booted
+        return JobOutput(directory, record.exit_code, *times, record.host, *clock, record.other_cores)
+
+    def remark(self, text: str) -> None:
+        """Write a remark to the journal once, even if an earlier controller wrote it before it was killed."""
+        if self.left is None or text not in self.left.said:
+            self.journal.write(j.Remark(at=now(), severity="info", text=text, cell=self.cell.id))
+
+    def step_of(self, kind: StepKind) -> Step:
+        return next(step for step in self.cell.steps if step.kind == kind)
+
+    def skip(self, kind: StepKind, why: str) -> None:
+        self.journal.write(
+            j.StepEnded(at=now(), cell=self.cell.id, attempt=self.number, step=kind, seconds=0.0, skipped=why)
+        )
+
+    def collect(self, running: RunningJob, step: StepKind, folder: str, job: str, host_id: str) -> JobOutput:
+        """Fetch a job's output and record it in the journal. Only then remove the job from its host."""
+        self.monitor.forget(running)
+        directory = cell_directory(self.cell.id, self.number) / folder.replace("/", "_")
+        try:
+            output = running.collect(self.run_dir / directory)
+        except (HostError, HostFull):  # the attempt has failed, and what could be fetched of it is here
+            with suppress(RunnerError):
+                running.discard()
+            raise
+        self.journal.write(
+            j.JobCollected(
+                at=now(),
+                cell=self.cell.id,
+                attempt=self.number,
+                step=step,
+                job=job,
+                host=host_id,
+                directory=str(directory),
+                exit_code=output.exit_code,
+                started_at=output.started_at,
+                ended_at=output.ended_at,
+                files=digests(self.run_dir / directory),
+                clock_set_s=output.clock_set_s,
+                booted=output.booted,
+                other_cores=output.other_cores,
+            )
+        )
+        with suppress(RunnerError):  # if this fails, the job is ended later as a leftover
+            running.discard()
+        return output

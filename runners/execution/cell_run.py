@@ -1,0 +1,322 @@
+"""Running one cell: its steps in order. The journal records each step before the next begins.
+
+prepare -> load -> warm up -> measure (probes beside it) -> collect
+
+When the load itself is measured, `prepare` empties the database, and neither load nor warm-up comes before.
+
+A cell is good only when its output proves it. Every error on the way is a RunnerError, and fails the cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from benchbrief.compiler.messages.text import figure
+from benchbrief.compiler.planning.plan import Cell, Database, Plan
+from benchbrief.runners.errors import BadOutput, NotKept, RunnerError, ServerFailed
+from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
+from benchbrief.runners.execution.cell_probes import probes
+from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
+from benchbrief.runners.execution.page_caches import drop_page_cache
+from benchbrief.runners.execution.server_readings import server_status
+from benchbrief.runners.execution.step_jobs import run_jobs
+from benchbrief.runners.hosts.background_load import MUCH
+from benchbrief.runners.hosts.host_clocks import Offset, axis_step, clocks, offset_of, to_controller_time
+from benchbrief.runners.hosts.host_connections import CONTROLLER
+from benchbrief.runners.jobs.commands import as_at_login
+from benchbrief.runners.jobs.long_commands import run_to_end
+from benchbrief.runners.jobs.tasks import Job, JobOutput
+from benchbrief.runners.jobs.tool_clock import parse_trusted, require_seconds
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.cell_history import Left
+from benchbrief.runners.journal.controller_clock import now
+from benchbrief.runners.measurement.measurement import Measurement, Together
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.seams import Driver, Engine, KnowsWhy, OutlivesController, Restores, Settles, Size, TellsSize
+from benchbrief.runners.worlds.real_world import Readings
+
+
+@dataclass(frozen=True)
+class CellRun:
+    """One attempt at one cell, with all that it needs.
+
+    `engine` returns the cell's engine, started. `with_data_set` returns the cell with its data set as its hosts
+    know
+    it. `tool_path` returns where the load generator is on a host.
+    """
+
+    attempt: Attempt
+    engine: Callable[[], Engine]
+    with_data_set: Callable[[Cell], Cell]
+    driver: Driver
+    tool_path: Callable[[str], str]
+
+    def run(self) -> Measurement:
+        """Run the cell. Raises RunnerError when it fails, Interrupted when the run must stop.
+
+        An attempt that an earlier controller left resumes in the step it had reached. Raises NotWhole when it
+        can't.
+        """
+        contexts = self._prepared() if self.attempt.left is None else self._taken_over(self.attempt.left)
+        if self._cell.dataset and self.attempt.is_due("load"):
+            self._load(contexts[self._cell.load_hosts[0]])
+        if self.attempt.is_due("warm_up"):
+            self._warm_up(contexts)
+        if self.attempt.is_due("measure"):
+            with self.attempt.step("measure"):
+                outputs, offsets = self._measure(contexts)
+        else:
+            outputs, offsets = self._kept(self.attempt.left)
+        with self.attempt.step("collect"):
+            return self._collected(contexts, outputs, offsets)
+
+    def _prepared(self) -> dict[str, CellContext]:
+        with self.attempt.step("prepare"):
+            self._prepare()
+            endpoint = self.engine().start()
+            if self._phase_is_load:
+                self.engine().reset(self._cell)
+            if not self._cell.dataset:
+                self._settle()
+            return self._contexts(endpoint)
+
+    def _taken_over(self, left: Left) -> dict[str, CellContext]:
+        """Return the contexts of a resumed attempt. Raises NotWhole when it began with another server."""
+        if left.current == "collect":
+            # No server is needed: this only reads kept outputs again.
+            return self._contexts(Endpoint(path=self._database.path))
+        try:
+            engine = self.engine()
+            endpoint = engine.start()
+            if isinstance(engine, OutlivesController) and left.step is not None:
+                engine.require_running_since(left.step.at)
+        except RunnerError as error:
+            raise NotWhole(str(error)) from error
+        return self._contexts(endpoint)
+
+    def _contexts(self, endpoint: Endpoint) -> dict[str, CellContext]:
+        return {
+            host: CellContext(self._plan, self._cell, self.tool_path(host), endpoint, host)
+            for host in self._cell.load_hosts
+        }
+
+    def _collected(
+        self, contexts: Mapping[str, CellContext], outputs: Mapping[str, JobOutput], offsets: Mapping[str, Offset]
+    ) -> Measurement:
+        """Parse and judge the outputs. After a resume in this step, the server's state since the measurement is
+        unknown."""
+        try:
+            measured = tuple(
+                self._read(contexts[host], output, offsets.get(host, Offset())) for host, output in outputs.items()
+            )
+        except BadOutput as error:
+            if self.attempt.is_due("measure") and not error.by_plan:
+                self._blame_the_server(error)
+            raise
+        if self.attempt.is_due("measure"):
+            self.engine().healthy()
+            self._note_size("measured")
+        self._note_other_load(outputs.values())
+        return Together(measured, self._phase_is_load).measurement()
+
+    def _read(self, context: CellContext, output: JobOutput, offset: Offset) -> Measurement:
+        driver = self.driver
+        its = offset.of_job(output.booted)
+        # Same as in `results/ingest/cell_measurement.py`: when the job could not tell, the clock readings around it
+        # do.
+        set_s = offset.set_s if output.clock_set_s is None else output.clock_set_s
+        return to_controller_time(parse_trusted(driver.name, lambda: driver.parse(context, output), output, set_s), its)
+
+    @property
+    def _phase_is_load(self) -> bool:
+        return self._plan.workloads[self._cell.workload].phase == "load"
+
+    @property
+    def _plan(self) -> Plan:
+        return self.attempt.plan
+
+    @property
+    def _cell(self) -> Cell:
+        return self.attempt.cell
+
+    def _blame_the_server(self, error: BadOutput) -> None:
+        """Raises ServerFailed when a dead server explains the bad output."""
+        try:
+            self.engine().healthy()
+        except ServerFailed as failure:
+            raise ServerFailed(say.both(first=failure, then=error), failure.hint) from error
+        engine, why = self.engine(), ""
+        if isinstance(engine, KnowsWhy):
+            with suppress(RunnerError):  # otherwise the reason stays unknown
+                why = engine.why_failed()
+        if why:
+            raise BadOutput(say.because(why=why, what=error), error.hint) from error
+
+    def _prepare(self) -> None:
+        hardware = self._plan.hardware[self._cell.hardware]
+        timeout_s = self.attempt.step_of("prepare").timeout_s
+        if self.attempt.world.simulated:
+            return  # nothing to prepare
+        for line in hardware.prepare:
+            for host_id in hardware.hosts:
+                at = self.attempt.hosts[host_id]
+                job = Job("prepare", as_at_login(line, at.host.transport == "local"), timeout_s=timeout_s)
+                ran = run_to_end(at, job, self.attempt.stopping)
+                if ran.exit_code != 0:
+                    in_time = ran.exit_code is not None
+                    said = ran.said or say.said_nothing()
+                    raise RunnerError(
+                        say.prepare_ended(host=host_id, command=line, code=ran.exit_code, said=said)
+                        if in_time
+                        else say.prepare_late(host=host_id, command=line, seconds=figure(timeout_s, "g"), said=said),
+                        say.hint_prepare(hardware=hardware.key, origin=hardware.origin),
+                    )
+
+    @cached_property
+    def _known_cell(self) -> Cell:
+        """Return the cell as its engine needs it in order to look after the data set."""
+        return self.with_data_set(self._cell)
+
+    def _load(self, context: CellContext) -> None:
+        engine = self.engine()
+        goes_on = self.attempt.began("load") is not None
+        if not goes_on and engine.holds(self._known_cell):
+            if not isinstance(engine, Restores) or self._database.reset not in ("snapshot", "command"):
+                self.attempt.skip("load", say.dataset_reused())
+                self._settle()
+                return
+            with self.attempt.step("load"):
+                self._remark("info", engine.restore(self._known_cell))
+                self._settle()
+            return
+        job = self.driver.load(context)
+        if job is None:
+            self._settle()
+            return
+        with self.attempt.step("load"):
+            if not goes_on:
+                engine.reset(self._known_cell)
+            host = self._cell.load_hosts[0]
+            outputs = run_jobs(self.attempt, {host: job}, "load")
+            engine.loaded(self._known_cell, self.driver.check_load(context, outputs[host]))
+            self._settle()
+
+    def _warm_up(self, contexts: Mapping[str, CellContext]) -> None:
+        """Run the warm-up. Raises BadOutput when it is too short: the tool's clock jumped forward, or the tool died."""
+        jobs = {host: job for host, context in contexts.items() if (job := self.driver.warm_up(context))}
+        if not jobs:
+            return
+        with self.attempt.step("warm_up"):
+            outputs = run_jobs(self.attempt, jobs, "warm_up")
+            limited = "operations" in self._plan.workloads[self._cell.workload].properties
+            for output in outputs.values():
+                require_seconds(self.driver.name, output, 0.0 if limited else self._cell.warm_up_s)
+
+    def _settle(self) -> None:
+        """Let the engine finish its work on the loaded data. Only the warm-up comes between this and the
+        measurement."""
+        engine = self.engine()
+        if self._cell.dataset:
+            self._note_size("loaded")
+        if isinstance(engine, Settles):
+            for text in engine.settle(self._known_cell):
+                self._remark("warning", text)
+        if self._database.drop_caches:
+            hosts = self._plan.hardware[self._cell.hardware].hosts
+            for host_id in hosts:
+                drop_page_cache(self.attempt.hosts[host_id], self._database, self.attempt.stopping)
+            self._remark("info", say.caches_dropped(hosts=", ".join(hosts)))
+
+    @property
+    def _database(self) -> Database:
+        return self._plan.databases[self._cell.database]
+
+    def _note_other_load(self, outputs: Iterable[JobOutput]) -> None:
+        """Report the hosts of load generators that other work kept busy; not those that also run a server, as its
+        share is unknown."""
+        servers = self._plan.hardware[self._cell.hardware].hosts if self._cell.client is not None else ()
+        for output in outputs:
+            host, cell, cores = output.host, self._cell.id, output.other_cores or 0.0
+            if host not in servers and cores >= MUCH:
+                self._remark("warning", say.busy_meanwhile(host=host, cell=cell, amount=figure(cores, ".1f")))
+
+    def _note_size(self, when: Literal["loaded", "measured"]) -> None:
+        """Record the database's size. A cell without a known size is as good as any other."""
+        engine = self.engine()
+        if not isinstance(engine, TellsSize):
+            return
+        try:
+            size = engine.size(self._cell)
+        except RunnerError as error:
+            size = Size(None, None, str(error), str(error))
+        self.attempt.journal.write(
+            j.DatabaseSize(
+                at=now(),
+                cell=self._cell.id,
+                attempt=self.attempt.number,
+                node=self._plan.hardware[self._cell.hardware].hosts[0],
+                when=when,
+                on_disk=size.on_disk,
+                logical=size.logical,
+                why_no_disk=size.why_no_disk,
+                why_no_logical=size.why_no_logical,
+            )
+        )
+
+    def _remark(self, severity: Literal["info", "warning"], text: str) -> None:
+        self.attempt.journal.write(j.Remark(at=now(), severity=severity, text=text, cell=self._cell.id))
+
+    def _measure(self, contexts: Mapping[str, CellContext]) -> tuple[dict[str, JobOutput], Mapping[str, Offset]]:
+        """Return the outputs by host, and how far each host's clock is ahead of the controller's."""
+        left = self.attempt.left if self.attempt.began("measure") is not None else None
+        readings = self.attempt.world.readings(self.engine(), self._cell.measure_s, self._keep_reading)
+        status = server_status(self.attempt, self.engine())
+        with clocks(self.attempt) as offsets, probes(self.attempt), status, readings:
+            jobs = {host: self.driver.measure(each) for host, each in contexts.items()}
+            outputs = run_jobs(self.attempt, jobs, "measure")
+        if left is None:
+            self._count(readings, readings.before, readings.samples)
+        elif not left.counted:
+            earlier = tuple((reading.at, reading.counters) for reading in left.readings)
+            self._count(readings, earlier[0][1] if earlier else {}, (*earlier, *readings.samples))
+        return outputs, offsets
+
+    def _count(
+        self, readings: Readings, before: dict[str, float], samples: tuple[tuple[float, dict[str, float]], ...]
+    ) -> None:
+        if not samples and not readings.problem:
+            return
+        self.attempt.journal.write(
+            j.Counters(
+                at=now(),
+                cell=self._cell.id,
+                attempt=self.attempt.number,
+                node=self._plan.hardware[self._cell.hardware].hosts[0],
+                before=before,
+                after=readings.after,
+                samples=samples,
+                problem=readings.problem,
+            )
+        )
+
+    def _keep_reading(self, at: float, counters: dict[str, float]) -> None:
+        with suppress(NotKept):  # the next journal record fails too, and that error is handled
+            self.attempt.journal.write(
+                j.CounterReading(at=at, cell=self._cell.id, attempt=self.attempt.number, counters=counters)
+            )
+
+    @staticmethod
+    def _offsets_kept(left: Left) -> dict[str, Offset]:
+        before, after = left.clocks, left.clocks_after
+        ours = axis_step(before.get(CONTROLLER.id), after.get(CONTROLLER.id))
+        return {host: offset_of(read, after.get(host), ours) for host, read in before.items()}
+
+    def _kept(self, left: Left | None) -> tuple[dict[str, JobOutput], Mapping[str, Offset]]:
+        """Return the outputs and clock offsets that an earlier controller kept."""
+        found = {host: self.attempt.kept("measure", StepJob("measure", host, host)) for host in self._cell.load_hosts}
+        outputs = {host: output for host, output in found.items() if output is not None}
+        return outputs, self._offsets_kept(left) if left else {}

@@ -1,0 +1,297 @@
+"""Running a plan: every cell that the journal does not call good yet, in parallel lanes."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import threading
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent import futures
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from copy import deepcopy
+from functools import partial
+from pathlib import Path
+
+import benchbrief
+from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.runners.errors import FolderMoved, HostBusy, HostError, NoHost, NotKept, RunnerError
+from benchbrief.runners.execution.lanes import Lane
+from benchbrief.runners.execution.live_numbers import Monitor, read_live
+from benchbrief.runners.execution.run_state import Outcome, RunState, one_line
+from benchbrief.runners.execution.shared_hosts import lanes
+from benchbrief.runners.execution.unsupported import Meter, metered, meters_of
+from benchbrief.runners.hosts.claims import claim_all, release_all
+from benchbrief.runners.hosts.host_aliases import refuse_aliases
+from benchbrief.runners.hosts.host_connections import CONTROLLER
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.controller_clock import now, since_boot, this_boot
+from benchbrief.runners.journal.journal_writer import Journal, Listener
+from benchbrief.runners.journal.run_folder import files_of_beginning
+from benchbrief.runners.journal.run_identity import run_name, settle
+from benchbrief.runners.journal.run_record import LeftBehind, RunRecord, read_run
+from benchbrief.runners.journal.secret_masking import hide
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
+from benchbrief.runners.scheduling.knee_search import Searches
+from benchbrief.runners.takeover.rival_controllers import refuse_driven_elsewhere, refuse_driven_here
+from benchbrief.runners.takeover.takeover import hosts_of, take_over
+from benchbrief.runners.worlds.real_world import OpenHosts
+from benchbrief.runners.worlds.world_choice import world_of
+
+_LOOK_EVERY_S = 0.5
+"""How often, in seconds, signals are checked while lanes run."""
+
+_STACK_BYTES = 1 << 20
+
+_NAMED = 5
+"""A message names so many hosts at most, and counts the rest."""
+
+_TRY_EVERY_S = 3.0
+"""How often, in seconds, a host that another run holds is tried again."""
+
+
+def execute(
+    plan: Plan,
+    plan_sha256: str,
+    run_dir: Path,
+    *,
+    listener: Listener = lambda _: None,
+    stopping: threading.Event | None = None,
+    monitor: Monitor | None = None,
+    wait: Callable[[str], None] | None = None,
+    before: RunRecord | None = None,
+) -> Outcome:
+    """Run every cell of the plan that the journal does not call good yet. `monitor` watches its jobs meanwhile.
+
+    Set `stopping` to end early: running jobs are stopped, and the run can be resumed. With a `wait`, the call waits
+    for a host that another run holds, and passes the reason to `wait`. `before` is what the journal says, when it was
+    read before: it is extended while the run goes on. Raises HostBusy without a `wait`, OneMachine when two names lead
+    to one host, FolderMoved when the run's folder is moved meanwhile, RunnerError when another process drives the run
+    or when it can't run as planned, and DiskFull when the journal can't be begun.
+    """
+    record = before or read_run(run_dir)
+    world = world_of(run_dir, record.starts)
+    world.refuse(plan)
+    journal = Journal(run_dir, listener)
+    looking = monitor or Monitor()
+    last = read_live(run_dir)
+    try:
+        looking.begin()
+        record = journal.extend(record)
+        earlier = record.left_behind
+        # A journal may begin with results of earlier runs, before its first start.
+        resumed = bool(record.starts)
+        done, stop = record.finished(plan), stopping or threading.Event()
+        if resumed and plan.cells and record.end and done >= {cell.id for cell in plan.cells}:
+            # A complete run keeps its end. Its journal gets a record only when its status changes.
+            outcome = Outcome("done", say.done_before(n=len(plan.cells)), ())
+            if record.end.status != outcome.status:
+                journal.write(j.RunEnded(at=now(), status=outcome.status, message=outcome.message))
+            return outcome
+        name = run_name(run_dir)
+        with world.hosts(plan, name) as hosts:
+            needed = dict.fromkeys(host for cell in plan.cells if cell.id not in done for host in cell.locks)
+            again = partial(_try_again, stop, wait, set(), looking)
+            try:
+                if resumed:
+                    refuse_driven_here(name.owner)
+                    _until_driven_here(hosts, needed, name.owner, again)
+                held, taken_over, refused = claim_all(hosts, needed, again)
+                if not held:
+                    _refuse_all(refused, resumed=resumed)
+                settle(run_dir)
+            except HostBusy:
+                if stop.is_set():
+                    return Outcome("interrupted", say.stopped_waiting(), ())
+                raise
+            try:
+                refuse_aliases(plan, [cell for cell in plan.cells if cell.id not in done], hosts, held)
+                journal.write(
+                    j.RunStarted(
+                        at=now(),
+                        run_id=run_dir.name,
+                        plan_sha256=plan_sha256,
+                        benchbrief=benchbrief.__version__,
+                        spec=plan.spec.name,
+                        profile=plan.spec.profile,
+                        controller_pid=os.getpid(),
+                        resumed=resumed,
+                        measurement=j.MEASUREMENT_VERSION,
+                        simulated=world.simulated,
+                        files=files_of_beginning(run_dir),
+                        boot=this_boot(),
+                        since_boot=since_boot(),
+                    )
+                )
+                for text in taken_over:
+                    journal.write(j.Remark(at=now(), severity="info", text=text))
+                if refused:
+                    text = _foretold(list(refused), [cell for cell in plan.cells if cell.id not in done])
+                    journal.write(j.Remark(at=now(), severity="warning", text=text, passing=True))
+                searches = Searches(plan, record, done, journal.write)
+                repeats = RepeatsUntil(plan, record, done, journal.write)
+                run = RunState(
+                    plan,
+                    run_dir,
+                    journal,
+                    stop,
+                    done,
+                    {cell: history.attempt for cell, history in record.cells.items()},
+                    resumed,
+                    len(record.reused),
+                    searches,
+                    repeats,
+                    world,
+                    looking,
+                )
+                run.tools_before, run.warm = deepcopy(record.tool_paths), dict(record.warm) if resumed else {}
+                run.last_alive = last.at if last else 0.0
+                run.skipped = record.skipped
+                _run_lanes(run, hosts, earlier)
+                # Keep what could not be fetched to this full disk, until there is space.
+                keep = any(isinstance(error, NotKept) for error in run.fatal)
+                moved = next((error for error in run.fatal if isinstance(error, FolderMoved)), None)
+            except BaseException:
+                release_all(hosts, held, keep_jobs=True)
+                raise
+            # An interrupted run may have left jobs and claims although all its cells are done.
+            _leave(run, hosts, [*held, *run.claimed, *(plan.hosts if resumed else ())], keep)
+            if moved is not None:
+                raise moved
+        outcome = run.outcome()
+        try:
+            journal.write(j.RunEnded(at=now(), status=outcome.status, message=outcome.message))
+        except NotKept as error:  # a run whose journal has no end counts as interrupted
+            outcome = Outcome("interrupted", one_line(error), outcome.failed)
+        return outcome
+    finally:
+        journal.close()
+
+
+def _refuse_all(refused: Mapping[str, RunnerError], *, resumed: bool) -> None:
+    """Raises NoHost when all hosts of a new run refuse us, are away or unfit: nothing is lost by a later start.
+
+    A resumed run, which may have jobs on its hosts, waits for them unless waiting does not help.
+    """
+    errors = list(refused.values())
+    stays = all(isinstance(error, HostError) and (error.lasting or not resumed) for error in errors)
+    if not errors or not stays:
+        return
+    told = "; ".join(map(str, errors[:_NAMED])) + (f"; and {len(errors) - _NAMED} more" if len(errors) > _NAMED else "")
+    hints = list(dict.fromkeys(error.hint for error in errors if error.hint))
+    all_of_them = f"none of the {len(errors)} hosts can be used: " if len(errors) > 1 else ""
+    raise NoHost(f"{all_of_them}{told}", hints[0] if len(hints) == 1 else "`bench doctor` says more of each")
+
+
+def _foretold(away: Sequence[str], cells: Sequence[Cell]) -> str:
+    """Say what happens to hosts that could not be claimed, early enough to stop the run and fix them."""
+    named = ", ".join(away[:_NAMED])
+    if len(away) > _NAMED:
+        named = say.names_and_more(names=named, n=len(away) - _NAMED)
+    theirs = sum(not set(away).isdisjoint(cell.locks) for cell in cells)
+    return say.hosts_refused(hosts=named, failing=theirs, n=len(cells))
+
+
+def _until_driven_here(hosts: OpenHosts, needed: Iterable[str], owner: str, again: Callable[[HostBusy], None]) -> None:
+    """Wait, while `again` allows it, until no other controller of this run shows signs of life. Raises HostBusy."""
+    while True:
+        try:
+            refuse_driven_elsewhere(hosts, needed, owner)
+        except HostBusy as busy:
+            again(busy)
+        else:
+            return
+
+
+def _try_again(
+    stop: threading.Event, wait: Callable[[str], None] | None, said: set[str], monitor: Monitor, busy: HostBusy
+) -> None:
+    """Wait a while for a host that another run holds, and say so once. Raises the error when there is no `wait`."""
+    if wait is None or stop.is_set():
+        raise busy
+    if str(busy) not in said:
+        said.add(str(busy))
+        wait(f"{busy}: waiting for it")
+    with monitor.waiting(str(busy)):
+        stop.wait(_TRY_EVERY_S)
+
+
+def _leave(run: RunState, hosts: OpenHosts, held: Iterable[str], keep_jobs: bool) -> None:
+    """Remove everything of the run from the hosts, and report where that failed."""
+    metering = [CONTROLLER.id] if any(at == CONTROLLER.id for _, at in metered(run.plan).values()) else []
+    # A killed controller may have left its claim on hosts that none of the remaining cells needs.
+    earlier = hosts_of(run) if run.resumed else []
+    unclean = release_all(hosts, dict.fromkeys([*held, *metering, *earlier]), keep_jobs=keep_jobs)
+    for error in unclean.values():
+        text = say.not_cleaned_up(said=error, command=f"bench stop {shlex.quote(str(run.run_dir))}")
+        with suppress(NotKept):
+            run.journal.write(j.Remark(at=now(), severity="warning", text=text, passing=True))
+
+
+def _run_lanes(run: RunState, hosts: OpenHosts, earlier: LeftBehind) -> None:
+    cells = [cell for cell in run.plan.cells if cell.id not in run.done]
+    run.silent_meters.update(run.world.silent_meters(run.plan, cells, hosts))
+    # Several hardware groups or variants may share one meter.
+    silent: dict[str, set[Meter]] = {}
+    for meter, error in run.silent_meters.items():
+        silent.setdefault(one_line(error), set()).add(meter)
+    for why, meters in silent.items():
+        theirs = sum(not meters.isdisjoint(meters_of(cell)) for cell in cells)
+        text = say.meters_silent(said=why, failing=theirs, n=len(cells))
+        run.journal.write(j.Remark(at=now(), severity="warning", text=text, passing=True))
+    if run.resumed:
+        run.left = take_over(run, hosts, earlier)
+        for left in run.left.values():
+            left.until = max(left.until, run.last_alive)
+    found = lanes(cells)
+    if not found:
+        return
+    # Waiting lanes get their turn in the plan's order, so that searches run before the cells that wait for them.
+    with _small_stacks(), ThreadPoolExecutor(run.world.at_once or len(found), thread_name_prefix="lane") as pool:
+        going = [pool.submit(_run_lane, run, hosts, lane) for lane in found]
+        # A signal may reach another thread. It does not end this wait then, yet only this thread runs its handler.
+        while futures.wait(going, _LOOK_EVERY_S).not_done:
+            pass
+
+
+@contextmanager
+def _small_stacks() -> Iterator[None]:
+    """Give threads that start meanwhile small stacks.
+
+    A fleet has several threads a host, and 8 MiB each is much where address space is limited.
+    """
+    before = threading.stack_size(_STACK_BYTES)
+    try:
+        yield
+    finally:
+        threading.stack_size(before)
+
+
+def _run_lane(run: RunState, hosts: OpenHosts, cells: list[Cell]) -> None:
+    lane = Lane(run, hosts)
+    try:
+        # Resumed cells first: no other cell may disturb what still runs on the hosts, or be disturbed by it.
+        going_on = [cell for cell in cells if cell.id in run.left]
+        over = {cell.id for cell in going_on if lane.go_on(cell, run.left[cell.id])}
+        if run.stopping.is_set() or len(over) == len(cells):
+            return
+        if not over:
+            lane.remember_warm(cells)
+        lane.observe(cells)
+        for cell in cells:
+            if run.ending.is_set():
+                break
+            if cell.id not in over:
+                lane.run_cell(cell)
+        lane.try_later()
+    except NotKept as error:
+        run.stop_all(error)
+    except Exception as error:  # an exception that leaves a lane's thread would be lost
+        traceback_file = run.run_dir / "internal-error.txt"
+        with suppress(OSError):
+            traceback_file.write_text(hide(traceback.format_exc()), errors="backslashreplace")
+        run.stop_all(RunnerError(say.internal_error(said=repr(error)), say.hint_report(path=traceback_file)))
+    finally:
+        lane.close()

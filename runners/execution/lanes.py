@@ -1,0 +1,399 @@
+"""Lanes: which cells run in parallel, and how the cells of one lane run.
+
+Cells that share a host, directly or through others, form a lane. A lane's cells run one after another in the plan's
+order, and lanes run in parallel. A failed cell does not stop the others, except in a search, which needs each of its
+cells, or when its experiment says so. A cell that takes a number from a search waits for that search, even in another
+lane. Searches come first in the plan, so two lanes never wait for each other.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+from benchbrief.compiler.messages.text import joined
+from benchbrief.compiler.planning.plan import Cell
+from benchbrief.runners.errors import (
+    HostError,
+    Interrupted,
+    NotKept,
+    RunnerError,
+)
+from benchbrief.runners.execution.attempt import Attempt, NotWhole
+from benchbrief.runners.execution.cell_run import CellRun
+from benchbrief.runners.execution.equipment import Equipment
+from benchbrief.runners.execution.run_state import RunState, one_line
+from benchbrief.runners.execution.unsupported import meters_of
+from benchbrief.runners.hosts import host_facts
+from benchbrief.runners.hosts.fan_out import each_of
+from benchbrief.runners.hosts.lost_hosts import LostHosts
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.atomic_files import write_durably
+from benchbrief.runners.journal.cell_history import Left
+from benchbrief.runners.journal.controller_clock import now
+from benchbrief.runners.journal.run_folder import cell_directory
+from benchbrief.runners.journal.secret_masking import hide
+from benchbrief.runners.measurement.offered_load import off_schedule
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.scheduling.knee_search import latency_of
+from benchbrief.runners.takeover.resume_attempt import end_jobs, tell_resumed
+from benchbrief.runners.worlds.real_world import OpenHosts
+
+_LONG_S = 5.0
+"""Hosts are checked for other load before a lane's first cell and before cells that measure this long, in seconds."""
+
+
+@dataclass(frozen=True)
+class _Later:
+    """The next attempt at a cell, and the `last` one that it may have. `before` says how the previous one ended."""
+
+    cell: Cell
+    attempt: int
+    last: int
+    before: str = ""
+
+
+class Lane:
+    """One lane: its equipment, its lost hosts, and the cells to try again when those hosts are back."""
+
+    def __init__(self, run: RunState, hosts: OpenHosts) -> None:
+        self._run = run
+        self._hosts = hosts
+        self._equipment = Equipment(run, hosts)
+        self._lost = LostHosts(run, hosts, self._have_back)
+        self._later: list[_Later] = []
+        self._cells: Sequence[Cell] = ()
+        self._load_checked = False
+        self._warm: tuple[Cell, int] | None = None
+        """The last cell that ran, with its attempt. It must cool down before the next one."""
+
+    def observe(self, cells: Sequence[Cell]) -> None:
+        """Collect the facts of each host of the lane, and report where they contradict the spec."""
+        self._cells = cells
+        for host_id, found in each_of((host for cell in cells for host in cell.locks), self._claim_and_look):
+            if isinstance(found, NotKept):
+                raise found
+            if isinstance(found, RunnerError):
+                self._lost.lose(host_id, found)
+                continue
+            self._disclose(host_id, found)
+
+    def _claim_and_look(self, host_id: str) -> dict[str, str]:
+        self._claim(host_id)
+        return self._look(host_id)
+
+    def _look(self, host_id: str) -> dict[str, str]:
+        databases = self._run.plan.databases
+        paths = dict.fromkeys(
+            path for cell in self._cells if host_id in cell.locks and (path := databases[cell.database].path)
+        )
+        return self._run.world.facts(self._hosts[host_id], list(paths))
+
+    def _disclose(self, host_id: str, found: dict[str, str]) -> None:
+        self._run.journal.write(j.HostFacts(at=now(), host=host_id, facts=found))
+        for key in dict.fromkeys(cell.hardware for cell in self._cells):
+            hardware = self._run.plan.hardware[key]
+            if host_id in hardware.hosts:
+                for text in host_facts.contradictions(hardware, found):
+                    self.remark("warning", say.at(group=hardware.label, host=host_id, what=text), str(hardware.origin))
+
+    def _claim(self, host_id: str) -> None:
+        """Claim a host for the run before anything is done there. Does nothing when it is claimed. Raises
+        RunnerError."""
+        said = self._hosts[host_id].claim()
+        with self._run.lock:
+            if host_id not in self._run.claimed:
+                self._run.claimed.append(host_id)
+        if said:
+            self.remark("info", said)
+
+    def remark(
+        self, severity: Literal["info", "warning"], text: str, origin: str = "", cell: str | None = None
+    ) -> None:
+        self._run.journal.write(j.Remark(at=now(), severity=severity, text=text, origin=origin, cell=cell))
+
+    def run_cell(self, cell: Cell, left: Left | None = None) -> None:
+        """Run a cell, with as many attempts as its experiment allows. Skips it when its search or its repeats are
+        over.
+
+        First waits for the searches that the cell takes numbers from. With `left`, resumes that attempt first.
+        Raises NotWhole when that attempt can't be resumed.
+        """
+        run = self._run
+        reason = run.searches.not_needed(cell) or run.repeats.not_needed(cell)
+        if reason and left is None:
+            self._skip(cell, reason)
+            return
+        attempt = left.attempt if left else run.attempts.get(cell.id, 0) + 1
+        last = attempt + run.plan.experiments[cell.experiment].retries
+        try:
+            known = run.searches.resolved(cell, run.ending)
+        except RunnerError as error:
+            if left is not None:
+                raise NotWhole(str(error)) from error
+            run.begin(cell)
+            run.journal.write(_started(cell, attempt))
+            self._failed(cell, attempt, error)
+            return
+        if known is not None:
+            self._try(_Later(known, attempt, last), left)
+
+    def try_later(self) -> None:
+        """Try cells again whose hosts were away, each when its hosts are back or the wait for them has timed out."""
+        while self._later and (cell := self._lost.wait([each.cell for each in self._later])) is not None:
+            later = next(each for each in self._later if each.cell is cell)
+            self._later.remove(later)
+            self._try(later)
+
+    def _try(self, what: _Later, left: Left | None = None) -> None:
+        """Attempt a cell until an attempt is good, is the last one, or needs hosts that have to come back first."""
+        run, known, attempt, before = self._run, what.cell, what.attempt, what.before
+        if left is None and (untried := run.why_not_tried(known)):
+            run.begin(known)
+            run.journal.write(_started(known, attempt))
+            self._failed(known, attempt, untried)
+            return
+        while left is not None or self._cooled():
+            run.begin(known)
+            if left is None:
+                run.journal.write(_started(known, attempt))
+            else:
+                tell_resumed(run, known, left)
+            if before:
+                self.remark("warning", say.of_cell(cell=known.id, what=before), cell=known.id)
+            self._warm = known, attempt
+            problem = self._attempt(known, attempt, left)
+            left = None
+            if problem is None:
+                return
+            self._take_note(known, problem)
+            again = attempt < what.last and self._may_go_well(known, problem) and not run.ending.is_set()
+            self._failed(known, attempt, problem, again=again)
+            if not again:
+                return
+            before = say.tried_again(n=attempt, said=one_line(problem))
+            attempt += 1
+            if self._lost.of(known):
+                if not self._is_waited_for(known):
+                    self._later.append(_Later(known, attempt, what.last, before))
+                    return
+                if self._lost.wait([known]) is None:
+                    return
+
+    def _is_waited_for(self, cell: Cell) -> bool:
+        """Return whether later cells depend on this one, by a search or by repeats that end by themselves."""
+        experiment = self._run.plan.experiments[cell.experiment]
+        return experiment.search is not None or experiment.confident is not None
+
+    def go_on(self, cell: Cell, left: Left) -> bool:
+        """Resume an attempt that an earlier controller left. Returns False when it can't be resumed and must run
+        again."""
+        try:
+            self.run_cell(cell, left)
+        except NotWhole as reason:
+            end_jobs(self._run, self._hosts, cell, left)
+            self.remark("info", say.run_again(n=left.attempt, cell=cell.id, said=reason))
+            return False
+        return True
+
+    def _skip(self, cell: Cell, reason: str) -> None:
+        run = self._run
+        run.begin(cell)
+        run.journal.write(j.CellSkipped(at=now(), cell=cell.id, hash=cell.hash, reason=reason))
+        run.repeats.skipped(cell)
+        run.searches.skipped(cell)
+        with run.lock:
+            run.judged.add(cell.id)
+            run.skipped += 1
+
+    def remember_warm(self, cells: Sequence[Cell]) -> None:
+        """Let the last cell of an earlier controller on these hosts cool down, if it has not."""
+        hosts = {host for cell in cells for host in cell.locks}
+        planned = {cell.id: cell for cell in self._run.plan.cells}
+        for cell_id, attempt in self._run.warm.items():
+            if (cell := planned.get(cell_id)) is not None and hosts.intersection(cell.locks):
+                self._warm = cell, attempt
+
+    def _cooled(self) -> bool:
+        """Let the previous cell cool down. Returns False when the run ends meanwhile."""
+        run = self._run
+        (cell, attempt), self._warm = self._warm or (None, 0), None
+        step = next((step for step in cell.steps if step.kind == "cool_down"), None) if cell else None
+        if cell is None or step is None:
+            return True
+        named = {"cell": cell.id, "attempt": attempt, "step": step.kind}
+        run.journal.write(j.StepStarted.model_validate({"at": now(), "seconds": step.seconds, **named}))
+        began = time.monotonic()
+        if run.world.pause(step.seconds, run.ending):
+            return False
+        taken = time.monotonic() - began
+        run.journal.write(j.StepEnded.model_validate({"at": now(), "seconds": taken, **named}))
+        return True
+
+    def _attempt(self, cell: Cell, attempt: int, left: Left | None) -> RunnerError | None:
+        """Make one attempt, up to a good verdict. Returns the error of a failed one. An interrupted one has no
+        verdict.
+
+        Raises NotWhole when the attempt in `left` can't be resumed.
+        """
+        run = self._run
+        try:
+            with self._kept_evidence(cell, attempt):
+                if left is None:
+                    run.searches.refuse_undecided(cell)
+                    self._lost.refuse(cell)
+                    # Claim again: if this controller was cut off for long, another run may have taken its hosts.
+                    for host_id in cell.locks:
+                        self._claim(host_id)
+                    self._refuse_silent_meters(cell)
+                    self._tell_other_load(cell)
+                measurement = CellRun(
+                    attempt=Attempt(
+                        plan=run.plan,
+                        cell=cell,
+                        number=attempt,
+                        run_dir=run.run_dir,
+                        journal=run.journal,
+                        hosts=self._hosts,
+                        world=run.world,
+                        stopping=run.stopping,
+                        monitor=run.monitor,
+                        left=left,
+                    ),
+                    engine=lambda: self._equipment.engine(cell, before=left is not None),
+                    with_data_set=self._equipment.with_data_set,
+                    driver=run.world.driver(cell.tool.driver),
+                    tool_path=lambda host: self._equipment.tool(host, cell, before=left is not None),
+                ).run()
+        except Interrupted:
+            return None
+        except NotKept:
+            raise
+        except RunnerError as error:
+            return error
+        run.first_failures.good(cell)
+        for text in measurement.warnings:
+            if left is None or text not in left.said:
+                self.remark("warning", text, cell=cell.id)
+        text = off_schedule(cell, measurement)
+        if text and (left is None or text not in left.said):
+            self.remark("info", text, cell=cell.id)
+        criterion = run.searches.criterion(cell)
+        latency_s = latency_of(measurement, criterion.latency) if criterion else None
+        self._ended(cell, attempt, ops_per_s=measurement.total.ops_per_s, latency_s=latency_s)
+        return None
+
+    def _ended(
+        self,
+        cell: Cell,
+        attempt: int,
+        *,
+        ops_per_s: float | None = None,
+        latency_s: float | None = None,
+        failed: str = "",
+        retried: bool = False,
+        by_plan: bool = False,
+    ) -> None:
+        """Record the verdict on an attempt: what it measured, or why it `failed`."""
+        verdict = j.CellEnded(
+            at=now(),
+            cell=cell.id,
+            hash=cell.hash,
+            attempt=attempt,
+            status="failed" if failed else "ok",
+            reason=failed,
+            origin=str(cell.origin) if failed else "",
+            ops_per_s=ops_per_s,
+            latency_s=latency_s,
+            retried=retried,
+            by_plan=by_plan,
+        )
+        self._run.journal.write(verdict)
+        if not verdict.retried:
+            with self._run.lock:
+                self._run.judged.add(cell.id)
+            self._run.repeats.ended(cell, verdict)
+            self._run.searches.ended(cell, verdict)
+
+    @contextmanager
+    def _kept_evidence(self, cell: Cell, attempt: int) -> Iterator[None]:
+        """Turn an internal error into a failed cell with one line, and keep the traceback beside its raw output."""
+        try:
+            yield
+        except (RunnerError, Interrupted, NotWhole):
+            raise
+        except Exception as error:
+            path = self._run.run_dir / cell_directory(cell.id, attempt) / "internal-error.txt"
+            write_durably(path, hide(traceback.format_exc()).encode(errors="backslashreplace"))
+            raise RunnerError(say.internal_error(said=repr(error)), say.hint_report(path=path)) from error
+
+    def _take_note(self, cell: Cell, error: RunnerError) -> None:
+        """Record what a failed attempt lost: hosts, and the engine."""
+        if isinstance(error, HostError):
+            self._lost.note(cell, error)
+        if error.is_server_lost:
+            self._equipment.stop_engine()
+
+    def _may_go_well(self, cell: Cell, error: RunnerError) -> bool:
+        """Return whether another attempt may succeed: not with a wrong definition, or a host that refuses us."""
+        return error.is_worth_another_attempt and not error.by_plan and not self._lost.for_good(cell)
+
+    def _failed(self, cell: Cell, attempt: int, error: RunnerError, *, again: bool = False) -> None:
+        """Record the verdict on a failed attempt. With `again`, it is not the cell's last one."""
+        reason = one_line(error)
+        if not again:
+            self._run.fail(cell, error)
+        self._ended(cell, attempt, failed=reason, retried=again, by_plan=error.by_plan)
+
+    def _refuse_silent_meters(self, cell: Cell) -> None:
+        """Raises the error of a silent power meter. Tries the meter first, as it may have been fixed."""
+        run, mine = self._run, meters_of(cell)
+        if mine.isdisjoint(run.silent_meters):
+            return
+        silent = run.world.silent_meters(run.plan, [cell], self._hosts)
+        with run.lock:
+            mended = [meter for meter in mine if run.silent_meters.pop(meter, None) and meter not in silent]
+            run.silent_meters.update(silent)
+        for _, host_id in mended:
+            self.remark("info", say.meter_back(host=host_id))
+        for error in silent.values():
+            raise error
+
+    def _tell_other_load(self, cell: Cell) -> None:
+        """Report each host that other load keeps busy, when the check takes little of the cell's time."""
+        if self._run.world.simulated or (self._load_checked and cell.measure_s < _LONG_S):
+            return
+        self._load_checked = True
+        for host_id, said in each_of(cell.locks, lambda host_id: self._run.world.other_load(self._hosts[host_id])):
+            if isinstance(said, str) and said:
+                self.remark("warning", say.busy(host=host_id, cell=cell.id, what=said), cell=cell.id)
+
+    def _have_back(self, host_id: str) -> None:
+        """Bring a host back to its state at the start: claimed, observed, and without remains of a lost attempt."""
+        host = self._hosts[host_id]
+        taken_over = host.claim()
+        with self._run.lock:
+            self._run.claimed.append(host_id)
+        self._equipment.stop_engine()
+        host.end_leftovers()
+        self._disclose(host_id, self._look(host_id))
+        self.remark("info", joined((say.reached(host=host_id), taken_over), say.both))
+
+    def close(self) -> None:
+        self._equipment.stop_engine()
+
+
+def _started(cell: Cell, attempt: int) -> j.CellStarted:
+    """Return the event that begins the cell, with the numbers that a search has found for it so far."""
+    return j.CellStarted(
+        at=now(),
+        cell=cell.id,
+        hash=cell.hash,
+        attempt=attempt,
+        threads=cell.threads if cell.threads_from else None,
+        target=cell.target if cell.target_from else None,
+    )

@@ -1,0 +1,136 @@
+"""The state of one execution, which its lanes share, and how it ended."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from benchbrief.compiler.messages.text import mapped
+from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.execution.first_failures import FirstFailures, NotTried
+from benchbrief.runners.execution.live_numbers import Monitor
+from benchbrief.runners.execution.unsupported import Meter
+from benchbrief.runners.journal.cell_history import Left
+from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
+from benchbrief.runners.scheduling.knee_search import Searches
+from benchbrief.runners.worlds.real_world import World
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended; `failed` pairs each failed cell with its reason."""
+
+    status: Literal["done", "failed", "interrupted"]
+    message: str
+    failed: tuple[tuple[str, str], ...]
+
+
+def one_line(error: RunnerError) -> str:
+    """Return the message and its hint as one sentence, without line ends."""
+    said = say.hinted(said=error.message, hint=error.hint) if error.hint else error.message
+    return mapped(said, lambda text: " ".join(text.split()))
+
+
+@dataclass(frozen=True)
+class Ending:
+    """A flag that says whether nothing new may begin: the run must stop, or a failure has ended it."""
+
+    run: RunState
+
+    def is_set(self) -> bool:
+        return self.run.stopping.is_set() or bool(self.run.halted_by)
+
+
+@dataclass
+class RunState:
+    """The state of one execution. `failed`, `fatal`, `skipped` and `begun` change under the lock.
+
+    `left` holds, by cell, an earlier controller's attempts to resume. `tools_before` holds where it found tools, by
+    host
+    and driver. `warm` holds its attempts that no cool-down followed, in order.
+    """
+
+    plan: Plan
+    run_dir: Path
+    journal: Journal
+    stopping: threading.Event
+    done: set[str]
+    attempts: dict[str, int]
+    resumed: bool
+    reused: int
+    searches: Searches
+    repeats: RepeatsUntil
+    world: World
+    monitor: Monitor = field(default_factory=Monitor)
+    left: Mapping[str, Left] = field(default_factory=dict)
+    tools_before: Mapping[tuple[str, str], set[str]] = field(default_factory=dict)
+    warm: Mapping[str, int] = field(default_factory=dict)
+    last_alive: float = 0.0
+    """When an earlier controller last showed a sign of life beside its journal, by the controller's clock."""
+    skipped: int = 0
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    fatal: list[RunnerError] = field(default_factory=list)
+    begun: set[str] = field(default_factory=set)
+    judged: set[str] = field(default_factory=set)
+    """Cells that have their final verdict in this execution, or were not needed."""
+    claimed: list[str] = field(default_factory=list)
+    """Hosts that a lane claimed or claimed again. Changed under the lock."""
+    silent_meters: dict[Meter, RunnerError] = field(default_factory=dict)
+    """Power meters that did not answer when last tried. Changed under the lock."""
+    first_failures: FirstFailures = field(init=False)
+    halted_by: str = ""
+    """The cell whose failure ends the run, because its experiment says `on_failure = stop`."""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.first_failures = FirstFailures(self.plan.cells, (cell for cell in self.plan.cells if cell.id in self.done))
+
+    @property
+    def ending(self) -> Ending:
+        return Ending(self)
+
+    def begin(self, cell: Cell) -> None:
+        with self.lock:
+            self.begun.add(cell.id)
+
+    def fail(self, cell: Cell, error: RunnerError) -> None:
+        reason, on_failure = one_line(error), self.plan.experiments[cell.experiment].on_failure
+        if on_failure != "try_all":
+            self.first_failures.failed(cell, error, reason)
+        with self.lock:
+            self.failed.append((cell.id, reason))
+            if on_failure == "stop":
+                self.halted_by = self.halted_by or cell.id
+
+    def why_not_tried(self, cell: Cell) -> NotTried | None:
+        """Return why a cell would fail as the first ones did; None when it may not, or its experiment tries all."""
+        try_all = self.plan.experiments[cell.experiment].on_failure == "try_all"
+        return None if try_all else self.first_failures.why_not(cell)
+
+    def outcome(self) -> Outcome:
+        failed = tuple(self.failed)
+        if self.fatal:
+            return Outcome("interrupted", one_line(self.fatal[0]), failed)
+        if self.stopping.is_set() and any(cell.id not in self.done | self.judged for cell in self.plan.cells):
+            return Outcome("interrupted", say.stopped_before_all(), failed)
+        if self.halted_by:
+            left = len(self.plan.cells) - len(self.done | self.begun)
+            text = say.halted(cell=self.halted_by, left=left, n=len(self.plan.cells), failed=len(failed))
+            return Outcome("failed", text, failed)
+        if failed:
+            return Outcome("failed", say.cells_failed(failed=len(failed), n=len(self.plan.cells)), failed)
+        said, n = say.cells(n=len(self.plan.cells)), self.reused
+        if n:
+            said = say.cells_reused(said=said, n=n) if n < len(self.plan.cells) else say.cells_all_reused(said=said)
+        return Outcome("done", say.cells_skipped(said=said, n=self.skipped) if self.skipped else said, ())
+
+    def stop_all(self, error: RunnerError) -> None:
+        with self.lock:
+            self.fatal.append(error)
+        self.stopping.set()

@@ -1,0 +1,144 @@
+"""The jobs of one step: started together on every host, waited for, and collected."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from benchbrief.compiler.messages.text import figure
+from benchbrief.compiler.planning.plan import Cell, StepKind
+from benchbrief.runners.errors import BadOutput, ConnectionLost, Interrupted, RunnerError
+from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
+from benchbrief.runners.execution.cell_probes import sampled
+from benchbrief.runners.hosts.connection_retry import run_persistently
+from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
+from benchbrief.runners.jobs.watched_jobs import watch_load
+from benchbrief.runners.journal.controller_clock import now
+from benchbrief.runners.messages.run_messages import say, say_step
+from benchbrief.runners.seams import RunningJob
+from benchbrief.runners.worlds.real_world import World
+
+_READY_S = 60.0
+"""How long, in seconds, load generators wait for each other before they begin."""
+_SLICE_S = 0.5
+"""How often, in seconds, a waiting step checks whether the run was interrupted."""
+_LEAST_WAIT_S = 10.0
+"""In seconds. A job attached to after its deadline may have ended, and gets this long to show it."""
+
+
+def jobs_of(world: World, cell: Cell, step: StepKind) -> tuple[StepJob, ...]:
+    """Return the jobs of a step in which each load generator has a part."""
+    hosts = cell.load_hosts[:1] if step == "load" else cell.load_hosts
+    loads = tuple(StepJob(step, host, host) for host in hosts)
+    return (*loads, *(what.job for what in sampled(world, cell))) if step == "measure" else loads
+
+
+def run_jobs(attempt: Attempt, jobs: Mapping[str, Job], step: StepKind) -> dict[str, JobOutput]:
+    """Run a job on each of these hosts, started together, until all have ended. One that fails, fails them all.
+
+    In a resumed step, attaches to the jobs and starts none. Raises NotWhole when one of them had been stopped.
+    """
+    jobs = {host: attempt.attended(job) for host, job in jobs.items()}
+    names = {host: StepJob(step, host, host) for host in jobs}
+    outputs = {host: kept for host, its in names.items() if (kept := attempt.kept(step, its)) is not None}
+    waiting = {h: replace(job, key=attempt.key(step, names[h])) for h, job in jobs.items() if h not in outputs}
+    began = attempt.began(step)
+    running: dict[str, RunningJob] = {}
+    try:
+        if began is None:
+            _start_together(attempt, waiting, running, step)
+        else:
+            for host_id, job in waiting.items():
+                running[host_id] = attempt.hosts[host_id].start(job)
+        for host_id, each in running.items():
+            watch_load(attempt, host_id, each)
+        _wait(attempt, waiting, running, step)
+        for host_id, each in running.items():
+            outputs[host_id] = attempt.collect(each, step, f"{step}-{host_id}", step, host_id)
+            if began is not None and outputs[host_id].exit_code is None:
+                raise NotWhole(f"its job on {host_id} had been stopped")
+    except BaseException:
+        # Their outputs are evidence for the first failure, and a second failure must not replace it.
+        for host_id, each in running.items():
+            if host_id not in outputs:
+                with contextlib.suppress(RunnerError):
+                    each.stop()
+                    attempt.collect(each, step, f"{step}-{host_id}", step, host_id)
+        raise
+    return {host: outputs[host] for host in jobs}
+
+
+def _wait(attempt: Attempt, jobs: Mapping[str, Job], running: Mapping[str, RunningJob], step: StepKind) -> None:
+    """Wait until all have ended. Raises Interrupted, or BadOutput for a job that takes too long."""
+    began = attempt.began(step)
+    left = max((job.timeout_s for job in jobs.values()), default=0.0)
+    if began is not None:
+        left = max(_LEAST_WAIT_S, left - max(0.0, now() - began))
+    deadline = time.monotonic() + left
+    lost: set[str] = set()
+    for host_id, each in running.items():
+        while not each.wait(_SLICE_S):
+            if attempt.stopping.is_set():
+                raise Interrupted
+            late = time.monotonic() > deadline
+            said = _last_words(each) if late and not each.out_of_touch else None
+            if said is None and (late or each.out_of_touch):  # the job may have ended long ago
+                if host_id not in lost:
+                    attempt.remark(say.away(host=host_id, step=say_step(step)))
+                lost.add(host_id)
+            elif said is not None:
+                raise BadOutput(
+                    say.step_late(
+                        step=say_step(step),
+                        host=host_id,
+                        seconds=figure(jobs[host_id].timeout_s, ".0f"),
+                        said=said.strip() or say.no_last_words(),
+                    ),
+                    say.hint_timeout(),
+                )
+
+
+def _last_words(job: RunningJob) -> str | None:
+    """Return the end of the job's output. None when its host can't be reached, which the wait for the job reports."""
+    try:
+        return job.tail(300)
+    except ConnectionLost:
+        return None
+
+
+def _start_together(attempt: Attempt, jobs: Mapping[str, Job], running: dict[str, RunningJob], step: StepKind) -> None:
+    """Start the jobs as simultaneously as possible, and report the spread. `running` holds all that were started."""
+    if len(jobs) == 1:
+        [(host_id, job)] = jobs.items()
+        running[host_id] = attempt.hosts[host_id].start(job)
+        return
+    ready = threading.Barrier(len(jobs))
+
+    def start(host_id: str) -> tuple[RunningJob, float]:
+        transport = attempt.hosts[host_id]
+        run_persistently(transport, Command(("true",)))  # so that no connection has to be opened after the barrier
+        ready.wait(_READY_S)
+        return transport.start(jobs[host_id]), time.monotonic()
+
+    def try_start(host_id: str) -> tuple[RunningJob, float] | Exception:
+        try:
+            return start(host_id)
+        except (RunnerError, threading.BrokenBarrierError) as error:
+            ready.abort()
+            return error
+
+    with ThreadPoolExecutor(len(jobs), thread_name_prefix="load") as pool:
+        started = dict(zip(jobs, pool.map(try_start, jobs), strict=True))
+    running.update({host: each[0] for host, each in started.items() if not isinstance(each, Exception)})
+    errors = [each for each in started.values() if isinstance(each, Exception)]
+    if errors:
+        raise next(
+            (e for e in errors if isinstance(e, RunnerError)), RunnerError(say.step_unstarted(step=say_step(step)))
+        )
+    times = [each[1] for each in started.values() if not isinstance(each, Exception)]
+    if step == "measure":
+        attempt.remark(say.started_within(seconds=figure(max(times) - min(times), ".2f")))

@@ -1,0 +1,119 @@
+"""Parts of a plan that are not supported, in general or here. They are refused before the first cell."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import unquote
+
+from benchbrief.compiler.extensions.registry import METER_SPECS
+from benchbrief.compiler.planning.plan import Cell, Database, Plan
+from benchbrief.runners.errors import HostError, RunnerError
+from benchbrief.runners.hosts.host_connections import CONTROLLER
+from benchbrief.runners.journal.secret_references import refuse_unset
+from benchbrief.runners.plugins import spec_of
+from benchbrief.runners.probes.power.power_probe import try_meter
+from benchbrief.runners.seams import Hosts, Node
+
+_OPTION_FILE = re.compile(r"[?&](?:tlsCAFile|tlsCertificateKeyFile|tlsCRLFile)=([^&]*)", re.IGNORECASE)
+_AT_ONCE = 16
+"""How many meters are tried in parallel: each may take seconds to answer."""
+
+
+def refuse_unsupported(plan: Plan) -> None:
+    """Raises RunnerError for a plan that can't run as it says, such as one of another version with other meters."""
+    refuse_unset(plan)
+    for database in dict.fromkeys(cell.database for cell in plan.cells):
+        _refuse_missing_files(plan.databases[database])
+    for host in plan.hosts.values():
+        if host.identity is not None:
+            _require_file(
+                Path(os.path.expanduser(host.identity)),  # noqa: PTH111  # that of Path raises for an unknown user
+                f"the private key of {host.name}",
+                "name one that the controller has: `identity`",
+            )
+    for cell in plan.cells:
+        sampled = any(probe.name == "power" for probe in cell.probes)
+        for meter in plan.hardware[cell.hardware].power if sampled else ():
+            try:
+                arguments = spec_of(METER_SPECS, meter.kind).arguments
+            except RunnerError as error:
+                hint = f"{error.hint}; or take `power` out of the probes of {cell.experiment}"
+                raise RunnerError(f"power can't be read by `{meter.kind}` ({meter.origin}): {error}", hint) from error
+            for key, schema in arguments.items():
+                if schema.file == "controller" and key in meter.options:
+                    hint = f"the controller reads it: mend `{key}` ({meter.origin})"
+                    _require_file(Path(str(meter.options[key])), f"the `{key}` of meter `{meter.kind}`", hint)
+
+
+def _require_file(path: Path, what: str, hint: str) -> None:
+    """Raises RunnerError unless the controller can read the file. `what` says who names it."""
+    try:
+        if path.exists() and not path.is_file():  # opening a FIFO would block
+            raise ValueError("it is not a regular file")
+        path.open("rb").close()
+    except (OSError, ValueError, RuntimeError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise RunnerError(f"{path}, {what}, can't be used: {why}", hint) from error
+
+
+def _refuse_missing_files(database: Database) -> None:
+    """Raises RunnerError when a file that a connection string names is missing on the controller, which connects
+    too."""
+    hole = "\0"
+    uri = "".join(part if isinstance(part, str) else hole for part in database.uri)
+    named = [unquote(text) for text in _OPTION_FILE.findall(uri)]
+    named += [str(value) for key, value in database.options.items() if _OPTION_FILE.match(f"&{key}=")]
+    for text in named:
+        if hole not in text:
+            hint = f"the controller reads it, too: it has to be there under the same path ({database.origin})"
+            _require_file(Path(text), f"which the uri of database {database.name} names", hint)
+
+
+Meter = tuple[str, str]
+"""A host's meter: the key of its hardware, and the host's id."""
+
+
+def meters_of(cell: Cell) -> set[Meter]:
+    """Return the meters that the cell's probes read."""
+    return {(cell.hardware, host_id) for probe in cell.probes if probe.name == "power" for host_id in probe.hosts}
+
+
+def metered(plan: Plan, cells: Sequence[Cell] | None = None) -> dict[Meter, tuple[Node, str]]:
+    """Return every host whose power is sampled (in these cells), and the id of the host that reads its meter."""
+    found: dict[Meter, tuple[Node, str]] = {}
+    for cell in plan.cells if cells is None else cells:
+        hardware = plan.hardware[cell.hardware]
+        for probe in cell.probes:
+            if probe.name == "power":
+                for host_id in probe.hosts:
+                    at = CONTROLLER.id if probe.on == "controller" else host_id
+                    found.setdefault((cell.hardware, host_id), (Node(plan.hosts[host_id], hardware), at))
+    return found
+
+
+def silent_meters(plan: Plan, cells: Sequence[Cell], hosts: Hosts) -> dict[Meter, RunnerError]:
+    """Read every meter of these cells once. Returns the silent ones, with the reason. Leaves out absent hosts."""
+    tried = zip(metered(plan, cells), try_meters(plan, hosts, cells), strict=True)
+    return {
+        meter: said for meter, (_, said) in tried if isinstance(said, RunnerError) and not isinstance(said, HostError)
+    }
+
+
+def try_meters(
+    plan: Plan, hosts: Hosts, cells: Sequence[Cell] | None = None
+) -> Iterator[tuple[Node, float | RunnerError | None]]:
+    """Yield every host whose power is sampled, with its current watts (see `try_meter`) or why there are none."""
+
+    def tried(found: tuple[Node, str]) -> tuple[Node, float | RunnerError | None]:
+        node, at = found
+        try:
+            return node, try_meter(node, hosts[at])
+        except RunnerError as error:
+            return node, error
+
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="meter") as pool:
+        yield from pool.map(tried, metered(plan, cells).values())

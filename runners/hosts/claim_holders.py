@@ -1,0 +1,73 @@
+"""Who holds a host, or has left a job there, in words."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from typing import Any
+
+from benchbrief.runners.errors import HostBusy
+from benchbrief.runners.hosts.live_controllers import is_gone, is_here
+from benchbrief.runners.jobs.commands import printable
+
+_LONGEST = 200
+"""The longest part of a claim that a message quotes, in characters."""
+
+
+def parse_claim(text: str) -> dict[str, Any]:
+    """Parse what a claim or a job says of itself: texts and numbers. It is not trusted. Unreadable parts are left
+    out."""
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return {key: value for key, value in told.items() if isinstance(value, str | int)} if isinstance(told, dict) else {}
+
+
+def one_line(value: object) -> str:
+    """Return text that another user may have written as part of a sentence, without line breaks."""
+    return " ".join(printable(str(value)).split())[:_LONGEST]
+
+
+def describe_holder(told: dict[str, Any]) -> str:
+    """Name the run and its controller, for people, as far as they are known."""
+    run, controller, pid = (one_line(told.get(key) or "") for key in ("run", "controller", "pid"))
+    process = f" of process {pid}" if pid else ""
+    return f"{f'run {run}' if run else 'an unknown run'}{process}{f' on {controller}' if controller else ''}"
+
+
+def format_since(since: str) -> str:
+    """Format the first word of a host's answer, epoch seconds, as a local date."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(float(since.split(maxsplit=1)[0])))
+    except (IndexError, ValueError, OverflowError, OSError):
+        return "?"
+
+
+def host_busy_error(where: str, told: dict[str, Any], since: str, user: str = "") -> HostBusy:
+    """Return the error for a host that another run holds, with how to get it. `user` is that run's user, if not
+    ours."""
+    run = shlex.quote(" ".join(printable(str(told.get("folder") or told.get("run") or "RUN")).split()))
+    controller = one_line(told.get("controller") or "its controller")
+    if user:
+        user = one_line(user)
+        return HostBusy(
+            f"{where} is held by {describe_holder(told)}, of its user {user}, since {format_since(since)}",
+            f"wait for it with --wait, or ask {user} to end it on {controller}",
+        )
+    owner = str(told.get("owner") or "")
+    if is_gone(told, owner):
+        free = (
+            f"free the host with `bench stop {run}`, or go on with that run: `bench resume {run}`"
+            if is_here(told, owner)
+            else f"{run} is no longer there: free the host with `bench stop` and the folder that the run is in now, "
+            "or with `bench stop --strays SPEC`"
+        )
+        return HostBusy(
+            f"{where} is held by {describe_holder(told)} since {format_since(since)}; that process is gone", free
+        )
+    return HostBusy(
+        f"{where} is held by {describe_holder(told)} since {format_since(since)}",
+        f"wait for it with --wait, or end it on {controller} with `bench stop {run}`",
+    )

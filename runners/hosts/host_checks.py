@@ -1,0 +1,239 @@
+"""What is missing on a spec's hosts, and how to get it. The check connects to each host and runs each tool's
+version."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchbrief.compiler.planning.plan import Boundary, Cell, DatabaseKey, Plan
+from benchbrief.runners.drivers.trials import trials_of
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.execution.unsupported import try_meters
+from benchbrief.runners.hosts import tool_discovery
+from benchbrief.runners.hosts.background_load import other_load
+from benchbrief.runners.hosts.fan_out import each_of
+from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool, is_on_controller
+from benchbrief.runners.hosts.host_facts import size_text
+from benchbrief.runners.hosts.host_fitness import find_defects
+from benchbrief.runners.hosts.orphans import find_strays, hosts_of_plan
+from benchbrief.runners.jobs.commands import shell_line
+from benchbrief.runners.jobs.shell_scripts import read_script
+from benchbrief.runners.jobs.tasks import Command
+from benchbrief.runners.journal.secret_references import unset
+from benchbrief.runners.plugins import driver, engine_class
+from benchbrief.runners.seams import ChecksPlace, Hosts
+
+_FREE = read_script(__file__, "scripts/free_space.sh")
+"""The last line of df, then the first entry of the directory, if it has one."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of one check. `hint` says how to fix it. `ours` is False for a cause outside the run, and `needed` for
+    what can be done without."""
+
+    host: str
+    what: str
+    ok: bool
+    detail: str
+    hint: str = ""
+    ours: bool = True
+    needed: bool = True
+
+
+def check_hosts(plan: Plan, config: Path | None = None) -> Iterator[Finding]:
+    """Check every host of a plan: whether it answers, has its tools, and has writable directories.
+
+    Starts nothing and changes nothing. Yields each finding when it is known, in the plan's order, as a host may be
+    slow.
+    """
+    for each in unset(plan):
+        detail = f"is not set, and {each.needed_by} ({each.origin}) needs it"
+        yield Finding(CONTROLLER.id, each.what, False, detail, each.hint)
+    with HostPool(plan, config=config) as hosts:
+        for host_id, found in each_of(plan.hosts, lambda host_id: list(_host(plan, hosts, host_id))):
+            if isinstance(found, RunnerError):
+                yield Finding(host_id, "looked at", False, str(found), found.hint)
+            else:
+                yield from found
+        for host_id in hosts_of_plan(plan)[len(plan.hosts) :]:
+            yield from _strays(plan, hosts, host_id)
+        for key, found in each_of(plan.databases, lambda key: list(_servers(plan, hosts, key))):
+            if isinstance(found, RunnerError):
+                yield Finding(key, f"server for {plan.databases[key].name}", False, str(found), found.hint)
+            else:
+                yield from found
+        yield from _meters(plan, hosts)
+
+
+def _host(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
+    try:
+        hosts[host_id].run(shell_line("true"))
+    except RunnerError as error:
+        yield Finding(host_id, "reachable", False, str(error), error.hint)
+        return
+    yield Finding(host_id, "reachable", True, plan.hosts[host_id].transport)
+    try:
+        with TemporaryDirectory() as folder:
+            hosts[host_id].get("/proc/version", Path(folder, "version"))
+    except RunnerError as error:
+        yield Finding(host_id, "files", False, str(error), error.hint)
+    for each in find_defects(hosts[host_id]):
+        yield Finding(host_id, each.what, False, each.detail, each.hint)
+    yield from _strays(plan, hosts, host_id)
+    yield from _load(hosts, host_id)
+    yield from _tools(plan, hosts, host_id)
+    yield from _directories(plan, hosts, host_id)
+
+
+def _strays(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
+    """Yield the host's jobs and claims that no living run looks after."""
+    try:
+        found = find_strays(hosts[host_id])
+    except RunnerError as error:
+        yield Finding(host_id, "stray", False, str(error), error.hint)
+        return
+    for stray in found:
+        end = shlex.quote(stray.folder) if stray.folder else f"--strays {shlex.quote(plan.spec.name)}"
+        yield Finding(host_id, "stray", False, stray.what, f"end it with: bench stop {end}", stray.ours)
+
+
+def _load(hosts: HostPool, host_id: str) -> Iterator[Finding]:
+    """Yield what keeps the host busy now, for the user to judge."""
+    at = hosts[host_id]
+    try:
+        busy = other_load(at, os.getpid() if is_on_controller(at.host) else None)
+    except RunnerError:
+        return
+    if busy:
+        yield Finding(host_id, "busy", False, busy, "measure when it has ended", ours=False)
+
+
+def _tools(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
+    wanted = dict.fromkeys((cell.tool.driver, cell.tool.path) for cell in plan.cells if host_id in cell.load_hosts)
+    for name, path in wanted:
+        try:
+            found = tool_discovery.find(hosts[host_id], driver(name), path)
+        except RunnerError as error:
+            yield Finding(host_id, name, False, str(error), error.hint)
+        else:
+            yield Finding(host_id, name, True, f"{found.version or 'no version told'} at {found.path}")
+            yield from _trials(plan, hosts, host_id, name, path, found.path)
+
+
+def _trials(plan: Plan, hosts: Hosts, host_id: str, name: str, configured: str | None, path: str) -> Iterator[Finding]:
+    for trial in trials_of(plan, host_id, name, configured, path):
+        try:
+            done = hosts[host_id].run(trial.check)
+        except RunnerError as error:
+            yield Finding(host_id, trial.name, False, str(error), error.hint)
+            continue
+        said = (done.stdout if done.exit_code == 0 else done.stderr or done.stdout).strip()[:300]
+        hint = "" if done.exit_code == 0 else trial.hint
+        yield Finding(host_id, trial.name, done.exit_code == 0, said or f"code {done.exit_code}", hint)
+
+
+def _directories(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
+    """Check that the nearest existing parent of each data directory is writable and has room for the largest load."""
+    for key, database in plan.databases.items():
+        hardware = plan.hardware[key.hardware]
+        if not database.path or host_id not in hardware.hosts:
+            continue
+        try:
+            engine = engine_class(database.engine)(plan, database, hardware, hosts)
+            place = engine.check_place() if isinstance(engine, ChecksPlace) else ""
+        except RunnerError as error:
+            yield Finding(host_id, database.path, False, str(error), error.hint)
+            continue
+        if place:
+            yield Finding(host_id, database.path, True, place)
+            continue
+        done = hosts[host_id].run(Command(("sh", "-c", _FREE, "sh", database.path)))
+        told, _, holds = done.stdout.partition("\n")
+        columns = told.split()
+        free = int(columns[3]) * 1024 if len(columns) >= 4 and re.fullmatch(r"\d{1,18}", columns[3]) else 0
+        load = _largest_load(plan, key)
+        enough = free >= load or bool(holds.strip())  # what the directory holds already may be the load itself
+        if free and enough:
+            size = f", for up to {size_text(load)} before compression" if load else ""
+            yield Finding(host_id, database.path, True, f"{size_text(free)} free{size}")
+            continue
+        problem = "can't be written"
+        if columns:
+            problem = (
+                "has no free space" if not free else f"has {size_text(free)} free, and {size_text(load)} are loaded"
+            )
+        hint = (
+            "make it writable, with room, for the user that logs in; "
+            f"it is the path of database {database.name} at {database.origin}"
+        )
+        yield Finding(host_id, database.path, False, problem, hint)
+
+
+def _largest_load(plan: Plan, database: DatabaseKey) -> float:
+    """Return the most bytes of keys and values that a cell loads into the database, before compression."""
+    return max((_load_bytes(plan, cell) for cell in plan.cells if cell.database == database), default=0.0)
+
+
+def _load_bytes(plan: Plan, cell: Cell) -> float:
+    if cell.dataset is None:
+        return 0.0
+    settings = plan.workloads[cell.workload].properties
+    if "records" not in settings:
+        return plan.databases[cell.database].size_bytes or 0.0
+    sizes = [settings.get(name, 0) for name in ("record_size", "key_size", "value_size")]
+    return cell.dataset.records * sum(size for size in sizes if isinstance(size, int | float))
+
+
+def _servers(plan: Plan, hosts: Hosts, key: DatabaseKey) -> Iterator[Finding]:
+    database = plan.databases[key]
+    hardware = plan.hardware[key.hardware]
+    if database.server == "embedded":
+        try:
+            detail = tool_discovery.find_stand_in(hosts[hardware.hosts[0]])
+        except RunnerError as error:
+            yield Finding(hardware.hosts[0], f"server for {database.name}", False, str(error), error.hint)
+        else:
+            yield Finding(hardware.hosts[0], f"server for {database.name}", True, detail)
+    elif database.start:
+        routers = [database.start.router] if database.topology == "sharded" else []
+        for host_id in hardware.hosts:
+            for name in (database.start.binary, *routers):
+                what = f"{name.rpartition('/')[2]} for {database.name}"
+                path = tool_discovery.find_program(hosts[host_id], name)
+                if path:
+                    yield Finding(host_id, what, True, path)
+                else:
+                    hint = f"install MongoDB there, or mend `binary` ({database.origin})"
+                    yield Finding(host_id, what, False, f"{name} is not there, or can't be run", hint)
+    elif database.server == "attach":
+        engine = engine_class(database.engine)(plan, database, hardware, hosts)
+        try:
+            engine.look()
+            told = engine.describe()
+            engine.stop()
+        except RunnerError as error:
+            yield Finding(hardware.key, f"database {database.name}", False, str(error), error.hint)
+        else:
+            yield Finding(hardware.key, f"database {database.name}", True, told.get("version", "answers"))
+
+
+def _meters(plan: Plan, hosts: Hosts) -> Iterator[Finding]:
+    for node, tried in try_meters(plan, hosts):
+        meter = node.hardware.power[0]
+        what, where = f"power by {meter.kind}", node.hardware.key if meter.shared else node.host.id
+        if isinstance(tried, RunnerError):
+            yield Finding(where, what, False, str(tried), tried.hint)
+        elif tried is None:
+            yield Finding(where, what, True, "its log is not there yet")
+        else:
+            yield Finding(where, what, True, f"{tried:.6g} W{_OF[meter.boundary]}")
+
+
+_OF: Mapping[Boundary, str] = {"wall": " at the wall", "node": "", "cpu": " (CPU packages only)", "unknown": ""}

@@ -1,0 +1,245 @@
+"""Clocks: how far each host's is ahead of the controller's, and whether one was set while a cell was measured.
+
+The offset is NTP's (RFC 5905, section 8) with one time stamp on the host: the host's time minus the middle of the
+round trip by the controller's time. Its error is at most half the round trip, so the shortest of several trips
+counts.
+
+Times of samples and of measured windows are converted to the controller's time. The conversion interpolates between
+the offsets before and after the measurement, as two clocks drift apart steadily. Setting a clock changes the host's
+epoch minus its time since boot, which slewing by NTP does not. A clock that was set keeps its offset from before,
+and the times of a job that began after that are moved back.
+
+The controller's own time follows the time since boot (`journal/controller_clock.py`), and its clock has an offset
+as any other. Journals of earlier versions have offsets from the controller's clock as it was set. They are
+converted too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from benchbrief.runners.errors import BadOutput, RunnerError
+from benchbrief.runners.hosts.connection_retry import persistently
+from benchbrief.runners.hosts.host_connections import CONTROLLER, is_on_controller
+from benchbrief.runners.jobs.tasks import Command
+from benchbrief.runners.jobs.tool_clock import ClockSet, was_set
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.controller_clock import clock_ahead, now, since_boot
+from benchbrief.runners.measurement.measurement import Measurement
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.seams import Transport
+
+if TYPE_CHECKING:
+    from benchbrief.runners.execution.attempt import Attempt
+
+STEP_S = 0.1
+"""A clock was set when its epoch moved by more than this, in seconds, against the time since boot, which has
+hundredths."""
+
+_ROUND_TRIPS = 4
+_AT_ONCE = 16
+_SCRIPT = "date +%s.%N; read -r up _ </proc/uptime; echo $up"
+
+
+@dataclass(frozen=True)
+class ClockReading:
+    """One reading of a host's clock: `offset_s` is how far it is ahead, plus or minus `uncertainty_s`.
+
+    `booted` is when the host started by its own clock, in epoch seconds; None when unknown.
+    """
+
+    offset_s: float
+    uncertainty_s: float
+    booted: float | None
+
+
+def read_clock(transport: Transport) -> ClockReading | None:
+    """Read a host's clock. Returns None when the host does not answer in full. Raises HostError when it can't be
+    reached."""
+    if is_on_controller(transport.host):
+        return ClockReading(clock_ahead(), 0.0, time.time() - _up())
+    tried = (persistently(transport, lambda: _round_trip(transport)) for _ in range(_ROUND_TRIPS))
+    found = [reading for reading in tried if reading is not None]
+    return min(found, key=lambda reading: reading.uncertainty_s, default=None)
+
+
+def _up() -> float:
+    """Return the time since boot as this machine's jobs see it: a container may show its own."""
+    try:
+        return float(Path("/proc/uptime").read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        return since_boot()
+
+
+def _round_trip(transport: Transport) -> ClockReading | None:
+    sent, began = now(), time.monotonic()
+    done = transport.run(Command(("sh", "-c", _SCRIPT)), timeout_s=15)
+    took = time.monotonic() - began
+    match = re.fullmatch(r"(\d{1,11}\.\d{1,9})\n(\d{1,12}\.\d{1,3})\n", done.stdout)
+    if match is None:
+        return None
+    there = float(match[1])
+    return ClockReading(there - (sent + took / 2), took / 2, there - float(match[2]))
+
+
+@contextmanager
+def clocks(attempt: Attempt) -> Iterator[Mapping[str, Offset]]:
+    """Read the clocks of a cell's hosts before and after the block, and write them to the journal.
+
+    Yields each host's offset, which is known after the block. A resumed attempt keeps its own readings from before.
+    The controller's clock is then not compared, since the controller may have restarted, unless something ran
+    there.
+    """
+    cell = attempt.cell
+    sampled = {host for probe in cell.probes if probe.on == "node" for host in probe.hosts}
+    hosts = [CONTROLLER.id, *sorted({*cell.load_hosts, *sampled} - {CONTROLLER.id})]
+    if attempt.left is not None and attempt.began("measure") is not None:
+        before = dict(attempt.left.clocks)
+        if CONTROLLER.id not in {*cell.load_hosts, *sampled} and all(p.on != "controller" for p in cell.probes):
+            hosts.remove(CONTROLLER.id)
+    else:
+        before = _read_all(attempt, hosts, "before")
+    offsets: dict[str, Offset] = {}
+    try:
+        yield offsets
+    except BadOutput as error:
+        # A clock that was set may be the cause: a tool whose clock was set back ends late.
+        after = _read_all(attempt, hosts, "after")
+        for host in {*cell.load_hosts} & {*hosts} if not isinstance(error, ClockSet) else ():
+            if step := clock_step(before.get(host), after.get(host)):
+                raise ClockSet(say.because(why=was_set(host, step), what=error), error.hint) from error
+        raise
+    after = _read_all(attempt, hosts, "after")
+    ours = axis_step(before.get(CONTROLLER.id), after.get(CONTROLLER.id))
+    offsets.update((host, offset_of(read, after.get(host), ours)) for host, read in before.items())
+    for host in hosts:
+        step = clock_step(before.get(host), after.get(host))
+        if step:
+            text = say.because(why=was_set(host, step), what=say.samples_by_boot())
+            attempt.journal.write(j.Remark(at=now(), severity="warning", text=text, cell=cell.id))
+
+
+@dataclass(frozen=True)
+class Offset:
+    """How far a host's clock is ahead: `before_s` at the controller's time `began`, `after_s` at `over`.
+
+    The error is at most `uncertainty_s`. `set_s` is by how much the clock was set between the two. `booted` is when
+    the host started, by its clock before.
+    """
+
+    before_s: float = 0.0
+    after_s: float = 0.0
+    began: float = 0.0
+    over: float = 0.0
+    uncertainty_s: float = 0.0
+    set_s: float = 0.0
+    booted: float | None = None
+
+    def of_job(self, booted: float | None) -> Offset:
+        """Return the offset for the times of a job whose host `booted` then by its clock: it may have been set by
+        then."""
+        step = booted - self.booted if booted is not None and self.booted is not None else 0.0
+        if abs(step) <= STEP_S:
+            return self
+        return replace(self, before_s=self.before_s + step, after_s=self.after_s + step)
+
+    def at(self, ours: float) -> float:
+        """Return the offset in seconds at this controller time."""
+        return self.before_s + self._drift * (min(max(ours, self.began), self.over) - self.began)
+
+    def there(self, ours: float) -> float:
+        """Convert a controller time to the host's clock."""
+        return ours + self.at(ours)
+
+    def ours(self, there: float) -> float:
+        """Convert a time of the host's clock to the controller's."""
+        return there - self.at((there - self.before_s + self._drift * self.began) / (1 + self._drift))
+
+    @property
+    def _drift(self) -> float:
+        """Return the drift in seconds per second."""
+        took = self.over - self.began
+        return (self.after_s - self.before_s) / took if took > 0 else 0.0
+
+
+def offset_of(before: j.ClockRead | None, after: j.ClockRead | None = None, ours: float = 0.0) -> Offset:
+    """Return the offset from two readings. Uses only `before` when there is no `after`, or the clock was set
+    between.
+
+    An unknown offset is 0. `ours` is how far the controller's time moved between the two: see `axis_step`.
+    """
+    if before is None:
+        return Offset()
+    over = after.at - ours if after is not None else before.at
+    step = clock_step(before, after)
+    if after is None or over <= before.at or step:
+        as_before = before.offset_s, before.offset_s, before.at, before.at
+        return Offset(*as_before, before.uncertainty_s, step, before.booted)
+    unsure = max(before.uncertainty_s, after.uncertainty_s)
+    return Offset(before.offset_s, after.offset_s + ours, before.at, over, unsure, 0.0, before.booted)
+
+
+def axis_step(before: j.ClockRead | None, after: j.ClockRead | None) -> float:
+    """Return how far the controller's time, to which offsets refer, moved between two readings of its clock.
+
+    Journals of earlier versions have offsets from the clock itself, which may have been set: its own offset is
+    always 0. Journals of this version have an offset for it, which grew by as much as the clock was set.
+    """
+    step = clock_step(before, after)
+    moved = step - (after.offset_s - before.offset_s) if before and after and step else 0.0
+    return moved if abs(moved) > STEP_S else 0.0
+
+
+def clock_step(before: j.ClockRead | None, after: j.ClockRead | None) -> float:
+    """Return by how many seconds a clock was set between two readings; 0 when it was not set, or this is unknown."""
+    if before is None or after is None or before.booted is None or after.booted is None:
+        return 0.0
+    step = after.booted - before.booted
+    return step if abs(step) > STEP_S else 0.0
+
+
+def to_controller_time(measurement: Measurement, offset: Offset) -> Measurement:
+    """Convert the measurement's window from the clock of a host with this offset to the controller's time."""
+    start, end = measurement.window
+    return replace(measurement, window=(offset.ours(start), offset.ours(end)))
+
+
+def _read_all(attempt: Attempt, hosts: Iterable[str], when: Literal["before", "after"]) -> dict[str, j.ClockRead]:
+    """Read the clocks of the hosts that answer. The cell's own jobs fail on a host that can't be reached."""
+    hosts = tuple(hosts)
+    found: dict[str, j.ClockRead] = {}
+
+    def read(host: str) -> None:
+        with contextlib.suppress(RunnerError):
+            reading = attempt.world.clock(attempt.hosts[host])
+            if reading is not None:
+                found[host] = j.ClockRead(
+                    at=now(),
+                    cell=attempt.cell.id,
+                    attempt=attempt.number,
+                    host=host,
+                    when=when,
+                    offset_s=reading.offset_s,
+                    uncertainty_s=reading.uncertainty_s,
+                    booted=reading.booted,
+                )
+
+    others = [host for host in hosts if host != CONTROLLER.id]
+    read(CONTROLLER.id)
+    if len(others) == 1:  # threads would cost more than they save
+        read(others[0])
+    elif others:
+        with ThreadPoolExecutor(min(_AT_ONCE, len(others)), thread_name_prefix="clock") as pool:
+            list(pool.map(read, others))
+    for host in hosts:
+        if host in found:
+            attempt.journal.write(found[host])
+    return found

@@ -1,0 +1,77 @@
+"""Whether the controller of a run that left something on a host is gone, as far as this machine can know."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from benchbrief.runners.journal.journal_file import JOURNAL, is_being_written
+from benchbrief.runners.journal.run_identity import owner_in, this_machine
+
+
+def find_driving_processes() -> Iterator[tuple[int, Path]]:
+    """Yield the processes of this machine that drive runs, each with its run's folder, as far as we may see them.
+
+    A process that drives a run has its journal open for writing. Works on Linux only.
+    """
+    for link in Path("/proc").glob("[0-9]*/fd/*") if sys.platform == "linux" else ():
+        with suppress(OSError, ValueError):
+            journal = link.readlink()
+            if journal.name == JOURNAL:
+                info = (link.parent.parent / "fdinfo" / link.name).read_text()
+                flags = next(line for line in info.splitlines() if line.startswith("flags:"))
+                if int(flags.split()[1], 8) & os.O_ACCMODE != os.O_RDONLY:
+                    yield int(link.parts[2]), journal.parent
+
+
+def driver_of(owner: str) -> tuple[int, Path] | None:
+    """Return the other process of this machine that drives the run with this owner, and the run's folder."""
+    found = (
+        (pid, folder) for pid, folder in find_driving_processes() if pid != os.getpid() and owner_in(folder) == owner
+    )
+    return next(found, None)
+
+
+def is_this_machine(told: Mapping[str, Any]) -> bool:
+    """Return whether the controller that a claim or a job names is on this machine, even under another name."""
+    return told.get("controller") == socket.gethostname() or _is_this_boot(told)
+
+
+def is_here(told: Mapping[str, Any], owner: str) -> bool:
+    """Return whether the folder that a claim or a job names is on this machine, and still belongs to that run."""
+    return is_this_machine(told) and _owner_at(told) in (owner, "")
+
+
+def is_ours(told: Mapping[str, Any], owner: str) -> bool:
+    """Return whether we may end what says this: a controller of this machine left it, or its run is here."""
+    return is_this_machine(told) or _owner_at(told) == owner
+
+
+def is_gone(told: Mapping[str, Any], owner: str) -> bool:
+    """Return whether it is certain that no process drives the run. Only a run of this machine can be certain."""
+    try:
+        if is_here(told, owner):
+            return not is_being_written(Path(str(told["folder"])))
+        pid = told.get("pid")
+        known = _is_this_boot(told) and isinstance(pid, int) and pid > 0
+        return known and not Path(f"/proc/{pid}").exists() and driver_of(owner) is None
+    except (OSError, ValueError):
+        return False
+
+
+def _is_this_boot(told: Mapping[str, Any]) -> bool:
+    return bool(this_machine()) and told.get("machine") == this_machine()
+
+
+def _owner_at(told: Mapping[str, Any]) -> str | None:
+    """Return the owner of the named folder: "" when the folder has none, None when it does not exist."""
+    folder = str(told.get("folder") or "")
+    try:
+        return owner_in(Path(folder)) if folder and Path(folder).is_dir() else None
+    except (OSError, ValueError):
+        return None

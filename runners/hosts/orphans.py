@@ -1,0 +1,138 @@
+"""Orphans on a host: jobs and claims of controllers that are gone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.runners.hosts.claim_holders import describe_holder, format_since, one_line, parse_claim
+from benchbrief.runners.hosts.claims import VOID_AFTER_S
+from benchbrief.runners.hosts.connection_retry import persistently
+from benchbrief.runners.hosts.fan_out import fan_out
+from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool
+from benchbrief.runners.hosts.live_controllers import is_gone, is_here, is_ours
+from benchbrief.runners.jobs import job_scripts as scripts
+from benchbrief.runners.jobs.detached_jobs import end_leftovers
+from benchbrief.runners.jobs.script_host import JobHost, sh
+
+_MOST = 1000
+_STATES = {
+    "running": "still runs",
+    "ended": "had ended, with outputs that nobody fetched",
+    "killed": "was killed, or ended itself without its controller",
+    "unstarted": "never began to run",
+}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A job or a claim on a host, and what it says of itself. `silent_s` is None when it can't be read."""
+
+    is_claim: bool
+    owner: str
+    silent_s: int | None
+    since: str
+    state: str
+    told: dict[str, Any]
+
+    @property
+    def is_alive(self) -> bool:
+        """Return whether a controller may still look after it. If that is not visible, signs of life decide."""
+        if is_gone(self.told, self.owner):
+            return False
+        return is_here(self.told, self.owner) or (self.silent_s is not None and self.silent_s <= VOID_AFTER_S)
+
+    @property
+    def what(self) -> str:
+        if self.is_claim:
+            return f"the claim of {describe_holder(self.told)}, since {format_since(self.since)}"
+        return f"{self._job}, which {_STATES.get(self.state, 'is there')}"
+
+    @property
+    def ended(self) -> str:
+        """Return what `bench stop` did with it, in the past tense."""
+        if self.is_claim:
+            return f"released the claim of {describe_holder(self.told)}, made {format_since(self.since)}"
+        if self.state == "running":
+            return f"ended {self._job}"
+        return f"removed {self._job}, which {_STATES.get(self.state, 'was there')}"
+
+    @property
+    def _job(self) -> str:
+        name = one_line(self.told.get("job") or "?")
+        return f"job {name} of {describe_holder(self.told)}, started {format_since(self.since)}"
+
+
+@dataclass(frozen=True)
+class Stray:
+    """A job or a claim that no controller looks after. `ended` says what `end_strays` did with it.
+
+    `folder` is its run's folder on this controller, else "". `ours` means that a run of this controller left it,
+    even if its folder is gone.
+    """
+
+    host: str
+    owner: str
+    what: str
+    ended: str
+    folder: str
+    ours: bool
+
+
+def end_strays(plan: Plan, config: Path | None = None) -> tuple[list[Stray], dict[str, Exception]]:
+    """End and remove the strays on all hosts of a plan, and on this machine.
+
+    Returns the strays, and the hosts where that failed.
+    """
+    with HostPool(plan, config) as hosts:
+
+        def end(host_id: str) -> list[Stray]:
+            host = hosts[host_id]
+            found = find_strays(host)
+            for owner in dict.fromkeys(each.owner for each in found):
+                end_leftovers(host, owner=owner, release=True)
+            return found
+
+        results = fan_out(hosts_of_plan(plan), end)
+    ended = [stray for result in results.values() if not isinstance(result, Exception) for stray in result]
+    return ended, {host_id: result for host_id, result in results.items() if isinstance(result, Exception)}
+
+
+def hosts_of_plan(plan: Plan) -> list[str]:
+    """Return the hosts of a plan, and the controller, where meters and samplers run."""
+    here = any(host.transport == "local" for host in plan.hosts.values())
+    return [*plan.hosts, *([] if here else [CONTROLLER.id])]
+
+
+def list_leftovers(host: JobHost) -> list[Listed]:
+    """Return all jobs and claims on a host. Raises HostError."""
+    found = []
+    for line in persistently(host, lambda: sh(host, scripts.LIST)).stdout.splitlines()[:_MOST]:
+        kind, owner, silent, since, state, *rest = [*line.split("\t", 5), "", "", "", "", ""]
+        silent_s = int(silent) if re.fullmatch(r"\d{1,12}", silent) else None
+        found.append(Listed(kind == "claim", owner, silent_s, since, state, parse_claim(rest[0])))
+    return found
+
+
+def find_strays(host: JobHost) -> list[Stray]:
+    """Return the jobs and claims on a host that no controller looks after. Raises HostError.
+
+    A run counts as a whole: what it left before its folder moved is no stray while the run is driven elsewhere.
+    """
+    found = list_leftovers(host)
+    alive = {each.owner for each in found if each.is_alive}
+    return [
+        Stray(
+            host.host.id,
+            each.owner,
+            each.what,
+            each.ended,
+            str(each.told["folder"]) if is_here(each.told, each.owner) else "",
+            is_ours(each.told, each.owner),
+        )
+        for each in found
+        if each.owner not in alive
+    ]

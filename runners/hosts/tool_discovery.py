@@ -1,0 +1,120 @@
+"""Where tools are looked for on a host, and how they are told from other programs of the same name.
+
+In this order: only the path in the spec, if there is one; $BENCHBRIEF_TOOLS (several folders, separated by colons);
+`.tools` in the working directory, in a folder above it, or beside the source checkout;
+~/.local/share/benchbrief/tools; the host's PATH. The controller's folders are looked for on other hosts too, as
+labs often share one file system.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchbrief.runners.errors import ToolMissing
+from benchbrief.runners.hosts.connection_retry import run_persistently
+from benchbrief.runners.jobs.shell_scripts import read_script
+from benchbrief.runners.jobs.tasks import Command
+from benchbrief.runners.seams import Driver, Requirement, Transport
+
+STAND_IN = "mongo-stand-in"
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+
+_FIND = read_script(__file__, "scripts/find_tool.sh")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A tool on a host: its path there, links resolved, and its version ("" when it prints none)."""
+
+    path: str
+    version: str
+
+
+def tool_dirs() -> tuple[str, ...]:
+    """Return the folders to look for tools in, best first. `~` is the home directory on the host."""
+    here = Path.cwd()
+    checkout = Path(__file__).resolve().parents[2]
+    folders = [
+        *(folder for folder in os.environ.get("BENCHBRIEF_TOOLS", "").split(":") if folder),
+        *(str(parent / ".tools") for parent in (here, *here.parents, checkout) if (parent / ".tools").is_dir()),
+        "~/.local/share/benchbrief/tools",
+    ]
+    return tuple(dict.fromkeys(folders))
+
+
+def find(transport: Transport, driver: Driver, configured: str | None) -> Found:
+    """Find the driver's tool on a host. Raises ToolMissing when it is missing, or lacks something that it needs."""
+    path = _first(transport, driver.candidates(configured, tool_dirs()))
+    if path is None:
+        searched = (configured,) if configured else (*tool_dirs(), "the PATH")
+        raise ToolMissing(
+            f"{driver.name} is not on {transport.host.id}: there is no such program in {', '.join(searched)}",
+            f'install it and say where: `tool = {driver.name}("/path")`, or put its folder into $BENCHBRIEF_TOOLS',
+        )
+    said = [_check(transport, requirement) for requirement in driver.requirements(path)]
+    version = _VERSION.search(said[0]) if said else None
+    return Found(path, version[0] if version else "")
+
+
+_DIGEST = read_script(__file__, "scripts/digest_tool.sh")
+
+
+_DIGEST_STAND_IN = read_script(__file__, "scripts/digest_stand_in.sh")
+
+
+def digest(transport: Transport, path: str) -> str:
+    """Return the SHA-256 over a program and the libraries and workloads that it uses; "" when it is unknown."""
+    return _digest(transport, _DIGEST, path)
+
+
+def digest_stand_in(transport: Transport, path: str) -> str:
+    """Return the SHA-256 over the embedded MongoDB server's launcher and its libraries; "" when it is unknown."""
+    return _digest(transport, _DIGEST_STAND_IN, path)
+
+
+def _digest(transport: Transport, script: str, path: str) -> str:
+    said = run_persistently(transport, Command(("sh", "-c", script, "digest", path)), timeout_s=60).stdout.split()
+    return said[0] if said and re.fullmatch(r"[0-9a-f]{64}", said[0]) else ""
+
+
+def find_program(transport: Transport, name: str) -> str | None:
+    """Return a program's path on a host, links resolved; None when missing. `name` is a path, or is looked up in
+    the PATH."""
+    return _first(transport, (name,))
+
+
+def find_stand_in(transport: Transport) -> str:
+    """Return the embedded MongoDB server's path on a host. Raises ToolMissing."""
+    folders = tool_dirs()
+    path = _first(transport, (*(f"{folder}/{STAND_IN}/bin/{STAND_IN}" for folder in folders), STAND_IN))
+    if path is None:
+        raise ToolMissing(
+            f"the embedded MongoDB server is not on {transport.host.id}",
+            f"build it with `make setup` in a source checkout, or attach to a running server with `uri = ...`; "
+            f"looked for {STAND_IN} in {', '.join((*folders, 'PATH'))}",
+        )
+    _check(
+        transport,
+        Requirement("java", Command(("java", "-version")), "the embedded MongoDB server needs a Java 17 runtime"),
+    )
+    return path
+
+
+def _first(transport: Transport, candidates: Sequence[str]) -> str | None:
+    done = run_persistently(transport, Command(("sh", "-c", _FIND, "find", *candidates)))
+    path = done.stdout.strip()
+    return path if done.exit_code == 0 and path.startswith("/") else None
+
+
+def _check(transport: Transport, requirement: Requirement) -> str:
+    """Return what the check printed, on either stream: `java -version` writes to standard error."""
+    done = run_persistently(transport, requirement.check, timeout_s=60)
+    said = f"{done.stdout}\n{done.stderr}".strip()
+    if done.exit_code != 0:
+        first = said.splitlines()[0][:200] if said else f"its check ended with code {done.exit_code}"
+        raise ToolMissing(f"{requirement.name} does not work on {transport.host.id}: {first}", requirement.hint)
+    return said

@@ -1,0 +1,1 @@
+"""Commands and detached jobs on hosts."""

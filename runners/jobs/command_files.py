@@ -1,0 +1,93 @@
+"""The files, such as scripts, that declared commands name: their contents shape results as the commands do.
+
+A file counts by its SHA-256, and a very large one by its size and the time of its last change. Left out are files
+that a command writes, files in the database's directory or in system folders, and everything that is not a plain
+file.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from benchbrief.compiler.planning.plan import Database, Hardware
+from benchbrief.runners.hosts.connection_retry import run_persistently
+from benchbrief.runners.jobs.shell_scripts import read_script
+from benchbrief.runners.jobs.tasks import Command
+from benchbrief.runners.seams import Hosts
+
+FACT = "file "
+"""The facts of these files begin with this word; `PATH on HOST` follows."""
+_TIMEOUT_S = 120.0
+_NESTED_AT_MOST = 3
+
+_LOOK = read_script(__file__, "scripts/command_digests.sh")
+
+
+def command_files(database: Database, hardware: Hardware, hosts: Hosts) -> dict[str, str]:
+    """Return facts of the files that the commands of a database and its hardware name: the contents by path and
+    host.
+
+    Each host has its own facts, even when they agree, so that facts of two times can be compared by name. Raises
+    RunnerError for a host that can't be reached.
+    """
+    facts: dict[str, str] = {}
+    for host_id in hardware.hosts:
+        names = list(dict.fromkeys(name for line in _lines(database, hardware, host_id) for name in named_words(line)))
+        if not names:
+            continue
+        at = hosts[host_id]
+        here = str(Path.cwd()) if at.host.transport == "local" else ""
+        command = Command(("sh", "-c", _LOOK, "sh", here, database.path or "", *names))
+        for line in run_persistently(at, command, timeout_s=_TIMEOUT_S).stdout.splitlines():
+            number, _, said = line.partition(" ")
+            facts[f"{FACT}{names[int(number) - 1]} on {host_id}"] = said
+    return facts
+
+
+def rename_hosts(facts: Mapping[str, str], called: Mapping[str, str]) -> dict[str, str]:
+    """Return the facts under the current names of their hosts."""
+    found: dict[str, str] = {}
+    for name, said in facts.items():
+        path, on, host_id = name.rpartition(" on ")
+        known = name.startswith(FACT) and on and host_id in called
+        found[f"{path} on {called[host_id]}" if known else name] = said
+    return found
+
+
+def _lines(database: Database, hardware: Hardware, host_id: str) -> Iterator[str]:
+    """Yield the commands that run on a host before a measurement."""
+    yield from hardware.prepare
+    for hook in database.hooks:
+        if hook.when != "teardown" and (hook.on == "each" or host_id == hardware.hosts[0]):
+            yield hook.line
+
+
+def named_words(line: str, depth: int = 0) -> Iterator[str]:
+    """Yield the words of a shell line that may name a file to read or to run."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        words = list(lexer)
+    except ValueError:  # an open quote: the shell refuses the line
+        return
+    written = False
+    for word in words:
+        if set(word) <= set("();<>|&"):
+            written = ">" in word
+            continue
+        if not written:
+            yield from _file_names(word)
+            if depth < _NESTED_AT_MOST and any(c.isspace() for c in word):  # as in sh -c '...'
+                yield from named_words(word, depth + 1)
+        written = False
+
+
+def _file_names(word: str) -> Iterator[str]:
+    """Yield a word, and the value that it sets, as in `--file=/path` and `if=/path`."""
+    for text in (word, word.partition("=")[2]):
+        name = text.replace("${HOME}", "~").replace("$HOME", "~")
+        if name and not name.startswith("-") and not set(name) & set("$*?[`"):
+            yield name

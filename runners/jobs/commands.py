@@ -1,0 +1,93 @@
+"""Commands as data: quoted for a POSIX shell, masked for people.
+
+A secret reaches a host as an environment variable or in a file, never as a process argument: everyone on the
+machine can read arguments.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.jobs.tasks import Command, Job, Secret, Word
+from benchbrief.runners.journal.secret_masking import MASK
+
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+def quote(text: str) -> str:
+    """Quote a text as one word for a POSIX shell. Raises RunnerError for a NUL, which can't be passed."""
+    if "\0" in text:
+        raise RunnerError(f"a NUL character can't be passed to a command: {text[:80]!r}", "Remove it.")
+    return shlex.quote(text)
+
+
+def exports(command: Command) -> str:
+    """Return shell lines that set the command's environment. They may hold secrets."""
+    lines = []
+    for name, value in command.env.items():
+        if not _ENV_NAME.match(name):
+            raise RunnerError(f"{name!r} is not a name of an environment variable", "Use letters, digits and _.")
+        lines.append(f"export {name}={quote(plain(value))}\n")
+    return "".join(lines)
+
+
+def exec_line(command: Command) -> str:
+    """Return a shell line that becomes the command, even when a builtin, function or reserved word has its name."""
+    words = []
+    for word in command.words:
+        if isinstance(word, Secret):
+            raise RunnerError(
+                f"the secret {word.name!r} would be a process argument, readable by every user of the host",
+                "Pass it as an environment variable or in a file.",
+            )
+        words.append(quote(word))
+    if not command.words or words[0].startswith(("-", "''")):
+        raise RunnerError(f"not a command: {masked(command)!r}", "A command begins with the name of a program.")
+    enter = f"cd -- {quote(command.cwd)} && " if command.cwd is not None else ""
+    return f"{enter}exec {' '.join(words)}"
+
+
+def script(command: Command, stdin: str = "") -> str:
+    """Return a script that runs the command. `sh` reads it from standard input, so no process list shows it."""
+    feed = f"printf %s {quote(stdin)} | " if stdin else ""
+    return f"{exports(command)}{feed}({exec_line(command)}){'' if stdin else ' </dev/null'}\nexit $?\n"
+
+
+def shell_line(line: str) -> Command:
+    """Return the command that runs a shell line, such as one of a spec's `prepare` lines."""
+    return Command(("sh", "-c", line))
+
+
+def as_at_login(line: str, here: bool) -> Command:
+    """Return the same for a job: it runs in the login directory, or on this machine in the current one."""
+    if here:
+        return Command(("sh", "-c", line), cwd=str(Path.cwd()))
+    return Command(("sh", "-c", 'cd; exec sh -c "$1"', "sh", line))
+
+
+def masked(command: Command) -> str:
+    """Show the command to people in shell syntax, with secrets as ***."""
+    env = [f"{name}={_shown(value)}" for name, value in command.env.items()]
+    line = " ".join(env + [_shown(word) for word in command.words])
+    return f"cd {shlex.quote(command.cwd)} && {line}" if command.cwd is not None else line
+
+
+def plain(word: Word) -> str:
+    return word.written or word.value if isinstance(word, Secret) else word
+
+
+def _shown(word: Word) -> str:
+    return MASK if isinstance(word, Secret) else shlex.quote(word)
+
+
+def secrets_of(job: Job) -> tuple[Secret, ...]:
+    words = [*job.command.words, *job.command.env.values(), *(w for file in job.files for w in file.content)]
+    return tuple(word for word in words if isinstance(word, Secret))
+
+
+def printable(text: str) -> str:
+    """Return text from a host without control characters that would drive a terminal."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)

@@ -1,0 +1,349 @@
+"""Detached jobs: one implementation for every transport, which needs only short shell scripts and file reads.
+
+A job outlives the connection that started it. It lives on its host in a directory of its own, mode 0700, which other
+users of the host can't read. They can read only who holds the host, and the owner's sign of life:
+
+    ${TMPDIR:-/tmp}/benchbrief-<uid>/       removed when it is empty
+        <owner>.alive       the owner's sign of life, which its controller keeps changing: a word, and its time as the
+                            host's boot and the seconds since
+        claim               the run that holds the host (`runners/hosts/claims.py`)
+        <owner>-<id>/       `id` is a digest of the job's key, or random
+            about           a description for people: run, controller, job, command with secrets masked (JSON)
+            run             the script that runs the job, in a session and process group of its own
+            lock            held (flock) by `run` while it lives: a wait for the job is a wait for this lock in the
+                            kernel, and a killed `run` releases it too
+            boot pid born   the host's boot, the process group, and its start in ticks since the boot: together they
+                            never name another process
+            start           epoch seconds by the host's clock, and seconds since its boot before and after that reading
+            load            how busy the host's processors were, and how much of it was the job: see `other_load.py`
+            stdout stderr   of the job
+            stopping        exists when we are ending the job
+            unattended      exists when the job ends itself, as its controller was silent for too many seconds
+            end rc          the end as in `start`; the exit code (or `stopped`, `unattended`). Both are written last,
+                            and only when the disk has room
+            forget          shell lines that remove the secrets from the job's files and its output after its end, and
+                            then this file
+            work/           the job's working directory, with its files
+
+A directory without `pid` is a job that never began. No decision depends on the host's clock, which may be stepped.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+from collections.abc import Callable, Collection
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from benchbrief.runners.errors import HostError, HostFull, RunnerError
+from benchbrief.runners.hosts.claim_holders import host_busy_error, parse_claim
+from benchbrief.runners.hosts.connection_retry import persistently
+from benchbrief.runners.jobs import job_scripts as scripts
+from benchbrief.runners.jobs.commands import masked, printable, secrets_of
+from benchbrief.runners.jobs.fetch_outputs import (
+    MAX_FETCH,
+    cannot_write,
+    fetch,
+    files_below,
+    sync_directory,
+    write_file,
+)
+from benchbrief.runners.jobs.heartbeat import KEEPER
+from benchbrief.runners.jobs.job_times import booted_at, elapsed_s, job_span
+from benchbrief.runners.jobs.other_load import other_cores
+from benchbrief.runners.jobs.script_host import JobHost, sh
+from benchbrief.runners.jobs.shell_scripts import with_values
+from benchbrief.runners.jobs.start_script import STOP_GRACE_S, directory_name, inside_job, new_word, start_script
+from benchbrief.runners.jobs.tasks import Completed, Job, JobOutput
+from benchbrief.runners.journal.secret_masking import Masking
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.seams import JobState
+from benchbrief.runners.takeover.shutdown import UNDERWAY
+
+_SLICE_S = 60.0
+"""A wait on the host ends at least this often, in seconds, so that nothing stays behind when its controller dies."""
+_ODD_WAIT_S = 1.0
+_ODD_WAITS = 20
+"""How many times in a row a wait that failed on the host is repeated, and the pause between, in seconds."""
+_RESERVED = ("stdout", "stderr", "command.txt")
+_T = TypeVar("_T")
+
+
+# --- starting -----------------------------------------------------------------------------------------------
+
+
+def start(host: JobHost, job: Job) -> DetachedJob:
+    """Start a job once, even when the connection breaks meanwhile, or when another controller resumes the run.
+
+    Attaches to a job with the same key that is there already, running, ended or killed. Raises HostBusy when
+    another run has taken over the host; HostFull, HostError.
+    """
+    for pattern in job.collect:
+        inside_job(pattern)
+        if pattern in _RESERVED:
+            raise RunnerError(f"job {job.name!r} may not collect a file named {pattern!r}", "Name it otherwise.")
+    text = start_script(host, job)
+    over = UNDERWAY.job(f"{job.name} on {host.host.id}")  # now, as the job may run before its host has answered
+    try:
+        directory = _begin(host, job, text)
+    except BaseException:
+        over()
+        raise
+    return DetachedJob(host, job, directory, over)
+
+
+def _begin(host: JobHost, job: Job, text: str) -> str:
+    """Run the script on the host, and return the directory of the job that it started or found."""
+    done = persistently(host, lambda: sh(host, text, 60))
+    _refuse_taken(host, done)
+    verdict, _, path = done.stdout.strip().partition(" ")
+    said = Masking(secrets_of(job)).text(printable(done.stderr.strip()[-300:]))
+    where = host.host.id
+    if verdict == "started" and path.startswith("/") and "\n" not in path:
+        return path
+    if verdict == "full" or "No space left" in said:
+        raise HostFull(say.no_space_to_start(host=where, job=job.name, path=printable(path)), say.hint_room(host=where))
+    if verdict == "unsafe":
+        raise HostError(
+            f"{where}: {printable(path)} is not a directory of {host.host.user or 'our user'} alone",
+            f"Remove it on {where}, or set TMPDIR there.",
+        )
+    if verdict == "locked":
+        raise HostError(
+            f"{where}: can't start {job.name}: {printable(path)} could not be locked",
+            f"Something there hangs, or it is not a local file system: set TMPDIR to one on {where}.",
+        )
+    if verdict == "lacks":
+        raise HostError(
+            f"{where}: can't start {job.name}: the host has no {printable(path)}",
+            "Benchmarks run on Linux hosts with util-linux (setsid, flock); from another system, name them by SSH.",
+        )
+    raise HostError(
+        say.job_unstartable(host=where, job=job.name, said=said or say.shell_said_nothing()),
+        "Jobs need sh, setsid, flock (util-linux) and a directory that can be written.",
+    )
+
+
+def _refuse_taken(host: JobHost, done: Completed) -> None:
+    """Raises HostBusy when the host says that its claim is no longer ours."""
+    verdict, *told = done.stdout.splitlines() or [""]
+    if verdict == "held" and len(told) == 3:
+        raise host_busy_error(host.host.id, parse_claim(told[0]), told[1], told[2])
+
+
+def tell_alive(host: JobHost) -> None:
+    """Change the controller's sign of life on a host with jobs. Raises HostBusy, HostError."""
+    claimed = host.claimed.text if host.claimed else ""
+    script = with_values(scripts.ALIVE, owner=host.run_name.owner, token=new_word(), claimed=claimed)
+    _refuse_taken(host, sh(host, script, 15))
+
+
+def find(host: JobHost, key: str) -> JobState | None:
+    """Implement `seams.Transport.find`. Raises HostError."""
+    script = with_values(scripts.FIND, id=directory_name(host, key))
+    said = persistently(host, lambda: sh(host, script)).stdout.strip()
+    states: dict[str, JobState] = {"running": "running", "ended": "ended", "killed": "killed"}
+    if said not in (*states, "none"):
+        raise HostError(f"{host.host.id}: can't tell what became of {key}: {printable(said[:200])!r}")
+    return states.get(said)
+
+
+def end_leftovers(
+    host: JobHost, kept: Collection[str] = (), *, owner: str = "", release: bool = False, keep: bool = False
+) -> int:
+    """Stop and remove an owner's jobs, by default the host's own. Returns how many still ran.
+
+    Their outputs are lost, so their cell must run again. Jobs whose keys are in `kept` stay. With `release`, gives
+    up the owner's claim too, unless jobs are left there. With `keep`, does only that.
+    """
+    if release and not owner and host.claimed is not None:
+        host.claimed.attended()
+        host.claimed = None
+    script = with_values(
+        scripts.END_LEFTOVERS,
+        owner=owner or host.run_name.owner,
+        kept=" ".join(directory_name(host, key) for key in kept),
+        grace=f"{STOP_GRACE_S:.0f}",
+        release="yes" if release else "",
+        keep="yes" if keep else "",
+    )
+    said = persistently(host, lambda: sh(host, script, 120)).stdout.strip()
+    return int(said) if re.fullmatch(r"\d{1,9}", said) else 0
+
+
+# --- a started job ------------------------------------------------------------------------------------------
+
+
+class DetachedJob:
+    """A job on a host. Implements `seams.RunningJob`."""
+
+    def __init__(self, host: JobHost, job: Job, directory: str, over: Callable[[], None]) -> None:
+        self._host = host
+        self._job = job
+        self._directory = directory
+        self._masking = Masking(secrets_of(job), job.figures)
+        self._stopped = False
+        self._ended = threading.Event()
+        self._lost: RunnerError | None = None
+        self._watcher: threading.Thread | None = None
+        self._out_of_touch = False
+        self._unheard = KEEPER.keep(host, partial(tell_alive, host), job.unattended_s)
+        self._over = over
+
+    def _attended(self) -> None:
+        """Stop the signs of life, as the job has ended."""
+        self._unheard()
+        self._over()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the job. Returns True when it has ended.
+
+        Raises HostError when the host is away for longer than the job may run alone.
+        """
+        if self._watcher is None:
+            self._watcher = threading.Thread(target=self._watch, daemon=True, name=f"watch {self._job.name}")
+            self._watcher.start()
+        if not self._ended.wait(timeout_s):
+            return False
+        if self._lost is not None:
+            lost, self._lost, self._watcher = self._lost, None, None
+            self._ended.clear()
+            raise lost
+        self._attended()
+        return True
+
+    def _watch(self) -> None:
+        where = self._host.host.id
+        script = with_values(scripts.WAIT, d=self._directory, slice=f"{_SLICE_S:.0f}")
+        # Wait for a host as long as its job may run alone. Do not wait when the job sets no such time.
+        patience_s = self._job.unattended_s if math.isfinite(self._job.unattended_s) else 0.0
+        try:
+            odd = 0
+            while code := persistently(self._host, partial(self._slice, script), patience_s, self._lose_touch):
+                # 1: the slice is over. Any other code comes at once, and may come again and again.
+                odd = 0 if code == 1 else odd + 1
+                if odd > _ODD_WAITS:
+                    raise HostError(f"{where}: can't wait for {self._job.name}: flock ends with code {code}")
+                if odd:
+                    threading.Event().wait(_ODD_WAIT_S)
+        except RunnerError as error:
+            self._lost = error
+        except Exception as error:  # otherwise the waiting thread would wait for ever
+            self._lost = HostError(f"{where}: can't wait for {self._job.name}: {error!r}")
+        self._ended.set()
+
+    def _slice(self, script: str) -> int:
+        code = sh(self._host, script, _SLICE_S + 30).exit_code
+        self._out_of_touch = False
+        return code
+
+    def _lose_touch(self) -> None:
+        self._out_of_touch = True
+
+    @property
+    def out_of_touch(self) -> bool:
+        return self._out_of_touch
+
+    def stop(self) -> None:
+        script = with_values(scripts.STOP, d=self._directory, grace=f"{STOP_GRACE_S:.0f}")
+        said = persistently(self._host, lambda: sh(self._host, script, 2 * STOP_GRACE_S + 30)).stdout.strip()
+        if said == "immortal":
+            raise HostError(
+                say.job_stays(host=self._host.host.id, job=self._job.name),
+                f"They may wait for a device that does not answer: look at the log of {self._host.host.id}.",
+            )
+        self._stopped = self._stopped or said == "stopped"
+        self._attended()
+
+    def tail(self, limit: int = 2000) -> str:
+        script = with_values(scripts.TAIL, d=self._directory, limit=f"{limit:d}")
+        text = persistently(self._host, lambda: sh(self._host, script)).stdout
+        return printable(self._masking.text(text))[-limit:]
+
+    def collect(self, into: Path) -> JobOutput:
+        """Fetch the outputs. Raises DiskFull, HostFull (the job's host was full), or HostError when the job
+        vanished.
+
+        Fetches the outputs first in each case. The originals stay on the host until `discard`.
+        """
+        state = self._state()
+        where = self._host.host.id
+        if state.get("gone"):
+            raise HostError(
+                say.job_gone(host=where, job=self._job.name, path=self._directory),
+                say.hint_removed(),
+            )
+        if state.get("running") != "no":
+            raise HostError(f"{where}: {self._job.name} is still running", "Stop it first.")
+        self._fetch(into)
+        start, end = state.get("start", ""), state.get("end", "")
+        started, ended, clock_set_s = job_span(start, end)
+        rc = state.get("rc", "")
+        if rc == "unattended" or (not rc and "unattended" in state):
+            raise HostError(
+                say.job_alone(
+                    host=where,
+                    job=self._job.name,
+                    seconds=state.get("unattended") or f"{self._job.unattended_s:g}",
+                    path=into,
+                ),
+                say.hint_cut_off(host=where),
+            )
+        if not rc:
+            if "end" in state or state.get("room") != "yes":
+                raise HostFull(
+                    say.no_space(host=where, job=self._job.name, path=self._directory),
+                    say.hint_room(host=where),
+                )
+            raise HostError(
+                say.killed_outside(host=where, job=self._job.name, path=into),
+                say.hint_killed(host=where),
+            )
+        if started is None or ended is None or not re.fullmatch(r"stopped|\d{1,3}", rc):
+            raise HostError(f"{where}: can't read the state of {self._job.name}", f"Does `date` work on {where}?")
+        by_us = self._stopped or rc == "stopped"
+        code = None if by_us else _exit_code(int(rc))
+        other = other_cores(state.get("load", ""), elapsed_s(start, end))
+        return JobOutput(into, code, started, ended, where, clock_set_s, booted_at(start), other)
+
+    def discard(self) -> None:
+        """Remove the job from the host. Raises HostError when it still runs."""
+        script = with_values(
+            scripts.DISCARD, d=self._directory, owner=self._host.run_name.owner, grace=f"{STOP_GRACE_S:.0f}"
+        )
+        said = persistently(self._host, lambda: sh(self._host, script)).stdout.strip()
+        if said == "running":
+            raise HostError(f"{self._host.host.id}: {self._job.name} is still running", "Stop it first.")
+        self._attended()
+
+    def _state(self) -> dict[str, str]:
+        done = persistently(self._host, lambda: sh(self._host, with_values(scripts.STATE, d=self._directory)))
+        pairs = (line.partition("\t") for line in done.stdout.splitlines()[:10])
+        return {key: value.strip() for key, _, value in pairs}
+
+    def _fetch(self, into: Path) -> None:
+        wanted = {"stdout": f"{self._directory}/stdout", "stderr": f"{self._directory}/stderr"}
+        if self._job.collect:
+            found = persistently(self._host, lambda: list(files_below(self._host, f"{self._directory}/work")))
+            for name, _ in found:
+                if name not in _RESERVED and any(fnmatchcase(name, pattern) for pattern in self._job.collect):
+                    wanted[name] = f"{self._directory}/work/{name}"
+        try:
+            into.mkdir(parents=True, exist_ok=True)
+            command = f"{masked(self._job.command)}\n".encode("utf-8", "surrogateescape")
+            write_file(into / "command.txt", [command])
+        except OSError as error:
+            raise cannot_write(error, into) from error
+        left = MAX_FETCH
+        for name, path in wanted.items():
+            left -= persistently(self._host, partial(fetch, self._host, path, into / name, left, self._masking))
+        sync_directory(into)
+
+
+def _exit_code(status: int) -> int:
+    """Convert a shell's 128 + n, for a process that signal n ended, to -n."""
+    return 128 - status if 128 < status <= 192 else status

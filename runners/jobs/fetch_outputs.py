@@ -1,0 +1,91 @@
+"""Fetching files from a host. A file arrives complete and is flushed to disk, or an error says why not."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from benchbrief.runners.errors import DiskFull, HostError, RunnerError
+from benchbrief.runners.jobs.script_host import JobHost
+from benchbrief.runners.journal.secret_masking import Masking
+
+MAX_FETCH = 2 << 30
+MAX_ENTRIES = 10_000
+"""The most files below a directory that are fetched."""
+
+
+def files_below(host: JobHost, root: str) -> Iterator[tuple[str, int]]:
+    """Yield the regular files below a directory: (relative path, size). Skips links and unsafe names."""
+    waiting = [""]
+    seen = 0
+    while waiting:
+        below = waiting.pop()
+        for entry in host.entries(f"{root}/{below}".rstrip("/")):
+            seen += 1
+            if seen > MAX_ENTRIES:
+                raise HostError(f"{host.host.id}: over {MAX_ENTRIES} files in {root}", "Collect fewer files.")
+            if entry.name in ("", ".", "..") or "/" in entry.name or "\0" in entry.name:
+                continue
+            name = f"{below}/{entry.name}".lstrip("/")
+            if entry.directory:
+                waiting.append(name)
+            elif entry.size is not None:
+                yield name, entry.size
+
+
+def fetch(host: JobHost, path: str, to: Path, limit: int = MAX_FETCH, masking: Masking | None = None) -> int:
+    """Fetch a file and return its size. Raises DiskFull for a full disk here, HostError for a file over the limit."""
+    size = 0
+
+    def counted() -> Iterator[bytes]:
+        nonlocal size
+        for piece in host.read(path, limit + 1):
+            size += len(piece)
+            yield piece
+
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        write_file(to, masking.stream(counted()) if masking else counted())
+    except OSError as error:
+        raise cannot_write(error, to) from error
+    if size > limit:
+        to.unlink()
+        raise HostError(
+            f"{host.host.id}: {path} is too large to fetch: what a job leaves may have {MAX_FETCH >> 30} GiB",
+            "Make the tool write less.",
+        )
+    return size
+
+
+def write_file(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write a file (0600) and flush it to disk. Leaves no partial file on failure."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            for piece in pieces:
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def sync_directory(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def is_full(error: OSError) -> bool:
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def cannot_write(error: OSError, path: Path) -> RunnerError:
+    if is_full(error):
+        return DiskFull(f"no space left on the controller for {path}", "free some space, then `bench resume`")
+    return RunnerError(f"can't write {path}: {error.strerror}", "The output is still on the host.")

@@ -1,0 +1,57 @@
+"""What jobs need of any transport: running short scripts, listing folders and reading files."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from benchbrief.compiler.planning.plan import Host
+from benchbrief.runners.jobs.tasks import Command, Completed, RunName
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A name in a directory of a host. `size` is None for everything but a regular file."""
+
+    name: str
+    size: int | None
+    directory: bool = False
+
+
+def entry(name: str, mode: int, size: int) -> Entry:
+    return Entry(name, size if stat.S_ISREG(mode) else None, stat.S_ISDIR(mode))
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Our claim of a host, as in its file but without its start. `attended` ends its heartbeats."""
+
+    text: str
+    attended: Callable[[], None]
+
+
+class JobHost(Protocol):
+    """What jobs need of a transport. Each method may raise ConnectionLost, and connects again at the next call.
+
+    `run_name` names the run that owns the jobs, so that a resumed run knows its own. `claimed` is set from when the
+    run has claimed the host until it releases it, even when another run took the claim meanwhile.
+    """
+
+    host: Host
+    run_name: RunName
+    claimed: Claim | None
+
+    def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed: ...
+
+    def entries(self, directory: str) -> list[Entry]: ...
+
+    def read(self, path: str, limit: int) -> Iterator[bytes]:
+        """Yield the first `limit` bytes of a file, in pieces."""
+        ...
+
+
+def sh(host: JobHost, script: str, timeout_s: float = 30.0) -> Completed:
+    """Run one of our own scripts. It is passed on standard input, so that no process list shows it."""
+    return host.run(Command(("sh",)), stdin=script, timeout_s=timeout_s)

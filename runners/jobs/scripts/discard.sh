@@ -1,0 +1,17 @@
+#!/bin/sh
+# Ends a job that has ended but for what it left, and removes it.
+: "${d?}" "${owner?}" "${grace?}"
+. parts/root.sh
+. parts/locked.sh
+. parts/tidy.sh
+. parts/stop.sh
+discard() {
+    if [ -d "$d" ]; then
+        ! is_running "$d" || { echo running; exit 0; }
+        (stop "$d") >/dev/null 2>&1
+        cd / && rm -rf -- "$d"
+    fi
+    tidy
+    exit 0
+}
+with_root discard

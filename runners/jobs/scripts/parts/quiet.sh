@@ -1,0 +1,15 @@
+#!/bin/sh
+# `quiet OWNER [ROOT]` prints for how many seconds an owner has shown no sign of life. For a sign of an earlier boot, or
+# without one, that is the host's uptime.
+quiet() {
+    read -r up rest </proc/uptime
+    read -r boot </proc/sys/kernel/random/boot_id
+    then=0 its= said=
+    [ -f "${2-$root}/$1.alive" ] && said=$(timeout 5 head -c 200 -- "${2-$root}/$1.alive" | head -n 1)
+    read -r _ its then rest <<END
+$said
+END
+    [ "$its" = "$boot" ] || then=0
+    case ${then%.*} in '' | *[!0-9]* | ????????????*) then=0 ;; esac
+    echo $((${up%.*} - ${then%.*}))
+}

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Prints what became of the job: nothing when it had ended before.
+. ./ours.sh
+. ./is_running.sh
+. ./forget.sh
+stop() {
+    cd -- "$1" 2>/dev/null || return 0
+    # shellcheck disable=SC2094  # a variable and a file
+    read -r pid <pid || return 0
+    if ! is_running .; then
+        # It has ended; or its script alone was killed, and the rest of the group was not.
+        [ -e rc ] || ! ours || kill -KILL "-$pid"
+        forget
+        return 0
+    fi
+    : >stopping
+    kill -TERM "-$pid"
+    ends_within . "$grace" && [ -e rc ] && { echo stopped; return 0; }
+    kill -KILL "-$pid"
+    ends_within . "$grace" || { echo immortal; return 0; }
+    at=$(date +%s.%N)
+    forget
+    echo "$at" >end
+    head -c 65536 /dev/zero >room && rm room && echo stopped >rc
+    echo stopped
+}

@@ -1,0 +1,102 @@
+"""The script that starts a job on its host, with the job's files, and with what removes its secrets afterwards."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import uuid
+from dataclasses import asdict
+from pathlib import PurePosixPath
+
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.jobs import job_scripts as scripts
+from benchbrief.runners.jobs.commands import exec_line, exports, masked, plain, quote, secrets_of
+from benchbrief.runners.jobs.script_host import JobHost
+from benchbrief.runners.jobs.shell_scripts import with_values
+from benchbrief.runners.jobs.tasks import File, Job, RunName, Secret
+from benchbrief.runners.journal.secret_masking import MASK, host_patterns
+
+STOP_GRACE_S = 5.0
+_WATCH_EVERY_S = 5.0
+"""How often, in seconds, a job looks for its controller's sign of life, at most."""
+
+
+def start_script(host: JobHost, job: Job) -> str:
+    command = job.command
+    watched = math.isfinite(job.unattended_s)
+    tick_s = min(_WATCH_EVERY_S, job.unattended_s / 4)
+    run = with_values(
+        f"job() {{\n{exec_line(command)}\n}}\n{scripts.RUN}",
+        alive=f"../{host.run_name.owner}.alive",
+        tick=f"{tick_s:.3f}" if watched else "0",
+        ticks=str(math.ceil(job.unattended_s / tick_s)) if watched else "0",
+        unattended=f"{job.unattended_s:g}",
+        grace=f"{STOP_GRACE_S:.0f}",
+    )
+    files = "\n".join(map(_write_line, job.files))
+    return with_values(
+        f"write_files() {{\n:\n{files}\n}}\n{scripts.START}",
+        owner=host.run_name.owner,
+        id=directory_name(host, job.key),
+        token=new_word(),
+        claimed=host.claimed.text if host.claimed else "",
+        cwd=command.cwd or "",
+        about=_about(host.run_name, job),
+        env=exports(command),
+        run=run,
+        forget="".join(map(_forget_line, job.files)) + _forget_outputs(job),
+    )
+
+
+def directory_name(host: JobHost, key: str) -> str:
+    digest = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:16] if key else uuid.uuid4().hex
+    return f"{host.run_name.owner}-{digest}"
+
+
+def _about(run: RunName, job: Job) -> str:
+    """Return a job's description: one line of JSON in ASCII."""
+    shown = masked(job.command)
+    told = {**asdict(run), "job": job.key or job.name, "command": shown if len(shown) <= 2000 else shown[:2000] + "..."}
+    return json.dumps(told)
+
+
+def new_word() -> str:
+    """Return a text that was never written before, always of the same length."""
+    return uuid.uuid4().hex
+
+
+def _write_line(file: File) -> str:
+    name = inside_job(file.name)
+    folder = inside_job(str(PurePosixPath(file.name).parent))
+    content = quote("".join(map(plain, file.content)))
+    return f"mkdir -p -- {folder} && printf %s {content} >{name} || failed"
+
+
+def _forget_line(file: File) -> str:
+    """Return a shell line that rewrites a file without its secrets: it may stay on its host for long."""
+    if not any(isinstance(word, Secret) for word in file.content):
+        return ""
+    name = inside_job(f"work/{file.name}")
+    kept = "".join(MASK if isinstance(word, Secret) else word for word in file.content)
+    return f"[ ! -e {name} ] || printf %s {quote(kept)} >{name}\n"
+
+
+def _forget_outputs(job: Job) -> str:
+    """Return shell lines that mask the job's output by a sed script in a file, since all users can read arguments."""
+    patterns = host_patterns(secrets_of(job))
+    if not patterns:
+        return ""
+    by = next(mark for mark in b"\x01\x02\x03\x04\x05\x06\x07".decode() if mark.encode() not in b"".join(patterns))
+    figures = [f"\\{by}^({'|'.join(job.figures)})\r?${by}b\n"] if job.figures else []
+    said = (pattern.decode("utf-8", "surrogateescape") for pattern in patterns)
+    program = "".join([*figures, *(f"s{by}{pattern}{by}{MASK}{by}g\n" for pattern in said)])
+    return with_values(scripts.FORGET_OUTPUTS, program=program)
+
+
+def inside_job(name: str) -> str:
+    """Return a quoted path below the job's directory."""
+    path = PurePosixPath(name)
+    if not name or path.is_absolute() or ".." in path.parts:
+        raise RunnerError(f"{name!r} is not a file of the job's own directory", "Use a plain name.")
+    return quote(f"./{name}")

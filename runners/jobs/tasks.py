@@ -1,0 +1,126 @@
+"""What runs on a host, as data: commands, jobs with their files, and their outputs. A secret has its own type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# --- commands are data -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A word that must never be shown or stored, nor passed as a process argument when that can be avoided.
+
+    `written` is its form in a file with its own escapes, such as a property file. `of` are the original secrets
+    from which it was put together.
+    """
+
+    value: str = field(repr=False)
+    name: str = "secret"
+    written: str = field(default="", repr=False)
+    of: tuple[str, ...] = field(default=(), repr=False)
+
+
+Word = str | Secret
+
+
+@dataclass(frozen=True)
+class Command:
+    """Words to run as they are. `runners/jobs/commands.py` quotes them for a shell and masks them for people."""
+
+    words: tuple[Word, ...]
+    env: Mapping[str, Word] = field(default_factory=dict)
+    cwd: str | None = None
+
+
+@dataclass(frozen=True)
+class File:
+    """A file to write into the job's directory before it starts (mode 0600), such as a property file with a URI."""
+
+    name: str
+    content: tuple[Word, ...]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command that runs detached on a host, in a directory of its own (its working directory).
+
+    `collect` names files (or globs) in that directory that are fetched beside stdout and stderr.
+    `background` jobs (probes, servers) run until they are stopped.
+
+    `key` identifies the job within its run. Starting a key again, even from another controller of the same run,
+    attaches to the job that was started before. A job without a key is always new.
+
+    A job whose controller shows no sign of life for `unattended_s` ends itself and its whole group.
+
+    `figures` are POSIX extended regular expressions for whole lines with the tool's measured numbers. No secret is
+    masked in those lines.
+    """
+
+    name: str
+    command: Command
+    timeout_s: float
+    files: tuple[File, ...] = ()
+    collect: tuple[str, ...] = ()
+    background: bool = False
+    key: str = ""
+    unattended_s: float = 600.0
+    figures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class JobOutput:
+    """The outputs of a finished job, fetched to the controller: `directory` holds `stdout`, `stderr` and collected
+    files.
+
+    Times are epoch seconds by the host's clock. The end is the start plus the elapsed time since boot. `exit_code`
+    is None when we stopped the job. `clock_set_s` is by how much the clock was set meanwhile: 0 when it was not,
+    None when unknown. `booted` is when the host started, in epoch seconds by its clock at the job's start; None
+    when unknown. `other_cores` are the cores that were busy with other work, on average; None when unknown.
+    """
+
+    directory: Path
+    exit_code: int | None
+    started_at: float
+    ended_at: float
+    host: str
+    clock_set_s: float | None = None
+    booted: float | None = None
+    other_cores: float | None = None
+
+    @property
+    def stdout(self) -> Path:
+        return self.directory / "stdout"
+
+    @property
+    def stderr(self) -> Path:
+        return self.directory / "stderr"
+
+
+@dataclass(frozen=True)
+class RunName:
+    """The run that owns jobs on a host. `owner` is part of their names there, and stays the same when a run is
+    resumed.
+
+    The rest is for people who find them: the run and its folder, and the machine and process that drove it.
+    `machine` identifies one boot of a machine, whatever its name (`run_identity.this_machine`).
+    """
+
+    owner: str = "anyone"
+    run: str = ""
+    folder: str = ""
+    controller: str = ""
+    pid: int = 0
+    machine: str = ""
+
+
+@dataclass(frozen=True)
+class Completed:
+    """The result of a short command."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    seconds: float

@@ -1,0 +1,1 @@
+"""The journal of a run, its folder, and what it keeps secret."""

@@ -1,0 +1,116 @@
+"""What a run's journal says of one cell: its attempts and verdicts, and how far an interrupted attempt got."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from benchbrief.compiler.planning.plan import StepKind
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.journal_file import Place
+
+KINDS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect")
+"""The steps of a cell in their order."""
+
+Kept = j.JobCollected | j.Counters | j.ClockRead | j.DatabaseSize
+"""An attempt's records that may be large. Readers find them again by their places in the journal."""
+Progressed = j.StepStarted | j.StepEnded | j.CounterReading | Kept
+"""An attempt's records that say how far it got."""
+
+
+class Started(NamedTuple):
+    """The start of an attempt, with the threads and the target that a search has found for it."""
+
+    at: float
+    threads: int | None
+    target: float | None
+
+
+@dataclass(slots=True)
+class CellHistory:
+    """A cell's attempts and verdicts.
+
+    `good` has the definitions of the cell, as hashes, for which it is good or not needed. `skipped` is the reason why
+    it was not needed. `kept` has the places of each attempt's `Kept` records.
+    """
+
+    started: dict[int, Started] = field(default_factory=dict)
+    ended: j.CellEnded | None = None
+    skipped: str | None = None
+    good: set[str] = field(default_factory=set)
+    kept: dict[int, list[Place]] = field(default_factory=dict)
+    step: str = ""
+    """The last step that began."""
+
+    @property
+    def attempt(self) -> int:
+        """Return the number of the last attempt that began; 0 before the first."""
+        return max(self.started, default=0)
+
+    def start(self, record: j.CellStarted) -> None:
+        self.started[record.attempt] = Started(record.at, record.threads, record.target)
+
+    def end(self, record: j.CellEnded) -> None:
+        self.ended = record
+        self.good = {record.hash} if record.status == "ok" else set()
+
+    def skip(self, record: j.CellSkipped) -> None:
+        self.skipped = record.reason
+        self.good.add(record.hash)
+
+
+@dataclass
+class Left:
+    """An attempt without a verdict: how far its controller got before it was killed or stopped.
+
+    `measurement` is the `MEASUREMENT_VERSION` it began under. `over` are the steps that ended, `collected` the
+    outputs that were kept, by job and host, `readings` those of server counters, and `said` the texts of its
+    remarks.
+    """
+
+    cell: str
+    attempt: int
+    measurement: int
+    until: float = 0.0
+    """The last sign of life of the last controller that drove it: its last record, or a later sign."""
+    step: j.StepStarted | None = None
+    """The step that began last."""
+    over: set[str] = field(default_factory=set)
+    collected: dict[tuple[str, str, str], j.JobCollected] = field(default_factory=dict)
+    readings: list[j.CounterReading] = field(default_factory=list)
+    counted: bool = False
+    """Whether its counters have been summed up."""
+    clocks: dict[str, j.ClockRead] = field(default_factory=dict)
+    """The hosts' clocks before the measurement."""
+    clocks_after: dict[str, j.ClockRead] = field(default_factory=dict)
+    said: set[str] = field(default_factory=set)
+
+    @property
+    def current(self) -> StepKind | None:
+        """Return the step in progress; `collect` while there is no verdict on it. None between two other steps."""
+        if self.step is None:
+            return None
+        if self.step.step not in self.over:
+            return next(kind for kind in KINDS if kind == self.step.step)
+        return "collect" if self.step.step in ("measure", "collect") else None
+
+    def output(self, step: str, job: str, host: str) -> j.JobCollected | None:
+        return self.collected.get((step, job, host))
+
+    def add(self, record: Progressed) -> None:
+        """Note a record of this attempt."""
+        match record:
+            case j.StepStarted():
+                self.step = record
+            case j.StepEnded():
+                self.over.add(record.step)
+            case j.JobCollected():
+                self.collected[record.step, record.job, record.host] = record
+            case j.CounterReading():
+                self.readings.append(record)
+            case j.Counters():
+                self.counted = True
+            case j.ClockRead():
+                (self.clocks if record.when == "before" else self.clocks_after)[record.host] = record
+            case j.DatabaseSize():
+                pass

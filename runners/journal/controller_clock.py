@@ -1,0 +1,56 @@
+"""The controller's time: by its clock when this process began, and from then on by the time since boot.
+
+Setting the clock does not move this time, so the difference of two of its moments is a true duration.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchbrief.runners.journal.events import RunStarted
+
+_SINCE_BOOT = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+_SAME_S = 0.001
+
+
+def since_boot() -> float:
+    """Return the seconds since boot, sleep included."""
+    return time.clock_gettime(_SINCE_BOOT)
+
+
+_BOOTED = time.time() - since_boot()
+
+
+def now() -> float:
+    """Return the controller's time in epoch seconds."""
+    return _BOOTED + since_boot()
+
+
+def clock_ahead() -> float:
+    """Return how far the machine's clock is ahead of `now`: by how much it was set since this process began."""
+    ahead = time.time() - now()
+    return ahead if abs(ahead) > _SAME_S else 0.0
+
+
+@cache
+def this_boot() -> str:
+    """Return the id of this machine's boot, or "" when it is unknown."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def now_in_run(start: RunStarted | None) -> float:
+    """Return the current time, in epoch seconds, of the controller that made this start. Works in any process of
+    its boot.
+
+    For a run of another boot or machine, and for starts of earlier versions, returns the machine's clock.
+    """
+    if start is None or start.since_boot is None or not start.boot or start.boot != this_boot():
+        return time.time()
+    return start.at + since_boot() - start.since_boot

@@ -1,0 +1,217 @@
+"""Reading the journal."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from benchbrief.runners.errors import Damaged, RunnerError
+from benchbrief.runners.journal.events import RECORD, AnyRecord, ReportMade, RunStarted
+from benchbrief.runners.journal.line_sums import (
+    START,
+    Chain,
+    Changed,
+    chain_after,
+    read_line,
+    record_after,
+    record_in,
+)
+
+JOURNAL = "journal.jsonl"
+_BLOCK = 1 << 16
+_TAIL_BYTES = 1 << 20
+
+
+def is_being_written(run_dir: Path) -> bool:
+    """Return whether a process holds the run's journal."""
+    try:
+        fd = os.open(run_dir / JOURNAL, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+class Place(NamedTuple):
+    """Where a journal has a record: a line of so many bytes, with its end."""
+
+    path: Path
+    at: int
+    length: int
+
+
+def each_record(path: Path, size: int | None = None) -> Iterator[tuple[Place, AnyRecord]]:
+    """Yield the run's complete records in order, from the first `size` bytes, each with its place.
+
+    Skips a torn last line. Raises RunnerError for any other bad line, and for one with a wrong sum. Leaves out the
+    reports that were made, as they are no part of the run.
+    """
+    for place, record in _all_records(path, size):
+        if not isinstance(record, ReportMade):
+            yield place, record
+
+
+def reports_made(path: Path) -> list[ReportMade]:
+    """Return the journal's records of the run's reports, in order of time. Raises RunnerError as `each_record` does."""
+    return [record for _, record in _all_records(path, None) if isinstance(record, ReportMade)]
+
+
+def _all_records(path: Path, size: int | None) -> Iterator[tuple[Place, AnyRecord]]:
+    for place, content, number, _ in _lines(path, size):
+        try:
+            yield place, RECORD.validate_json(content)
+        except ValidationError:
+            raise RunnerError(
+                f"{path}:{number} is not a journal record",
+                "the file was changed, or was written by a newer benchbrief",
+            ) from None
+
+
+def has_grown(path: Path, size: int) -> bool:
+    """Return whether the journal has complete records of the run after its first `size` bytes, or has become
+    shorter."""
+    try:
+        with path.open("rb") as file:
+            if file.seek(0, 2) < size:
+                return True
+            file.seek(size)
+            return any(not isinstance(record_in(line), ReportMade) for line in file if line.endswith(b"\n"))
+    except FileNotFoundError:
+        return False
+    except ValidationError:  # the reader of the record reports it
+        return True
+    except OSError as error:
+        raise RunnerError(f"{path} can't be read: {error.strerror}") from error
+
+
+def sum_at(path: Path, size: int) -> str:
+    """Read the journal's first `size` bytes, and return the sum over their complete lines.
+
+    Raises RunnerError when the file is shorter, or when a line was changed.
+    """
+    chain, read = START, 0
+    for place, _, _, after in _lines(path, size):
+        chain, read = after, place.at + place.length
+    if read != size:
+        raise RunnerError(f"{path} does not have a line that ends after {size:,} bytes", "was it cut off?")
+    return chain.sum
+
+
+def _lines(path: Path, size: int | None) -> Iterator[tuple[Place, bytes, int, Chain]]:
+    """Yield each complete line: its place, its content without its sum, its number, and the chain after it."""
+    at, chain = 0, START
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n") or (size is not None and at + len(line) > size):
+                    return
+                content, chain = read_whole(line, chain, path, number)
+                yield Place(path, at, len(line)), content, number, chain
+                at += len(line)
+    except OSError as error:
+        raise RunnerError(f"{path} can't be read: {error.strerror}") from error
+
+
+def read_whole(line: bytes, before: Chain, path: Path, number: int) -> tuple[bytes, Chain]:
+    """Read a line as `read_line` does. Raises Damaged for a changed line, and says what can be saved."""
+    try:
+        return read_line(line, before)
+    except Changed:
+        raise Damaged(
+            f"{path}:{number} was changed after it was written: its sum, or that of the line before, is another",
+            f"put the file back from a copy; or keep its first {number - 1:,} lines alone, and `bench resume` measures "
+            "what the others told",
+        ) from None
+
+
+def first_start(path: Path) -> RunStarted | None:
+    """Return the first start: the first record, unless the journal begins with results of earlier runs.
+
+    Returns None when there is none that can be read.
+    """
+    previous = b""
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                if b'"type":"run_started"' in line and isinstance(start := record_after(previous, line), RunStarted):
+                    return start
+                previous = line
+    except (OSError, ValueError):
+        return None
+    return None
+
+
+def last_record(path: Path) -> AnyRecord | None:
+    """Return the last complete record of the run, read from the journal's end; None when it can't be read."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - _TAIL_BYTES))
+            whole, end, _ = file.read().rpartition(b"\n")
+        lines = (whole + end).splitlines(keepends=True)
+        for at in range(len(lines) - 1, -1, -1):
+            record = record_after(lines[at - 1], lines[at]) if at else record_in(lines[at])
+            if not isinstance(record, ReportMade):
+                return record
+    except (OSError, ValueError):
+        return None
+    return None
+
+
+def records_at(places: Iterable[Place]) -> Iterator[AnyRecord]:
+    """Yield the records at these places, which are in order. Raises RunnerError when the journal lost one."""
+    for path, of_one in groupby(places, key=lambda place: place.path):
+        try:
+            with path.open("rb") as file:
+                for place in of_one:
+                    file.seek(place.at)
+                    yield record_in(file.read(place.length))
+        except OSError as error:
+            raise RunnerError(f"{path} can't be read: {error.strerror}") from error
+        except ValidationError:
+            raise RunnerError(f"{path} was changed while it was read", "Try again.") from None
+
+
+def chain_of(path: Path, size: int) -> Chain:
+    """Return the chain after a journal's first `size` bytes, which are complete lines.
+
+    Reads only the last line, unless that has no sum.
+    """
+    start = whole_bytes(path, size - 1) if size else 0
+    with path.open("rb") as file:
+        file.seek(start)
+        known = chain_after(file.read(size - start))
+        if known is not None or not size:
+            return known or START
+    chain = START
+    for _, _, _, after in _lines(path, size):
+        chain = after
+    return chain
+
+
+def whole_bytes(path: Path, size: int) -> int:
+    """Return how many of the first `size` bytes are complete lines."""
+    with path.open("rb") as file:
+        while size > 0:
+            start = max(0, size - _BLOCK)
+            file.seek(start)
+            end = file.read(size - start).rfind(b"\n")
+            if end >= 0:
+                return start + end + 1
+            size = start
+    return 0
+
+
+def read_journal(path: Path) -> list[AnyRecord]:
+    """Return all complete records: see `each_record`."""
+    return [record for _, record in each_record(path)]

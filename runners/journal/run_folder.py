@@ -1,0 +1,217 @@
+"""The directory of one run: its name and its files (see `runners/journal/events.py`)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.runners.errors import Damaged, DiskFull, RunnerError
+from benchbrief.runners.journal.atomic_files import write_durably
+from benchbrief.runners.journal.events import Simulated
+from benchbrief.runners.journal.file_digests import sha256_of
+from benchbrief.runners.journal.journal_file import JOURNAL, first_start
+from benchbrief.runners.journal.run_identity import IDENTITY, new_identity
+
+PLAN = "plan.json"
+SIMULATION = "simulation.json"
+"""How a run is simulated. Only a simulated run has this file."""
+REVISION = "revision.json"
+"""For a spec in a git repository: the `commit` that was run, and whether it was `dirty`."""
+
+
+def create_run(
+    out: Path,
+    plan: Plan,
+    spec_files: Mapping[str, bytes],
+    begin: Callable[[Path], None] = lambda _: None,
+    simulated: Simulated | None = None,
+    imported: bool = False,
+    revision: Mapping[str, str] | None = None,
+) -> Path:
+    """Make `out/<run_id>` with the plan, the spec's files and its reports' house style, or make nothing.
+
+    The name of a simulated run ends in `-simulated`, that of an imported one in `-imported`, so that neither is
+    mistaken for a measured one.
+
+    `begin` adds further files. The plan is written last, as it makes the folder a run. Raises RunnerError.
+    """
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(plan.spec.name).stem)[:60] or "spec"
+    first = f"{time.strftime('%Y%m%d-%H%M%S')}-{stem}"
+    run_dir = None
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        run_dir = _new_directory(out, first, "-simulated" if simulated else "-imported" if imported else "")
+        if simulated:
+            write_durably(run_dir / SIMULATION, simulated.model_dump_json(indent=1).encode())
+        for index, (name, content) in enumerate(spec_files.items()):
+            write_durably(run_dir / "spec" / f"{index}-{Path(name).name}", content)
+        if revision:
+            write_durably(run_dir / REVISION, json.dumps(dict(revision), indent=1).encode())
+        keep_spec(run_dir, plan.assets)
+        begin(run_dir)
+        write_durably(run_dir / IDENTITY, new_identity(run_dir))
+        write_durably(run_dir / PLAN, plan.model_dump_json(indent=1).encode())
+    except BaseException as error:
+        if run_dir is not None:
+            shutil.rmtree(run_dir, ignore_errors=True)
+        if not isinstance(error, OSError):
+            raise
+        raise RunnerError(f"{out} can't be written: {error.strerror}", "choose another folder with --out") from error
+    return run_dir
+
+
+def _new_directory(out: Path, name: str, ending: str) -> Path:
+    for number in range(1, 1000):
+        run_dir = out / ((name if number == 1 else f"{name}-{number}") + ending)
+        try:
+            run_dir.mkdir()
+            return run_dir
+        except FileExistsError:
+            continue
+    raise RunnerError(f"{out / name} and a thousand more exist already")
+
+
+def keep_spec(run_dir: Path, files: Mapping[str, str]) -> None:
+    """Keep the files of a spec, or of its reports' house style, in the run whose reports are rendered.
+
+    Raises OSError when there is no room, and RunnerError for a file that changed since the spec was checked.
+    """
+    for name, digest in files.items():
+        try:
+            content = Path(name).read_bytes()
+        except OSError as error:
+            raise RunnerError(f"{name} can't be read: {error.strerror}") from error
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise RunnerError(f"{name} was changed while it was read", "type the same again")
+        write_durably(kept_file(run_dir, name, digest), content)
+
+
+def kept_content(run_dir: Path, name: str, sha256: str) -> bytes:
+    """Return what `keep_spec` kept. Raises OSError, and RunnerError when it changed since."""
+    path = kept_file(run_dir, name, sha256)
+    content = path.read_bytes()
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise RunnerError(
+            f"{path} is not what the run kept of {name}: its SHA-256 is another",
+            "put the file back as it was; or, for the files as they are now: bench report --spec FILE",
+        )
+    return content
+
+
+def keep_plan(run_dir: Path, plan: Plan) -> None:
+    """Keep the plan of a report when it differs from the run's own, so that the report's numbers can be verified."""
+    content = plan.model_dump_json(indent=1).encode()
+    digest = hashlib.sha256(content).hexdigest()
+    if plan_of_digest(run_dir, digest) is None:
+        with suppress(OSError):  # a read-only run can still be read
+            write_durably(kept_file(run_dir, digest, digest), content)
+
+
+def plan_of_digest(run_dir: Path, sha256: str) -> Plan | None:
+    """Return the run's plan with this digest: its own, or that of one of its reports. Raises RunnerError."""
+    plan = load_plan(run_dir)
+    own = (
+        (run_dir / PLAN).read_bytes(),
+        plan.model_dump_json(indent=1).encode(),
+    )  # equal, unless a later version wrote it
+    if sha256 in [hashlib.sha256(content).hexdigest() for content in own]:
+        return plan
+    try:
+        content = kept_file(run_dir, sha256, sha256).read_bytes()
+        return Plan.model_validate_json(content) if hashlib.sha256(content).hexdigest() == sha256 else None
+    except (OSError, ValueError):
+        return None
+
+
+def kept_file(run_dir: Path, name: str, sha256: str) -> Path:
+    """Return the path at which a run keeps a file with this name and content."""
+    return run_dir / "spec" / f"{sha256[:12]}-{Path(name).name}"
+
+
+def load_plan(run_dir: Path) -> Plan:
+    """Return a run's plan. Raises RunnerError when it is missing, of another version, or was changed."""
+    path = run_dir / PLAN
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise RunnerError(f"{path} can't be read: {error.strerror}", "is this the folder of a run?") from error
+    recorded = recorded_plan(run_dir)
+    if recorded and hashlib.sha256(content).hexdigest() != recorded:
+        raise Damaged(
+            f"{path} is not the plan that the run began with: the journal has another SHA-256 of it",
+            "put the file back from a copy, or run the spec again",
+        )
+    try:
+        return Plan.model_validate_json(content)
+    except ValueError as error:
+        raise RunnerError(f"{path} is not a plan that this benchbrief reads", "run the spec again") from error
+
+
+def recorded_plan(run_dir: Path) -> str:
+    """Return the SHA-256 of the plan that the run began with; "" when the journal has no readable start."""
+    start = first_start(run_dir / JOURNAL)
+    return start.plan_sha256 if start else ""
+
+
+def files_of_beginning(run_dir: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file that a run keeps of its beginning except its plan, by its path in the run."""
+    paths = (run_dir / REVISION, run_dir / SIMULATION, *sorted((run_dir / "spec").glob("*")))
+    return {path.relative_to(run_dir).as_posix(): sha256_of(path) for path in paths if path.is_file()}
+
+
+def revision_in(run_dir: Path) -> dict[str, str]:
+    """Return the revision of the run's spec; {} when it was in no git repository, or is unknown."""
+    try:
+        found = json.loads((run_dir / REVISION).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}
+
+
+def simulation_of(run_dir: Path) -> Simulated | None:
+    """Return how a run is simulated; None for a real one. Raises RunnerError when that can't be read."""
+    path = run_dir / SIMULATION
+    try:
+        return Simulated.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise RunnerError(f"{path} does not say how the run is simulated", "run the spec again") from error
+
+
+def cell_directory(cell_id: str, attempt: int) -> Path:
+    """Return the directory of a cell's raw outputs, relative to the run's: readable, and safe as a file name."""
+    return Path("raw") / _slug(cell_id) / str(attempt)
+
+
+def server_directory(database: str) -> Path:
+    """Return the directory for the output of a server that we start for a database, relative to the run's."""
+    return Path("raw") / "servers" / _slug(database)
+
+
+def _slug(name: str) -> str:
+    slug = re.sub(r"[^A-Za-z0-9._=@-]+", "_", name)
+    if len(slug) > 120 or slug != name.replace("/", "_"):
+        slug = f"{slug[:100]}-{hashlib.sha256(name.encode()).hexdigest()[:10]}"
+    return slug
+
+
+def digests(directory: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file below a directory, after flushing each to the disk. Raises DiskFull."""
+    found = {}
+    for path in sorted(p for p in directory.rglob("*") if p.is_file()):
+        try:
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+            found[str(path.relative_to(directory))] = sha256_of(path)
+        except OSError as error:
+            raise DiskFull(f"{path} can't be kept: {error.strerror}", "free some space, then `bench resume`") from error
+    return found

@@ -1,0 +1,144 @@
+"""A run's identity, whatever its folder's path and its host's name. It is the owner of the run's jobs and claims.
+
+The identity lies in the folder, so a folder that is moved keeps it. A copy of a folder would have it too, and two
+controllers would own the same jobs. So a copy gets its own identity when it is first driven while the original
+exists, and it owns nothing that the original started. The original is the folder at the path that the identity
+names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import socket
+import uuid
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
+from pathlib import Path
+
+from benchbrief.runners.errors import DiskFull, RunnerError
+from benchbrief.runners.jobs.tasks import RunName
+from benchbrief.runners.journal.atomic_files import write_durably
+
+IDENTITY = "identity.json"
+_OWNER = re.compile(r"[0-9A-Za-z]{1,64}")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A run's identity. `owner` is part of the names of all that the run has on a host.
+
+    `folder` is where the run was when it was last driven. `copied_from` is where the original of a copy was.
+    """
+
+    owner: str
+    folder: str = ""
+    copied_from: str = ""
+
+
+@cache
+def this_machine() -> str:
+    """Return an id of this machine's boot and of the process numbers that we can see; "" when it is unknown."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return ""
+
+
+def new_identity(folder: Path, copied_from: str = "") -> bytes:
+    return _text(Identity(uuid.uuid4().hex[:16], str(folder.resolve()), copied_from))
+
+
+def owner_in(folder: Path) -> str:
+    """Return the owner that the folder's identity names; "" when there is none, or it can't be read."""
+    try:
+        return _read(folder).owner
+    except (OSError, RunnerError):
+        return ""
+
+
+def has_identity(run_dir: Path) -> bool:
+    """Return whether the run has an identity. A run of an earlier version gets one when it is driven again."""
+    return (run_dir / IDENTITY).exists()
+
+
+def run_name(run_dir: Path) -> RunName:
+    """Return the names that the run has on every host. The caller must hold the run's journal.
+
+    Gives a copy whose original still exists its own identity. Raises RunnerError when an identity can't be read or
+    written.
+    """
+    identity, folder = _identity(run_dir), run_dir.resolve()
+    if _is_copy(identity, folder):
+        _write(run_dir, new_identity(folder, identity.folder))
+        identity = _identity(run_dir)
+    return RunName(identity.owner, run_dir.name, str(folder), socket.gethostname(), os.getpid(), this_machine())
+
+
+def copied_from(run_dir: Path) -> str:
+    """Return the folder of the run that this one is a copy of, and owns nothing of; "" when it is no copy."""
+    return _identity(run_dir).copied_from
+
+
+def settle(run_dir: Path) -> None:
+    """Record that the run is driven here now. Raises RunnerError."""
+    before = _identity(run_dir)
+    now = replace(before, folder=str(run_dir.resolve()))
+    if now != before or not has_identity(run_dir):
+        _write(run_dir, _text(now))
+
+
+def _identity(run_dir: Path) -> Identity:
+    try:
+        return _read(run_dir)
+    except FileNotFoundError:
+        return _of_an_earlier_version(run_dir)
+    except OSError as error:
+        raise RunnerError(f"{run_dir / IDENTITY} can't be read: {error.strerror}") from error
+
+
+def _of_an_earlier_version(run_dir: Path) -> Identity:
+    """Return the identity by the rule of earlier versions, which derived the owner from the folder's path."""
+    controller, folder = socket.gethostname(), str(run_dir.resolve())
+    owner = hashlib.sha256(f"{controller}:{folder}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return Identity(owner, folder)
+
+
+def _read(folder: Path) -> Identity:
+    path = folder / IDENTITY
+    content = path.read_bytes()
+    try:
+        found = json.loads(content)
+        known = {each.name: str(found[each.name]) for each in fields(Identity) if each.name in found}
+        identity = Identity(**known)
+    except (ValueError, TypeError, RecursionError):
+        identity = Identity("")
+    if not _OWNER.fullmatch(identity.owner):
+        raise RunnerError(
+            f"{path} does not say whose jobs the run's are",
+            "put it back as it was; or remove it, and end what the run left with: bench stop --strays SPEC",
+        )
+    return identity
+
+
+def _is_copy(identity: Identity, folder: Path) -> bool:
+    original = Path(identity.folder)
+    with suppress(OSError, ValueError):
+        return owner_in(original) == identity.owner and not original.samefile(folder)
+    return False
+
+
+def _text(identity: Identity) -> bytes:
+    return json.dumps(asdict(identity), indent=1).encode()  # in ASCII, whatever the names hold
+
+
+def _write(run_dir: Path, content: bytes) -> None:
+    try:
+        write_durably(run_dir / IDENTITY, content)
+    except OSError as error:
+        message = f"{run_dir / IDENTITY} can't be written: {error.strerror}"
+        raise DiskFull(message, "free some space, then type the same again") from error

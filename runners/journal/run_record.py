@@ -1,0 +1,191 @@
+"""A run's journal, folded once into a record that executor, store, reports and commands share.
+
+A large fleet's journal does not fit into memory, so the record keeps the places of what may be large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from benchbrief.compiler.planning.plan import Knee, Plan
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.cell_history import CellHistory, Left, Progressed
+from benchbrief.runners.journal.journal_file import JOURNAL, Place, each_record, whole_bytes
+from benchbrief.runners.journal.merged_facts import together
+
+_OfCell = j.CellStarted | j.CellReused | j.CellResumed | j.CellEnded | j.CellSkipped
+NOWHERE = Place(Path(), 0, 0)
+"""The place of a record that is in no file."""
+
+
+@dataclass(frozen=True)
+class LeftBehind:
+    """What the last controller of a run may have left on its hosts.
+
+    `attempts` have no verdict. `engines` are the databases whose facts it read, and `resumed` the cells that it took
+    over from a controller before it.
+    """
+
+    attempts: tuple[Left, ...] = ()
+    engines: frozenset[str] = frozenset()
+    resumed: frozenset[str] = frozenset()
+
+
+@dataclass
+class RunRecord:
+    """What a run's journal says. Each record that follows extends it.
+
+    `hosts` and `engines` have the last facts of each; of a host, by place. `tools` has the tool last found for each
+    host and driver, and `tool_paths` every place where one was found. `remarks` has those of each cell's last attempt
+    (None: of the run), in order of time. `warm` has the last attempt of each cell that no cool-down has followed, in
+    order. `elapsed_s` is from each start to the last record before the next one, `last_at` the time of the last
+    record, and `size` how much of the journal was read, in bytes.
+    """
+
+    starts: list[j.RunStarted] = field(default_factory=list)
+    end: j.RunEnded | None = None
+    """The last verdict on the run, unless it was resumed after that."""
+    cells: dict[str, CellHistory] = field(default_factory=dict)
+    hosts: dict[str, j.HostFacts] = field(default_factory=dict)
+    engines: dict[str, j.EngineFacts] = field(default_factory=dict)
+    tools: dict[tuple[str, str], j.ToolFound] = field(default_factory=dict)
+    tool_paths: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    remarks: dict[str | None, list[j.Remark]] = field(default_factory=dict)
+    reused: dict[str, j.CellReused] = field(default_factory=dict)
+    searches: dict[Knee, j.SearchEnded] = field(default_factory=dict)
+    published: list[j.PublishedValue] = field(default_factory=list)
+    warm: dict[str, int] = field(default_factory=dict)
+    retried: set[str] = field(default_factory=set)
+    """Cells that were tried again after a failed attempt. An interrupted attempt does not count."""
+    elapsed_s: float = 0.0
+    last_at: float | None = None
+    size: int = 0
+    _failed: set[str] = field(default_factory=set)
+    _left: dict[str, Left] = field(default_factory=dict)
+    _engines_now: set[str] = field(default_factory=set)
+    _resumed_now: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, records: Iterable[j.AnyRecord]) -> RunRecord:
+        found = cls()
+        for record in records:
+            found.add(NOWHERE, record)
+        return found
+
+    @property
+    def knees(self) -> dict[Knee, float | None]:
+        """Return what each finished search has found."""
+        return {search: record.knee for search, record in self.searches.items()}
+
+    @property
+    def skipped(self) -> int:
+        """Return how many cells were not needed."""
+        return sum(history.skipped is not None for history in self.cells.values())
+
+    @property
+    def left_behind(self) -> LeftBehind:
+        """Return what the last controller may have left on its hosts."""
+        left = tuple(replace(deepcopy(each), until=self.last_at or 0.0) for each in self._left.values())
+        return LeftBehind(left, frozenset(self._engines_now), frozenset(self._resumed_now))
+
+    def finished(self, plan: Plan) -> set[str]:
+        """Return the plan's cells whose last verdict is good, and those not needed.
+
+        A verdict counts only for the definition of the cell that it was given for.
+        """
+        return {cell.id for cell in plan.cells if cell.id in self.cells and cell.hash in self.cells[cell.id].good}
+
+    def add(self, place: Place, record: j.AnyRecord) -> None:
+        match record:
+            case j.RunStarted():
+                self._start(record)
+            case _ if isinstance(record, _OfCell):
+                self._add_to_cell(record)
+            case _ if isinstance(record, Progressed):
+                self._add_to_attempt(place, record)
+            case j.Remark():
+                self.remarks.setdefault(record.cell, []).append(record)
+                if record.cell in self._left:
+                    self._left[record.cell].said.add(record.text)
+            case j.HostFacts():
+                before = self.hosts.get(record.host)
+                facts = together(before.facts, record.facts) if before else record.facts
+                self.hosts[record.host] = record.model_copy(update={"facts": facts})
+            case j.EngineFacts():
+                self.engines[record.database] = record
+                self._engines_now.add(record.database)
+            case j.ToolFound():
+                self.tools[record.host, record.driver] = record
+                self.tool_paths.setdefault((record.host, record.driver), set()).add(record.path)
+            case j.SearchEnded():
+                search = Knee(experiment=record.experiment, hardware=record.hardware, workload=record.workload)
+                self.searches[search] = record
+            case j.PublishedValue():
+                self.published.append(record)
+        self.end = record if isinstance(record, j.RunEnded) else self.end
+        self.last_at = record.at
+        self.size = max(self.size, place.at + place.length)
+
+    def _start(self, record: j.RunStarted) -> None:
+        if self.starts and self.last_at is not None:
+            self.elapsed_s += self.last_at - self.starts[-1].at
+        self.starts.append(record)
+        self.end = None
+        self.remarks[None] = [remark for remark in self.remarks.get(None, ()) if not remark.passing]
+        self._engines_now.clear()
+        self._resumed_now.clear()
+
+    def _add_to_cell(self, record: _OfCell) -> None:
+        cell = record.cell
+        match record:
+            case j.CellStarted():
+                self._history(cell).start(record)
+                self.remarks.pop(cell, None)
+                if cell in self._failed:
+                    self.retried.add(cell)
+                self.warm.pop(cell, None)
+                self.warm[cell] = record.attempt
+                self._left[cell] = Left(cell, record.attempt, self.starts[-1].measurement if self.starts else 1)
+            case j.CellReused():
+                self.reused[cell] = record
+                self.warm.pop(cell, None)
+            case j.CellResumed():
+                self._resumed_now.add(cell)
+            case j.CellEnded():
+                self._history(cell).end(record)
+                if record.status == "failed":
+                    self._failed.add(cell)
+                self._left.pop(cell, None)
+            case j.CellSkipped():
+                self._history(cell).skip(record)
+                self._left.pop(cell, None)
+
+    def _add_to_attempt(self, place: Place, record: Progressed) -> None:
+        cell = record.cell
+        if isinstance(record, j.StepStarted):
+            self._history(cell).step = record.step
+        elif isinstance(record, j.StepEnded):
+            if record.step == "cool_down":
+                self.warm.pop(cell, None)
+        elif not isinstance(record, j.CounterReading):
+            self._history(cell).kept.setdefault(record.attempt, []).append(place)
+        left = self._left.get(cell)
+        if left is not None and left.attempt == record.attempt:
+            left.add(record)
+
+    def _history(self, cell: str) -> CellHistory:
+        return self.cells.setdefault(cell, CellHistory())
+
+
+def read_run(run_dir: Path) -> RunRecord:
+    """Read a run's journal; without one, nothing began. Raises RunnerError when it can't be read."""
+    path, found = run_dir / JOURNAL, RunRecord()
+    if path.exists():
+        whole = whole_bytes(path, path.stat().st_size)
+        for place, record in each_record(path, whole):
+            found.add(place, record)
+        found.size = whole
+    return found

@@ -1,0 +1,82 @@
+"""Latency histograms: merged by adding counts, read by interpolating inside one bucket.
+
+A percentile is never an average of percentiles: histograms of several clients, phases or repeats are merged first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import pairwise
+
+from benchbrief.runners.measurement import hdr_codec
+from benchbrief.runners.measurement.measurement import Bucket, Histogram
+
+_US_PER_S = 1e6
+
+
+def merge(histograms: Iterable[Histogram]) -> Histogram:
+    """Merge histograms into one. Raises ValueError when their buckets overlap without being the same."""
+    counts: Counter[tuple[float, float]] = Counter()
+    for histogram in histograms:
+        for bucket in histogram.buckets:
+            counts[bucket.lo, bucket.hi] += bucket.count
+    return from_counts(counts.items())
+
+
+def from_counts(counts: Iterable[tuple[tuple[float, float], int]]) -> Histogram:
+    """Make a histogram of ((lo, hi), count) in seconds, without empty buckets. Raises ValueError when buckets
+    overlap."""
+    buckets = tuple(Bucket(lo, hi, count) for (lo, hi), count in sorted(counts) if count)
+    for bucket in buckets:
+        if not 0 <= bucket.lo < bucket.hi or bucket.count < 0:
+            raise ValueError(f"not a bucket: {bucket}")
+    for left, right in pairwise(buckets):
+        if right.lo < left.hi:
+            raise ValueError(f"buckets overlap: [{left.lo}, {left.hi}) and [{right.lo}, {right.hi})")
+    return Histogram(buckets)
+
+
+def scaled(histogram: Histogram, factor: float) -> Histogram:
+    """Multiply all latencies by a factor, to convert from another unit."""
+    if factor == 1:
+        return histogram
+    return Histogram(tuple(Bucket(b.lo * factor, b.hi * factor, b.count) for b in histogram.buckets))
+
+
+def percentile(histogram: Histogram, percent: float) -> float:
+    """Return the latency in seconds that `percent` per cent (0 to 100) of the operations do not exceed.
+
+    Latencies are taken as evenly spread over their bucket. With n operations, the value lies in the bucket that
+    holds rank percent/100 * n, at (rank - operations below the bucket) / (operations in it) of its width. This is
+    RocksDB's rule (HistogramStat::Percentile, monitoring/histogram.cc); HdrHistogram returns the bucket's upper
+    end. Each is off by at most one bucket's width: 0.1 % of the value for YCSB's histograms, about 50 % for
+    db_bench's. Raises ValueError for an empty histogram or a percentage outside 0 to 100.
+    """
+    if not 0 <= percent <= 100:
+        raise ValueError(f"a percentile is from 0 to 100, not {percent}")
+    if not histogram.buckets:
+        raise ValueError("an empty histogram has no percentiles")
+    rank = percent / 100 * histogram.count
+    below = 0
+    for bucket in histogram.buckets:
+        if below + bucket.count >= rank:
+            return bucket.lo + (bucket.hi - bucket.lo) * max(0.0, rank - below) / bucket.count
+        below += bucket.count
+    return histogram.buckets[-1].hi
+
+
+def mean(histogram: Histogram) -> float:
+    """Return the mean in seconds, with each latency at the middle of its bucket (as HdrHistogram's getMean does)."""
+    if not histogram.buckets:
+        raise ValueError("an empty histogram has no mean")
+    return sum((b.lo + b.hi) / 2 * b.count for b in histogram.buckets) / histogram.count
+
+
+def decode_hdr(payload: str) -> Histogram:
+    """Decode a histogram of microseconds from HdrHistogram's compressed base-64 form. Raises ValueError when
+    damaged.
+
+    A bucket reaches from its lowest value to the next bucket's lowest: a recorded value v stands for [v, v + 1) us.
+    """
+    return from_counts(((low / _US_PER_S, high / _US_PER_S), count) for (low, high), count in hdr_codec.decode(payload))

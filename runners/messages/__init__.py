@@ -1,0 +1,1 @@
+"""The runners' sentences: reasons of failures, remarks, and facts that are texts."""

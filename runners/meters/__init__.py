@@ -1,0 +1,1 @@
+"""The power meters, one folder each, with its spec in `spec.py`."""

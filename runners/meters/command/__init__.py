@@ -1,0 +1,1 @@
+"""Reads commands that print watts."""

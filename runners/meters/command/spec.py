@@ -1,0 +1,19 @@
+"""The spec of the meter `command`."""
+
+from benchbrief.compiler.extensions import BOUNDARY, SHARED, Key, MeterSpec, Word
+
+SPEC = MeterSpec(
+    api=1,
+    name="command",
+    doc="A command that prints one number, in watts; `$BENCH_HOST` is the host that it is about.",
+    implementation="benchbrief.runners.meters.command.command_meter:CommandMeter",
+    boundary="unknown",
+    address="a shell command",
+    usage='`command("/usr/local/bin/watts")`',
+    arguments={
+        "on": Key(Word(("node", "controller")), "Where it is run.", default="node"),
+        "boundary": BOUNDARY,
+        "shared": SHARED,
+    },
+    networked=False,
+)

@@ -1,0 +1,1 @@
+"""Reads logs that meters write themselves."""

@@ -1,0 +1,40 @@
+"""A meter that writes a log itself. A sampler on the controller waits until the log is long enough."""
+
+from __future__ import annotations
+
+import json
+
+from benchbrief.compiler.planning.plan import Probe
+from benchbrief.runners.jobs.tasks import Job
+from benchbrief.runners.meters.meter_base import RecordedMeter, sampler
+from benchbrief.runners.meters.meter_points import Point, given
+from benchbrief.runners.seams import Node
+
+_MARGIN_S = 60.0
+"""The sampler's time beside the wait for the log."""
+
+
+class CsvLog(RecordedMeter):
+    def job_after(self, points: tuple[Point, ...], since: float, until: float) -> Job:
+        return _recorded(points, since, until)
+
+    def trial(self, probe: Probe, points: tuple[Point, ...], node: Node) -> Job:
+        return _recorded(points, 0.0, None, wait=0.0)
+
+
+def _recorded(found: tuple[Point, ...], since: float, until: float | None, wait: float | None = None) -> Job:
+    meter = found[0].meter
+    patience = meter.options.get("wait", 60.0) if wait is None else wait
+    settings = {
+        "path": found[0].address,
+        "time": given(meter, "time") or "time",
+        "columns": [point.part or "watts" for point in found],
+        "zone": given(meter, "zone"),
+        "format": given(meter, "format"),
+        "scale": meter.options.get("scale", 1.0),
+        "since": since,
+        "until": until,
+        "wait": patience,
+    }
+    timeout = (patience if isinstance(patience, float) else 0.0) + _MARGIN_S
+    return sampler("recorded_log", {"BENCH_RECORDED": json.dumps(settings)}, "power log", timeout)

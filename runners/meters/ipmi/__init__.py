@@ -1,0 +1,1 @@
+"""Reads BMCs by ipmitool."""

@@ -1,0 +1,112 @@
+"""The base classes of power meters: a `job` that reads a meter, and the `watts` of its output."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from benchbrief.compiler.planning.plan import Probe
+from benchbrief.runners.jobs.tasks import Command, Job, JobOutput, Word
+from benchbrief.runners.meters.meter_complaints import ENDED
+from benchbrief.runners.meters.meter_points import FIGURES, Point, Reader
+from benchbrief.runners.probes.probe_base import Reading, Step, sampling_job
+from benchbrief.runners.seams import Node
+
+
+class PowerMeter(ABC):
+    """What every meter has.
+
+    `tool` is the program that reads the meter, and the Debian package that has the program. Each of `hints` is a
+    regular expression for the meter's output, and the next step.
+    """
+
+    tool: ClassVar[tuple[str, str]] = ("", "")
+    hints: ClassVar[tuple[tuple[str, str], ...]] = ()
+
+    @abstractmethod
+    def trial(self, probe: Probe, points: tuple[Point, ...], node: Node) -> Job:
+        """Return a job that reads the meter once, before anything is measured."""
+
+    def watts(self, reading: Reading) -> float | None:
+        """Return the watts of a reading of one point. None when it has none. Never raises for odd text."""
+        return printed(reading)
+
+
+class SampledMeter(PowerMeter):
+    """A meter that a job reads while the load runs."""
+
+    trial_rounds: ClassVar[int] = 1
+
+    @abstractmethod
+    def job(self, probe: Probe, points: tuple[Point, ...], node: Node, rounds: int | None = None) -> Job:
+        """Return a job that samples until it is stopped, or `rounds` times."""
+
+    def trial(self, probe: Probe, points: tuple[Point, ...], node: Node) -> Job:
+        return self.job(probe, points, node, self.trial_rounds)
+
+
+class Meter(SampledMeter):
+    """A meter that shell commands read. A meter that prints one number of watts needs only `reader`.
+
+    `figures` are regular expressions for the lines with watts, beside those of `meter_points.FIGURES`.
+    """
+
+    counts: ClassVar[bool] = False
+    figures: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def reader(self, points: tuple[Point, ...], node: Node) -> Reader:
+        """Return how points are read. The first line that its header prints is `meter` and the meter's name."""
+
+    def job(self, probe: Probe, points: tuple[Point, ...], node: Node, rounds: int | None = None) -> Job:
+        """Return a job that samples until it is stopped, or `rounds` times. It ends at once when its header fails."""
+        reader = self.reader(points, node)
+        read, figures = _together(reader.reads), (*FIGURES, *self.figures)
+        return sampling_job(probe, read, reader.header, reader.env, reader.files, rounds, figures, self.counts)
+
+
+class CountingMeter(Meter):
+    """A meter with energy counters: the watts follow from two readings."""
+
+    counts: ClassVar[bool] = True
+    trial_rounds: ClassVar[int] = 2
+
+    @abstractmethod
+    def moved(
+        self, probe: Probe, output: JobOutput, header: Sequence[str], found: list[Reading], window: tuple[float, float]
+    ) -> list[tuple[Step, float | None]]:
+        """Return the watts over each interval between readings."""
+
+
+class RecordedMeter(PowerMeter):
+    """A meter that writes a log itself. The log is read after each measurement."""
+
+    @abstractmethod
+    def job_after(self, points: tuple[Point, ...], since: float, until: float) -> Job:
+        """Return a job that fetches the readings between two times (epoch seconds), then ends."""
+
+
+def _together(reads: Sequence[str]) -> str:
+    """Return shell commands that read everything as simultaneously as possible."""
+    if len(reads) == 1:
+        return reads[0]
+    begun = " ".join(f"{{ {read}; }} >said-{number} &" for number, read in enumerate(reads))
+    told = "; ".join(f"echo '@ {number}'; cat said-{number}" for number in range(len(reads)))
+    return f"{begun} wait; {told}"
+
+
+def printed(reading: Reading) -> float | None:
+    """Return the one number that a command printed, with or without its unit."""
+    text = " ".join(line for line in reading.lines if line.strip() and not ENDED.fullmatch(line)).strip()
+    match = re.fullmatch(r"(-?\d{1,9}(?:\.\d{1,9})?(?:[eE][+-]?\d{1,2})?)(?:\s*W(?:atts?)?)?", text)
+    watts = float(match[1]) if match else math.nan
+    return watts if math.isfinite(watts) else None
+
+
+def sampler(module: str, env: Mapping[str, Word], name: str, timeout_s: float) -> Job:
+    words = (sys.executable, "-P", "-m", f"benchbrief.runners.samplers.{module}")
+    return Job(name, Command(words, env), timeout_s=timeout_s, background=True, figures=FIGURES)

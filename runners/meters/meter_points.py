@@ -1,0 +1,91 @@
+"""The meters of one host, and how each kind of them is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from benchbrief.compiler.planning.plan import PowerMeter, Reference
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.jobs.tasks import File, Secret, Word
+from benchbrief.runners.journal.secret_references import read_reference
+from benchbrief.runners.seams import Node
+
+ANSWER_S = 10
+"""A meter that takes longer gives no reading, in seconds."""
+
+
+FIGURES = (
+    r"= [0-9]{1,12}[.][0-9]{1,9}( [0-9]{1,12}[.][0-9]{1,3})?",
+    r"[.]",
+    r"@ [0-9]{1,4}",
+    r"meter (ipmi|snmp|redfish)",
+    r"x [0-9.e+-]{1,24}",
+    r'"?-?[0-9]{1,18}([.][0-9]{1,9})?"?',
+    r"[ \t]*Instantaneous power reading:[ \t]+-?[0-9]{1,6} Watts[ \t]*",
+    r"[ \t]*Power reading state is:[ \t]+(de)?activated[ \t]*",
+    r"[ \t]*Sensor Reading[ \t]*:[ \t]*-?[0-9]{1,6}([.][0-9]{1,6})?([ \t]*[(][^)]{0,40}[)])?[ \t]*(Watts)?[ \t]*",
+)
+"""The lines with watts: see `tasks.Job.figures`."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One thing to read: `part` of `meter` ("" for all of it) at `address` ("" for the host)."""
+
+    meter: PowerMeter
+    address: str
+    part: str
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How points are read: `header` prints what does not change, and each of `reads` one point.
+
+    `env` and `files` may hold secrets.
+    """
+
+    header: str
+    reads: tuple[str, ...]
+    env: Mapping[str, Word] = field(default_factory=dict)
+    files: tuple[File, ...] = ()
+
+
+def points(node: Node) -> tuple[Point, ...]:
+    """Return the points of the node, or, for a shared meter, of the hardware. Raises RunnerError without any."""
+    hardware = node.hardware
+    if not hardware.power:
+        raise RunnerError(f"hardware {hardware.key} does not say how its power is read")
+    return tuple(point for meter in hardware.power for point in _of(meter, hardware.hosts.index(node.host.id)))
+
+
+def _of(meter: PowerMeter, index: int) -> Iterator[Point]:
+    if not meter.addresses:
+        parts = meter.parts[index : index + 1] if len(meter.parts) > 1 else meter.parts
+        yield Point(meter, "", *(parts or ("",)))
+        return
+    places = list(zip(meter.addresses, meter.parts or ("",) * len(meter.addresses), strict=True))
+    if not meter.shared and len(places) > 1:
+        places = places[index : index + 1]
+    yield from (Point(meter, address, part) for address, part in places)
+
+
+def given(meter: PowerMeter, key: str) -> str:
+    """Return an option as a text, with its reference resolved; "" without one. Raises RunnerError."""
+    value = meter.options.get(key, "")
+    if isinstance(value, Reference):
+        return read_reference(value, f"the power meter at {meter.origin}")
+    return str(value)
+
+
+def secret(meter: PowerMeter, key: str, whose: str) -> Secret:
+    return Secret(given(meter, key), name=f"{key} of {whose}")
+
+
+def name_and_port(text: str, port: str) -> tuple[str, str]:
+    """Split `bmc.lab`, `bmc.lab:6230` or `[fe80::1]:6230` into a name and a port."""
+    match = re.fullmatch(r"\[([^\]]*)\](?::(\d+))?|([^:]*)(?::(\d+))?", text)
+    if match is None:
+        return text, port  # an IPv6 address without brackets
+    return match[1] or match[3], match[2] or match[4] or port

@@ -1,0 +1,1 @@
+"""Reads the counters of CPU packages."""

@@ -1,0 +1,62 @@
+"""The energy counters of CPU packages, which restart at 0 after max_energy_range_uj.
+
+See https://www.kernel.org/doc/html/latest/power/powercap/powercap.html for the counters. Since Linux 5.10 only root
+can read them, since they reveal what the processor computes (CVE-2020-8694).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from benchbrief.compiler.planning.plan import Probe
+from benchbrief.runners.jobs.commands import quote
+from benchbrief.runners.jobs.shell_scripts import read_script, with_values
+from benchbrief.runners.jobs.tasks import JobOutput
+from benchbrief.runners.meters.meter_base import CountingMeter
+from benchbrief.runners.meters.meter_points import Point, Reader
+from benchbrief.runners.probes.probe_base import Reading, Step, steps
+from benchbrief.runners.seams import Node
+
+POWERCAP = "/sys/class/powercap"
+_MOST_W = 1000.0
+"""More than a CPU package draws. After a gap in which its counter could wrap around twice, nothing is known."""
+
+_HEADER = read_script(__file__, "rapl_packages.sh")
+_READ = 'for f in @root@/intel-rapl:*/energy_uj; do d=${f%/*}; echo "${d##*/} $(cat "$f")"; done'
+
+
+class Rapl(CountingMeter):
+    def reader(self, points: tuple[Point, ...], node: Node) -> Reader:
+        root = quote(POWERCAP)
+        return Reader(with_values(_HEADER, powercap=POWERCAP), (_READ.replace("@root@", root),))
+
+    def moved(
+        self, probe: Probe, output: JobOutput, header: Sequence[str], found: list[Reading], window: tuple[float, float]
+    ) -> list[tuple[Step, float | None]]:
+        """Return the packages' power together, over each interval between readings."""
+        ranges = {}
+        for line in header:
+            match = re.fullmatch(r"package (\S+) (\d{1,18})", line)
+            if match:
+                ranges[match[1]] = int(match[2])
+        known_watts = []
+        for step in steps(probe, output, found, window):
+            before, after = _counts(step.before), _counts(step.after)
+            joules = [_moved(before.get(name), after.get(name), most, step.seconds) for name, most in ranges.items()]
+            known = [moved for moved in joules if moved is not None]
+            whole = bool(known) and len(known) == len(joules)
+            known_watts.append((step, sum(known) / step.seconds if whole else None))
+        return known_watts
+
+
+def _counts(reading: Reading) -> dict[str, int]:
+    found = (re.fullmatch(r"(\S+) (\d{1,18})", line) for line in reading.lines)
+    return {match[1]: int(match[2]) for match in found if match}
+
+
+def _moved(before: int | None, after: int | None, most: int, seconds: float) -> float | None:
+    """Return the joules between two readings of a counter that restarts at 0 after `most` microjoules."""
+    if before is None or after is None or seconds * _MOST_W > most / 1e6:
+        return None
+    return (after - before if after >= before else after + most + 1 - before) / 1e6

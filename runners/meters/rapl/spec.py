@@ -1,0 +1,14 @@
+"""The spec of the meter `rapl`."""
+
+from benchbrief.compiler.extensions import MeterSpec
+
+SPEC = MeterSpec(
+    api=1,
+    name="rapl",
+    doc="The counters of the processors on each host: CPU packages only, without disks, fans and power supplies.",
+    implementation="benchbrief.runners.meters.rapl.rapl_meter:Rapl",
+    boundary="cpu",
+    address="",
+    usage="`rapl`",
+    networked=False,
+)

@@ -1,0 +1,31 @@
+"""A BMC read by Redfish: a sampler on the controller logs in and reads it."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from benchbrief.compiler.planning.plan import Probe
+from benchbrief.runners.jobs.tasks import Job, Word
+from benchbrief.runners.meters.meter_base import SampledMeter, sampler
+from benchbrief.runners.meters.meter_points import Point, given, secret
+from benchbrief.runners.seams import Node
+
+
+class Redfish(SampledMeter):
+    def job(self, probe: Probe, points: tuple[Point, ...], node: Node, rounds: int | None = None) -> Job:
+        env: dict[str, Word] = {}
+        told: list[dict[str, object]] = []
+        for number, point in enumerate(points):
+            options = point.meter.options
+            env[f"BENCH_USER_{number}"] = given(point.meter, "user")
+            env[f"BENCH_PASSWORD_{number}"] = secret(point.meter, "password", point.address)
+            known: dict[str, object] = {
+                key: options[key] for key in ("auth", "control", "ca_file", "verify") if key in options
+            }
+            pinned = given(point.meter, "fingerprint").split()
+            told.append({"address": point.address, "chassis": point.part, "fingerprints": pinned, **known})
+        most = math.ceil(24 * 3600 / probe.every_s)
+        settings = {"points": told, "every_s": probe.every_s, "rounds": rounds or most}
+        env["BENCH_REDFISH"] = json.dumps(settings)
+        return sampler("redfish_meter", env, "power probe", 24 * 3600.0)

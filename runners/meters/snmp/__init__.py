@@ -1,0 +1,1 @@
+"""Reads PDUs by SNMP."""

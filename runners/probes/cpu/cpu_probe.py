@@ -1,0 +1,88 @@
+"""The `cpu` probe: the processors' time by state, from /proc/stat and /proc/pressure/cpu.
+
+See https://docs.kernel.org/accounting/psi.html for the pressure: the time in which some task waited for a processor.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import ClassVar
+
+from benchbrief.compiler.planning.plan import Probe
+from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.jobs.tasks import Job, JobOutput
+from benchbrief.runners.measurement.measurement import Sample
+from benchbrief.runners.probes.pressure_stall import pressure, pressure_rule
+from benchbrief.runners.probes.probe_base import FileReads, Reading, is_count, reading_job, readings, recent, steps
+from benchbrief.runners.seams import Node
+
+_STATES = 8
+"""user nice system idle iowait irq softirq steal; the guests' time after them is in user and nice already."""
+_IDLE, _IOWAIT, _STEAL = 3, 4, 7
+
+
+class Cpu:
+    """Busy processors, and shares of all processors' time; see `seams.ProbeKind`.
+
+    Time stolen by a hypervisor is neither busy nor idle: it is a share of its own.
+    """
+
+    name: ClassVar[str] = "cpu"
+
+    def reads(self, probe: Probe) -> FileReads:
+        files = {"/proc/stat": "if (/^cpu /) print", **pressure_rule("cpu")}
+        return FileReads(files, "echo processors $(grep -c '^cpu[0-9]' /proc/stat)")
+
+    def job(self, probe: Probe, node: Node) -> Job:
+        return reading_job([(probe, self.reads(probe))])
+
+    def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
+        header, found = readings(output, self.name)
+        counts = [int(match[1]) for line in header if (match := re.fullmatch(r"processors (\d{1,6})", line))]
+        if not counts or counts[0] == 0:
+            raise BadOutput(f"/proc/stat of {output.host} does not say how many processors there are")
+        samples = []
+        for step in steps(probe, output, found, window):
+            waited = pressure("cpu", step)
+            if waited is not None:
+                samples.append(Sample("cpu.pressure", output.host, "", step.time, waited, "", step.inside))
+            moved = _moved(step.before, step.after)
+            if moved is None:
+                continue
+            total = sum(moved)
+            busy = (total - moved[_IDLE] - moved[_IOWAIT] - moved[_STEAL]) / total
+            for measure, value, unit in (
+                ("cpu", busy * counts[0], "cores"),
+                ("cpu.utilisation", busy, ""),
+                ("cpu.iowait", moved[_IOWAIT] / total, ""),
+                ("cpu.steal", moved[_STEAL] / total, ""),
+            ):
+                samples.append(Sample(measure, output.host, "", step.time, value, unit, step.inside))
+        return tuple(samples)
+
+    def now(self, probe: Probe, text: str) -> Mapping[str, float]:
+        """See `seams.TellsNow`."""
+        last = recent(text)[-2:]
+        moved = _moved(*last) if len(last) == 2 else None
+        if moved is None:
+            return {}
+        idle = moved[_IDLE] + moved[_IOWAIT] + moved[_STEAL]
+        return {"cpu.utilisation": 1 - idle / sum(moved)}
+
+
+def _moved(before: Reading, after: Reading) -> list[int] | None:
+    """Return the ticks spent in each state; None when a counter went back, as iowait may, or the line can't be read."""
+    first, second = _ticks(before), _ticks(after)
+    if first is None or second is None:
+        return None
+    moved = [b - a for a, b in zip(first, second, strict=True)]
+    return moved if min(moved) >= 0 and sum(moved) > 0 else None
+
+
+def _ticks(reading: Reading) -> tuple[int, ...] | None:
+    for line in reading.lines:
+        words = line.split()
+        if words[:1] == ["cpu"] and len(words) > _STATES and all(map(is_count, words[1 : 1 + _STATES])):
+            return tuple(int(word) for word in words[1 : 1 + _STATES])
+    return None

@@ -1,0 +1,79 @@
+"""The `network` probe: the kernel's counters of network interfaces, from /proc/net/dev.
+
+See https://docs.kernel.org/networking/statistics.html. Its columns are, first for receiving and then for sending:
+bytes, packets, errors, drops, and four more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from benchbrief.compiler.planning.plan import Probe
+from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.jobs.shell_scripts import read_script, with_values
+from benchbrief.runners.jobs.tasks import Job, JobOutput
+from benchbrief.runners.measurement.measurement import Sample
+from benchbrief.runners.probes.probe_base import FileReads, Reading, is_count, reading_job, readings, steps
+from benchbrief.runners.seams import Node
+
+_ALL = read_script(__file__, "all_interfaces.sh")
+_NAMED = read_script(__file__, "named_interfaces.sh")
+_COLUMNS = 16
+
+
+class Network:
+    """Bytes and packets per second, and those dropped or in error, by interface; see `seams.ProbeKind`.
+
+    Without the option `interface`, all real devices (without any: all but the loopback); with it, the named ones,
+    separated by blanks.
+    """
+
+    name: ClassVar[str] = "network"
+
+    def reads(self, probe: Probe) -> FileReads:
+        named = probe.options.get("interface", "").split()
+        header = with_values(_NAMED, names=" ".join(named)) if named else _ALL
+        return FileReads({"/proc/net/dev": 'if (/:/) { sub(/:/, ": "); print }'}, header)
+
+    def job(self, probe: Probe, node: Node) -> Job:
+        return reading_job([(probe, self.reads(probe))])
+
+    def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
+        header, found = readings(output, self.name)
+        names = [name for line in header if line.startswith("interfaces") for name in line.split()[1:]]
+        if not names:
+            hint = 'Name an interface: `network every 1 s on "lo"`.'
+            raise BadOutput(f"{output.host} shows no network interface but the loopback", hint)
+        samples = []
+        for step in steps(probe, output, found, window):
+            before, after = _counts(step.before), _counts(step.after)
+            for name in names:
+                if name in before and name in after:
+                    for measure, value, unit in _rates(before[name], after[name], step.seconds):
+                        samples.append(Sample(measure, output.host, name, step.time, value, unit, step.inside))
+        return tuple(samples)
+
+
+def _rates(before: tuple[int, ...], after: tuple[int, ...], seconds: float) -> list[tuple[str, float, str]]:
+    """Return nothing when a counter went back: it wrapped, or the interface was made anew."""
+    moved = [b - a for a, b in zip(before, after, strict=True)]
+    if min(moved) < 0:
+        return []
+    return [
+        ("network.received", moved[0] / seconds, "B/s"),
+        ("network.sent", moved[8] / seconds, "B/s"),
+        ("network.packets_received", moved[1] / seconds, "1/s"),
+        ("network.packets_sent", moved[9] / seconds, "1/s"),
+        ("network.errors", (moved[2] + moved[10]) / seconds, "1/s"),
+        ("network.drops", (moved[3] + moved[11]) / seconds, "1/s"),
+    ]
+
+
+def _counts(reading: Reading) -> Mapping[str, tuple[int, ...]]:
+    found = {}
+    for line in reading.lines:
+        words = line.split()
+        if len(words) == _COLUMNS + 1 and words[0].endswith(":") and all(map(is_count, words[1:])):
+            found[words[0][:-1]] = tuple(map(int, words[1:]))
+    return found

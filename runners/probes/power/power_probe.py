@@ -1,0 +1,202 @@
+"""The `power` probe: the watts of hosts, by their meters.
+
+A host, or the whole hardware of a shared meter, has one job that reads all its meters and adds their watts. Lines of
+`@ 0`, `@ 1` separate the outputs of several meters. A reading with a failure, or below zero, is a gap without a
+sample; the meter's words are in the probe's output. A job on the controller outlives it as any job does, and ends by
+itself when its directory goes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+from benchbrief.compiler.extensions.registry import METER_SPECS
+from benchbrief.compiler.planning.plan import Probe
+from benchbrief.runners.errors import BadOutput, RunnerError
+from benchbrief.runners.jobs.tasks import Job, JobOutput
+from benchbrief.runners.measurement.measurement import Sample
+from benchbrief.runners.meters.meter_base import CountingMeter, PowerMeter, RecordedMeter, SampledMeter
+from benchbrief.runners.meters.meter_complaints import below_zero_words, complaint
+from benchbrief.runners.meters.meter_points import points
+from benchbrief.runners.plugins import meter_kind
+from benchbrief.runners.probes.probe_base import Reading, last_words, moments, readings, recent
+from benchbrief.runners.seams import Node, Transport
+
+_TRY_S = 60.0
+"""In seconds. The first reading of a BMC by Redfish takes several requests, each of which may take seconds."""
+_MARGIN_S = 60.0
+"""How much of a log is kept from before the measurement, in seconds by the controller's clock."""
+
+
+class Power:
+    """Watts of a node, or of hardware with shared meters; see `seams.ProbeKind` and `seams.ReadsAfter`."""
+
+    name: ClassVar[str] = "power"
+
+    def job(self, probe: Probe, node: Node) -> Job:
+        found = points(node)
+        meter = meter_kind(found[0].meter.kind)
+        if not isinstance(meter, SampledMeter):
+            raise RunnerError(
+                f"`{found[0].meter.kind}` has only a log ({found[0].meter.origin})", "ask the authors of its package"
+            )
+        return meter.job(probe, found, node)
+
+    def job_after(self, probe: Probe, node: Node, window: tuple[float, float]) -> Job:
+        found = points(node)
+        meter = meter_kind(found[0].meter.kind)
+        if not isinstance(meter, RecordedMeter):
+            raise RunnerError(
+                f"`{found[0].meter.kind}` keeps no log ({found[0].meter.origin})", "ask the authors of its package"
+            )
+        return meter.job_after(found, window[0] - _MARGIN_S, window[1])
+
+    def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
+        of = _of(probe, output)
+        read = _watts(probe, output, window)
+        known = tuple(
+            Sample("power", of, "", each.time, each.watts, "W", each.seconds) for each in read if each.watts is not None
+        )
+        if read and not known:
+            raise BadOutput(
+                f"none of {len(read)} readings of power of {of} is a number of watts: {_why(read, output)}",
+                f"Look at the probe's output in {output.directory}.",
+            )
+        return known
+
+    def now(self, probe: Probe, text: str) -> Mapping[str, float]:
+        """See `seams.TellsNow`. The meter's name is in the header, so the last reading has to be enough."""
+        for reading in recent(text)[-1:]:
+            watts = [next(_any(each), None) for each in _apart(reading)]
+            known = [each for each in watts if each is not None and each >= 0]
+            if known and len(known) == len(watts):
+                return {"power": sum(known)}
+        return {}
+
+    def gaps(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> str:
+        read = _watts(probe, output, window)
+        failed = sum(each.watts is None for each in read)
+        if not failed:
+            return ""
+        return f"{failed} of {len(read)} readings of power of {_of(probe, output)} failed: {_why(read, output)}"
+
+
+def _of(probe: Probe, output: JobOutput) -> str:
+    """Return what the watts are the power of: a host, or the hardware of a shared meter."""
+    return probe.options.get("of", output.host)
+
+
+# --- what they said ----------------------------------------------------------------------------------------------
+
+
+class _Read(NamedTuple):
+    """A reading at a time, or over the `seconds` up to it. `watts` is None for a failed one."""
+
+    time: float
+    watts: float | None
+    seconds: float = 0.0
+    below_zero: float | None = None
+
+
+def _watts(probe: Probe, output: JobOutput, window: tuple[float, float]) -> list[_Read]:
+    """Return the readings inside the window. Raises BadOutput."""
+    header, found = readings(output)
+    meter = _meter(header, output)
+    if isinstance(meter, CountingMeter):
+        moved = meter.moved(probe, output, header, found, window)
+        return [_Read(step.time, watts, step.inside) for step, watts in moved]
+    return [_read(time, meter, reading) for time, reading in moments(probe, output, found, window)]
+
+
+def _read(time: float, meter: PowerMeter, reading: Reading) -> _Read:
+    watts = _all(meter, reading)
+    below_zero = min(watts, default=0.0) < 0
+    return _Read(time, None if below_zero or not watts else sum(watts), 0.0, min(watts) if below_zero else None)
+
+
+def _why(read: Sequence[_Read], output: JobOutput) -> str:
+    """Return why readings failed, by the last failed one."""
+    below_zero = [each.below_zero for each in read if each.below_zero is not None]
+    return below_zero_words(below_zero[-1]) if below_zero else last_words(output)
+
+
+def _meter(header: Sequence[str], output: JobOutput) -> PowerMeter:
+    """Return the meter of an output. Raises BadOutput where the output names none."""
+    kind = next((line.removeprefix("meter ") for line in header if line.startswith("meter ")), "")
+    if METER_SPECS.find(kind) is None:
+        raise BadOutput(f"the power probe on {output.host} does not say how it reads")
+    return meter_kind(kind)
+
+
+def _all(meter: PowerMeter, reading: Reading) -> list[float]:
+    """Return the watts of everything that was read together; none when one of them has none."""
+    watts = [meter.watts(each) for each in _apart(reading)]
+    known = [each for each in watts if each is not None]
+    return known if len(known) == len(watts) else []
+
+
+def _apart(reading: Reading) -> Iterator[Reading]:
+    lines: list[str] = []
+    begun = False
+    for line in reading.lines:
+        if re.fullmatch(r"@ \d{1,4}", line):
+            if begun:
+                yield Reading(reading.time, tuple(lines))
+            begun, lines = True, []
+        else:
+            lines.append(line)
+    yield Reading(reading.time, tuple(lines))
+
+
+def _any(reading: Reading) -> Iterator[float]:
+    """Return the watts by any of benchbrief's own meters."""
+    found = (meter_kind(name).watts(reading) for name in METER_SPECS.own)
+    return (watts for watts in found if watts is not None)
+
+
+# --- once, before anything is measured -----------------------------------------------------------------------------
+
+
+def try_meter(node: Node, transport: Transport) -> float | None:
+    """Read the node's power once, as the probe will; None when a log is not there yet: it may come with the run.
+
+    Raises RunnerError, with the meter's words and the place of its line in the spec, when it can't be read.
+    """
+    found = points(node)
+    meter = meter_kind(found[0].meter.kind)
+    probe = Probe(name="power", every_s=0.3, hosts=(node.host.id,), origin=found[0].meter.origin)
+    job = meter.trial(probe, found, node)
+    with tempfile.TemporaryDirectory(prefix="benchbrief-") as folder:
+        running = transport.start(job)
+        ended = running.wait(_TRY_S)
+        if not ended:
+            running.stop()
+        output = running.collect(Path(folder) / "tried")
+        running.discard()
+        if isinstance(meter, RecordedMeter) and output.exit_code == _NOT_YET:
+            return None
+        try:
+            read = _once(probe, output)
+        except BadOutput:
+            read = None
+        if read is None or read.watts is None:
+            raise complaint(meter, node, output, ended, read.below_zero if read else None)
+    return read.watts
+
+
+_NOT_YET = 3
+"""The exit code of a sampler that found no log."""
+
+
+def _once(probe: Probe, output: JobOutput) -> _Read | None:
+    header, found = readings(output)
+    meter = _meter(header, output)
+    if isinstance(meter, CountingMeter):
+        moved = meter.moved(probe, output, header, found, (0.0, math.inf))
+        return next((_Read(step.time, watts) for step, watts in moved), None)
+    return _read(found[-1].time, meter, found[-1])

@@ -1,0 +1,240 @@
+"""Probes: samplers that run beside the measurement. Each is a small shell loop on the host and a parser here.
+
+The loop prints blocks, so that one cut off by its end is not taken for whole:
+
+    disks nvme0n1 nvme1n1           what the probe found out at its start
+    = 1795184780.123456789 812.54   the host's clock, and its time since boot, which no step of the clock changes
+    ...                             what was read
+    .
+
+Probes that read the kernel's files and sample as often share one loop on their host: see `FileReads`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from benchbrief.compiler.planning.plan import Probe
+from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.jobs.commands import quote, shell_line
+from benchbrief.runners.jobs.shell_scripts import read_script, with_values
+from benchbrief.runners.jobs.tasks import File, Job, JobOutput, Word
+
+_LONGEST_S = 24 * 3600.0
+"""A loop ends by itself after this long in seconds, or when its directory goes, so that none stays behind."""
+_MAX_LINE = 10_000
+_STEPPED_S = 0.25
+"""The clock was set when it and the time since boot differ by more than this. The kernel's slewing bends both alike.
+The time since boot has hundredths of a second, and a busy host may pause between the two readings."""
+_SLOW_S = 1.0
+"""How far apart two readings may always be, in seconds: a busy host is late without missing a reading."""
+
+_LOOP = read_script(__file__, "sampling_loop.sh")
+
+
+def is_count(word: str) -> bool:
+    """Return whether it is a number of the kernel's, which have a limited number of digits: Python refuses thousands
+    of them."""
+    return len(word) <= 20 and word.isdecimal()
+
+
+@dataclass(frozen=True)
+class FileReads:
+    """What a probe reads of the kernel's files: for each file, an awk statement that prints the wanted parts of its
+    lines.
+
+    `header` is a shell script that prints what does not change. When it fails, its output is the probe's failure. A
+    missing file is left out.
+    """
+
+    files: Mapping[str, str]
+    header: str = ""
+
+
+@runtime_checkable
+class ReadsFiles(Protocol):
+    """A probe kind that can share another's loop: its parser finds its own lines among the others'."""
+
+    def reads(self, probe: Probe) -> FileReads: ...
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read at one moment, by the host's clock as it was when the probe began."""
+
+    time: float
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Two consecutive readings, with some of their time inside the window.
+
+    `time` is the end of that part, in seconds from the start of the window, and `inside` its length.
+    """
+
+    before: Reading
+    after: Reading
+    time: float
+    inside: float
+
+    @property
+    def seconds(self) -> float:
+        return self.after.time - self.before.time
+
+
+def sampling_job(
+    probe: Probe,
+    read: str,
+    header: str = "",
+    env: Mapping[str, Word] | None = None,
+    files: tuple[File, ...] = (),
+    rounds: int | None = None,
+    figures: tuple[str, ...] = (),
+    counts: bool = False,
+) -> Job:
+    """Return the job of a probe. `read` is a shell command that prints one reading, `header` one that prints what
+    does not change.
+
+    It reads until it is stopped, or `rounds` times; with `counts`, once more when it is stopped. `files` are written
+    into the job's directory; for `figures`, see `tasks.Job`.
+    """
+    every = round(probe.every_s * 1e9)
+    most = rounds or math.ceil(_LONGEST_S / probe.every_s)
+    loop = with_values(_LOOP, every=str(every), rounds=str(most), counts="yes" if counts else "")
+    line = f"header() {{\n:\n{header}\n}}\nread_all() {{\n{read}\n}}\n{loop}"
+    command = replace(shell_line(line), env=env or {})
+    return Job(f"{probe.name} probe", command, timeout_s=_LONGEST_S, files=files, background=True, figures=figures)
+
+
+def reading_job(probes: Sequence[tuple[Probe, FileReads]]) -> Job:
+    """Return one loop for all of these probes, which sample one host equally often: three short processes for each
+    reading."""
+    rules: dict[str, dict[str, None]] = {}
+    headers = []
+    for probe, reads in probes:
+        if reads.header:
+            headers.append(f"(\n{reads.header}\n) 2>&1 || echo {quote(f'{_FAILED}{probe.name}')}")
+        for path, rule in reads.files.items():
+            rules.setdefault(path, {})[rule] = None
+    program = "\n".join(f'FILENAME == "{path}" {{ {"; ".join(each)} }}' for path, each in rules.items())
+    # A file that can be opened but not read (pressure, when the kernel does not count it) would end awk.
+    # A shell's `read` takes single bytes, and /proc/sys gives its numbers only to the first read of a file.
+    there = f'f=; for p in {" ".join(rules)}; do cat "$p" >/dev/null 2>&1 && f="$f $p"; done'
+    read = f"awk {quote(program)} $f </dev/null"
+    job = sampling_job(probes[0][0], read, "\n".join([*headers, there]), counts=True)
+    return replace(job, name=f"{', '.join(probe.name for probe, _ in probes)} probe")
+
+
+_FAILED = "failed: "
+
+
+def readings(output: JobOutput, probe: str = "") -> tuple[list[str], list[Reading]]:
+    """Return the header's lines, and the complete readings in order of time. Raises BadOutput.
+
+    `probe` selects the header where one loop reads for several. Setting the clock meanwhile does not move the
+    readings: they follow the time since boot.
+    """
+    header: list[str] = []
+    found: list[tuple[float, float | None, tuple[str, ...]]] = []
+    times: tuple[float, float | None] | None = None
+    lines: list[str] = []
+    for line in _lines(output.stdout):
+        if line.startswith("= "):
+            match = re.fullmatch(r"= (\d{1,12}(?:\.\d{0,9})?)(?: (\d{1,12}\.\d{1,3}))?", line)
+            times, lines = (float(match[1]), float(match[2]) if match[2] else None) if match else None, []
+        elif line == ".":
+            if times is not None:
+                found.append((*times, tuple(lines)))
+            times = None
+        elif found or times is not None:
+            lines.append(line)
+        else:
+            header.append(line)
+    if f"{_FAILED}{probe}" in header:
+        why = header[header.index(f"{_FAILED}{probe}") - 1]
+        raise BadOutput(f"the {probe} probe can't read on {output.host}: {why[:200]}", "Run its command.txt by hand.")
+    steady = list(_steadied(found, output.booted))
+    if not steady:
+        raise BadOutput(f"the probe printed no reading: {last_words(output)}", "Run its command.txt by hand.")
+    return header, steady
+
+
+def _steadied(found: Sequence[tuple[float, float | None, tuple[str, ...]]], booted: float | None) -> Iterator[Reading]:
+    """Return the readings in rising order of time; after a step of the clock, by the time since boot.
+
+    `booted` is the job's. Journals of earlier versions have none, and the first readings replace it.
+    """
+    first = [at - up for at, up, _ in found[:5] if up is not None]
+    base = booted if booted is not None else statistics.median(first) if first else None
+    last = -math.inf
+    for at, up, lines in found:
+        stepped = base + up if base is not None and up is not None else at
+        time = stepped if abs(at - stepped) > _STEPPED_S else at
+        if time > last:
+            last = time
+            yield Reading(time, lines)
+
+
+def longest_step(every_s: float) -> float:
+    """Return the longest time between two readings, in seconds, without a missed one. The values in a longer gap are
+    unknown, and are not filled."""
+    return max(2.5 * every_s, every_s + _SLOW_S)
+
+
+def recent(text: str) -> list[Reading]:
+    """Return the complete readings at the end of a probe's output, which may begin and end anywhere, in order of
+    time."""
+    blocks = re.finditer(r"^= (\d{1,12}(?:\.\d{0,9})?)(?: [\d.]{1,16})?\n((?:(?!= |\.$).*\n)*)\.$", text, re.MULTILINE)
+    return [Reading(float(match[1]), tuple(match[2].splitlines())) for match in blocks]
+
+
+def steps(probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]) -> Iterator[Step]:
+    """Return the intervals between readings, without gaps, as far as they are inside the window.
+
+    An interval across an end of the window has the rate of the whole interval: the counters are interpolated at the
+    end. Raises BadOutput when none of the window was sampled.
+    """
+    _require_some(probe, output, found, window)
+    start, end = window
+    for before, after in pairwise(found):
+        inside = min(after.time, end) - max(before.time, start)
+        if inside > 0 and after.time - before.time <= longest_step(probe.every_s):
+            yield Step(before, after, min(after.time, end) - start, inside)
+
+
+def moments(
+    probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]
+) -> Iterator[tuple[float, Reading]]:
+    """Return the readings inside the window, each with its seconds from the window's start. Raises as `steps` does."""
+    _require_some(probe, output, found, window)
+    yield from ((reading.time - window[0], reading) for reading in found if window[0] <= reading.time <= window[1])
+
+
+def _require_some(probe: Probe, output: JobOutput, found: list[Reading], window: tuple[float, float]) -> None:
+    start, end = window
+    if found[0].time >= end or found[-1].time <= start:
+        raise BadOutput(
+            f"the {probe.name} probe ran from {found[0].time - start:.1f} s to {found[-1].time - start:.1f} s of the "
+            f"measurement, which took {end - start:.1f} s: {last_words(output)}",
+            f"Look at the probe's stderr in {output.directory}.",
+        )
+
+
+def _lines(path: Path) -> Iterator[str]:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        while line := file.readline(_MAX_LINE):
+            yield line.rstrip("\n")
+
+
+def last_words(output: JobOutput) -> str:
+    with output.stderr.open("rb") as file:
+        text = file.read(2000).decode("utf-8", "replace").strip()
+    return text.splitlines()[-1][:200] if text else "it said nothing of why"

@@ -1,0 +1,41 @@
+"""The output format of every sampler: blocks with a time each, as the probes' shell loops print (see
+`runners/probes`)."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable
+
+
+def head(line: str) -> None:
+    """Print a line that does not change."""
+    print(line, flush=True)
+
+
+def block(at: float, watts: Iterable[float | None], up: float | None = None) -> None:
+    """Print one reading: the watts of each thing, None when there were none. `up` is in seconds since boot."""
+    values = list(watts)
+    print(f"= {at:.9f}{f' {up:.2f}' if up is not None else ''}")
+    for number, each in enumerate(values):
+        if len(values) > 1:
+            print(f"@ {number}")
+        if each is not None:
+            print(f"{each:.6f}")
+    print(".", flush=True)
+
+
+def fail(text: str) -> None:
+    """Print an error to standard error, on one line."""
+    print(" ".join(text.split())[:500], file=sys.stderr, flush=True)
+
+
+def number(value: object) -> float | None:
+    """Return a number from JSON or text; None for anything else. Negative watts are refused where they are read."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) else None

@@ -1,0 +1,176 @@
+"""Repeats that end when the mean is known well enough: which cells are no longer needed.
+
+Everything is decided by what the journal says of the cells, so that a resumed run decides as the interrupted one
+did. The repeats of a point count in the plan's order. They end after the first repeat that, together with those
+before it, satisfies the rule (`plan.Confident`). A failed repeat does not count, and is not waited for.
+
+When measured in turns (`interleaved`), the hardware of one lane ends together, after the first round in which all
+of it is confident. Otherwise drift would affect only the one that continues alone. Hardware on its own hosts has
+its own lane, takes no turns, and decides for itself.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from benchbrief.compiler.messages.text import Figure, share_figure
+from benchbrief.compiler.planning.plan import Cell, Confident, Experiment, Plan
+from benchbrief.runners.execution.shared_hosts import lanes
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.cell_history import CellHistory
+from benchbrief.runners.journal.controller_clock import now
+from benchbrief.runners.journal.run_record import RunRecord
+from benchbrief.runners.measurement.confidence_interval import half_width
+from benchbrief.runners.messages.run_messages import say
+
+
+@dataclass
+class _Repeats:
+    """The repeats of one point on one hardware, in the plan's order. `verdicts` are those of cells that have ended."""
+
+    cells: list[Cell] = field(default_factory=list)
+    verdicts: dict[str, j.CellEnded] = field(default_factory=dict)
+    skipped: set[str] = field(default_factory=set)
+
+    @property
+    def taken_out(self) -> bool:
+        """Return whether no repeat is needed, because a search ended before this point."""
+        return self.cells[0].id in self.skipped
+
+    def rates(self, count: int) -> list[float] | None:
+        """Return the throughputs of the good repeats among the first `count`; None until all of those have ended."""
+        first = [self.verdicts.get(cell.id) for cell in self.cells[:count]]
+        if None in first:
+            return None
+        return [each.ops_per_s for each in first if each and each.status == "ok" and each.ops_per_s is not None]
+
+
+@dataclass
+class _Group:
+    """What ends together: a point's repeats on each hardware that takes turns. `end` is how many were needed."""
+
+    experiment: Experiment
+    rule: Confident
+    repeats: dict[str, _Repeats] = field(default_factory=dict)
+    """By hardware."""
+    end: int | None = None
+    told: bool = False
+
+    def decide(self) -> None:
+        going_on = [each for each in self.repeats.values() if not each.taken_out]
+        for count in range(self.rule.at_least, self.experiment.repeats) if self.end is None and going_on else ():
+            rates = [each.rates(count) for each in going_on]
+            if None in rates:
+                return
+            if all(self._confident(each) for each in rates if each is not None):
+                self.end = count
+                return
+
+    def _confident(self, rates: list[float]) -> bool:
+        width = half_width(rates)
+        return len(rates) >= self.rule.at_least and width is not None and width <= self.rule.within
+
+    def reason(self) -> str:
+        """Return why the repeats after `end` are not needed."""
+        widths = [half_width(each.rates(self.end or 0) or []) for each in self.repeats.values() if not each.taken_out]
+        widest = max((width for width in widths if width is not None), default=0.0)
+        return say.repeats_enough(n=self.end, width=share_figure(widest, 1), wanted=self._wanted)
+
+    def unconfident(self) -> Iterator[str]:
+        """Yield remarks on hardware whose repeats are all done, but not close enough to each other."""
+        most = self.experiment.repeats
+        for hardware, each in self.repeats.items():
+            rates = each.rates(most)
+            if rates is None or self._confident(rates):
+                continue
+            width = half_width(rates)
+            about = {"point": each.cells[0].id.rpartition("/")[0], "hardware": hardware, "n": len(rates)}
+            about["wanted"] = self._wanted
+            if width is None:
+                yield say.repeats_unknown(**about)
+            else:
+                yield say.repeats_wide(**about, width=share_figure(width, 1))
+
+    @property
+    def _wanted(self) -> Figure:
+        return Figure(self.rule.within, f"{100 * self.rule.within:g} %")
+
+
+class RepeatsUntil:
+    """The repeats of a run that may end early, shared by its lanes. Those of one group are in one lane of the plan.
+
+    `record` is the run so far, in which the cells of `done` are good or not needed. `tell` writes to it.
+    """
+
+    def __init__(self, plan: Plan, record: RunRecord, done: set[str], tell: Callable[[j.AnyRecord], None]) -> None:
+        self._tell = tell
+        self._lock = threading.Lock()
+        """A resumed run has lanes of the remaining cells, so that one group's cells may be in several."""
+        self._groups: dict[tuple[object, ...], _Group] = {}
+        self._of: dict[str, tuple[_Group, _Repeats]] = {}
+        self._sort(plan)
+        for cell_id, (_, repeats) in self._of.items():
+            history = record.cells.get(cell_id, CellHistory())
+            if history.ended is not None and cell_id in done:
+                repeats.verdicts[cell_id] = history.ended
+            if history.skipped is not None:
+                repeats.skipped.add(cell_id)
+        for group in self._groups.values():
+            for each in group.repeats.values():
+                if each.skipped and not each.taken_out:
+                    group.end = next(n for n, cell in enumerate(each.cells) if cell.id in each.skipped)
+            group.decide()
+
+    def _sort(self, plan: Plan) -> None:
+        if not any(experiment.confident for experiment in plan.experiments.values()):
+            return
+        for number, lane in enumerate(lanes(plan.cells)):
+            for cell in lane:
+                experiment = plan.experiments[cell.experiment]
+                if experiment.confident is None:
+                    continue
+                # A knee that is not found yet is one point of the plan, although its value differs between hardware.
+                by = number if experiment.order == "interleaved" else cell.hardware
+                place = (cell.experiment, by, cell.workload, cell.threads, cell.target)
+                group = self._groups.setdefault(place, _Group(experiment, experiment.confident))
+                repeats = group.repeats.setdefault(cell.hardware, _Repeats())
+                repeats.cells.append(cell)
+                self._of[cell.id] = group, repeats
+
+    def not_needed(self, cell: Cell) -> str:
+        """Return why a cell need not be measured; "" when it must."""
+        if cell.id not in self._of:
+            return ""
+        group, repeats = self._of[cell.id]
+        with self._lock:
+            if group.end is None or cell.id in [each.id for each in repeats.cells[: group.end]]:
+                return ""
+            return group.reason()
+
+    def skipped(self, cell: Cell) -> None:
+        """Record that a cell is not run, for example because its search is over."""
+        if cell.id in self._of:
+            with self._lock:
+                self._of[cell.id][1].skipped.add(cell.id)
+
+    def ended(self, cell: Cell, verdict: j.CellEnded) -> None:
+        """Record a cell's final verdict. Call it once the verdict is in the journal."""
+        if cell.id not in self._of:
+            return
+        group, repeats = self._of[cell.id]
+        with self._lock:
+            repeats.verdicts[cell.id] = verdict
+            group.decide()
+            over = group.end is None and not group.told and self._all_ended(group)
+            texts = tuple(group.unconfident()) if over else ()
+            group.told = group.told or bool(texts)
+        for text in texts:
+            origin = str(group.experiment.origin)
+            self._tell(j.Remark(at=now(), severity="warning", text=text, origin=origin))
+
+    @staticmethod
+    def _all_ended(group: _Group) -> bool:
+        most = group.experiment.repeats
+        return all(each.taken_out or each.rates(most) is not None for each in group.repeats.values())

@@ -1,0 +1,283 @@
+"""The simulated load generator: its input (a `Task`), and what it reports as measured (a `Told`).
+
+Both are kept as JSON beside each other in the run's raw outputs. The simulated driver reads them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import TypeAdapter
+
+from benchbrief.runners.simulated.latency_distribution import Counts, Latencies, edge
+from benchbrief.runners.simulated.queueing_model import Machine, Network, demand_of, mixed
+
+SPREAD = 0.02
+"""How much repeats differ: the standard deviation of the logarithm of a cell's speed."""
+_JITTER = 0.01
+"""How much throughput differs between intervals."""
+_COLD, _WARMING_S = 0.3, 60.0
+"""A cold system is slower by this share, and warms up exponentially with this time constant, in seconds."""
+_INTERVALS = 60
+"""The most intervals that a simulated cell reports: one for each sixtieth of its time, or for each second."""
+_NEARLY = 0.999
+
+
+@dataclass(frozen=True)
+class Task:
+    """One load generator's part of a cell's load. With `step` load it fills the database. Times are in seconds.
+
+    `threads` and `target` are its own, `all_threads` and `all_target` those of all load generators. `limit` ends it
+    after so many operations. `mix` are the shares of the operations. `beside` is the operation of one more thread,
+    which no throughput counts. `intended`: latencies are also counted from
+    when operations are due. `errors` is the share of operations that fail. `failing` names hosts; one of them
+    fails the whole task.
+    """
+
+    step: Literal["load", "measure"]
+    cell: str
+    hash: str
+    seed: int
+    tool: str
+    nodes: tuple[str, ...]
+    machine: Machine
+    remote: bool
+    mix: dict[str, float]
+    threads: int
+    all_threads: int
+    warm_up_s: float = 0.0
+    measure_s: float = 0.0
+    phases: int = 1
+    target: float | None = None
+    all_target: float | None = None
+    limit: int | None = None
+    beside: str | None = None
+    intended: bool = False
+    errors: float = 0.0
+    failing: tuple[str, ...] = ()
+    format: Literal["benchbrief-simulation-1"] = "benchbrief-simulation-1"
+
+
+@dataclass(frozen=True)
+class ToldOperation:
+    """As in `runners/measurement/measurement.py`, with bucket counts as in `latency_distribution.py`."""
+
+    operation: str
+    kind: Literal["service", "intended"]
+    count: int
+    errors: int
+    mean_s: float
+    buckets: Counts
+    in_total: bool = True
+
+    @property
+    def min_s(self) -> float | None:
+        return edge(self.buckets[0][0]) if self.buckets else None
+
+    @property
+    def max_s(self) -> float | None:
+        return edge(self.buckets[-1][0] + 1) if self.buckets else None
+
+
+@dataclass(frozen=True)
+class ToldPhase:
+    seconds: float
+    count: int
+    errors: int
+    operations: tuple[ToldOperation, ...]
+
+
+@dataclass(frozen=True)
+class Told:
+    """A simulated tool's report. `phases` follow each other from `began_at`, the end of the warm-up.
+
+    `began_at` is in epoch seconds by the simulated clock. `intervals` are consecutive pairs of seconds and
+    operations from there on.
+    """
+
+    began_at: float
+    phases: tuple[ToldPhase, ...]
+    intervals: tuple[tuple[float, int], ...]
+    format: Literal["benchbrief-simulation-1"] = "benchbrief-simulation-1"
+
+    @property
+    def seconds(self) -> float:
+        return sum(phase.seconds for phase in self.phases)
+
+    @property
+    def count(self) -> int:
+        return sum(phase.count for phase in self.phases)
+
+
+TASK: TypeAdapter[Task] = TypeAdapter(Task)
+TOLD: TypeAdapter[Told] = TypeAdapter(Told)
+
+
+@dataclass(frozen=True)
+class Busy:
+    """What a load does to each node while it runs: rates a second at one node, and shares of its stations' time."""
+
+    operations: Mapping[str, float]
+    reads: float
+    writes: float
+    cores: float
+    cpu: float
+    disk: float
+
+
+def chance(*of: object) -> random.Random:
+    """Return a random generator that is the same for the same cell, whenever and wherever it is simulated."""
+    digest = hashlib.sha256(":".join(map(str, of)).encode()).digest()
+    return random.Random(int.from_bytes(digest[:8], "big"))  # noqa: S311  # repeatable, not secret
+
+
+def warmth(start: float, end: float) -> float:
+    """Return the mean share of the full speed between two times after a cold start, in seconds."""
+    if end <= start:
+        return 1.0 - _COLD * math.exp(-start / _WARMING_S)
+    moved = math.exp(-start / _WARMING_S) - math.exp(-end / _WARMING_S)
+    return 1.0 - _COLD * _WARMING_S * moved / (end - start)
+
+
+class Load:
+    """A task while it runs. Rates are in operations per second."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        network = Network(task.machine, len(task.nodes), mixed(task.mix), task.remote)
+        self._full = network.at(task.all_threads)
+        # Each repeat differs, but all load generators of the cell have the same speed.
+        self._speed = math.exp(SPREAD * chance(task.seed, task.hash).gauss(0.0, 1.0))
+        self._share = task.threads / task.all_threads
+        warm = self.warmth(task.warm_up_s, task.warm_up_s + task.measure_s)
+        self._point = self._full
+        if task.all_target is not None:
+            self._point = network.offered(task.all_target / (self._speed * warm), task.all_threads)
+
+    def warmth(self, start: float, end: float) -> float:
+        return 1.0 if self.task.step == "load" else warmth(start, end)
+
+    def capacity(self, start: float, end: float) -> float:
+        """Return the rate that this load generator could reach between two times after its start."""
+        return self._full.ops_per_s * self._speed * self._share * self.warmth(start, end)
+
+    def rate(self, start: float, end: float) -> float:
+        """Return the rate that it reaches."""
+        capacity = self.capacity(start, end)
+        return capacity if self.task.target is None else min(capacity, self.task.target)
+
+    @property
+    def seconds(self) -> float:
+        """Return how long it measures."""
+        task = self.task
+        rate = self.rate(task.warm_up_s, task.warm_up_s + task.measure_s)
+        needed = task.limit / rate if task.limit else math.inf
+        return needed if task.step == "load" else min(task.measure_s, needed)
+
+    def told(self, started_at: float) -> Told:
+        start, seconds = self.task.warm_up_s, self.seconds
+        step = seconds / self.task.phases
+        phases = tuple(self._phase(start + i * step, start + (i + 1) * step) for i in range(self.task.phases))
+        whole = sum(phase.count for phase in phases)
+        return Told(started_at + start, phases, tuple(self._intervals(start, seconds, whole)))
+
+    def _phase(self, start: float, end: float) -> ToldPhase:
+        rate = self.rate(start, end)
+        done, errors, found = 0, 0, []
+        for operation, share in self.task.mix.items():
+            asked = round(rate * share * (end - start))
+            failed = round(asked * self.task.errors)
+            done, errors = done + asked - failed, errors + failed
+            found.append((operation, asked - failed, failed))
+        rows = [row for row in _rows(found) if row[1] or row[2]]
+        operations = [self._service(*row, self._latencies(row[0], start, end)) for row in rows]
+        if self.task.target is not None and self.task.intended:
+            operations += [self._intended(name, count, start, end) for name, count, _ in rows]
+        return ToldPhase(end - start, done, errors, (*operations, *self._beside(start, end)))
+
+    @staticmethod
+    def _service(operation: str, count: int, errors: int, latencies: Latencies) -> ToldOperation:
+        in_total = operation != "read_modify_write"
+        buckets = latencies.counts(count)
+        return ToldOperation(operation, "service", count, errors, latencies.mean_s, buckets, in_total)
+
+    def _latencies(self, operation: str, start: float, end: float) -> Latencies:
+        slower = 1.0 / (self._speed * self.warmth(start, end))
+        cpu, disk, network = self._point.residence(demand_of(operation))
+        return Latencies(cpu * slower, disk * slower, network * slower)
+
+    def _intended(self, operation: str, count: int, start: float, end: float) -> ToldOperation:
+        """Return intended latency: service time, the wait for a free thread, and the lag behind the schedule.
+
+        The wait follows Sakasegawa's formula for a queue with several servers (1977). The lag grows from the load's
+        start when the offered load is too high.
+        """
+        offered, capacity = self.task.target or 0.0, self.capacity(start, end)
+        service = self._latencies(operation, start, end)
+        busy = min(offered / capacity, _NEARLY)
+        threads = self.task.threads
+        wait = service.mean_s / threads * busy ** (math.sqrt(2 * (threads + 1)) - 1) / (1 - busy)
+        behind = max(0.0, 1.0 - capacity / offered)
+        latencies = Latencies(
+            max(service.first_s, service.second_s) + wait,
+            min(service.first_s, service.second_s),
+            service.fixed_s,
+            start * behind,
+            end * behind,
+        )
+        buckets = latencies.counts(count)
+        return ToldOperation(operation, "intended", count, 0, latencies.mean_s, buckets, in_total=False)
+
+    def _beside(self, start: float, end: float) -> Iterator[ToldOperation]:
+        """Yield the operation of one more thread, which `busy` does not count."""
+        if self.task.beside:
+            mean = self._latencies(self.task.beside, start, end).mean_s
+            count = round((end - start) / mean)
+            yield ToldOperation(self.task.beside, "service", count, 0, mean, (), in_total=False)
+
+    def _intervals(self, start: float, seconds: float, whole: int) -> Iterator[tuple[float, int]]:
+        number = max(1, min(_INTERVALS, math.floor(seconds)))
+        step = seconds / number
+        jitter = chance(self.task.seed, self.task.hash, self.task.cell, "intervals")
+        rates = [
+            self.rate(start + i * step, start + (i + 1) * step) * max(0.0, 1 + _JITTER * jitter.gauss(0.0, 1.0))
+            for i in range(number)
+        ]
+        total, before, counted = sum(rates), 0.0, 0
+        for rate in rates:
+            before += rate
+            upto = round(whole * before / total) if total > 0 else 0
+            yield step, upto - counted
+            counted = upto
+
+    def busy(self) -> Busy:
+        """Return the mean load of this load generator's part on each node."""
+        task = self.task
+        rate = self.rate(task.warm_up_s, task.warm_up_s + self.seconds) / len(task.nodes)
+        demand, machine = mixed(task.mix), task.machine
+        reads, writes, cores = rate * demand.reads, rate * demand.writes, rate * demand.cpu_s / self._speed
+        return Busy(
+            {operation: rate * share for operation, share in task.mix.items()},
+            reads,
+            writes,
+            min(machine.cores, cores),
+            min(1.0, cores / machine.cores),
+            min(1.0, (reads + writes) * machine.disk_latency / machine.disk_queue / self._speed),
+        )
+
+
+def _rows(found: list[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
+    """Count as YCSB does: the halves of a read-modify-write also count as reads and updates."""
+    both = next(((count, failed) for operation, count, failed in found if operation == "read_modify_write"), None)
+    if both is None:
+        return found
+    rows = {operation: (count, failed) for operation, count, failed in found}
+    for half in ("read", "update"):
+        count, failed = rows.get(half, (0, 0))
+        rows[half] = (count + both[0], failed)
+    return [(operation, *numbers) for operation, numbers in rows.items()]

@@ -1,0 +1,1 @@
+"""Resuming and stopping runs, and reusing earlier results."""

@@ -1,0 +1,160 @@
+"""Ending a run from outside: its controller is asked to stop, or its hosts are cleaned up when it has none."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.hosts.fan_out import fan_out
+from benchbrief.runners.hosts.host_connections import CONTROLLER
+from benchbrief.runners.hosts.live_controllers import find_driving_processes
+from benchbrief.runners.hosts.orphans import Listed, list_leftovers
+from benchbrief.runners.jobs.detached_jobs import end_leftovers
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.controller_clock import now
+from benchbrief.runners.journal.journal_file import is_being_written
+from benchbrief.runners.journal.journal_writer import Journal
+from benchbrief.runners.journal.run_folder import load_plan
+from benchbrief.runners.journal.run_identity import copied_from, has_identity, run_name
+from benchbrief.runners.journal.run_record import RunRecord, read_run
+from benchbrief.runners.seams import Transport
+from benchbrief.runners.takeover.rival_controllers import refuse_alive, refuse_driven_here
+from benchbrief.runners.transports.transport_base import JobTransport
+from benchbrief.runners.worlds.world_choice import world_of
+
+_LOOK_EVERY_S = 0.1
+_SAY_EVERY_S = 10.0
+
+
+class Found(NamedTuple):
+    """What was left on a host."""
+
+    host: str
+    left: Listed
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """How a run ended. `how`: its controller stopped it; it had none and was ended here; it had ended before.
+
+    `found` are its jobs and claims that were ended or removed here. `unclean` are the hosts that could not be
+    cleaned, each with the reason. `copied_from` is the run that this one is a copy of, and whose jobs are not
+    touched.
+    """
+
+    how: Literal["stopped", "cleaned", "ended"]
+    found: Sequence[Found] = ()
+    unclean: Mapping[str, Exception] = field(default_factory=dict)
+    copied_from: str = ""
+
+    @property
+    def jobs(self) -> int:
+        """Return how many of its jobs still ran."""
+        return sum(each.left.state == "running" for each in self.found)
+
+
+def stop_run(run_dir: Path, say: Callable[[str], None]) -> Stopped:
+    """End a run, and leave nothing of it on its hosts. Passes what it waits for to `say`. Raises RunnerError."""
+    if is_being_written(run_dir):
+        _ask(run_dir, say)
+        if read_run(run_dir).end is not None:
+            return Stopped("stopped")
+    return _clean_up(run_dir)
+
+
+def _ask(run_dir: Path, say: Callable[[str], None]) -> None:
+    """Ask the run's controller to stop, and wait until it has.
+
+    Does not use SIGINT: a script's shell starts background commands (`bench run ... &`) with that ignored.
+    """
+    pid = _controller(run_dir)
+    if pid is None:
+        raise RunnerError(
+            f"the process that drives {run_dir.name} was not found on this machine",
+            "it belongs to another user or machine: stop the run there",
+        )
+    try:
+        os.kill(pid, signal.SIGTERM)
+    except ProcessLookupError:
+        pass
+    except PermissionError:
+        raise RunnerError(
+            f"process {pid}, which drives {run_dir.name}, belongs to another user", "ask that user to stop it"
+        ) from None
+    started = said = time.monotonic()
+    say(f"asked process {pid} to stop")
+    while is_being_written(run_dir):
+        time.sleep(_LOOK_EVERY_S)
+        now = time.monotonic()
+        if now - said > _SAY_EVERY_S:
+            said = now
+            say(f"process {pid} is still stopping after {now - started:.0f} s; `kill -9 {pid}`, then the same again")
+
+
+def _controller(run_dir: Path) -> int | None:
+    """Return the process that writes the run's journal. A pid in the journal may be an old one."""
+    if sys.platform != "linux":
+        starts = read_run(run_dir).starts
+        return starts[-1].controller_pid if starts else None
+    return next((pid for pid, folder in find_driving_processes() if folder == run_dir.resolve()), None)
+
+
+def _clean_up(run_dir: Path) -> Stopped:
+    """End the jobs of a run without a controller, remove what it left on its hosts, and end its journal."""
+    plan = load_plan(run_dir)
+    journal = Journal(run_dir)  # so that nobody resumes it meanwhile
+    try:
+        record = journal.extend()
+        name = run_name(run_dir)
+        refuse_driven_here(name.owner)
+        end = partial(_end, name.owner, partial(_is_of_earlier_place, run_dir, record))
+        with world_of(run_dir, record.starts).hosts(plan, name) as hosts:
+            results = fan_out([*plan.hosts, CONTROLLER.id], lambda host_id: end(hosts[host_id]))
+        found = [Found(host_id, each) for host_id, left in results.items() if isinstance(left, list) for each in left]
+        unclean = {host_id: left for host_id, left in results.items() if isinstance(left, RunnerError)}
+        ended = not record.starts or record.end is not None
+        if not ended:
+            message = "ended by `bench stop`, as its controller was gone"
+            journal.write(j.RunEnded(at=now(), status="interrupted", message=message))
+        return Stopped("ended" if ended else "cleaned", found, unclean, copied_from(run_dir))
+    finally:
+        journal.close()
+
+
+def _end(owner: str, is_too: Callable[[Listed], bool], host: Transport) -> list[Listed]:
+    """End and remove the run's jobs and claims on a host, and return them. Raises HostError."""
+    if not isinstance(host, JobTransport):
+        return []
+    found = list_leftovers(host)
+    refuse_alive(host.host.id, found, owner)
+    owners = dict.fromkeys([owner, *(each.owner for each in found if is_too(each))])
+    for each in owners:
+        end_leftovers(host, owner=each, release=True)
+    return [each for each in found if each.owner in owners]
+
+
+def _is_of_earlier_place(run_dir: Path, record: RunRecord, left: Listed) -> bool:
+    """Return whether a job or claim is of this run, under an owner that came from its folder's earlier path or host
+    name.
+
+    Only runs of earlier versions have such an owner, until they are driven again.
+    """
+    if has_identity(run_dir):
+        return False
+    told = left.told
+    starts = [(start.run_id, start.controller_pid) for start in record.starts]
+    if (told.get("run"), told.get("pid")) not in starts:
+        return False
+    folder = Path(str(told.get("folder") or "/"))
+    with suppress(OSError, ValueError):
+        return folder.resolve() == run_dir.resolve() or not folder.is_dir()  # otherwise this run was copied from it
+    return False

@@ -1,0 +1,144 @@
+"""Taking over from a controller that was killed or stopped: what it left on the hosts is resumed, or ended.
+
+An attempt is resumed when nothing of it is lost. It must have been in its load, warm-up or measurement, and each
+job of that step must run, have ended by itself, or have been collected. When everything was collected, its outputs
+are read again. Any other attempt runs again from its first step, and its remains are ended before anything else
+begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from benchbrief.compiler.planning.plan import Cell
+from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.execution.attempt import StepJob
+from benchbrief.runners.execution.run_state import RunState
+from benchbrief.runners.execution.shared_hosts import lanes
+from benchbrief.runners.execution.step_jobs import jobs_of
+from benchbrief.runners.hosts.host_connections import CONTROLLER
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.cell_history import Left
+from benchbrief.runners.journal.controller_clock import now
+from benchbrief.runners.journal.run_folder import digests
+from benchbrief.runners.journal.run_record import LeftBehind
+from benchbrief.runners.messages.run_messages import say, say_step
+from benchbrief.runners.seams import Hosts, OutlivesController
+
+_AT_ONCE = 16
+"""How many hosts are asked at the same time."""
+
+
+def take_over(run: RunState, hosts: Hosts, earlier: LeftBehind) -> dict[str, Left]:
+    """Return the attempts to resume, by cell. Ends everything else that the run's controller left on the hosts."""
+    cells = {cell.id: cell for cell in run.plan.cells}
+    left = [each for each in earlier.attempts if each.cell in cells and each.cell not in run.done]
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="take-over") as pool:
+        reasons = list(pool.map(lambda each: why_not_resumable(each, cells[each.cell], run, hosts), left))
+        found = {each.cell: each for each, reason in zip(left, reasons, strict=True) if not reason}
+        kept = _kept_jobs(run, hosts, found, _started_engines(run, earlier))
+        list(pool.map(lambda host_id: _end_others(run, hosts, host_id, kept), hosts_of(run)))
+    for each, reason in zip(left, reasons, strict=True):
+        if reason:
+            text = say.run_again(n=each.attempt, cell=each.cell, said=reason)
+            run.journal.write(j.Remark(at=now(), severity="info", text=text))
+    return found
+
+
+def why_not_resumable(left: Left, cell: Cell, run: RunState, hosts: Hosts) -> str:
+    """Return why an attempt can't be resumed; "" when it can."""
+    if left.measurement != j.MEASUREMENT_VERSION:
+        return say.measures_otherwise()
+    step = left.current
+    if step is None or step == "prepare":
+        if step:
+            return say.interrupted_in(step=say_step(step))
+        return say.interrupted_between() if left.step else say.interrupted_before()
+    try:
+        jobs = jobs_of(run.world, cell, "measure" if step == "collect" else step)
+    except RunnerError as error:
+        return str(error)
+    for its in jobs:
+        record = left.output("measure" if step == "collect" else step, its.name, its.host)
+        if record is None and step == "collect":
+            return say.output_not_kept(job=_named(its))
+        reason = _why_lost(left, its, step, hosts) if record is None else _why_not_whole(record, its, run.run_dir)
+        if reason:
+            return reason
+    return ""
+
+
+def _why_not_whole(record: j.JobCollected, its: StepJob, run_dir: Path) -> str:
+    if record.exit_code is None and not its.is_probe:
+        return say.job_was_stopped(job=_named(its))
+    if digests(run_dir / record.directory) != record.files:
+        return say.output_changed(job=_named(its))
+    return ""
+
+
+def _why_lost(left: Left, its: StepJob, step: str, hosts: Hosts) -> str:
+    try:
+        state = hosts[its.at].find(its.key(left.cell, left.attempt, step))
+    except RunnerError as error:
+        return say.job_unknown(job=_named(its), said=error)
+    return {"running": "", "ended": "", "killed": say.job_was_killed(job=_named(its))}.get(
+        state or "", say.job_lost(job=_named(its))
+    )
+
+
+def _named(its: StepJob) -> str:
+    if its.is_probe:
+        return say.probe_on(probe=its.name.split(":")[1], host=its.host)
+    return say.job_on(step=say_step(its.name), host=its.host)
+
+
+def _started_engines(run: RunState, earlier: LeftBehind) -> set[str]:
+    """Return the databases whose engines the last controller had started completely, or had attached to."""
+    return {*earlier.engines, *(cell.database for cell in run.plan.cells if cell.id in earlier.resumed)}
+
+
+def _kept_jobs(run: RunState, hosts: Hosts, found: Mapping[str, Left], started_engines: set[str]) -> set[str]:
+    """Return the keys of the jobs to resume, and of the servers that each lane's next cell uses."""
+    keys = set()
+    left_to_do = [cell for cell in run.plan.cells if cell.id not in run.done]
+    for lane in lanes(left_to_do):
+        going_on = next((cell for cell in lane if cell.id in found), None)
+        if going_on is not None:
+            left = found[going_on.id]
+            step = left.current
+            if step is not None:
+                keys |= {
+                    its.key(left.cell, left.attempt, step)
+                    for its in jobs_of(run.world, going_on, step)
+                    if left.output(step, its.name, its.host) is None
+                }
+        following = going_on or lane[0]
+        if going_on is not None or following.database in started_engines:
+            keys |= _servers(run, hosts, following)
+    return keys
+
+
+def _servers(run: RunState, hosts: Hosts, cell: Cell) -> set[str]:
+    plan = run.plan
+    try:
+        engine = run.world.engine(plan, plan.databases[cell.database], plan.hardware[cell.hardware], hosts)
+        return set(engine.job_keys()) if isinstance(engine, OutlivesController) else set()
+    except RunnerError:
+        return set()  # its cells fail for this reason
+
+
+def hosts_of(run: RunState) -> list[str]:
+    """Return the run's hosts, also those of finished cells: a server may be left there."""
+    return list(dict.fromkeys((CONTROLLER.id, *(host for cell in run.plan.cells for host in cell.locks))))
+
+
+def _end_others(run: RunState, hosts: Hosts, host_id: str, kept: set[str]) -> None:
+    try:
+        ended = hosts[host_id].end_leftovers(kept)
+    except RunnerError:
+        return  # its remaining cells, if any, fail for this reason
+    if ended:
+        text = say.others_ended(n=ended, host=host_id)
+        run.journal.write(j.Remark(at=now(), severity="info", text=text))

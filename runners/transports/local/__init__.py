@@ -1,0 +1,1 @@
+"""The transport to the controller itself."""

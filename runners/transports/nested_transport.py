@@ -1,0 +1,51 @@
+"""The base of transports to places on this machine that a command enters: a namespace, a container, another root."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager, closing
+
+from benchbrief.runners.errors import HostError
+from benchbrief.runners.jobs.commands import printable, quote
+from benchbrief.runners.jobs.fetch_outputs import MAX_ENTRIES
+from benchbrief.runners.jobs.script_host import Entry
+from benchbrief.runners.transports import remote_listing
+from benchbrief.runners.transports.bounded_output import LimitedText
+from benchbrief.runners.transports.local.local_transport import LocalTransport, both_streams
+
+_FILE_S = 600.0
+
+
+class NestedTransport(LocalTransport):
+    """Runs everything through `shell`, which each transport has its own of: a shell inside, fed by standard input.
+
+    Files are read there, too. Ports there can't be reached, unless a transport has a `forward` of its own.
+    """
+
+    def entries(self, directory: str) -> list[Entry]:
+        try:
+            with closing(self._output(remote_listing.script_of(directory), f"can't list {directory}")) as listed:
+                return remote_listing.read_listing(listed, MAX_ENTRIES + 1)[0]
+        except remote_listing.BadListing as error:
+            raise HostError(f"{self.host.id}: can't list {directory}: {error}") from error
+
+    def read(self, path: str, limit: int) -> Iterator[bytes]:
+        yield from self._output(f"head -c {limit:d} -- {quote(path)}", f"can't read {path}")
+
+    def _output(self, text: str, failing: str) -> Generator[bytes, None, None]:
+        """Yield the output of one of our own scripts as it arrives."""
+        deadline, said = time.monotonic() + _FILE_S, LimitedText()
+        with self._running(f"LC_ALL=C; export LC_ALL\n{text}\n", text, _FILE_S) as process:
+            for piece, is_error in both_streams(process, deadline):
+                if is_error:
+                    said.add(piece)
+                else:
+                    yield piece
+            code = process.wait(max(0.0, deadline - time.monotonic()))
+        if code != 0:
+            last = said.text().strip()[-300:]
+            raise HostError(f"{self.host.id}: {failing}: {printable(last).rpartition(': ')[2]}")
+
+    def forward(self, host: str, port: int) -> AbstractContextManager[tuple[str, int]]:
+        raise HostError(f"{self.host.id}: {host}:{port} can't be reached from the controller")

@@ -1,0 +1,11 @@
+"""SSH: any other host."""
+
+from benchbrief.compiler.extensions import TransportSpec
+
+SPEC = TransportSpec(
+    api=1,
+    name="ssh",
+    doc="A host over SSH, written as its destination without a scheme.",
+    implementation="benchbrief.runners.transports.ssh.ssh_transport:SshTransport",
+    label="ssh",
+)

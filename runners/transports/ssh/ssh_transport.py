@@ -1,0 +1,195 @@
+"""The transport over SSH. The host's key is always verified, against the known_hosts files only.
+
+fabric opens connections and their gateways. Short commands and files go through shells of our own, for three
+reasons: the time of fabric's capture grows with the square of the output's size, paramiko's SFTP client leaks
+replies that arrive before it has noted their requests, and a server may have no SFTP.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from pathlib import Path
+
+import fabric
+import paramiko
+
+from benchbrief.compiler.messages.text import figure
+from benchbrief.compiler.planning.plan import Host
+from benchbrief.runners.errors import ConnectionLost, HostError
+from benchbrief.runners.hosts.fan_out import AT_ONCE
+from benchbrief.runners.jobs.commands import masked, printable, quote, script
+from benchbrief.runners.jobs.fetch_outputs import MAX_ENTRIES
+from benchbrief.runners.jobs.heartbeat import KEEPER
+from benchbrief.runners.jobs.script_host import Entry
+from benchbrief.runners.jobs.tasks import Command, Completed, RunName, Secret
+from benchbrief.runners.journal.secret_masking import Masking
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.transports import remote_listing
+from benchbrief.runners.transports.ssh.port_forward import Channel, forwarded
+from benchbrief.runners.transports.ssh.ssh_connect import close, connect, may_pass
+from benchbrief.runners.transports.ssh.ssh_destination import CONNECT_S
+from benchbrief.runners.transports.ssh.warm_shell import NoShell, TookTooLong, WarmShell
+from benchbrief.runners.transports.transport_base import JobTransport
+
+_IDLE_SHELLS = 4
+"""How many shells are kept open. By default, sshd allows 10 sessions for a connection."""
+_OPENING = threading.BoundedSemaphore(2 * AT_ONCE)
+"""How many connections all threads may open at a time. After a network outage, every lane of a fleet opens its own
+again, perhaps through one jump host, whose sshd refuses some of many."""
+_IN_ENGLISH = "LC_ALL=C; export LC_ALL\n"
+"""Error messages are then in known words."""
+
+
+class SshTransport(JobTransport):
+    """Runs commands on a host over SSH; see `seams.Transport`. Connects on first use, and again after a break."""
+
+    def __init__(self, host: Host, config: Path | None = None, run_name: RunName | None = None) -> None:
+        super().__init__(host, config, run_name)
+        self._config = config
+        self._connection: fabric.Connection | None = None
+        self._was_connected = False
+        self._closed = False
+        self._connecting = threading.Lock()
+        self._idle: list[WarmShell] = []
+
+    # --- commands ---
+
+    def run(self, command: Command, *, timeout_s: float = 30.0, stdin: str = "") -> Completed:
+        masking = Masking([word for word in command.env.values() if isinstance(word, Secret)])
+        started = time.monotonic()
+        with self._shell() as shell:
+            try:
+                code, out, err = shell.run(script(command, stdin), timeout_s)
+            except TookTooLong:
+                raise HostError(
+                    say.command_late(host=self.host.id, command=masked(command)[:200], seconds=figure(timeout_s, "g")),
+                    "Run it by hand to see what it waits for.",
+                ) from None
+        return Completed(code, masking.text(out), masking.text(err), time.monotonic() - started)
+
+    @contextmanager
+    def _shell(self) -> Iterator[WarmShell]:
+        """Yield a shell for one script. It is kept for later ones when all went well. Raises ConnectionLost when it
+        breaks."""
+        with self._broken_is_lost():
+            transport = self._transport()
+            try:
+                shell = self._idle.pop()
+            except IndexError:
+                shell = self._new_shell(transport)
+            try:
+                yield shell
+            except BaseException:
+                shell.close()
+                raise
+            if transport.is_active() and len(self._idle) < _IDLE_SHELLS:
+                self._idle.append(shell)
+            else:
+                shell.close()
+
+    def _new_shell(self, transport: paramiko.Transport) -> WarmShell:
+        channel = transport.open_session(timeout=CONNECT_S)
+        try:
+            return WarmShell(channel)
+        except NoShell as error:
+            said = printable(str(error)[-300:]) or say.said_nothing()
+            raise HostError(
+                f"{self.host.id}: the account does not run commands: {said}",
+                "It needs a login shell, with `sh` and `timeout` in its PATH.",
+            ) from None
+
+    @contextmanager
+    def _broken_is_lost(self) -> Iterator[None]:
+        try:
+            yield
+        except paramiko.ChannelException as error:
+            raise HostError(
+                f"{self.host.id}: the SSH server refuses another session: {error.text}",
+                "Raise MaxSessions in its sshd_config.",
+            ) from error
+        except (paramiko.SSHException, EOFError, OSError) as error:
+            self._forget()
+            raise ConnectionLost(
+                say.connection_lost(host=self.host.id, said=str(error) or type(error).__name__),
+                say.hint_network(),
+            ) from error
+
+    # --- files ---
+
+    def entries(self, directory: str) -> list[Entry]:
+        failing, said = f"can't list {directory}", ""
+
+        def pieces() -> Generator[bytes, None, None]:
+            nonlocal said
+            said = yield from self._output(f"{_IN_ENGLISH}{remote_listing.script_of(directory)}", failing)
+
+        try:
+            with closing(pieces()) as listed:
+                # One more than are fetched, to see that there are more.
+                found, code = remote_listing.read_listing(listed, MAX_ENTRIES + 1)
+        except remote_listing.BadListing as error:
+            raise HostError(
+                f"{self.host.id}: {failing}: {error}", "Are `find` and `stat` there those of GNU?"
+            ) from error
+        if code != 0 and not remote_listing.are_gone(said):
+            raise self._failed(failing, said)
+        return found
+
+    def read(self, path: str, limit: int) -> Iterator[bytes]:
+        yield from self._output(f"{_IN_ENGLISH}head -c {limit:d} -- {quote(path)}", f"can't read {path}")
+
+    def _output(self, text: str, failing: str) -> Generator[bytes, None, str]:
+        """Yield the output of one of our own scripts as it arrives. Returns what it wrote to standard error."""
+        with self._shell() as shell:
+            code, said = yield from shell.stream(text)
+        if code != 0:
+            raise self._failed(failing, said)
+        return said
+
+    def _failed(self, failing: str, said: str) -> HostError:
+        return HostError(f"{self.host.id}: {failing}: {printable(said.strip()[-300:]).rpartition(': ')[2]}")
+
+    # --- ports ---
+
+    def forward(self, host: str, port: int) -> AbstractContextManager[tuple[str, int]]:
+        def open_channel() -> Channel:
+            with self._broken_is_lost():
+                return self._transport().open_channel("direct-tcpip", (host, port), ("127.0.0.1", 0), timeout=CONNECT_S)
+
+        return forwarded(open_channel)
+
+    # --- the connection ---
+
+    def close(self) -> None:
+        """Close for good: a thread that still waits for a job here must not connect again."""
+        self._closed = True
+        KEEPER.forget(self)
+        self._forget()
+
+    def _forget(self) -> None:
+        with self._connecting:
+            connection, self._connection = self._connection, None
+            self._idle.clear()
+        close(connection)
+
+    def _transport(self) -> paramiko.Transport:
+        with self._connecting:
+            if self._closed:
+                raise HostError(say.connection_closed(host=self.host.id))
+            if self._connection is None or not self._connection.is_connected:
+                close(self._connection)
+                self._connection = None
+                self._idle.clear()
+                try:
+                    with _OPENING:
+                        self._connection = connect(self.host, self._config)
+                except HostError as error:
+                    if self._was_connected and error.__cause__ is not None and may_pass(error.__cause__):
+                        raise ConnectionLost(str(error), error.hint) from error
+                    raise
+                self._was_connected = True
+            transport: paramiko.Transport = self._connection.transport
+            return transport

@@ -1,0 +1,31 @@
+"""Transports: how commands, jobs and files reach one host."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
+
+from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
+from benchbrief.compiler.planning.plan import Host
+from benchbrief.runners.jobs.script_host import JobHost
+from benchbrief.runners.jobs.tasks import RunName
+from benchbrief.runners.plugins import create
+from benchbrief.runners.seams import Transport
+
+if TYPE_CHECKING:
+    from benchbrief.runners.transports.transport_base import JobTransport
+
+
+class RealTransport(Transport, JobHost, Protocol):
+    """A transport that reaches a host, which may hold jobs and claims."""
+
+
+def open_transport(host: Host, ssh_config: Path | None = None, run_name: RunName | None = None) -> RealTransport:
+    """Return the transport of a host, for the jobs of this run. One over SSH connects on first use.
+
+    Raises RunnerError when its transport is not installed here, or is broken.
+    """
+    from benchbrief.runners.transports.transport_base import JobTransport  # imports what runs jobs
+
+    made = create(TRANSPORT_SPECS, host.transport, JobTransport, host, ssh_config, run_name)
+    return cast("JobTransport", made)

@@ -1,0 +1,99 @@
+"""Files that find no room: code 5 says that results are kept, and is said only where they are."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.cli.test_import import OUTPUTS, SAID, SPEC
+from tests.faults.conftest import small_disk
+from tests.support.bench import PROGRAM, Bench, Ended
+from tests.support.waiting import until
+
+__all__ = ["small_disk"]
+_IMPORT = ("import", "ycsb", "out.txt", "--spec", "brief.bench", "--cell", "hardware=eco,threads=96", *SAID)
+
+
+def limited(bench: Bench, bytes_a_file: int, *words: str) -> Ended:
+    """A command that writes no file longer than this."""
+    done = subprocess.run(
+        ["prlimit", f"--fsize={bytes_a_file}", PROGRAM, *words],
+        cwd=bench.folder,
+        env={**bench.env, "PYTHONDONTWRITEBYTECODE": "1"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    return Ended(done.returncode, done.stdout.decode(), done.stderr.decode()).plainly()
+
+
+def test_what_finds_no_room_and_is_no_brief_is_not_told_as_one(bench: Bench) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [PROGRAM, "words"], cwd=bench.folder, env=bench.env, stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr.decode()) == (2, "error: can't be written: No space left on device\n")
+
+
+def test_a_brief_that_finds_no_room_is_one(copied_run: Bench) -> None:
+    ended = limited(copied_run, 3000, "report")
+    assert ended.code == 5, ended.text
+    assert "File too large" in ended.err
+
+
+def prepared(bench: Bench) -> Bench:
+    bench.spec(SPEC.partition("report ")[0])
+    shutil.copy(OUTPUTS / "ycsb-0.12-some-failed.txt", bench.folder / "out.txt")
+    return bench
+
+
+def test_an_import_whose_tables_find_no_room_is_kept_until_there_is_some(bench: Bench) -> None:
+    ended = limited(prepared(bench), 20_000, *_IMPORT)
+    assert ended.code == 5, ended.text
+    assert "free some space, then `bench rebuild`" in ended.err
+    assert bench("rebuild", bench.run_dir.name).code == 0
+    assert "1/4 cells imported" in bench("status", "imported").out
+
+
+def test_an_import_whose_journal_finds_no_room_leaves_nothing_and_names_no_resume(
+    bench: Bench, small_disk: Callable[[str], Path]
+) -> None:
+    prepared(bench)
+    told = ""
+    for pages in range(1, 24):
+        out = small_disk(f"{4 * pages}k")
+        ended = bench(*_IMPORT, "--out", str(out))
+        told += ended.err
+        assert ended.code == 5, ended.text
+        assert "bench resume" not in ended.err
+        if "nothing was imported" not in ended.err:
+            break
+        assert not list(out.glob("*-imported"))
+    assert "journal.jsonl can't be written: No space left on device\n  help: nothing was imported" in told
+
+
+def test_tables_that_find_no_room_in_the_temporary_folder_are_told_with_it(
+    copied_run: Bench, small_disk: Callable[[str], Path]
+) -> None:
+    assert copied_run("report", "--html-only").code == 0
+    brief = next(copied_run.folder.glob("bench-out/*/reports/*.html"))
+    folder = small_disk("40k")
+    copied_run.env["TMPDIR"] = str(folder)
+    ended = copied_run("verify", "--from-raw", str(brief))
+    assert ended.code == 5, ended.text
+    assert f"error: {folder}/benchbrief-" in ended.err
+    assert "has no room for the tables of" in ended.err
+    assert "name another folder in TMPDIR" in ended.err
+
+
+def test_an_import_that_is_interrupted_leaves_nothing(bench: Bench) -> None:
+    prepared(bench)
+    out = bench.folder / "bench-out"
+    with bench.started(*_IMPORT) as started:
+        until(lambda: any(out.glob("*/plan.json")))
+        started.signal(signal.SIGINT)
+        assert started.wait().code == 130
+    assert not list(out.iterdir())

@@ -1,0 +1,88 @@
+"""An environment in which packages with extensions are installed beside benchbrief."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.environment import REPOSITORY, Environment, copy_sources
+from tests.support.postgres import Postgres, postgres, standby_of
+
+HERE = Path(__file__).parent
+EXAMPLES = REPOSITORY / "examples" / "extensions"
+"""Packages that users may begin with."""
+PACKAGES = ("entropy", "hwmon", "memo", "netns", "sqlite", "sysbench")
+
+BROKEN = """\
+[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+[project]
+name = "bench-broken"
+version = "9"
+[project.entry-points."benchbrief.specs.probes"]
+broken = "bench_broken.spec:SPEC"
+[project.entry-points."benchbrief.specs.importers"]
+broken = "bench_broken.spec:SPEC"
+[project.entry-points."benchbrief.specs.transports"]
+broken = "bench_broken.spec:SPEC"
+[project.entry-points."benchbrief.specs.meters"]
+broken = "bench_broken.spec:SPEC"
+unfinished = "bench_broken.unfinished:SPEC"
+[project.entry-points."benchbrief.specs.templates"]
+broken = "bench_broken.spec:SPEC"
+[tool.setuptools]
+packages = ["bench_broken"]
+"""
+UNFINISHED = """\
+from benchbrief.compiler.extensions import MeterSpec
+SPEC = MeterSpec(1, "unfinished", "A meter.", "bench_broken.reader:Unfinished", usage="`unfinished`", boundary="node")
+"""
+READER = """\
+from benchbrief.runners.meters.meter_base import Meter
+class Unfinished(Meter):
+    pass
+"""
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """Benchbrief, the packages of this folder and of the examples, and one that is broken and slow."""
+    folder = tmp_path_factory.mktemp("installed")
+    environment = Environment(folder / "venv")
+    environment.install("--editable", str(copy_sources(folder)))
+    for package in PACKAGES:
+        shutil.copytree(HERE / package, folder / package)
+        environment.install(str(folder / package))
+    for example in EXAMPLES.iterdir():
+        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
+        environment.install(str(shutil.copytree(example, folder / example.name, ignore=ignored)))
+    broken = folder / "broken" / "bench_broken"
+    broken.mkdir(parents=True)
+    (broken.parent / "pyproject.toml").write_text(BROKEN)
+    (broken / "__init__.py").touch()
+    (broken / "spec.py").write_text("import time\ntime.sleep(5)\nraise RuntimeError('it is broken')\n")
+    (broken / "unfinished.py").write_text(UNFINISHED)
+    (broken / "reader.py").write_text(READER)
+    environment.install(str(broken.parent))
+    return environment
+
+
+@pytest.fixture(scope="session")
+def postgres_pair() -> Iterator[tuple[Postgres, Postgres]]:
+    """A real server, and a real standby that streams from it."""
+    with postgres() as server, standby_of(server) as standby:
+        yield server, standby
+
+
+@pytest.fixture(scope="session")
+def postgres_server(postgres_pair: tuple[Postgres, Postgres]) -> Postgres:
+    return postgres_pair[0]
+
+
+@pytest.fixture(scope="session")
+def postgres_standby(postgres_pair: tuple[Postgres, Postgres]) -> Postgres:
+    return postgres_pair[1]

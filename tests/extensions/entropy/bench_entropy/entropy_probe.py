@@ -1,0 +1,30 @@
+"""Reads the kernel's gauges of its pool of random numbers."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from benchbrief.compiler.planning.plan import Probe
+from benchbrief.runners.jobs.tasks import Job, JobOutput
+from benchbrief.runners.measurement.measurement import Sample
+from benchbrief.runners.probes.probe_base import moments, readings, sampling_job
+from benchbrief.runners.seams import Node
+
+_FILES = "/proc/sys/kernel/random"
+_MEASURES = ("entropy.available", "entropy.pool")
+
+
+class Entropy:
+    name: ClassVar[str] = "entropy"
+
+    def job(self, probe: Probe, node: Node) -> Job:
+        return sampling_job(probe, f"cat {_FILES}/entropy_avail {_FILES}/poolsize")
+
+    def parse(self, probe: Probe, output: JobOutput, window: tuple[float, float]) -> tuple[Sample, ...]:
+        _, found = readings(output, self.name)
+        return tuple(
+            Sample(measure, output.host, "", time, float(line), "")
+            for time, reading in moments(probe, output, found, window)
+            for measure, line in zip(_MEASURES, reading.lines, strict=False)
+            if line.isdecimal()
+        )

@@ -1,0 +1,1 @@
+"""The power meter `hwmon`."""

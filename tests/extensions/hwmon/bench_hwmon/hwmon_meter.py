@@ -1,0 +1,20 @@
+"""Reads https://www.kernel.org/doc/Documentation/hwmon/sysfs-interface: `power*_input`, in microwatts."""
+
+from __future__ import annotations
+
+from benchbrief.runners.jobs.commands import quote
+from benchbrief.runners.meters.meter_base import Meter, printed
+from benchbrief.runners.meters.meter_points import Point, Reader, given
+from benchbrief.runners.probes.probe_base import Reading
+from benchbrief.runners.seams import Node
+
+
+class Hwmon(Meter):
+    hints = (("No such file", "`ls /sys/class/hwmon/*/power*_input` shows the sensors that the host has"),)
+
+    def reader(self, points: tuple[Point, ...], node: Node) -> Reader:
+        return Reader("echo meter hwmon", tuple(f"cat {quote(given(each.meter, 'file'))}" for each in points))
+
+    def watts(self, reading: Reading) -> float | None:
+        microwatts = printed(reading)
+        return None if microwatts is None else microwatts / 1e6

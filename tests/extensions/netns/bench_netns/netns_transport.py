@@ -1,0 +1,13 @@
+"""The transport: each shell is started inside the namespace. See `NestedTransport`."""
+
+from benchbrief.runners.transports.nested_transport import NestedTransport
+
+
+class NetnsTransport(NestedTransport):
+    @property
+    def shell(self) -> tuple[str, ...]:
+        return ("ip", "netns", "exec", self.host.name, "sh")
+
+
+class TornTransport:
+    """It is below no base of benchbrief."""

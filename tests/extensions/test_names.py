@@ -1,0 +1,56 @@
+"""Nothing outside its folder names an engine, a tool or a probe: what it is, its spec says."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from benchbrief.compiler.extensions.registry import ENGINE_SPECS, PROBE_SPECS, TOOL_SPECS
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("dsl", "compiler", "runners", "results", "reports", "benchbrief")
+FOLDERS = ("runners/engines/", "runners/drivers/", "runners/probes/", "results/imports/")
+"""Where engines, tools, probes and importers are at home."""
+
+NAMES = {*ENGINE_SPECS.own, *TOOL_SPECS.own}
+PROBES = set(PROBE_SPECS.own)
+
+ALLOWED = {
+    # Before it can read a spec, the parser mends `from ycsb-c`.
+    "dsl/recovery/data_format_slips.py": {"ycsb", "db_bench"},
+    # Words of connection strings, which no secret is.
+    "runners/journal/secret_masking.py": {"mongodb", "ycsb"},
+}
+"""Names that must be where they are, each with the reason. It only gets shorter."""
+
+PROBES_ALLOWED = {
+    # Words that are also something else: a fact of a host, an attribute of hardware, a figure of a simulated host.
+    "memory",
+    "cpu",
+    "power",
+    "disk",
+    "network",
+    "database",
+}
+
+
+def quoted(path: Path) -> set[str]:
+    """The texts of a module that are a name by themselves."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def modules() -> dict[str, Path]:
+    found = {path.relative_to(ROOT).as_posix(): path for room in ROOMS for path in (ROOT / room).rglob("*.py")}
+    return {name: path for name, path in found.items() if not name.startswith(FOLDERS) and not path.is_symlink()}
+
+
+def test_no_module_names_an_engine_or_a_tool_that_is_not_in_its_folder() -> None:
+    named = {name: words for name, path in modules().items() if (words := quoted(path) & NAMES)}
+    assert named == ALLOWED
+
+
+def test_a_probe_is_named_by_a_word_that_has_no_other_meaning_nowhere() -> None:
+    """Those of ours are words of the language; another one must not come to be named."""
+    named = {name: words for name, path in modules().items() if (words := quoted(path) & (PROBES - PROBES_ALLOWED))}
+    assert named == {}

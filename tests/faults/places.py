@@ -1,0 +1,42 @@
+"""Where the samples of a run stand, held to the readings that they were made of, however busy the machine was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+LATE_S = 0.3
+"""How far a sample may stand from its reading: what is known of the offset of a clock on a busy machine."""
+
+
+def readings_of(run_dir: Path, *, since_boot: bool) -> list[float]:
+    """When the only probe's readings were taken, in seconds by its host's clock, or since its boot."""
+    (printed,) = run_dir.glob("raw/**/probe-*/stdout")
+    found: list[tuple[str, str]] = re.findall(r"^= (\d+\.\d+) (\d+\.\d+)$", printed.read_text(), re.MULTILINE)
+    return [float(up if since_boot else at) for at, up in found]
+
+
+def start_of_window(readings: Sequence[float], times: Sequence[float]) -> float:
+    """When the window started by the clock of these readings. `times` are its samples', in seconds from its start.
+
+    Fails unless the samples are readings that followed each other, all where they were taken. The last may stand at the
+    end of the window.
+    """
+    assert len(times) > 2
+    inner = times[:-1]
+    tried = [
+        (max(abs(readings[first + n] - start - time) for n, time in enumerate(inner)), start)
+        for first in range(len(readings) - len(inner) + 1)
+        for start in [readings[first] - inner[0]]
+    ]
+    off, start = min(tried)
+    assert off <= LATE_S, f"samples at {times} of readings at {readings}"
+    return start
+
+
+def covered(readings: Sequence[float], start: float, seconds: float, longest_s: float) -> float:
+    """The share of the window that lies between readings which are no farther apart than that."""
+    steps = ((max(a, start), min(b, start + seconds)) for a, b in pairwise(readings) if b - a <= longest_s)
+    return sum(max(0.0, b - a) for a, b in steps) / seconds

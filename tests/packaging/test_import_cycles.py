@@ -1,0 +1,104 @@
+"""Imports that go round in a circle: none between modules, and between sub-rooms only those from before the rule."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+
+from tests.packaging.test_rooms import REPOSITORY, ROOMS, ours, python_files
+
+BOTH_WAYS = {
+    ("benchbrief/ci", "benchbrief/progress"),
+    ("benchbrief/cli", "benchbrief/running"),
+    ("benchbrief/progress", "benchbrief/running"),
+    ("compiler/blocks", "compiler/extensions"),
+    ("compiler/blocks", "compiler/frontend"),
+    ("compiler/blocks", "compiler/metrics"),
+    ("compiler/blocks", "compiler/planning"),
+    ("compiler/briefs", "compiler/frontend"),
+    ("compiler/frontend", "compiler/metrics"),
+    ("dsl/diagnostics", "dsl/syntax"),
+    ("dsl/recovery", "dsl/syntax"),
+    ("reports/charts", "reports/view"),
+    ("reports/disclosure", "reports/notices"),
+    ("reports/disclosure", "reports/view"),
+    ("reports/notices", "reports/view"),
+    ("reports/provenance", "reports/view"),
+    ("reports/render", "reports/view"),
+    ("reports/text", "reports/view"),
+    ("reports/text", "reports/words"),
+    ("results/analysis", "results/compare"),
+    ("results/analysis", "results/store"),
+    ("results/imports", "results/ingest"),
+    ("results/ingest", "results/samples"),
+    ("results/ingest", "results/store"),
+    ("results/query", "results/store"),
+    ("runners/drivers", "runners/jobs"),
+    ("runners/execution", "runners/hosts"),
+    ("runners/execution", "runners/jobs"),
+    ("runners/execution", "runners/scheduling"),
+    ("runners/execution", "runners/takeover"),
+    ("runners/execution", "runners/worlds"),
+    ("runners/hosts", "runners/jobs"),
+    ("runners/hosts", "runners/transports"),
+    ("runners/hosts", "runners/worlds"),
+    ("runners/jobs", "runners/journal"),
+    ("runners/jobs", "runners/takeover"),
+    ("runners/meters", "runners/probes"),
+    ("runners/simulated", "runners/worlds"),
+}
+"""Sub-rooms that import each other. The list may only become shorter."""
+
+
+def sub_room(file: str) -> str:
+    """The first folder below the room: `compiler/blocks`. Modules right in a room belong to no sub-room."""
+    parts = file.split("/")
+    return "/".join(parts[:2]) if len(parts) > 2 else ""
+
+
+def module_files() -> dict[str, str]:
+    """The file of each module by its installed name."""
+    found = {}
+    for path in python_files(*ROOMS):
+        file = path.relative_to(REPOSITORY).as_posix()
+        name = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        found[name if file.startswith("benchbrief/") else f"benchbrief.{name}"] = file
+    return found
+
+
+def imported_at_once(tree: ast.Module) -> Iterator[ast.ImportFrom]:
+    """The imports that run when the module is imported: not within a function, nor for type checkers."""
+    for statement in tree.body:
+        if isinstance(statement, ast.ImportFrom):
+            yield statement
+
+
+def test_no_modules_import_each_other() -> None:
+    files = module_files()
+    graph: dict[str, set[str]] = {}
+    for name, file in files.items():
+        found = set()
+        for node in imported_at_once(ast.parse((REPOSITORY / file).read_text())):
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                found.add(whole if whole in files else str(node.module))
+        graph[name] = {each for each in found if each in files and each != name}
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        raise AssertionError(" -> ".join(error.args[1])) from None
+
+
+def test_sub_rooms_do_not_import_each_other() -> None:
+    """The exceptions are from before the rule."""
+    files = module_files()
+    taken = set()
+    for found in ours():
+        for target in found.targets & files.keys():
+            pair = sub_room(found.file), sub_room(files[target])
+            if all(pair) and pair[0] != pair[1]:
+                taken.add(pair)
+    both = {(one, other) for one, other in taken if one < other and (other, one) in taken}
+    assert both - BOTH_WAYS == set()
+    assert BOTH_WAYS - both == set(), "these no longer do: take them off the list"

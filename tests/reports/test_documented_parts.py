@@ -1,0 +1,94 @@
+"""Each field that docs/reports.md names for a part is there when the part is laid out, also within lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.render.render_report import render
+from tests.reports.briefs import made
+from tests.support.tools import REPOSITORY
+
+_ROW = re.compile(r"^\| ((?:`\w+\.html\.j2`(?:, )?)+) \| [^|]+ \| (.+) \|$", re.MULTILINE)
+_FIELD = re.compile(r"`(\w+)`(?: \(((?:`\w+`|[^()])*)\))?(?:: (`\w+`(?:, `\w+`)*))?")
+
+
+def _documented() -> Iterator[tuple[str, str]]:
+    """Each part with what its template is to say: `name=True` for each field that is there."""
+    for files, gets in _ROW.findall((REPOSITORY / "docs" / "reports.md").read_text("utf-8")):
+        for part in re.findall(r"`(\w+)\.html\.j2`", files):
+            yield part, gets
+
+
+def _template(part: str, gets: str) -> str:
+    """Says of each documented field whether it is there, of those within lists for the first that there is."""
+    if part == "figures":
+        return "{% for block in block.figures %}" + _template("figure", gets) + "{% endfor %}"
+    said = [f"<i>{part} {name}={{{{ {name} is defined }}}}</i>" for name in re.findall(r"`(\w+\.\w+(?:\.\w+)*)`", gets)]
+    found = re.match(r"`(block|notice)`: ([^;]*)", gets)
+    of, listed = found.groups() if found else ("", "")
+    for name, inner, deeper in _FIELD.findall(listed):
+        if name in re.findall(r"`(\w+)`", deeper):
+            continue
+        said.append(f"<i>{part} {name}={{{{ {of}.{name} is defined }}}}</i>")
+        first = f"{{% set one = {of}.{name} | first %}}"
+        inside = [
+            f"<i>{part} {name}.{field}={{{{ one.{field} is defined }}}}</i>"
+            for field in re.findall(r"`(\w+)`", inner.split(":")[0])
+        ]
+        said += ["{% if ", f"{of}.{name}", " %}", first, *inside, "{% endif %}"] if inside else []
+    return "".join(said)
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What all parts say over three briefs, which have each kind of element between them."""
+    folder = tmp_path_factory.mktemp("parts")
+    assets = []
+    for part, gets in _documented():
+        path = folder / f"{part}.html.j2"
+        ours = f'{{% include "ours/{part}.html.j2" %}}' if part in ("notice", "title", "legal") else ""
+        path.write_text(ours + _template(part, gets))
+        assets.append(p.Asset(file=str(path), sha256="0" * 64))
+    text = ""
+    for name in ("quickstart", "three_ssds", "cluster_shrink"):
+        world, brief = made(name)
+        # What lays out other parts stays ours, so that these are reached.
+        parts = tuple(asset for asset in assets if Path(asset.file).name != "section.html.j2")
+        for own in (parts, tuple(assets)):
+            report = brief.model_copy(update={"parts": own})
+            html = render(world.plan(report), world.store(), report.name, folder / "out", html_only=True).html
+            text += html.read_text("utf-8")
+    return text
+
+
+@pytest.mark.parametrize(("part", "gets"), _documented())
+def test_each_documented_field_is_there(part: str, gets: str, told: str) -> None:
+    kind = "figure" if part == "figures" else part
+    said = re.findall(rf"<i>{kind} ([\w.]+)=(\w+)</i>", told)
+    assert said, f"no brief has a {part}"
+    assert {name for name, there in said if there != "True"} == set()
+    wanted = set(re.findall(rf"<i>{kind} ([\w.]+)=", _template(part, gets)))
+    within_empty = {name for name in wanted if "." in name}
+    assert wanted - within_empty <= {name for name, _ in said}
+
+
+def test_values_to_compute_with_are_raw(tmp_path: Path) -> None:
+    part = tmp_path / "table.html.j2"
+    part.write_text(
+        "{% for row in block.rows %}{% for c in row.cells %}"
+        "<i>{{ c }}|{{ c.value }}|{{ c.unit }}</i>"
+        "{% endfor %}{% endfor %}"
+    )
+    world, brief = made("quickstart")
+    report = brief.model_copy(update={"parts": (p.Asset(file=str(part), sha256="0" * 64),)})
+    html = render(world.plan(report), world.store(), report.name, tmp_path / "out", html_only=True).html.read_text(
+        "utf-8"
+    )
+    pairs = re.findall(r"<i>(?:<[^>]+>)*([\d,.]+)(?:<[^>]+>)*\|([\d.e+-]+)\|([^<]*)</i>", html)
+    assert pairs
+    assert any(shown.replace(",", "") != raw for shown, raw, _ in pairs), "a raw value is not rounded"

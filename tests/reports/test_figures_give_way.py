@@ -1,0 +1,129 @@
+"""A figure that is a little too high for the rest of a page is drawn lower, and stands on that page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.render.page_pdf import to_pdf
+from benchbrief.reports.render.render_report import render
+from benchbrief.reports.render.shrink_figures import LOWEST
+from tests.reports import world as w
+from tests.reports.test_pages import HARDWARE, WORKLOADS, figure, text
+from tests.support import paging
+
+
+def made(folder: Path, words: int, *figures: p.Element) -> tuple[Path, str]:
+    """A brief that begins with so many words and a section of figures; and its HTML."""
+    world = w.World(HARDWARE, WORKLOADS, (1, 4))
+    section = p.SectionElement(title="Part", elements=(text(9), *figures))
+    report = w.report("R", text(words), section, text(300), provenance="none")
+    files = render(world.plan(report), world.store(), report.name, folder)
+    assert files.pdf
+    return files.pdf, files.html.read_text("utf-8")
+
+
+def word(pdf: Path, wanted: str) -> paging.Word:
+    return next(word for word in paging.words(pdf) if word.text == wanted)
+
+
+def drawn_height(pdf: Path, title: str) -> float:
+    """From the top of a figure's legend to its caption, in points."""
+    caption = word(pdf, title)
+    legend = next(one for one in paging.words(pdf) if one.page == caption.page and one.text == "Disk")
+    return caption.top - legend.top
+
+
+@pytest.mark.parametrize("titles", [("Alone",), ("One", "Other")])
+def test_a_figure_fills_the_page_before_its_own_with_texts_as_large_as_ever(
+    titles: tuple[str, ...], tmp_path: Path
+) -> None:
+    figures = [figure(title) for title in titles]
+    lower, html = made(tmp_path / "lower", 480, *figures)
+    usual, usual_html = made(tmp_path / "usual", 200, *figures)
+    assert [word(lower, title).page for title in titles] == [1 for _ in titles]
+    assert paging.blank_shares(lower)[0] < 0.1
+    for title in titles:
+        assert LOWEST - 0.1 < drawn_height(lower, title) / drawn_height(usual, title) < 0.97
+    sizes = [round(one.bottom - one.top, 1) for pdf in (lower, usual) for one in [word(pdf, "Disk")]]
+    assert sizes[0] == sizes[1]
+    heights = [re.findall(r"<svg [^>]*viewBox=\"[^\"]*\"", page) for page in (html, usual_html)]
+    assert heights[0] == heights[1]
+
+
+def test_a_figure_stays_whole_where_little_is_blank_and_where_it_would_be_too_low(tmp_path: Path) -> None:
+    for words in (540, 600):
+        pdf, _ = made(tmp_path / str(words), words, figure("Alone"))
+        usual, _ = made(tmp_path / "usual", 200, figure("Alone"))
+        assert word(pdf, "Alone").page == 2
+        assert drawn_height(pdf, "Alone") == pytest.approx(drawn_height(usual, "Alone"), abs=1)
+
+
+def test_the_same_figures_give_way_each_time(tmp_path: Path) -> None:
+    one, other = (made(tmp_path / name, 480, figure("Alone"))[0] for name in ("one", "other"))
+    assert paging.words(one) == paging.words(other)
+
+
+_STYLE = """<style>
+@page { size: 500px; margin: 0 } body, figure, p { margin: 0 } figure { break-inside: avoid }
+.full { break-before: page; height: 300px } img { display: block; width: 500px }
+</style>"""
+_IMAGE = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 500 220'></svg>"
+
+
+class Pages:
+    """So many times a block of 300 pixels on a new page, and what follows it."""
+
+    def __init__(self, count: int, between: str = "") -> None:
+        self.count, self.between = count, between
+        self.asked: list[dict[str, float]] = []
+
+    def html(self, shares: Mapping[str, float]) -> str:
+        blocks = []
+        for number in range(1, self.count + 1):
+            height = 220 * shares.get(f"figure-{number}", 1.0)
+            drawing = f'<figure id="figure-{number}"><img src="{_IMAGE}" style="height: {height}px" alt=""></figure>'
+            blocks.append(f'<div class="full">Block</div>{self.between}{drawing}')
+        return (
+            f'<html lang="en"><title>T</title>{_STYLE}<body>{"".join(blocks)}<div class="full">End</div></body></html>'
+        )
+
+    def lower(self, shares: Mapping[str, float]) -> str:
+        self.asked.append(dict(shares))
+        return self.html(shares)
+
+    def made(self, folder: Path) -> list[int]:
+        """The pages that the blocks and the end stand on."""
+        path = folder / "pages.pdf"
+        path.write_bytes(to_pdf(self.html({}), lower=self.lower))
+        return [word.page for word in paging.words(path)]
+
+
+def test_a_document_is_laid_out_three_times_at_most(tmp_path: Path) -> None:
+    pages = Pages(4)
+    assert pages.made(tmp_path) == [1, 2, 3, 5, 7]
+    assert [sorted(shares) for shares in pages.asked] == [["figure-1"], ["figure-1", "figure-2"]]
+    assert pages.asked[0]["figure-1"] == pytest.approx(196 / 220, abs=0.01)
+
+
+def test_no_figure_is_drawn_again_where_a_page_ends_on_purpose_or_all_is_full(tmp_path: Path) -> None:
+    forced = Pages(2, '<p style="break-after: page"></p>')
+    assert forced.made(tmp_path) == [1, 3, 5]
+    full = Pages(2, '<p style="height: 190px"></p>')
+    assert full.made(tmp_path) == [1, 3, 5]
+    assert forced.asked == full.asked == []
+
+
+def test_a_layout_that_fills_no_more_pages_is_not_taken(tmp_path: Path) -> None:
+    class Unchanged(Pages):
+        def lower(self, shares: Mapping[str, float]) -> str:
+            super().lower(shares)
+            return self.html({})
+
+    pages = Unchanged(1)
+    assert pages.made(tmp_path) == [1, 3]
+    assert len(pages.asked) == 1

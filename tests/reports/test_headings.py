@@ -1,0 +1,27 @@
+"""Names that are too long for their place lose whole words, and headings of panels take a second line first."""
+
+from __future__ import annotations
+
+from benchbrief.reports.charts.chart import TEXT
+from benchbrief.reports.charts.chart_axes import text_width
+from benchbrief.reports.charts.chart_layout import heading_lines, shortened
+
+LONG = "Recommendations for returning customers with an empty basket in winter"
+
+
+def test_a_heading_takes_two_lines_before_anything_is_left_out() -> None:
+    assert heading_lines("Recommendations for customers", 130) == ["Recommendations for", "customers"]
+    assert heading_lines("Short", 130) == ["Short"]
+
+
+def test_what_is_left_out_are_whole_words() -> None:
+    for width in range(160, 400, 10):
+        pieces = shortened(LONG, width).split()
+        assert set(pieces) <= {*LONG.split(), "…"}, width
+        assert (pieces[0], pieces[-1]) == ("Recommendations", "winter")
+        assert text_width(" ".join(pieces), TEXT) <= width
+        assert all(word in (*LONG.split(), "…") for line in heading_lines(LONG, width) for word in line.split()), width
+
+
+def test_a_single_long_word_still_fits() -> None:
+    assert text_width(shortened("Donaudampfschifffahrtsgesellschaft", 80), TEXT) <= 80

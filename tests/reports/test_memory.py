@@ -1,0 +1,61 @@
+"""Data that fit in the memory of their hosts are named in the disclosure, with both sizes."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchbrief.reports.disclosure import memory_fit
+from benchbrief.reports.disclosure.disclosure import disclosure
+from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.store import store_schema as s
+from tests.reports import world as w
+
+GIB = 2.0**30
+
+
+def results(size: float | None, observed: dict[str, str], language: str = "en") -> Results:
+    world = w.World({"disk": "Disk"}, {"a": "Sessions"})
+    rows = [row for row in world.rows() if not (isinstance(row, s.FactRow) and row.kind == "host")]
+    rows += [s.FactRow(w.RUN, "host", None, "local", name, text, None, "observed") for name, text in observed.items()]
+    cell = world.cell_id("disk", "a", 4)
+    rows += [s.SizeRow(w.RUN, cell, "database.size", "local", size, "B", None if size else "not known")]
+    return Results(world.plan(), w.make_store(rows), CATALOGUES[language])
+
+
+@pytest.mark.parametrize(
+    ("size", "observed", "fits"),
+    [
+        (5 * GIB, {"memory": "16 GiB"}, True),
+        (16.5 * GIB, {"memory": "16 GiB"}, False),
+        (5 * GIB, {"memory": "16 GiB", "memory_limit": "4 GiB"}, False),
+        (2 * GIB, {"memory": "16 GiB", "memory_limit": "4 GiB"}, True),
+        (5 * GIB, {}, False),
+        (None, {"memory": "16 GiB"}, False),
+    ],
+)
+def test_data_fit_where_they_are_not_larger_than_the_memory_that_the_host_may_use(
+    size: float | None, observed: dict[str, str], fits: bool
+) -> None:
+    assert bool(list(memory_fit.items(results(size, observed)))) == fits
+
+
+def test_nothing_is_said_of_data_that_are_read_around_the_page_cache() -> None:
+    found = results(5 * GIB, {"memory": "16 GiB"})
+    around = {
+        key: each.model_copy(update={"options": {**each.options, "direct_io": True}})
+        for key, each in found.plan.databases.items()
+    }
+    plan = found.plan.model_copy(update={"databases": around})
+    assert list(memory_fit.items(found))
+    assert not list(memory_fit.items(Results(plan, found.store, found.words)))
+
+
+@pytest.mark.parametrize(
+    ("language", "told"), [("en", "The data of Disk take 5 GiB on disk"), ("ja", "Disk のデータは")]
+)
+def test_the_disclosure_has_both_sizes(language: str, told: str) -> None:
+    view = disclosure(results(5 * GIB, {"memory": "16 GiB"}, language), facts_shown=False, reports_from=None)
+    text = " ".join(item.text for group in view.groups for item in group.items).replace("\u00a0", " ")
+    assert told in text
+    assert "16 GiB" in text

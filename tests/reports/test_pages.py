@@ -1,0 +1,134 @@
+"""What stands on a page and what does not: the result before its limits, headings with what they head, whole slides."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.render.page_html import TEMPLATES, to_html
+from benchbrief.reports.render.render_report import Format, render
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.store import store_schema as s
+from tests.reports import briefs
+from tests.reports import world as w
+from tests.support import paging
+
+PDF: tuple[Format, ...] = ("pdf",)
+HARDWARE, WORKLOADS = {"disk": "Disk", "ram": "RAM"}, {"a": "A", "b": "B"}
+RESULT = p.CalloutElement(title="The result", prose=w.text("It is faster."))
+FAILED = {"ramp/disk/a/threads=4/1": "it went away", "ramp/ram/b/threads=4/1": "it went away, too"}
+
+
+def text(words: int) -> p.TextElement:
+    return p.TextElement(prose=w.text("word " * (words - 1) + "end."))
+
+
+def figure(title: str) -> p.FigureElement:
+    lines = w.series(
+        "line", w.throughput("threads", "hardware", workload="a"), "Throughput", "threads", color_dim="hardware"
+    )
+    return w.figure(title, lines, by={"threads": w.keys([1.0, 4.0]), "hardware": w.keys(HARDWARE)})
+
+
+def pdf(folder: Path, world: w.World, report: p.Report) -> list[paging.Word]:
+    made = render(world.plan(report), world.store(), report.name, folder, formats=PDF).pdf
+    assert made
+    return paging.words(made)
+
+
+def page_of(report: p.Report, *, simulated: bool = False) -> str:
+    world = w.World(HARDWARE, WORKLOADS, (1, 4), failed=FAILED)
+    rows = [row._replace(simulated=simulated) if isinstance(row, s.RunRow) else row for row in world.rows()]
+    view = build(world.plan(report), w.make_store(rows), report, CATALOGUES["en"])
+    return to_html(view, report.template, CATALOGUES["en"], "screen")
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_the_result_comes_before_what_limits_it_and_after_that_nothing_was_measured(template: str) -> None:
+    report = w.report("R", RESULT, text(90), figure("F"), p.DisclosureElement(), template=template)
+    page = page_of(report, simulated=True)
+    page = page[page.index("<main>") :]
+    places = [page.index(said) for said in ("Simulated: nothing", "It is faster.", "Incomplete results", "Figure 1")]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_without_a_result_at_its_head_a_brief_begins_with_its_notices(template: str) -> None:
+    page = page_of(w.report("R", text(90), figure("F"), RESULT, template=template))
+    page = page[page.index("<main>") :]
+    assert page.index("Incomplete results") < page.index("Figure 1")
+
+
+def test_a_notice_is_one_sentence_with_its_count_and_a_link_to_its_details() -> None:
+    report = w.report("R", RESULT, p.DisclosureElement())
+    page = page_of(report)
+    found = re.search(r"<strong>Incomplete results\. </strong>(.*?)</p>", page)
+    assert found
+    assert re.sub("<[^>]*>", "", found[1]) == (
+        "2 of 8 measurements failed or are missing, and are left out or shown as “–”: "
+        "ramp/disk/a/threads=4/1 (it went away); and 1 more. Details"
+    )
+    assert '<a class="details" href="#disclosure">Details</a>' in found[1]
+
+
+def test_without_a_disclosure_a_notice_says_all_and_leads_nowhere() -> None:
+    page = page_of(w.report("R", RESULT))
+    assert "ramp/ram/b/threads=4/1 (it went away, too)" in page
+    assert 'class="details"' not in page
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_every_notice_is_a_single_sentence(language: str) -> None:
+    """But for what others wrote, which may stand in one."""
+    end = re.compile(r"[.。](?=\s*\S)" if language == "ja" else r"(?<!\d)\. (?=[A-Z])")
+    texts = {key: text for key, text in CATALOGUES[language].items() if re.match(r"notice_\w+_body", key)}
+    assert len(texts) > 10
+    assert [key for key, text in texts.items() if end.search(re.sub(r"\{\w+\}", "x", str(text)))] == []
+
+
+@pytest.mark.parametrize("filler", [150, 330, 420, 510])
+def test_no_page_ends_with_a_heading_or_a_sentence_that_leads_to_a_figure(filler: int, tmp_path: Path) -> None:
+    sections = [
+        p.SectionElement(title=f"Part{n}", elements=(text(12), text(9), figure(f"F{n}"), text(filler // 3)))
+        for n in range(1, 7)
+    ]
+    report = w.report("R", text(filler), *sections, provenance="none")
+    found = pdf(tmp_path, w.World(HARDWARE, WORKLOADS, (1, 4)), report)
+    heads = {word.text: word.page for word in found if re.fullmatch(r"Part\d", word.text)}
+    captions = {f"Part{word.text[1:]}": word.page for word in found if re.fullmatch(r"F\d", word.text)}
+    assert heads == captions
+
+
+@pytest.mark.parametrize("paper", ["a4", "letter"])
+def test_a_disclosure_begins_on_the_page_where_there_is_room_for_some_of_it(paper: str, tmp_path: Path) -> None:
+    world, report = briefs.quickstart(failed=True)
+    report = report.model_copy(update={"paper": paper, "elements": (text(60), p.DisclosureElement())})
+    found = pdf(tmp_path, world, report)
+    assert {word.page for word in found if word.text == "disclosure"} == {1}
+
+
+def test_on_slides_the_appendix_has_its_own_and_captions_can_be_read(tmp_path: Path) -> None:
+    world, report = briefs.quickstart(failed=False)
+    found = pdf(tmp_path, world, report.model_copy(update={"template": "slide"}))
+    first = next(word for word in found if word.text == "Provenance")
+    assert not any(word.page == first.page and word.bottom < first.top for word in found if word.top > 20)
+    captions = [word for word in found if word.text == "Figure" and word.left < 60]
+    assert captions
+    assert all(word.bottom - word.top > 12 for word in captions)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_digests_are_short_on_paper_and_whole_on_a_screen(template: str, tmp_path: Path) -> None:
+    world, report = briefs.quickstart(failed=False)
+    report = report.model_copy(update={"template": template})
+    made = render(world.plan(report), world.store(), report.name, tmp_path, formats=("pdf", "html"))
+    assert made.pdf
+    printed = " ".join(word.text for word in paging.words(made.pdf))
+    whole = "3f" * 32
+    assert whole[:12] + "…" in printed
+    assert whole[:20] not in printed
+    assert whole in made.html.read_text("utf-8")

@@ -1,0 +1,94 @@
+"""How full the pages of whole briefs are, in both languages and on all papers: few blanks, no heading alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from pypdf import PdfReader
+
+from benchbrief.reports.render.render_report import Format, render
+from tests.reports.generated import rows_for
+from tests.reports.world import make_store
+from tests.support import paging
+from tests.support.plans import compile_spec
+
+PDF: tuple[Format, ...] = ("pdf",)
+EXAMPLES = {path.stem: path for path in (Path(__file__).parents[2] / "examples").rglob("*.bench")}
+SLIDES = ("cluster_shrink", "price_performance", "quickstart", "rocksdb_ssds")
+PAPERS = (("power_efficiency", "letter"), ("quickstart", "a4"), ("rocksdb_ssds", "a4"), ("price_performance", "letter"))
+ALL = (*PAPERS, *((name, "slide") for name in SLIDES))
+
+
+@pytest.fixture(scope="module")
+def brief(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The PDF of an example on a paper, or on slides: each is made once for all tests here."""
+
+    @lru_cache
+    def made(name: str, paper: str) -> Path:
+        plan = compile_spec(EXAMPLES[name])
+        update = {"template": "slide"} if paper == "slide" else {"paper": paper}
+        report = plan.reports[0].model_copy(update=update)
+        plan = plan.model_copy(update={"reports": (report,)})
+        folder = tmp_path_factory.mktemp(f"{name}-{paper}")
+        pdf = render(plan, make_store(rows_for(plan)), report.name, folder, formats=PDF).pdf
+        assert pdf
+        return pdf
+
+    return made
+
+
+@pytest.mark.parametrize(("name", "paper"), PAPERS)
+def test_no_page_but_the_last_is_more_than_a_third_blank(name: str, paper: str, brief: Any) -> None:
+    assert max(paging.blank_shares(brief(name, paper))[:-1]) < 1 / 3
+
+
+@pytest.mark.parametrize("name", SLIDES)
+def test_no_slide_has_a_few_lines_alone_that_fit_beside_others(name: str, brief: Any) -> None:
+    """A slide of its own has what is shown, and what closes the brief before its disclosure."""
+    pdf = brief(name, "slide")
+    shares = paging.blank_shares(pdf)
+    end = next(heading.page for heading in headings(pdf) if heading.text in ("Test disclosure", "テスト情報の開示"))
+    assert max(shares[: end - 2]) < 0.57
+    limits = [one for one in headings(pdf) if one.text in ("What limits these numbers", "数値の制約")]
+    assert all(shares[one.page - 1] < 0.5 for one in limits)
+    assert limits
+
+
+@pytest.mark.parametrize(("name", "paper"), ALL)
+def test_no_page_ends_with_a_heading(name: str, paper: str, brief: Any) -> None:
+    pdf = brief(name, paper)
+    foot = float(PdfReader(pdf).pages[0].mediabox.height) - (44 if paper == "slide" else 50)
+    words = paging.words(pdf)
+    found = list(headings(pdf))
+    assert len(found) > 8
+    for heading in found:
+        of_its_own = heading.text.split()
+        below = (w for w in words if w.page == heading.page and heading.top < w.top and w.bottom < foot)
+        assert any(word.text not in of_its_own for word in below), f"{heading} ends its page"
+
+
+class Heading(NamedTuple):
+    """`top` in points from the page's upper edge."""
+
+    text: str
+    page: int
+    top: float
+
+
+def headings(pdf: Path) -> Iterator[Heading]:
+    """By the PDF's bookmarks."""
+    reader: Any = PdfReader(pdf)
+
+    def of(outline: Any) -> Iterator[Heading]:
+        for one in outline:
+            if isinstance(one, list):
+                yield from of(one)
+            else:
+                page = reader.get_destination_page_number(one)
+                yield Heading(str(one.title), page + 1, float(reader.pages[page].mediabox.height) - float(one.top))
+
+    yield from of(reader.outline)

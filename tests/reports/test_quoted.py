@@ -1,0 +1,191 @@
+"""Published values that stand in for what the imported figures do not give; what a source tells, and does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.compile import check
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.view.quoted_values import PublishedValue, quoted_values
+from benchbrief.reports.view.view_model import (
+    CalloutView,
+    DisclosureView,
+    FactsView,
+    FigureView,
+    ReportView,
+    SectionView,
+)
+from benchbrief.reports.words.brief_words import words_of
+from benchbrief.results.imports.import_source import Source
+from benchbrief.results.imports.importers.table.table_importer import TableOfFigures
+from benchbrief.results.imports.keep_import import keep_run
+from benchbrief.results.store.store import open_store
+from tests.support.plans import compile_text
+from tests.support.tools import REPOSITORY
+
+HOSTS = r"\.lab|\.cloud"
+EXAMPLES = ["power_efficiency", "price_performance", "rocksdb_ssds", "cluster_shrink", "flash_cache"]
+
+
+@pytest.fixture(scope="module")
+def views(tmp_path_factory: pytest.TempPathFactory) -> Views:
+    return Views(tmp_path_factory.mktemp("imported"))
+
+
+class Views:
+    """The briefs over the published figures of the examples, each made once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.of = cache(self._make)
+
+    def _make(self, name: str) -> ReportView:
+        plan = check(REPOSITORY / "examples" / name / f"{name}.bench").plan
+        assert plan is not None
+        table = REPOSITORY / "examples" / name / "published.csv"
+        run = keep_run(self._folder / name, plan, {}, TableOfFigures().prepare(table, plan, Source()))
+        with open_store(run) as store:
+            (report,) = plan.reports
+            return build(plan, store, report, words_of(report))
+
+
+def blocks(view: ReportView | SectionView) -> Iterator[object]:
+    for block in view.blocks:
+        yield block
+        if isinstance(block, SectionView):
+            yield from blocks(block)
+
+
+def plain(html: str) -> str:
+    return " ".join(re.sub("<[^>]+>", "", html).replace("\N{NO-BREAK SPACE}", " ").split())
+
+
+def lead_box(view: ReportView) -> list[list[str]]:
+    box = next(block for block in blocks(view) if isinstance(block, CalloutView))
+    if box.cards:
+        return [[card.label, plain(card.html)] for card in box.cards]
+    assert box.table
+    return [[row.head.label, *(plain(cell.html) for cell in row.cells)] for row in box.table.rows]
+
+
+def disclosed(view: ReportView) -> str:
+    (found,) = [block for block in blocks(view) if isinstance(block, DisclosureView)]
+    return "\n".join(f"{item.term}: {item.text}" for group in found.groups for item in group.items)
+
+
+def test_the_lead_box_of_power_efficiency_has_the_published_ranges(views: Views) -> None:
+    assert lead_box(views.of("power_efficiency")) == [
+        ["Session recording", "28X to 37X"],
+        ["Tagging", "26X to 43X"],
+        ["Static data cache", "32X to 49X"],
+        ["Recent statistics", "19X to 44X"],
+        ["User record change", "63X to 69X"],
+    ]
+
+
+def test_figures_of_power_efficiency_are_drawn_of_the_published_ranges_and_say_so(views: Views) -> None:
+    view = views.of("power_efficiency")
+    gain, efficiency = (block for block in blocks(view) if isinstance(block, FigureView))
+    drawn = [row for row in gain.data if row[0] == "User record change" or "User record change" in row]
+    assert "63" in " ".join(map(str, drawn))
+    assert "69" in " ".join(map(str, drawn))
+    for figure in (gain, efficiency):
+        assert "As published: not computed from imported measurements." in [note.text for note in figure.notes]
+
+
+def test_the_lead_box_of_the_flash_cache_has_the_published_gains(views: Views) -> None:
+    assert lead_box(views.of("flash_cache")) == [
+        ["Web updates", "+117 %", "−45 %", "−55 %"],
+        ["Transactions", "+111 %", "−50 %", "−43 %"],
+    ]
+
+
+def test_the_gain_of_the_inserts_is_derived_from_the_published_throughput(views: Views) -> None:
+    (_, inserts) = lead_box(views.of("price_performance"))
+    assert inserts == ["Load of Read, modify, write", "0.0138", "0.0376", "+117 %", "2.72X"]
+
+
+def test_a_quoted_number_leads_to_its_source_and_not_to_measurements(views: Views) -> None:
+    view = views.of("power_efficiency")
+    assert view.provenance.sources
+    assert all(line.quoted and not line.measurements for line in view.provenance.sources)
+    assert not view.provenance.measurements
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_disclosure_of_published_figures_prints_no_setting_that_the_source_never_told(
+    views: Views, name: str
+) -> None:
+    text = disclosed(views.of(name))
+    of_spec = ("records =", "field_length", "closed loop", "Closed loop", "service times", "interleaved", "repeats")
+    assert [setting for setting in of_spec if setting in text] == []
+    assert not re.search(HOSTS, text)
+    tables = [block for block in blocks(views.of(name)) if isinstance(block, FactsView)]
+    facts = [line.declared for table in tables for group in table.groups for line in group.lines]
+    assert [fact for fact in facts if re.search(HOSTS, fact)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("flash_cache", ["MongoDB 2.4.8", "YCSB 0.1.4", "100 GB", "JDK 1.6.45"]),
+        ("price_performance", ["v5.0.0-alpha0-179-g3c818a3", "YCSB 0.17.0", "GCC 10.3"]),
+        ("rocksdb_ssds", ["RocksDB: 8.1.1", "db_bench: 8.1.1", "1 TB"]),
+        ("power_efficiency", ["48 to 500 threads"]),
+        ("cluster_shrink", ["LVM"]),
+    ],
+)
+def test_the_versions_and_settings_that_a_source_tells_are_disclosed(views: Views, name: str, told: list[str]) -> None:
+    text = disclosed(views.of(name))
+    assert [each for each in told if each not in text] == []
+
+
+SPEC = """
+hardware eco { hosts = "eco.lab" }
+client load { hosts = "load.lab"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload a from ycsb.a
+workload f from ycsb.f
+experiment ramp { hardware = eco  workloads = [a, f]  threads = [48, 96]  measure = 1 min }
+"""
+
+
+@pytest.fixture(scope="module")
+def cells(tmp_path_factory: pytest.TempPathFactory) -> tuple[p.Cell, ...]:
+    return compile_text(SPEC, tmp_path_factory.mktemp("spec")).cells
+
+
+def value(bound: str, number: float, unit: str = "%", **at: str | float) -> PublishedValue:
+    return PublishedValue("gain", bound, at, number, unit)
+
+
+OVER_ALL = p.Quote(metric="gain", bound="low", over=("threads", "workload"))
+
+
+def test_the_lowest_over_what_a_source_tells_apart_is_that_of_its_parts(cells: tuple[p.Cell, ...]) -> None:
+    told = [value("low", 20, workload="a"), value("low", 10, workload="f"), value("high", 5, workload="f")]
+    assert quoted_values(OVER_ALL, (), "%", told, cells) == {(): 10}
+
+
+def test_the_lowest_is_not_known_where_a_part_was_not_published(cells: tuple[p.Cell, ...]) -> None:
+    assert quoted_values(OVER_ALL, (), "%", [value("low", 20, workload="a")], cells) == {}
+
+
+def test_a_value_at_another_point_is_not_quoted(cells: tuple[p.Cell, ...]) -> None:
+    quote = p.Quote(metric="gain", bound="value", at={"workload": "a"})
+    assert quoted_values(quote, (), "%", [value("value", 20, workload="a", threads=96.0)], cells) == {}
+    assert quoted_values(quote, (), "%", [value("value", 20, workload="f")], cells) == {}
+
+
+def test_a_quoted_value_is_in_the_unit_of_its_expression_to_the_digits_that_were_published(
+    cells: tuple[p.Cell, ...],
+) -> None:
+    quote = p.Quote(metric="gain", bound="value", at={"workload": "a"}, negated=True)
+    assert quoted_values(quote, (), "", [value("value", 55, workload="a")], cells) == {(): -0.55}
+    assert quoted_values(quote, (), "%", [value("value", 0.55, "", workload="a")], cells) == {(): -55}

@@ -1,0 +1,74 @@
+"""Few repeats are drawn as they are; numbers of one figure are written alike."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.charts.build_figure import Drawing, drawing
+from benchbrief.reports.charts.chart_layout import bar_text
+from benchbrief.reports.charts.draw_chart import draw
+from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.words.brief_words import words
+from tests.reports import world as w
+
+
+def made(repeats: int, mark: str = "line") -> Drawing:
+    sql = "SELECT threads, repeat, value FROM measure.throughput WHERE operation = 'all'"
+    each = w.query(sql, ("threads", "repeat"), "ops/s", "throughput")
+    world = w.World({"disk": "Disk"}, {"a": "A"}, repeats=repeats)
+    series = w.series(mark, w.throughput("threads"), "Throughput", "threads", band=True, repeats=each)
+    figure: p.FigureElement = w.figure("F", series, by={"threads": w.keys([1, 2, 4])})
+    return drawing(figure, Results(world.plan(), world.store(), words("en")))
+
+
+@pytest.mark.parametrize("mark", ["line", "bar"])
+def test_two_repeats_are_drawn_and_make_no_interval(mark: str) -> None:
+    found = made(2, mark)
+    points = found.charts[0].traces[0].points
+    assert [point.repeats for point in points] == [(1000.0, 1040.0), (2000.0, 2080.0), (4000.0, 4160.0)]
+    assert all(point.low is None for point in points)
+    assert found.notes == ("Small rings: the values of the two repeats of a point. An interval takes three.",)
+    svg = draw(found.charts, 600, 240, "Inter").svg
+    rings = re.findall(r'<path [^>]*d="M2\.121,0A[^>]*>', svg)
+    assert len(rings) == 6
+    assert not any("fill=" in ring for ring in rings)
+
+
+def test_a_curve_on_a_logarithmic_axis_leaves_out_what_is_zero_on_it() -> None:
+    sql = "SELECT threads, value - 1000 AS value FROM measure.throughput WHERE operation = 'all'"
+    x = w.query(sql, ("threads",), "ops/s", "throughput")
+    curve = w.series("curve", w.throughput("threads"), "Throughput", "threads", x_query=x, x_label="Gain")
+    world = w.World({"disk": "Disk"}, {"a": "A"}, repeats=1)
+    figure: p.FigureElement = w.figure("F", curve, by={"threads": w.keys([1, 2, 4])}, log_x=True)
+    found = drawing(figure, Results(world.plan(), world.store(), words("en")))
+    (chart,) = found.charts
+    assert chart.x.kind == "log"
+    assert [point.y is None for point in chart.traces[0].points] == [True, False, False]
+    assert found.notes == ("One point is zero or less and can't stand on a logarithmic axis.",)
+
+
+def test_three_repeats_make_an_interval() -> None:
+    found = made(3)
+    points = found.charts[0].traces[0].points
+    assert all(point.low is not None and point.repeats == () for point in points)
+    assert [note[:12] for note in found.notes] == ["Shaded bands"]
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ((9500.0, 12200.0), ["9.5k", "12.2k"]),
+        ((9500.0, 151000.0), ["9.5k", "151.0k"]),
+        ((0.5, 12.25), ["0.50", "12.25"]),
+        ((3.0, 4.0, 0.0), ["3", "4", "0"]),
+        ((120.4, 99.1), ["120", "99"]),
+        ((-27.3, 79.0), ["−27.3", "79.0"]),
+    ],
+)
+def test_the_numbers_at_bars_have_one_size_and_one_number_of_decimals(
+    values: tuple[float, ...], texts: list[str]
+) -> None:
+    assert [bar_text(value, values) for value in values] == texts

@@ -1,0 +1,128 @@
+"""Tables with several metrics and several keys across: their heads, and that they fit the page."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.render.page_html import TEMPLATES
+from benchbrief.reports.render.render_report import render
+from tests.reports import world as w
+from tests.support.paging import Word, words
+
+HARDWARE = {"disk": "Local disk of the older machines", "ram": "RAM disk"}
+WORKLOADS = {"a": "Session store", "b": "Photo tagging with uncached thumbnails"}
+THREADS = (1, 2, 4)
+MARGIN = 18 / 25.4 * 72
+METRICS = ("throughput", "Throughput for each busy core", "Acknowledgement")
+
+
+def line(path: tuple[str, ...], hardware: str, threads: float) -> p.Line:
+    return p.Line(
+        label=path[-1],
+        heads=path[:-1],
+        unit="ops/s",
+        query=w.throughput("workload", hardware=hardware, threads=threads),
+    )
+
+
+def table(metrics: int, *, by_threads: bool = False, transposed: bool = False) -> p.TableElement:
+    """So many metrics by hardware, or by hardware and threads."""
+    lines = [
+        line((metric, label, *([str(n)] if by_threads else [])), hardware=key, threads=n)
+        for metric in METRICS[:metrics]
+        for key, label in HARDWARE.items()
+        for n in (THREADS if by_threads else (4,))
+    ]
+    keys = w.keys(WORKLOADS)
+    return p.TableElement(title="T", dim="workload", dim_label="", keys=keys, lines=tuple(lines), transposed=transposed)
+
+
+def made(folder: Path, *elements: p.Element, template: str = "technical_brief") -> tuple[str, list[Word]]:
+    """The page of a screen, and the words of the PDF."""
+    world = w.World(HARDWARE, WORKLOADS, THREADS, ops=lambda _hardware, _workload, threads: 123_456.0 * threads)
+    report = w.report("Several metrics", *elements, template=template, provenance="none")
+    found = render(world.plan(report), world.store(), report.name, folder, formats=("html", "pdf", "markdown"))
+    assert found.pdf
+    return found.html.read_text("utf-8"), words(found.pdf)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_no_words_of_a_table_overlap_or_run_past_the_margin(template: str, tmp_path: Path) -> None:
+    _, found = made(
+        tmp_path,
+        table(3),
+        table(2, by_threads=True),
+        table(3, by_threads=True),
+        p.CalloutElement(title="C", table=table(2)),
+        p.CalloutElement(title="C", table=table(3, by_threads=True)),
+        template=template,
+    )
+    right = 960 - 54 if template == "slide" else 595.3 - MARGIN
+    assert [word for word in found if word.right > right + 0.5] == []
+    assert [(one.text, other.text) for one, other in combinations(found, 2) if one.covers(other)] == []
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_no_word_of_a_head_is_cut(template: str, tmp_path: Path) -> None:
+    _, found = made(tmp_path, table(3), table(2, by_threads=True), template=template)
+    texts = {word.text for word in found}
+    assert {"Acknowledgement", "Throughput", "machines", "threads", "thread"} <= texts
+
+
+def test_a_name_that_columns_share_stands_once_above_them_and_so_does_their_unit(tmp_path: Path) -> None:
+    page, _ = made(tmp_path, table(2))
+    head = re.search(r"<thead>(.*?)</thead>", page, re.DOTALL)
+    assert head
+    over = '<th scope="colgroup" colspan="2" class="over">'
+    assert head[1].split("\n")[1:3] == [
+        f'<tr><th scope="col" rowspan="2">Workload</th>{over}Throughput <span class="unit">ops/s</span></th>',
+        f'{over}Throughput for each busy core <span class="unit">ops/s</span></th>',
+    ]
+    assert head[1].count('<th scope="col" class="n">Local disk of the older machines</th>') == 2
+
+
+def test_a_table_that_is_too_wide_stands_in_parts_of_whole_groups(tmp_path: Path) -> None:
+    page, found = made(tmp_path, table(3, by_threads=True))
+    assert page.count("<thead>") == 1  # on a screen it scrolls
+    assert [word.text for word in found].count("Workload") == 2
+
+
+def test_rows_that_share_a_name_stand_below_it(tmp_path: Path) -> None:
+    page, _ = made(tmp_path, table(2, transposed=True))
+    groups = re.findall(r'<tr class="group"><th scope="rowgroup" colspan="3">(.*?)</th>', page)
+    assert groups == ["Throughput", "Throughput for each busy core"]
+
+
+def test_markdown_has_one_head_with_all_names(tmp_path: Path) -> None:
+    made(tmp_path, table(2, by_threads=True))
+    text = next(tmp_path.glob("*.md")).read_text("utf-8")
+    assert "| Workload | Throughput, Local disk of the older machines, 1 thread ops/s |" in text
+
+
+def test_numbers_in_heads_say_what_they_count(tmp_path: Path) -> None:
+    page, _ = made(tmp_path, table(1, by_threads=True))
+    assert page.count(">4 threads</th>") == 2
+
+
+@pytest.mark.parametrize("name", ["Averylongnameofasingleword" * 4, "A name of many words that goes on and on " * 3])
+def test_a_long_name_of_a_row_leaves_the_words_of_twelve_heads_whole(name: str, tmp_path: Path) -> None:
+    heads = [f"Acknowledged{letter}" for letter in "ABCDEFGHIJKL"]
+    lines = [line((head,), hardware="disk", threads=4) for head in heads]
+    keys = w.keys({"a": name, "b": "Photo tagging"})
+    element = p.TableElement(title="T", dim="workload", dim_label="", keys=keys, lines=tuple(lines))
+    _, found = made(tmp_path, element)
+    assert set(heads) <= {word.text for word in found}
+    assert [word for word in found if word.right > 595.3 - MARGIN + 0.5] == []
+
+
+def test_a_long_word_above_a_column_alone_is_whole(tmp_path: Path) -> None:
+    groups = [f"Acknowledgements{letter}" for letter in "ABCDEFGHIJ"]
+    lines = [line((group, "Disk"), hardware="disk", threads=4) for group in groups]
+    element = p.TableElement(title="T", dim="workload", dim_label="", keys=w.keys(WORKLOADS), lines=tuple(lines))
+    _, found = made(tmp_path, element)
+    assert set(groups) <= {word.text for word in found}

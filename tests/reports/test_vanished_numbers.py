@@ -1,0 +1,66 @@
+"""A number that its format prints as 0 though it is not: its author is warned."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchbrief.reports.provenance.numbers_file import Number, NumbersFile, Printed, QueryEntry
+from benchbrief.reports.provenance.vanished_numbers import vanished
+
+
+def file(*numbers: tuple[float | None, float | None, str]) -> NumbersFile:
+    """A file of numbers, each with its value, its upper end, and its format."""
+    queries = [
+        QueryEntry(id=f"q{at}", expression=f"latency.p{at}[read]", sql="", dims=(), unit="ms", cells=(), source="")
+        for at in range(len(numbers))
+    ]
+    entries = []
+    for at, (value, high, form) in enumerate(numbers):
+        printed = Printed(by="prose", format=form, to=" to ", follows="")
+        shown = printed.text(value, high, "ms")
+        number = Number(
+            id=f"n{at}", place="text", shown=shown, value=value, high=high, query=f"q{at}", cells=(), printed=printed
+        )
+        entries.append(number)
+    return NumbersFile(
+        benchbrief="1",
+        report="brief",
+        title="B",
+        language="en",
+        run="r",
+        kind="measured",
+        plan_sha256="0",
+        origin=(),
+        queries=tuple(queries),
+        numbers=tuple(entries),
+        figures=(),
+        cells={},
+    )
+
+
+def test_a_format_that_makes_0_of_a_number_is_told_with_the_number() -> None:
+    (text,) = vanished(file((0.04, None, ".1f")))
+    assert text.startswith("report `brief`: `latency.p0[read]` is not 0, and its format `.1f` prints 0.0: ")
+
+
+@pytest.mark.parametrize(
+    ("value", "high", "form"),
+    [
+        (0.0, None, ".1f"),
+        (0.06, None, ".1f"),
+        (None, None, ".1f"),
+        (0.04, None, ""),
+        (0.04, None, ".2g"),
+        (0.0, 0.7, ".1f"),
+    ],
+)
+def test_what_is_0_or_shown_with_a_digit_is_not_told(value: float | None, high: float | None, form: str) -> None:
+    assert list(vanished(file((value, high, form)))) == []
+
+
+def test_both_ends_of_a_range_and_many_numbers_are_told_shortly() -> None:
+    (text,) = vanished(file((0.01, 0.04, ".1f")))
+    assert "prints 0.0" in text
+    *first, last = vanished(file(*[(0.04, None, ".1f")] * 6))
+    assert len(first) == 3
+    assert last == "report `brief`: of numbers that are not 0 and are printed as 0, 3 more"

@@ -1,0 +1,39 @@
+"""What the gauges say of themselves: see `plain_tools.py`."""
+
+from dataclasses import replace
+
+from benchbrief.compiler.extensions import ProbeMeasure, ProbeSpec, ToolSpec
+
+SPEC = ProbeSpec(
+    api=1,
+    name="gauge",
+    doc="A gauge on the wall.",
+    implementation="plain_tools:Gauge",
+    measures={"gauge.bar": ProbeMeasure("B", "What it shows.", {"en": "Bar"})},
+)
+
+BROKEN = ProbeSpec(
+    api=1,
+    name="broken",
+    doc="A gauge whose code has a mistake.",
+    implementation="plain_tools:Broken",
+    measures={"broken.bar": ProbeMeasure("B", "What it would show.", {"en": "Bar"})},
+)
+
+TOOL = ToolSpec(
+    api=1,
+    name="plain",
+    label="plain",
+    doc="A load generator that prints what it measured.",
+    implementation="plain_tools:PlainDriver",
+    runs="db_bench",
+    mergeable=True,
+)
+
+LAGGING = replace(
+    TOOL,
+    name="lagging",
+    label="lagging",
+    implementation="plain_tools:LaggingDriver",
+    measures={"lagging.lag": ProbeMeasure("s", "How late an operation began.", {"en": "Lag"})},
+)

@@ -1,0 +1,312 @@
+"""Real outputs, changed at random: each change of a fact is refused, or told.
+
+What a fact is, is read here by rules of its own, and not by the parsers under test. The recordings are of the real
+tools; the changes are those that happen to files: lines lost, repeated or mixed up, numbers with another unit, a
+slipped decimal point, two runs in one file, logs that are cut or of another time.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchbrief.results.imports.imported_files import OutputProblem
+from benchbrief.results.imports.read_imported import read_output
+from benchbrief.runners.measurement.measurement import Measurement
+from tests.support.tools import REPOSITORY
+
+OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs"
+MUTATIONS = 150
+"""Of each of the recordings: 900 in all."""
+ROUNDING = 0.02
+"""A number that is changed by less is no other fact: a mean has no more digits that anything repeats."""
+
+Facts = dict[tuple[str, ...], str]
+Mutation = Callable[[random.Random, dict[str, list[str]]], str]
+
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE]-?\d+)?(?![\w.])")
+
+
+# --- what an output says -----------------------------------------------------------------------------------------
+
+
+def _ycsb_facts(lines: list[str]) -> Facts:
+    found: Facts = {}
+    for line in lines:
+        if match := re.match(r"\[(OVERALL|(?:Intended-)?(?:READ|UPDATE)[^\]]*)\], (.*), (\S+)$", line):
+            key = (match[1], match[2])
+            found[key] = f"{found[key]} {match[3]}" if key in found else match[3]
+    return found
+
+
+def _go_ycsb_facts(lines: list[str]) -> Facts:
+    """Of the final rows."""
+    found: Facts = {}
+    finished = False
+    for line in lines:
+        finished |= line.startswith("Run finished")
+        if finished and (match := re.match(r"([A-Z_]+) +- (.*)$", line)):
+            key = (match[1],)
+            found[key] = f"{found[key]} {match[2]}" if key in found else match[2]
+    cells: Facts = {}
+    for (name,), row in found.items():
+        for cell in row.split(", "):
+            column, _, value = cell.partition(": ")
+            # Of failures their number is kept, of TOTAL how many there were in which time.
+            if not (name.endswith("_ERROR") and column != "Count") and not (name == "TOTAL" and "(us)" in column):
+                cells[name, column] = value
+    return cells
+
+
+def _db_bench_facts(lines: list[str]) -> Facts:
+    found: Facts = {}
+    operation = ""
+    for line in lines:
+        if "micros/op" in line:
+            numbers = re.findall(r"\S+ (?=micros/op|ops/sec|seconds|operations|MB/s)|\(\d+ of \d+ found", line)
+            found["result", str(sum(key[0] == "result" for key in found))] = " ".join(numbers)
+        elif match := re.match(r"Microseconds per (\w+)", line):
+            operation = match[1]
+            found["block", operation] = found.get(("block", operation), "") + "x"
+        elif re.match(r"Count|Min|Percentiles", line) and operation:
+            told = " ".join(re.findall(r"[A-Z][\w.]*: *\S+", line))
+            found[operation, line[:3]] = told + found.get((operation, line[:3]), "")
+        elif match := re.match(r"[\[(] *(\d+), *(\d+) [\])] +(\S+)", line):
+            bucket = (operation, "bucket", match[1], match[2])
+            found[bucket] = found.get(bucket, "") + match[3]
+    return {key: re.sub(r"StdDev: \S+", "", value) for key, value in found.items()}
+
+
+def _log_facts(lines: list[str]) -> Facts:
+    """Intervals without an operation say nothing, but that time went by."""
+    found: Facts = {}
+    start = next((line for line in lines if "StartTime:" in line), "")
+    for line in lines:
+        if line[:1].isdigit() and len(line.rsplit(",", 1)[-1]) > 50:
+            begin, length, _, payload = line.split(",")
+            found["interval", begin] = found.get(("interval", begin), "") + f"{length} {payload}"
+    return {**found, ("start",): " ".join(re.findall(r"\d+\.\d+", start)[:1])}
+
+
+def facts(files: dict[str, list[str]], of: Callable[[list[str]], Facts]) -> Facts:
+    found: Facts = {}
+    for name, lines in files.items():
+        each = _log_facts(lines) if name.endswith(".hdr") else of(lines)
+        found |= {(name, *key): value for key, value in each.items()}
+    return found
+
+
+def other(before: Facts, after: Facts) -> bool:
+    """Whether the facts are others: more or fewer, or one that is another by more than rounding."""
+    if before.keys() != after.keys():
+        return True
+    return any(_other_value(value, after[key]) for key, value in before.items())
+
+
+def _other_value(before: str, after: str) -> bool:
+    if before == after:
+        return False
+    was, now = _NUMBER.findall(before), _NUMBER.findall(after)
+    if len(was) != len(now) or _NUMBER.sub("#", before) != _NUMBER.sub("#", after):
+        return True
+    pairs = [(float(a), float(b)) for a, b in zip(was, now, strict=True)]
+    return any(abs(a - b) > ROUNDING * max(a, b) and abs(a - b) > 1 for a, b in pairs)
+
+
+def _repeated(of: Facts, after: Facts) -> Facts:
+    """Without what can't be seen. Where TOTAL is lost, the rows of operations are added up, and nothing is lost."""
+    total = any(key[1] == "TOTAL" for key in after)
+    kept = {key: value for key, value in of.items() if total or key[1] != "TOTAL"}
+    return {key: value for key, value in kept.items() if not UNREPEATED.fullmatch(" ".join(key[1:]))}
+
+
+# --- changes -----------------------------------------------------------------------------------------------------
+
+
+def _with_number(line: str) -> bool:
+    return bool(_NUMBER.search(line.partition("sec:")[0])) and not line.startswith(("java", "#", '"'))
+
+
+def _change_number(chance: random.Random, files: dict[str, list[str]]) -> str:
+    name = chance.choice([name for name in files if not name.endswith(".hdr")])
+    places = [at for at, line in enumerate(files[name]) if _with_number(line)]
+    at = chance.choice(chance.choice([places, places[-6:]]))  # go-ycsb's final rows are its last six
+    line = files[name][at]
+    match = chance.choice(list(_NUMBER.finditer(line)))
+    text = match[0]
+    how, new = chance.choice(
+        [
+            ("x 10", f"{float(text) * 10:.10g}"),
+            ("/ 10", f"{float(text) / 10:.10g}" if "." in text else f"{int(float(text) / 10)}"),
+            ("x 1000", f"{float(text) * 1000:.10g}"),
+            ("x 2", f"{float(text) * 2:.10g}"),
+            ("negative", f"-{text}"),
+            ("zero", "0"),
+            ("not a number", "nan"),
+            ("decimal comma", text.replace(".", ",") if "." in text else f"{text},5"),
+            ("thousands", f"{text},000"),
+        ]
+    )
+    files[name][at] = line[: match.start()] + new + line[match.end() :]
+    return f"{name}:{at + 1} {how}: {files[name][at]}"
+
+
+def _lines_with_facts(chance: random.Random, files: dict[str, list[str]]) -> tuple[str, int]:
+    name = chance.choice(sorted(files))
+    return name, chance.randrange(len(files[name]))
+
+
+def _drop_line(chance: random.Random, files: dict[str, list[str]]) -> str:
+    name, at = _lines_with_facts(chance, files)
+    return f"{name}:{at + 1} dropped: {files[name].pop(at)[:100]}"
+
+
+def _repeat_line(chance: random.Random, files: dict[str, list[str]]) -> str:
+    name, at = _lines_with_facts(chance, files)
+    files[name].insert(at, files[name][at])
+    return f"{name}:{at + 1} repeated: {files[name][at]}"
+
+
+def _swap_values(chance: random.Random, files: dict[str, list[str]]) -> str:
+    name = "stdout"
+    places = [at for at, line in enumerate(files[name]) if _with_number(line)]
+    one, two = chance.sample(places, 2)
+    a, b = _NUMBER.findall(files[name][one])[-1], _NUMBER.findall(files[name][two])[-1]
+    for at, old, new in ((one, a, b), (two, b, a)):
+        before, _, after = files[name][at].rpartition(old)
+        files[name][at] = before + new + after
+    return f"swapped: {files[name][one][:100]} | {files[name][two][:100]}"
+
+
+def _other_unit(chance: random.Random, files: dict[str, list[str]]) -> str:
+    places = [at for at, line in enumerate(files["stdout"]) if re.search(r"\((?:us|ms|s)\)|seconds|micros", line)]
+    if not places:
+        return _change_number(chance, files)
+    at = chance.choice(places)
+    pairs = (("(us)", "(ms)"), ("(ms)", "(s)"), ("seconds", "minutes"), ("micros/op", "millis/op"))
+    for old, new in pairs:
+        if old in files["stdout"][at]:
+            files["stdout"][at] = files["stdout"][at].replace(old, new, 1)
+            break
+    return f"stdout:{at + 1} unit: {files['stdout'][at]}"
+
+
+def _cut(chance: random.Random, files: dict[str, list[str]]) -> str:
+    name = chance.choice(sorted(files))
+    keep = chance.randrange(len(files[name]))
+    del files[name][keep:]
+    return f"{name} cut after {keep} lines"
+
+
+def _lose_file(chance: random.Random, files: dict[str, list[str]]) -> str:
+    names = [name for name in sorted(files) if name.endswith(".hdr")]
+    if len(names) < 2:
+        return _drop_section(chance, files)
+    name = chance.choice(names)
+    del files[name]
+    return f"{name} lost"
+
+
+def _twice(chance: random.Random, files: dict[str, list[str]]) -> str:
+    begin = chance.randrange(len(files["stdout"]) // 2)
+    files["stdout"] += files["stdout"][begin:]
+    return f"stdout from line {begin + 1} on twice"
+
+
+def _drop_section(chance: random.Random, files: dict[str, list[str]]) -> str:
+    names = sorted({match[0] for line in files["stdout"] if (match := re.match(r"\[[A-Z-]+\]|[A-Z_]+ +-|Micro", line))})
+    name = chance.choice(names or ["no such"])
+    files["stdout"] = [line for line in files["stdout"] if not line.startswith(name)]
+    return f"no lines of {name}"
+
+
+def _shift_time(chance: random.Random, files: dict[str, list[str]]) -> str:
+    names = [name for name in sorted(files) if name.endswith(".hdr")]
+    if not names:
+        return _change_number(chance, files)
+    name = chance.choice(names)
+    at = chance.choice([at for at, line in enumerate(files[name]) if line[:1].isdigit()] or [0])
+    by = chance.choice([3600.0, -0.8, 2.0])
+    for number in range(at, len(files[name])):
+        begin, comma, rest = files[name][number].partition(",")
+        if comma and files[name][number][:1].isdigit():
+            files[name][number] = f"{float(begin) + by:.3f},{rest}"
+    return f"{name} from line {at + 1} on {by} s later"
+
+
+MUTATE: tuple[Mutation, ...] = (
+    *(_change_number,) * 6,
+    _drop_line,
+    _repeat_line,
+    _swap_values,
+    _swap_values,
+    _other_unit,
+    _cut,
+    _lose_file,
+    _twice,
+    _drop_section,
+    _shift_time,
+)
+
+UNREPEATED = re.compile(
+    r"UPDATE_ERROR Count"  # the one operation that the interrupt failed: no other row counts it
+    r"|READ_MODIFY_WRITE .*\(us\)"  # no other row holds these latencies
+    r"|\w+ 99\.99th\(us\)"  # two operations of thousands are above it
+)
+"""What of go-ycsb's output nothing else in it tells: a change of these alone can't be seen."""
+
+RECORDINGS = [
+    ("ycsb", "ycsb/read-modify-write", "f", _ycsb_facts),
+    ("ycsb", "ycsb/offered-load", "f", _ycsb_facts),
+    ("go-ycsb", "go_ycsb/timed", "f", _go_ycsb_facts),
+    ("db_bench", "db_bench/readrandom", "readrandom", _db_bench_facts),
+    ("db_bench", "db_bench/readrandom-6", "readrandom", _db_bench_facts),
+    ("db_bench", "db_bench/readrandomwriterandom", "readrandomwriterandom", _db_bench_facts),
+]
+
+
+def recorded(name: str) -> dict[str, list[str]]:
+    folder = OUTPUTS / name
+    names = [path for path in sorted(folder.glob("*.hdr")) if "CLEANUP" not in path.name]
+    return {path.name: path.read_text().splitlines() for path in (folder / "stdout", *names)}
+
+
+def read(kind: str, files: dict[str, list[str]], benchmark: str, folder: Path) -> Measurement | str:
+    """What was measured, or why that was refused."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for name, lines in files.items():
+        (folder / name).write_text("\n".join(lines) + "\n")
+    try:
+        return read_output(kind, {name: folder / name for name in files}, benchmark)
+    except OutputProblem as problem:
+        return str(problem)
+
+
+@pytest.mark.parametrize(("kind", "name", "benchmark", "of"), RECORDINGS, ids=[each[1] for each in RECORDINGS])
+def test_each_change_of_a_fact_is_refused_or_told(
+    kind: str, name: str, benchmark: str, of: Callable[[list[str]], Facts], tmp_path: Path
+) -> None:
+    whole = recorded(name)
+    good = read(kind, whole, benchmark, tmp_path / "files")
+    assert isinstance(good, Measurement), good
+    before = facts(whole, of)
+    changed, unseen = 0, []
+    for seed in range(MUTATIONS):
+        chance = random.Random(f"{name} {seed}")  # noqa: S311  # the same changes in each run
+        files = {each: list(lines) for each, lines in whole.items()}
+        what = chance.choice(MUTATE)(chance, files)
+        after = facts(files, of)
+        if not other(*(_repeated(each, after) for each in (before, after))):
+            continue
+        changed += 1
+        found = read(kind, files, benchmark, tmp_path / "files")
+        if isinstance(found, Measurement) and found != good and set(found.warnings) <= set(good.warnings):
+            unseen.append(f"{seed}: {what}")
+    assert changed > MUTATIONS / 4, "many changes are of facts"
+    assert not unseen, "\n".join(unseen)

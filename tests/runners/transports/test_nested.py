@@ -1,0 +1,74 @@
+"""Files of a place that a command enters are read as they arrive, by a process that Ctrl-C does not reach."""
+
+from __future__ import annotations
+
+import os
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.planning.plan import Host
+from benchbrief.runners.errors import HostError
+from benchbrief.runners.transports.nested_transport import NestedTransport
+
+
+class Entered(NestedTransport):
+    """Each shell writes its process and its session before it begins."""
+
+    seen: Path
+
+    @property
+    def shell(self) -> tuple[str, ...]:
+        return ("sh", "-c", 'cut -d" " -f6 /proc/$$/stat > "$0"; echo $$ >> "$0"; exec sh', str(self.seen))
+
+    def told(self) -> tuple[int, int]:
+        session, process = map(int, self.seen.read_text().split())
+        return session, process
+
+
+@pytest.fixture
+def inside(tmp_path: Path) -> Entered:
+    transport = Entered(Host(id="inside:x", transport="inside", name="x"))
+    transport.seen = tmp_path / "seen"
+    return transport
+
+
+def test_a_file_of_any_size_takes_little_memory(inside: Entered, tmp_path: Path) -> None:
+    size = 256 << 20
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(size)
+    tracemalloc.start()
+    try:
+        assert sum(map(len, inside.read(str(tmp_path / "large"), size + 1))) == size
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_only_so_much_of_a_file_is_read(inside: Entered, tmp_path: Path) -> None:
+    (tmp_path / "some").write_bytes(b"0123456789")
+    assert b"".join(inside.read(str(tmp_path / "some"), 4)) == b"0123"
+
+
+def test_what_lists_and_reads_is_in_a_session_of_its_own(inside: Entered, tmp_path: Path) -> None:
+    (tmp_path / "some").touch()
+    assert "some" in {entry.name for entry in inside.entries(str(tmp_path))}
+    assert inside.told()[0] != os.getsid(0)
+    list(inside.read(str(tmp_path / "some"), 4))
+    assert inside.told()[0] != os.getsid(0)
+
+
+def test_what_reads_ends_with_its_reader(inside: Entered) -> None:
+    pieces = inside.read("/dev/zero", 1 << 40)
+    assert next(pieces).strip(b"\0") == b""
+    pieces.close()  # type: ignore[attr-defined]
+    with pytest.raises(ProcessLookupError):
+        os.kill(inside.told()[1], 0)
+
+
+def test_what_can_t_be_read_is_said(inside: Entered, tmp_path: Path) -> None:
+    with pytest.raises(HostError, match=r"inside:x: can't read .*/gone: No such file or directory"):
+        list(inside.read(str(tmp_path / "gone"), 4))
+    with pytest.raises(HostError, match=r"inside:x: can't list .*/gone: "):
+        inside.entries(str(tmp_path / "gone"))

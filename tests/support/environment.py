@@ -1,0 +1,47 @@
+"""Fresh virtual environments, made within a second."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+ROOMS = ["dsl", "compiler", "runners", "results", "reports", "benchbrief"]
+
+
+def copy_sources(into: Path) -> Path:
+    """A clean copy, since building leaves its traces beside the sources."""
+    copy = into / "benchbrief"
+    copy.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(REPOSITORY / name, copy)
+    for folder in (*ROOMS, "src"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(REPOSITORY / folder, copy / folder, symlinks=True, ignore=ignored)
+    return copy
+
+
+class Environment:
+    """A fresh virtual environment that sees this one's libraries, but not this one's benchbrief."""
+
+    def __init__(self, folder: Path) -> None:
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, timeout=60)
+        self.bin = folder / "bin"
+        packages = next(folder.glob("lib/python*/site-packages"))
+        # Folders named in a .pth file come last; their own .pth files (the editable install) are not read.
+        (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+
+    def install(self, *what: str) -> None:
+        command = [sys.executable, "-m", "pip", "--python", str(self.bin / "python"), "install", "--quiet"]
+        command += ["--no-deps", "--no-index", "--no-build-isolation", "--ignore-installed", *what]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def output(self, program: str, *arguments: str) -> str:
+        command = [f"{self.bin}/{program}", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=self.bin)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
