@@ -4,12 +4,13 @@
 . parts/root.sh
 . parts/locked.sh
 . parts/tidy.sh
+. parts/erase.sh
 . parts/stop.sh
 discard() {
     if [ -d "$d" ]; then
         ! is_running "$d" || { echo running; exit 0; }
         (stop "$d") >/dev/null 2>&1
-        cd / && rm -rf -- "$d"
+        cd / && erase "$d"
     fi
     tidy
     exit 0

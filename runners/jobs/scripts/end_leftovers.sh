@@ -5,10 +5,11 @@
 . parts/root.sh
 . parts/locked.sh
 . parts/tidy.sh
+. parts/erase.sh
 . parts/end_jobs.sh
 [ -n "$keep" ] || end_jobs "$owner"
 remove() {
-    [ -n "$keep" ] || for d in "$root/$owner"-*; do is_kept "$d" || rm -rf -- "$d"; done
+    [ -n "$keep" ] || for d in "$root/$owner"-*; do is_kept "$d" || erase "$d"; done
     for left in "$root/$owner"-*; do [ -e "$left" ] && release=; done
     holder=
     [ -e "$root/claim" ] && read -r holder <"$root/claim"

@@ -195,6 +195,7 @@ def test_a_job_whose_lock_was_deleted_is_known_to_run_by_its_process(
             running.discard()
         with pytest.raises(HostError, match="still running"):
             running.collect(tmp_path / "kept")
+        assert not (place / "lock").exists(), "a look makes no file, which would keep a directory that is being removed"
         if ends == "stopped":
             running.stop()
             assert running.collect(tmp_path / "kept").exit_code is None
