@@ -11,7 +11,7 @@ import click
 
 from benchbrief.cli.run_options import out_option
 from benchbrief.cli.spec_options import compile_or_stop, spec_options
-from benchbrief.cli.terminal import Stop, show_json, show_json_text, show_painted, use_colour
+from benchbrief.cli.terminal import Stop, show_json, show_painted, use_colour
 from benchbrief.comparing.plan_comparison import LAST, NextRun, older_plan
 from benchbrief.dsl.bench_error import ExitCode
 
@@ -29,6 +29,10 @@ Examples:
   bench plan brief.bench --diff                 what changed since its last run, and what is to be measured
   bench plan brief.bench --diff 20260301        since that run
   bench plan brief.bench --diff git:HEAD~1      since that revision of the spec and the files it uses
+
+\b
+--json prints the plan and its `time`: {in_all: {loading_s, resets_s, warm_up_s, measuring_s, cooling_s, start_up_s,
+rendering_s, total_s}, experiments: {NAME: {the same}}}. Hosts that work side by side add up in it.
 
 \b
 With --diff, --json prints {spec, against, differs, cells, searches, besides, run}:
@@ -73,7 +77,9 @@ def command(
         _compare(spec, plan, against, out, as_json=as_json, by_code=by_code)
         return
     if as_json:
-        show_json_text(plan.model_dump_json(indent=1))
+        from benchbrief.compiler.estimates.time_spent import time_spent
+
+        show_json({**plan.model_dump(mode="json"), "time": time_spent(plan).as_dict()})
         return
 
     from benchbrief.compiler.explain.explain_plan import explain

@@ -127,7 +127,7 @@ class NextRun:
 
     @classmethod
     def of(cls, found: PlanDiff, out: Path) -> NextRun:
-        from benchbrief.compiler.planning.estimate import estimate_some
+        from benchbrief.compiler.estimates.estimate import estimate_some
         from benchbrief.results.runs.reusable_results import find_reusable
 
         plan = found.after

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from benchbrief.compiler.blocks.values.shapes import Number, Shape
+from benchbrief.compiler.explain.explain_time import counted, explain_time, up_to
 from benchbrief.compiler.explain.plain_text import Page, number
 from benchbrief.compiler.extensions.engine_spec import Reset
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.compiler.plain_amounts import duration, quantity_of_bytes
-from benchbrief.compiler.planning.estimate import estimate, seconds
 from benchbrief.compiler.planning.plan import (
     Cell,
     Confident,
@@ -27,7 +27,6 @@ from benchbrief.compiler.planning.plan import (
     Template,
     Workload,
 )
-from benchbrief.compiler.planning.shared_data_places import shared_places
 
 _ORDERS = {
     "grouped": "one hardware after the other, each with its workloads, {axis} and repeats",
@@ -63,7 +62,7 @@ def explain(plan: Plan, width: int = 100, color: bool = False) -> str:
     if plan.reports:
         page.heading("Reports")
         page.table((report.name, report.title, _contents(report)) for report in plan.reports)
-    _total(plan, page)
+    explain_time(plan, page)
     return page.text()
 
 
@@ -121,12 +120,12 @@ def _experiment(plan: Plan, e: Experiment, page: Page) -> None:
 
 def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, str]]:
     counts = (
-        _counted(len(e.hardware), "hardware"),
-        _counted(len(e.workloads), "workload", "workloads"),
-        ("up to " if e.search else "") + _counted(len(e.points) or 1, "point", "points"),
-        (f"{e.confident.at_least} to " if e.confident else "") + _counted(e.repeats, "repeat", "repeats"),
+        counted(len(e.hardware), "hardware"),
+        counted(len(e.workloads), "workload", "workloads"),
+        ("up to " if e.search else "") + counted(len(e.points) or 1, "point", "points"),
+        (f"{e.confident.at_least} to " if e.confident else "") + counted(e.repeats, "repeat", "repeats"),
     )
-    yield "matrix", f"{' x '.join(counts)} = {_up_to(e)}{_counted(len(cells), 'cell', 'cells')}"
+    yield "matrix", f"{' x '.join(counts)} = {up_to(e)}{counted(len(cells), 'cell', 'cells')}"
     first = cells[0]
     if e.axis == "target":
         yield "target", f"{_points(e.points)} ops/s" if e.points else _found_by(e.target_from)
@@ -156,16 +155,11 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     if e.max_error_share:
         yield "max errors", f"{100 * e.max_error_share:g} %"
     if e.retries:
-        yield "retries", f"a failed cell is tried again, {_counted(e.retries, 'time', 'times')} at most"
+        yield "retries", f"a failed cell is tried again, {counted(e.retries, 'time', 'times')} at most"
     if e.on_failure != "continue":
         yield "on failure", "nothing more is begun" if e.on_failure == "stop" else "all others are tried"
     if e.unattended_s is not None:
         yield "unattended", f"a job ends itself {duration(e.unattended_s)} after it last heard of its controller"
-
-
-def _up_to(e: Experiment) -> str:
-    """Return a search may end before its last point, and repeats before the last one."""
-    return "up to " if e.search or e.confident else ""
 
 
 def _found_by(experiment: str | None) -> str:
@@ -213,10 +207,6 @@ def option_text(name: str, value: str | float | bool, engine: str = "") -> str:
     options = (each.options.get(name) for each in ((spec,) if spec else ENGINE_SPECS.own.values()))
     in_bytes = any(each and isinstance(each.key.shape, Number) and each.key.shape.unit == "B" for each in options)
     return quantity_of_bytes(value) if in_bytes else number(value)
-
-
-def _counted(count: int, one: str, many: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 or many is None else many}"
 
 
 def _probes(cells: Iterable[Cell]) -> list[str]:
@@ -358,7 +348,7 @@ def _measured_in(query: Query) -> str:
 def _contents(report: Report) -> str:
     counts = Counter(_kinds(report.elements))
     parts = [
-        _counted(counts[kind], one, many)
+        counted(counts[kind], one, many)
         for kind, one, many in (
             ("section", "section", "sections"),
             ("figure", "figure", "figures"),
@@ -376,25 +366,3 @@ def _kinds(elements: Iterable[Element]) -> Iterator[str]:
         yield "table" if element.kind == "facts" else element.kind
         if isinstance(element, SectionElement):
             yield from _kinds(element.elements)
-
-
-def _total(plan: Plan, page: Page) -> None:
-    page.heading("Total")
-    alone = sum(seconds(cell) for cell in plan.cells)
-    up_to = "up to " if any(map(_up_to, plan.experiments.values())) else ""
-    text = f"{up_to}{_counted(len(plan.cells), 'cell', 'cells')}, {up_to}about {duration(plan.estimate_s)}"
-    if plan.estimate_s < alone:
-        text += f" with independent hosts side by side ({duration(alone)} one after another)"
-    page.paragraph(text)
-    for shared in shared_places(plan.cells, plan.hardware, plan.databases, plan.workloads, plan.hosts):
-        owed = f"{_counted(len(shared.cells), 'cell loads', 'cells load')} again what others have replaced in one place"
-        out = "give each a `path` or server of its own, or measure one hardware after the other"
-        page.paragraph(f"database {shared.database}: {owed}, about {duration(shared.seconds)} of that time; {out}")
-    if len(plan.experiments) > 1:
-        page.table(
-            (
-                name,
-                f"{_up_to(e)}about " + duration(estimate(cell for cell in plan.cells if cell.experiment == name)),
-            )
-            for name, e in plan.experiments.items()
-        )

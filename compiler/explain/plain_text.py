@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from benchbrief.dsl.diagnostics.source_line import display_width, printable
 
@@ -49,13 +49,17 @@ class Page:
         self._lines.append(_INDENT + self._styled(_SIGNS[sign], f"{sign} {head}"))
         self._lines.extend(before + self._styled(_SIGNS[sign], line) for before, line in rest)
 
-    def table(self, rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> None:
-        """Add columns side by side, the last one wrapped. Empty columns are left out."""
+    def table(self, rows: Iterable[Sequence[str]], head: Sequence[str] = (), right: Collection[int] = ()) -> None:
+        """Add columns side by side, the last one wrapped, those in `right` flush right. Empty columns are left out."""
         body = [[_shown(cell) for cell in row] for row in rows]
         if not body:
             return
         kept = [i for i in range(len(body[0])) if any(row[i] for row in body)]
         lines = [[row[i] for i in kept] for row in body]
+        for column in (at for at, i in enumerate(kept) if i in right):
+            widest = max(display_width(row[column]) for row in lines)
+            for row in lines:
+                row[column] = " " * (widest - display_width(row[column])) + row[column]
         heads = [head[i] for i in kept] if head else []
         sizes = [max(display_width(row[i]) for row in ([heads] if heads else []) + lines) for i in range(len(kept))]
         left = sum(sizes[:-1]) + 2 * (len(kept) - 1) + len(_INDENT)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from benchbrief.compiler.estimates.estimate import estimate
 from benchbrief.compiler.examined import Examined
-from benchbrief.compiler.planning.estimate import estimate
 from benchbrief.compiler.planning.expand import expand
 from benchbrief.compiler.planning.extension_words import with_measure_words
 from benchbrief.compiler.planning.plan import DatabaseKey, Plan, SpecRef

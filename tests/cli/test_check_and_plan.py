@@ -120,6 +120,10 @@ def test_plan_as_json_is_the_whole_plan_and_always_the_same(bench: Bench) -> Non
         ("two", 2),
     ]
     assert all(cell["measure_s"] == 1 and cell["tool"]["driver"] == "db_bench" for cell in cells)
+    time = first.json["time"]
+    assert time["in_all"]["measuring_s"] == 4
+    assert time["in_all"]["total_s"] == sum(seconds for name, seconds in time["in_all"].items() if name != "total_s")
+    assert set(time["experiments"]) == {"ramp"}
 
 
 def test_plan_fits_a_narrow_terminal(bench: Bench) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchbrief.compiler.planning.estimate import estimate
+from benchbrief.compiler.estimates.estimate import estimate
 from benchbrief.compiler.planning.fingerprint import cell_hash, digest, identity
 from benchbrief.compiler.planning.plan import Cell, Knee, Plan
 from tests.support.plans import compile_spec

@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterable
 from benchbrief.compiler.planning.plan import Cell
 
 
-def estimate(cells: Iterable[Cell]) -> float:
-    """Estimate the wall time in seconds of cells in the order of their plan."""
+def lanes(cells: Iterable[Cell]) -> dict[str, str]:
+    """Return the group of hosts of each cell, by its id: cells with a common host, directly or through others, share
+    one."""
     cells = list(cells)
     group: dict[str, str] = {}
 
@@ -24,6 +25,13 @@ def estimate(cells: Iterable[Cell]) -> float:
     for cell in cells:
         for host in cell.locks[1:]:
             group[root(host)] = root(cell.locks[0])
+    return {cell.id: root(cell.locks[0]) for cell in cells}
+
+
+def estimate(cells: Iterable[Cell]) -> float:
+    """Estimate the wall time in seconds of cells in the order of their plan."""
+    cells = list(cells)
+    lane_of = lanes(cells)
     free: dict[str, float] = {}
     """When each group of hosts is free."""
     ends: dict[str, float] = {}
@@ -31,7 +39,7 @@ def estimate(cells: Iterable[Cell]) -> float:
     over: dict[tuple[str, str, str], float] = {}
     """When the cells of each experiment, hardware and workload end: others may wait for them."""
     for cell in cells:
-        lane = root(cell.locks[0])
+        lane = lane_of[cell.id]
         knees = [knee for knee in (cell.threads_from, cell.target_from) if knee]
         awaited = (over.get((knee.experiment, knee.hardware, knee.workload), 0.0) for knee in knees)
         begin = max(free.get(lane, 0.0), *awaited, 0.0)

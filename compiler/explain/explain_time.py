@@ -1,0 +1,95 @@
+"""The end of a plan in words: how long it takes, and what the time is spent on."""
+
+from __future__ import annotations
+
+from benchbrief.compiler.estimates.estimate import estimate
+from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity, Spent, TimeSpent, time_spent
+from benchbrief.compiler.explain.plain_text import Page
+from benchbrief.compiler.plain_amounts import duration
+from benchbrief.compiler.planning.plan import Experiment, Plan
+from benchbrief.compiler.planning.shared_data_places import shared_places
+
+_LABELS: dict[Activity, str] = {
+    "loading": "loading",
+    "resets": "resets",
+    "warm_up": "warm-up",
+    "measuring": "measuring",
+    "cooling": "cooling down",
+    "start_up": "start-up",
+    "rendering": "rendering",
+}
+_WIDEST = max(map(len, _LABELS.values()))
+_UNITS = ((7200.0, 3600.0, "h"), (120.0, 60.0, "min"))
+"""From how many seconds in all a unit is used, the unit's seconds, and its name."""
+_BAR = 24
+"""The columns of a bar that stands for all of the time."""
+
+
+def explain_time(plan: Plan, page: Page) -> None:
+    spent = time_spent(plan)
+    _total(plan, spent, page)
+    page.heading("Where the time goes")
+    unit = _unit(sum(spent.in_all.values()))
+    _shares("in all", spent.in_all, unit, page)
+    if len(plan.experiments) > 1:
+        for name, experiment in plan.experiments.items():
+            called = name if experiment.label == name else f"{experiment.label} ({name})"
+            _shares(called, spent.experiments[name], unit, page)
+
+
+def _total(plan: Plan, spent: TimeSpent, page: Page) -> None:
+    page.heading("Total")
+    most = "up to " if any(map(up_to, plan.experiments.values())) else ""
+    wall_s, alone_s = plan.estimate_s + spent.rendering_s, sum(spent.in_all.values())
+    text = f"{most}{counted(len(plan.cells), 'cell', 'cells')}, {most}about {duration(wall_s)}"
+    if wall_s < alone_s - 1:
+        text += f" with independent hosts side by side ({duration(alone_s)} one after another)"
+    page.paragraph(text)
+    for shared in shared_places(plan.cells, plan.hardware, plan.databases, plan.workloads, plan.hosts):
+        owed = f"{counted(len(shared.cells), 'cell loads', 'cells load')} again what others have replaced in one place"
+        out = "give each a `path` or server of its own, or measure one hardware after the other"
+        page.paragraph(f"database {shared.database}: {owed}, about {duration(shared.seconds)} of that time; {out}")
+    if len(plan.experiments) > 1:
+        page.table(
+            (
+                name,
+                f"{up_to(e)}about " + duration(estimate(cell for cell in plan.cells if cell.experiment == name)),
+            )
+            for name, e in plan.experiments.items()
+        )
+
+
+def _unit(total_s: float) -> tuple[float, str]:
+    """Return one unit for all rows, so that their numbers can be compared: its seconds, and its name."""
+    return next(((seconds, name) for least, seconds, name in _UNITS if total_s >= least), (1.0, "s"))
+
+
+def _shares(title: str, spent: Spent, unit: tuple[float, str], page: Page) -> None:
+    """Add a line for the whole, and one for each activity that takes time: amount, per cent and a bar."""
+    total = sum(spent.values())
+    page.paragraph(f"{title}: {_amount(total, unit)}")
+    rows = []
+    for activity in ACTIVITIES:
+        if taken := spent[activity]:
+            share = taken / total
+            percent = f"{100 * share:.0f} %" if share >= 0.005 else "< 1 %"
+            rows.append((f"  {_LABELS[activity]:<{_WIDEST}}", f"{_amount(taken, unit):>9}", percent, _bar(share)))
+    page.table(rows, right=(1, 2))
+
+
+def _amount(seconds: float, unit: tuple[float, str]) -> str:
+    amount, name = seconds / unit[0], unit[1]
+    return f"{amount:,.1f} {name}" if amount >= 0.05 else f"< 0.1 {name}"
+
+
+def _bar(share: float) -> str:
+    return "#" * round(_BAR * share)
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 or many is None else many}"
+
+
+def up_to(e: Experiment) -> str:
+    """Return "up to " for an experiment that may end before its last point or repeat."""
+    return "up to " if e.search or e.confident else ""
