@@ -14,6 +14,8 @@ class RunnerError(BenchError):
     code = "run"
     by_plan = False
     """Whether the plan itself is the cause, so that another attempt at the same plan fails in the same way."""
+    by_host = False
+    """Whether a host is the cause, so that another attempt at the same plan succeeds once the host is mended."""
     is_server_lost = False
     """Whether the lane's server, or the way to it, is not to be relied on any more."""
     is_worth_another_attempt = False
@@ -28,6 +30,7 @@ class HostError(RunnerError):
     """A host can't be reached, refuses us, has an unknown key, or can't run a command."""
 
     code = "host"
+    by_host = True
     is_server_lost = True
     is_worth_another_attempt = True
     lasting = False  # True when waiting does not help: the host refuses us, or has no address
@@ -70,6 +73,13 @@ class ToolMissing(RunnerError):
     code = "tool_missing"
 
 
+class NoTool(RunnerError):
+    """Hosts of a run lack tools that its cells need, so the run does not begin."""
+
+    code = "no_tool"
+    ends_with = ExitCode.CELL_FAILED
+
+
 class BadOutput(RunnerError):
     """A tool's output does not prove that it did its work. The cell has failed, whatever the exit code."""
 
@@ -81,6 +91,13 @@ class OptionRefused(BadOutput):
     """A tool does not know an option that the spec sets."""
 
     code = "option_refused"
+    by_plan = True
+
+
+class PlanRefused(RunnerError):
+    """The plan asks for something that its tool or its engine can't do."""
+
+    code = "plan_refused"
     by_plan = True
 
 
@@ -135,6 +152,7 @@ class HostFull(RunnerError):
     """A host's disk is full. The cell has failed, and the run continues."""
 
     code = "host_full"
+    by_host = True
 
 
 class Interrupted(Exception):

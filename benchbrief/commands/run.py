@@ -65,14 +65,14 @@ def command(
     **asked: Unpack[Ending],
 ) -> None:
     """Run SPEC on its hosts, keep every result, and render its brief as PDF and HTML."""
-    from benchbrief.runners.errors import HostBusy, NoHost, OneMachine
+    from benchbrief.runners.errors import HostBusy, NoHost, NoTool, OneMachine
 
     require_writable(asked["junit"], asked["markdown"])
     progress = Progress(quiet=asked["quiet"])
     run_dir = _made(spec, profile, params, out, simulation(simulate, seed, errors, failing), fresh, progress)
     try:
         run_and_tell(run_dir, progress, asked)
-    except (HostBusy, NoHost, OneMachine):  # nothing was begun
+    except (HostBusy, NoHost, NoTool, OneMachine):  # nothing was begun
         shutil.rmtree(run_dir, ignore_errors=True)
         raise
 

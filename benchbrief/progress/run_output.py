@@ -136,11 +136,17 @@ def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[t
             yield "try the failed cells again with", f"bench resume {run}"
     elif failed:
         passing = [each for each in failed if not each.by_plan]
+        unclear = [each for each in passing if not each.by_host]
+        again = f"bench run {spec}{profile}"
         if any(not each.jobs and not _is_not_tried(each.reason) for each in passing):
             yield "see what is missing on the hosts with", f"bench doctor {spec}{profile}"
-        if len(passing) < len(failed) or any(each.cell.id in evidence.record.retried for each in passing):
-            yield "mend the spec, and run what is not measured yet with", f"bench run {spec}{profile}"
-        if passing:
+        if len(passing) < len(failed):
+            yield "mend the spec, and run what is not measured yet with", again
+        elif unclear:
+            yield "if the spec is the cause, mend it, and run what is not measured yet with", again
+        if unclear:
+            yield "if a host is the cause, mend it, and try the failed cells again with", f"bench resume {run}"
+        elif passing:
             yield "once that is mended, try the failed cells again with", f"bench resume {run}"
     elif not report:
         yield "render the brief with", f"bench report {run}"

@@ -41,6 +41,8 @@ class Verdict:
     places: tuple[Place, ...] = ()
     by_plan: bool = False
     """Whether the plan itself is the cause of a failure: tried again, the cell fails again."""
+    by_host: bool = False
+    """Whether a host is the cause of a failure."""
 
     @cached_property
     def _kept(self) -> tuple[j.AnyRecord, ...]:
@@ -113,6 +115,7 @@ def _of(history: CellHistory, cell: Cell, status: Status, reason: str | None, at
         ops_per_s=ended.ops_per_s if ended else None,
         places=tuple(history.kept.get(number, ())),
         by_plan=bool(ended and ended.by_plan),
+        by_host=bool(ended and ended.by_host),
     )
 
 

@@ -25,7 +25,12 @@ _COMPLAINT = re.compile(
 _REFUSED = re.compile(
     r"unknown command line flag|illegal value .* specified for|Invalid value for --|Cannot parse |unknown benchmark"
     r"|Could not create memtable factory|Unknown compaction fadvice|invalid merge operator|Cannot provide both "
+    r"|prefix size is larger than key size|No secondary cache registered|Assertion `FLAGS_|Options::Dump\("
+    r"|open error: (?:Not implemented|Invalid argument):"  # RocksDB refuses a combination of its options
+    r"|unrecogni[sz]ed option|bad option|valid values: |not valid for this option|engine \S+ not loadable"
+    r"|does not support direct=1"
 )
+"""What db_bench, fio, YCSB and go-ycsb print of an option, or of a workload, that they do not know."""
 # Tools echo their command lines, settings, properties and paths, which may contain any word.
 _ECHOES = ("Command line:", "DB path:", "java ", "/", '"')
 _NOISE = re.compile(r"at \S+\(|\.\.\. \d+ more|\d{4}-\d\d-\d\d \S+ \d+ sec: |DBWrapper: report latency")
@@ -63,14 +68,14 @@ def best_line(output: JobOutput) -> str:
 
 
 def bad(output: JobOutput, what: str, hint: str = "") -> BadOutput:
-    """Return the error for output that proves nothing. `what` quotes the tool's best line."""
-    return BadOutput(what, hint or say.hint_output(path=output.directory))
+    """Return the error for output that proves nothing: OptionRefused, which is one, where the tool complains of its
+    command line. `what` quotes the tool's best line."""
+    error = OptionRefused if _REFUSED.search(what) else BadOutput
+    return error(what, hint or say.hint_output(path=output.directory))
 
 
 def require_exit(output: JobOutput, tool: str, accepted: tuple[int, ...] = (0,)) -> None:
-    """Raises BadOutput unless the tool ended by itself with an accepted code; OptionRefused, which is one, where the
-    tool complains of its command line.
-    """
+    """Raises BadOutput unless the tool ended by itself with an accepted code."""
     if output.exit_code in accepted:
         return
     said = best_line(output)
@@ -78,8 +83,7 @@ def require_exit(output: JobOutput, tool: str, accepted: tuple[int, ...] = (0,))
         raise bad(output, say.tool_stopped(tool=tool, said=said))
     if output.exit_code < 0:
         raise bad(output, say.tool_signal(tool=tool, code=-output.exit_code, said=said))
-    error = bad(output, say.tool_ended(tool=tool, code=output.exit_code, said=said))
-    raise OptionRefused(error.message, error.hint) if _REFUSED.search(error.message) else error
+    raise bad(output, say.tool_ended(tool=tool, code=output.exit_code, said=said))
 
 
 def require_few_errors(output: JobOutput, tool: str, errors: int, successes: int, allowed: float) -> None:

@@ -108,7 +108,7 @@ class Equipment:
         key = (host_id, cell.tool.driver, cell.tool.path)
         if key not in self._tools:
             world, at = self._run.world, self._hosts[host_id]
-            found = world.tool(at, world.driver(cell.tool.driver), cell.tool.path)
+            found = self._run.tools.get(key) or world.tool(at, world.driver(cell.tool.driver), cell.tool.path)
             self._tools[key] = found.path
             build = world.digest(at, found.path)
             self._builds[host_id, found.path] = build or found.version

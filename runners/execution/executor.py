@@ -21,7 +21,7 @@ from benchbrief.runners.execution.lanes import Lane
 from benchbrief.runners.execution.live_numbers import Monitor, read_live
 from benchbrief.runners.execution.run_state import Outcome, RunState, one_line
 from benchbrief.runners.execution.shared_hosts import lanes
-from benchbrief.runners.execution.unsupported import Meter, metered, meters_of
+from benchbrief.runners.execution.unsupported import Meter, find_tools, metered, meters_of
 from benchbrief.runners.hosts.claims import claim_all, release_all
 from benchbrief.runners.hosts.host_aliases import refuse_aliases
 from benchbrief.runners.hosts.host_connections import CONTROLLER
@@ -68,8 +68,8 @@ def execute(
     Set `stopping` to end early: running jobs are stopped, and the run can be resumed. With a `wait`, the call waits
     for a host that another run holds, and passes the reason to `wait`. `before` is what the journal says, when it was
     read before: it is extended while the run goes on. Raises HostBusy without a `wait`, OneMachine when two names lead
-    to one host, FolderMoved when the run's folder is moved meanwhile, RunnerError when another process drives the run
-    or when it can't run as planned, and DiskFull when the journal can't be begun.
+    to one host, NoTool when hosts lack tools, FolderMoved when the run's folder is moved meanwhile, RunnerError when
+    another process drives the run or when it can't run as planned, and DiskFull when the journal can't be begun.
     """
     record = before or read_run(run_dir)
     world = world_of(run_dir, record.starts)
@@ -107,7 +107,9 @@ def execute(
                     return Outcome("interrupted", say.stopped_waiting(), ())
                 raise
             try:
-                refuse_aliases(plan, [cell for cell in plan.cells if cell.id not in done], hosts, held)
+                ahead = [cell for cell in plan.cells if cell.id not in done]
+                refuse_aliases(plan, ahead, hosts, held)
+                tools = find_tools(plan, ahead, hosts, held, world)
                 journal.write(
                     j.RunStarted(
                         at=now(),
@@ -128,7 +130,7 @@ def execute(
                 for text in taken_over:
                     journal.write(j.Remark(at=now(), severity="info", text=text))
                 if refused:
-                    text = _foretold(list(refused), [cell for cell in plan.cells if cell.id not in done])
+                    text = _foretold(list(refused), ahead)
                     journal.write(j.Remark(at=now(), severity="warning", text=text, passing=True))
                 searches = Searches(plan, record, done, journal.write)
                 repeats = RepeatsUntil(plan, record, done, journal.write)
@@ -145,6 +147,7 @@ def execute(
                     repeats,
                     world,
                     looking,
+                    tools=tools,
                 )
                 run.tools_before, run.warm = deepcopy(record.tool_paths), dict(record.warm) if resumed else {}
                 run.last_alive = last.at if last else 0.0

@@ -49,6 +49,7 @@ class _Failures:
     reason: str
     shape: Hashable
     by_plan: bool
+    by_host: bool
     cells: int = 0
     points: set[_Point] = field(default_factory=set)
 
@@ -75,7 +76,7 @@ class FirstFailures:
             return
         shape = shape_of_failure(cell.id, reason)
         with self._lock:
-            known = self._failures.setdefault(_place(cell), _Failures(reason, shape, error.by_plan))
+            known = self._failures.setdefault(_place(cell), _Failures(reason, shape, error.by_plan, error.by_host))
             known.cells += 1
             known.points.add(_Point.of(cell))
             if shape != known.shape:
@@ -92,7 +93,7 @@ class FirstFailures:
             if few or not any(point.is_within(load) for point in known.points):
                 return None
             error = NotTried(say.not_tried(n=known.cells, said=known.reason))
-            error.by_plan = known.by_plan
+            error.by_plan, error.by_host = known.by_plan, known.by_host
         return error
 
 

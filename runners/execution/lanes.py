@@ -294,9 +294,8 @@ class Lane:
         *,
         ops_per_s: float | None = None,
         latency_s: float | None = None,
-        failed: str = "",
+        failed: RunnerError | None = None,
         retried: bool = False,
-        by_plan: bool = False,
     ) -> None:
         """Record the verdict on an attempt: what it measured, or why it `failed`."""
         verdict = j.CellEnded(
@@ -305,12 +304,13 @@ class Lane:
             hash=cell.hash,
             attempt=attempt,
             status="failed" if failed else "ok",
-            reason=failed,
+            reason=one_line(failed) if failed else "",
             origin=str(cell.origin) if failed else "",
             ops_per_s=ops_per_s,
             latency_s=latency_s,
             retried=retried,
-            by_plan=by_plan,
+            by_plan=bool(failed and failed.by_plan),
+            by_host=bool(failed and failed.by_host),
         )
         self._run.journal.write(verdict)
         if not verdict.retried:
@@ -344,10 +344,9 @@ class Lane:
 
     def _failed(self, cell: Cell, attempt: int, error: RunnerError, *, again: bool = False) -> None:
         """Record the verdict on a failed attempt. With `again`, it is not the cell's last one."""
-        reason = one_line(error)
         if not again:
             self._run.fail(cell, error)
-        self._ended(cell, attempt, failed=reason, retried=again, by_plan=error.by_plan)
+        self._ended(cell, attempt, failed=error, retried=again)
 
     def _refuse_silent_meters(self, cell: Cell) -> None:
         """Raises the error of a silent power meter. Tries the meter first, as it may have been fixed."""

@@ -14,6 +14,7 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.first_failures import FirstFailures, NotTried
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.execution.unsupported import Meter
+from benchbrief.runners.hosts.tool_discovery import Found
 from benchbrief.runners.journal.cell_history import Left
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.messages.run_messages import say
@@ -71,6 +72,8 @@ class RunState:
     left: Mapping[str, Left] = field(default_factory=dict)
     tools_before: Mapping[tuple[str, str], set[str]] = field(default_factory=dict)
     warm: Mapping[str, int] = field(default_factory=dict)
+    tools: Mapping[tuple[str, str, str | None], Found] = field(default_factory=dict)
+    """The load generators that were found before the first cell, by host, name and the path in the spec."""
     last_alive: float = 0.0
     """When an earlier controller last showed a sign of life beside its journal, by the controller's clock."""
     skipped: int = 0

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from benchbrief.compiler.extensions.registry import METER_SPECS
 from benchbrief.compiler.planning.plan import Cell, Database, Plan
-from benchbrief.runners.errors import HostError, RunnerError
+from benchbrief.runners.errors import HostError, NoTool, RunnerError, ToolMissing
+from benchbrief.runners.hosts import tool_discovery
+from benchbrief.runners.hosts.fan_out import each_of
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.journal.secret_references import refuse_unset
 from benchbrief.runners.plugins import spec_of
 from benchbrief.runners.probes.power.power_probe import try_meter
-from benchbrief.runners.seams import Hosts, Node
+from benchbrief.runners.seams import Hosts, Node, Transport
+
+if TYPE_CHECKING:
+    from benchbrief.runners.worlds.real_world import World
 
 _OPTION_FILE = re.compile(r"[?&](?:tlsCAFile|tlsCertificateKeyFile|tlsCRLFile)=([^&]*)", re.IGNORECASE)
 _AT_ONCE = 16
@@ -117,3 +124,53 @@ def try_meters(
 
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="meter") as pool:
         yield from pool.map(tried, metered(plan, cells).values())
+
+
+# --- missing tools ---
+
+Tools = dict[tuple[str, str, str | None], tool_discovery.Found]
+"""Load generators by host, name and the path that the spec gives."""
+
+_Look = Callable[[Transport], object]
+"""Looks for one program on a host. Raises ToolMissing."""
+
+
+def find_tools(plan: Plan, cells: Iterable[Cell], hosts: Hosts, held: Iterable[str], world: World) -> Tools:
+    """Return the load generators of these cells on the `held` hosts.
+
+    Raises NoTool, with a sentence for each host that lacks a load generator, or a server that the run starts. A host
+    that is lost meanwhile is not one of them.
+    """
+    tools: Tools = {}
+    if world.simulated:
+        return tools
+
+    def look_for_tool(name: str, path: str | None, at: Transport) -> None:
+        tools[at.host.id, name, path] = world.tool(at, world.driver(name), path)
+
+    wanted: dict[str, dict[object, _Look]] = {host_id: {} for host_id in held}
+    for cell in cells:
+        database, servers = plan.databases[cell.database], plan.hardware[cell.hardware].hosts
+        tool = cell.tool.driver, cell.tool.path
+        for host_id in wanted.keys() & set(cell.load_hosts):
+            wanted[host_id].setdefault(tool, partial(look_for_tool, *tool))
+        if database.server == "embedded" and servers[0] in wanted:
+            wanted[servers[0]].setdefault("stand-in", tool_discovery.find_stand_in)
+
+    found = each_of(wanted, lambda host_id: list(_missing(hosts[host_id], wanted[host_id].values())))
+    lacking = [missing for _, missing in found if isinstance(missing, list) and missing]
+    if lacking:
+        told = "\n".join("; ".join(map(str, missing)) for missing in lacking)
+        hints = dict.fromkeys(each.hint for missing in lacking for each in missing if each.hint)
+        raise NoTool(told, "; ".join((*hints, f"nothing was measured; `bench doctor {plan.spec.name}` looks again")))
+    return tools
+
+
+def _missing(at: Transport, programs: Iterable[_Look]) -> Iterator[ToolMissing]:
+    for look in programs:
+        try:
+            look(at)
+        except ToolMissing as error:
+            yield error
+        except HostError:
+            return

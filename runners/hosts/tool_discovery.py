@@ -51,9 +51,11 @@ def find(transport: Transport, driver: Driver, configured: str | None) -> Found:
     path = _first(transport, driver.candidates(configured, tool_dirs()))
     if path is None:
         searched = (configured,) if configured else (*tool_dirs(), "the PATH")
+        hint = f'install it and say where: `tool = {driver.name}("/path")`, or put its folder into $BENCHBRIEF_TOOLS'
+        if configured:
+            hint = f'mend the path in the spec, `tool = {driver.name}("{configured}")`, or install it there'
         raise ToolMissing(
-            f"{driver.name} is not on {transport.host.id}: there is no such program in {', '.join(searched)}",
-            f'install it and say where: `tool = {driver.name}("/path")`, or put its folder into $BENCHBRIEF_TOOLS',
+            f"{driver.name} is not on {transport.host.id}: there is no such program in {', '.join(searched)}", hint
         )
     said = [_check(transport, requirement) for requirement in driver.requirements(path)]
     version = _VERSION.search(said[0]) if said else None

@@ -335,8 +335,8 @@ class CellEnded(Record):
     latency_s: float | None = None
     retried: bool = False
     """A failed attempt that is not the cell's last: the cell is tried again, after a host that is away comes back."""
-    by_plan: bool = False
-    """The plan itself is the cause of the failure, so that another attempt fails in the same way."""
+    by_plan: bool = False  # the plan itself is the cause of the failure, so that another attempt fails in the same way
+    by_host: bool = False  # a host is the cause of the failure
 
 
 class CellSkipped(Record):

@@ -1,4 +1,4 @@
-"""Hosts that refuse, hang, are not who they were, or lack the tool: their cells fail, the others run."""
+"""Hosts that refuse, hang or are not who they were: their cells fail, the others run. Without a tool, none do."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ REASONS = {
     "changed": ("the host key of 127.0.0.1 has changed", "known_hosts:", "Someone may be in between"),
     "unknown": ("the host key of 127.0.0.1 is not known", "StrictHostKeyChecking=no is not honoured", "by hand"),
     "locked": ("does not accept our keys", "name a key with `identity`"),
-    "bare": ("db_bench is not on bare", "install it and say where", 'tool = db_bench("/path")'),
     "nowhere": ("no address found for 'no.such.host.invalid'",),
 }
 HOSTS = "\n".join(
@@ -102,10 +101,10 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyRun]:
 def test_only_the_cells_of_odd_hosts_fail(faulty: FaultyRun) -> None:
     assert len(faulty.verdicts) == 1 + len(REASONS)
     faulty.fails_only(r"^e/(?!good/)")
-    away = len(REASONS) - 1  # `bare` lacks the tool alone
+    away = len(REASONS)
     told = next(text for text in faulty.ended.err.splitlines() if "can't be reached, or claimed" in text)
     assert "refuses, hangs, web, changed, unknown and 2 more can't be reached" in told
-    assert f": {away} of {away + 2} cells fail for it" in told
+    assert f": {away} of {away + 1} cells fail for it" in told
     assert faulty.ended.err.index(told) < faulty.ended.err.index("FAILED"), "while there is time to do something"
 
 
@@ -119,10 +118,26 @@ def test_doctor_says_the_same_of_every_host(faulty: FaultyRun) -> None:
     assert done.code == 3
     rows = [line.split()[:3] for line in done.out.splitlines()]
     assert ["ok", "local", "reachable"] in rows
-    assert ["missing", "bare", "db_bench"] in rows
-    for name in REASONS.keys() - {"bare"}:
+    for name in REASONS:
         assert ["missing", name, "reachable"] in rows
         assert REASONS[name][0] in done.out
+
+
+def test_a_host_without_its_tool_ends_the_run_before_its_first_cell_as_doctor_says(bench: Bench) -> None:
+    system_tool("db_bench")
+    hardware = 'hardware good { hosts = local  kind = "good" }\nhardware bare { hosts = "bare"  kind = "bare" }'
+    bench.spec(rocks(hardware, ["good", "bare"]).replace("[1]", "[1, 2, 4, 8]"))
+    with home_of_odd_hosts(bench.home):
+        ended = bench("run", "brief.bench")
+        assert ended.code == 3, ended.text
+        assert ended.err.count("db_bench is not on bare: there is no such program in") == 1
+        assert 'install it and say where: `tool = db_bench("/path")`' in ended.err
+        assert "on local" not in ended.err, "it has the tool"
+        assert bench.run_dirs() == [], "nothing was begun"
+        rows = [line.split()[:3] for line in bench("doctor", "brief.bench").out.splitlines()]
+    assert ["missing", "bare", "db_bench"] in rows
+    assert ["ok", "local", "db_bench"] in rows
+    assert bench.strays() == {}
 
 
 @pytest.mark.parametrize("names", [("nowhere", "unknown"), ("refuses", "unknown"), ("refuses", "hangs")])

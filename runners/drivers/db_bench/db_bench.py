@@ -28,7 +28,7 @@ from benchbrief.runners.drivers.output_evidence import (
     require_exit,
     timeout_s,
 )
-from benchbrief.runners.errors import BadOutput, RunnerError
+from benchbrief.runners.errors import BadOutput, PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.measurement.measurement import Interval, Measurement, Operation, PhaseThroughput, Sample
@@ -123,12 +123,12 @@ class DbBench:
     def measure(self, context: CellContext) -> Job:
         """Return the measured job. Raises RunnerError for what db_bench can't run: phases, or an offered load."""
         if context.cell.phases > 1:
-            raise RunnerError(
+            raise PlanRefused(
                 "db_bench has one histogram for a whole run, so it can't measure phases",
                 "use `measure = ...` instead of `phases`",
             )
         if context.cell.target is not None:
-            raise RunnerError("db_bench has no offered load (closed loop only)", "use `threads` instead of `target`")
+            raise PlanRefused("db_bench has no offered load (closed loop only)", "use `threads` instead of `target`")
         flags = _measured(context, context.cell.measure_s)
         if probe := _database_probe(context):
             flags |= history.flags(probe.every_s, flags)
@@ -232,7 +232,7 @@ def _measured(context: CellContext, seconds: float) -> dict[str, str]:
 
 def _whole_seconds(seconds: float) -> str:
     if seconds != int(seconds):
-        raise RunnerError(f"db_bench runs for whole seconds, not {seconds:g} s", "declare whole seconds")
+        raise PlanRefused(f"db_bench runs for whole seconds, not {seconds:g} s", "declare whole seconds")
     return str(int(seconds))
 
 
@@ -257,7 +257,7 @@ def _common(context: CellContext) -> dict[str, str]:
 def _path(context: CellContext) -> str:
     path = context.endpoint.path or context.database.path
     if not path:
-        raise RunnerError("a RocksDB database needs a path", 'add `path = "/directory"` to the database')
+        raise PlanRefused("a RocksDB database needs a path", 'add `path = "/directory"` to the database')
     return path
 
 
@@ -279,7 +279,7 @@ def _options(options: Mapping[str, str | float | bool]) -> dict[str, str]:
             case "wal":
                 flags["disable_wal"] = "0" if value else "1"
             case _ if name in RESERVED or not FLAG.match(name):
-                raise RunnerError(
+                raise PlanRefused(
                     f"`{name}` can't be an option of a RocksDB database",
                     "it is set by benchbrief itself" if name in RESERVED else "db_bench's flags are like `block_size`",
                 )

@@ -28,7 +28,7 @@ from benchbrief.runners.drivers.output_evidence import (
     require_few_errors,
     timeout_s,
 )
-from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
@@ -112,7 +112,7 @@ class Fio:
     def measure(self, context: CellContext) -> Job:
         """Return the measured job. Raises RunnerError for what fio can't run."""
         if context.cell.phases > 1:
-            raise RunnerError(
+            raise PlanRefused(
                 "fio has one histogram for a whole run, so it can't measure phases",
                 "use `measure = ...` instead of `phases`",
             )
@@ -263,14 +263,14 @@ def _foreign(context: CellContext, found: Output) -> Iterator[str]:
 
 def _filename(context: CellContext) -> str:
     if not context.endpoint.path:
-        raise RunnerError("fio needs a file or a device", 'add `path = "/directory"` to the database')
+        raise PlanRefused("fio needs a file or a device", 'add `path = "/directory"` to the database')
     return context.endpoint.path.replace("\\", "\\\\").replace(":", "\\:")  # fio separates files by colons
 
 
 def _extent(context: CellContext) -> int:
     size = context.database.size_bytes
     if not size:
-        raise RunnerError("fio needs to know how much of the storage it may use", "add `size = 1 GiB` to the database")
+        raise PlanRefused("fio needs to know how much of the storage it may use", "add `size = 1 GiB` to the database")
     return int(size) // _UNIT * _UNIT
 
 
@@ -278,7 +278,7 @@ def _global_flags(context: CellContext, filename: str = "") -> dict[str, str]:
     given = context.workload.properties
     pattern, depth, engine = context.workload.benchmark, int(float(given["io_depth"])), str(given["io_engine"])
     if engine == "psync" and depth > 1:
-        raise RunnerError(
+        raise PlanRefused(
             "psync does one I/O of a job after another, so its jobs can't keep more in flight",
             "use `io_depth = 1` and more `threads`, or another `io_engine`",
         )
@@ -326,7 +326,7 @@ def _jobs(context: CellContext) -> Iterator[dict[str, str]]:
     size, block, jobs = _extent(context), int(float(context.workload.properties["block_size"])), context.threads
     part = size // jobs // block * block if context.workload.benchmark in _ORDERED else size // block * block
     if not part:
-        raise RunnerError(
+        raise PlanRefused(
             f"{jobs} jobs with blocks of {block} bytes do not fit into {size} bytes",
             "declare a larger `size` of the database, smaller blocks, or fewer `threads`",
         )
@@ -349,7 +349,7 @@ def _rates(context: CellContext, number: int) -> tuple[int, ...]:
     parts = (whole,) if reads is None else (reads, whole - reads)
     rates = tuple(part // jobs + (1 if number < part % jobs else 0) for part in parts)
     if any(part and not rate for part, rate in zip(parts, rates, strict=True)):
-        raise RunnerError(
+        raise PlanRefused(
             f"{whole} ops/s are less than one a second for each of {jobs} jobs and each direction",
             "offer more, or use fewer `threads`",
         )
@@ -360,7 +360,7 @@ def _rates(context: CellContext, number: int) -> tuple[int, ...]:
 def _read_percent(context: CellContext) -> int:
     share = 100 * float(context.workload.properties["read"])
     if abs(share - round(share)) > 1e-6:
-        raise RunnerError(
+        raise PlanRefused(
             f"fio mixes reads and writes in whole per cent, not {share:g} %",
             f"use `read = {round(share)} %` in workload {context.workload.name}",
         )

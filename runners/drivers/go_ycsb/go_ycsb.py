@@ -28,7 +28,7 @@ from benchbrief.runners.drivers.output_evidence import (
     timeout_s,
 )
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
-from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, File, Job, JobOutput
@@ -95,7 +95,7 @@ class GoYcsb:
 
     def measure(self, context: CellContext) -> Job:
         if context.cell.phases > 1:
-            raise RunnerError(
+            raise PlanRefused(
                 "go-ycsb prints percentiles of a whole run only, so it can't measure phases",
                 "use YCSB (tool = ycsb), or `measure = ...` instead of `phases`",
             )
@@ -188,7 +188,7 @@ def _file(context: CellContext, own: Mapping[str, str] = MappingProxyType({})) -
     if uri is not None:
         database = urlsplit(uri.value).path.strip("/")
         if database not in ("", _DATABASE):
-            raise RunnerError(
+            raise PlanRefused(
                 f"go-ycsb always uses the database `{_DATABASE}`, and the URI names `{database}`",
                 f"end the database's uri in /{_DATABASE}",
             )

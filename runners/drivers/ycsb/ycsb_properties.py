@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import ceil
 
 from benchbrief.compiler.planning.plan import Workload
-from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import File
 
@@ -42,7 +42,7 @@ def file(context: CellContext, own: dict[str, str]) -> File:
     lines = "".join(f"{name}={escaped(value)}\n" for name, value in settings.items())
     uri = context.endpoint.uri
     if uri is None:
-        raise RunnerError("YCSB needs a server to talk to, and the database has no URI", 'add `uri = "mongodb://..."`')
+        raise PlanRefused("YCSB needs a server to talk to, and the database has no URI", 'add `uri = "mongodb://..."`')
     return File(FILE, (f"{lines}mongodb.url=", replace(uri, written=escaped(uri.value)), "\n"))
 
 
@@ -102,7 +102,7 @@ def operation_count(context: CellContext) -> int:
 def escaped(value: str) -> str:
     """Escape a value for a Java property file. Raises RunnerError for a line break."""
     if "\n" in value or "\r" in value:
-        raise RunnerError("a line break can't stand in a YCSB property", "look at the database's uri")
+        raise PlanRefused("a line break can't stand in a YCSB property", "look at the database's uri")
     text = value.replace("\\", "\\\\")
     return "".join(c if " " <= c <= "~" else "".join(f"\\u{unit:04x}" for unit in _utf16(c)) for c in text)
 

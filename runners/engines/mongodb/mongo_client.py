@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.compiler.planning.plan import Database
-from benchbrief.runners.errors import RunnerError, ServerFailed
+from benchbrief.runners.errors import PlanRefused, RunnerError, ServerFailed
 from benchbrief.runners.messages.run_messages import say
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Connection:
         try:
             return self._client[database][name]
         except InvalidName:
-            raise RunnerError(
+            raise PlanRefused(
                 f"the uri of database {self._database.name} names a database that can't be",
                 'its name, after the last `/`, has no blank and none of / \\ . " $ * < > : | ? '
                 f"({self._database.origin})",
@@ -132,7 +132,7 @@ class Connection:
                         socketTimeoutMS=_SOCKET_TIMEOUT_MS,
                     )
                 except (InvalidURI, ValueError):  # the message may quote a part of the password
-                    raise RunnerError(
+                    raise PlanRefused(
                         f"the uri of database {name} can't be read",
                         "a `/`, `?`, `@`, `:` or `%` in a user or password must be percent-encoded, or come from "
                         f"{{secret(NAME)}}; a port is at most 65535 ({origin})",
@@ -145,7 +145,7 @@ class Connection:
             try:
                 for warning in ignored:
                     if issubclass(warning.category, UserWarning):
-                        raise RunnerError(
+                        raise PlanRefused(
                             f"the uri of database {name}: {warning.message}", f"mend the uri's options ({origin})"
                         )
                 client.admin.command("ping")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchbrief.compiler.planning.plan import Database, Host, ServerStart
-from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.errors import PlanRefused
 
 CONFIG_FILE = "mongod.conf"
 KEY_FILE = "keyfile"
@@ -92,7 +92,7 @@ def layout(database: Database, hosts: Sequence[Host], port: int) -> Layout:
         name = database.topology.removeprefix("replica_set(").removesuffix(")")
         return Layout((tuple(member(f"{name}-{n}", "data", host, name) for n, host in enumerate(hosts, 1)),), ())
     if len(hosts) != 1:
-        raise RunnerError(f"database {database.name} is one server, and has {len(hosts)} hosts", "declare a topology")
+        raise PlanRefused(f"database {database.name} is one server, and has {len(hosts)} hosts", "declare a topology")
     return Layout(((member("mongod", "data", hosts[0]),),), ())
 
 

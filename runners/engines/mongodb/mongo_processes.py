@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchbrief.compiler.planning.plan import Database, DatabaseKey, Hardware
 from benchbrief.runners.engines.mongodb.mongo_layout import CONFIG_FILE, KEY_FILE, Layout, Member, layout, words
-from benchbrief.runners.errors import RunnerError, ToolMissing
+from benchbrief.runners.errors import PlanRefused, RunnerError, ToolMissing
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.connection_retry import run_persistently
 from benchbrief.runners.jobs.long_commands import run_to_end
@@ -63,7 +63,7 @@ class Servers:
 
     def __init__(self, database: Database, hardware: Hardware, hosts: Hosts, made: Layout) -> None:
         if database.start is None or not database.path:
-            raise RunnerError(f"database {database.name} has no path", f"add one ({database.origin})")
+            raise PlanRefused(f"database {database.name} has no path", f"add one ({database.origin})")
         self._database = database
         self._start = database.start
         self._path = database.path

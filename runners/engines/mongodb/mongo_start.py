@@ -23,7 +23,7 @@ from benchbrief.runners.engines.mongodb.mongo_cluster import writable
 from benchbrief.runners.engines.mongodb.mongo_layout import Layout, Member, layout
 from benchbrief.runners.engines.mongodb.mongo_processes import Servers
 from benchbrief.runners.engines.server_addresses import address_of
-from benchbrief.runners.errors import Interrupted, RunnerError, ServerFailed
+from benchbrief.runners.errors import Interrupted, PlanRefused, RunnerError, ServerFailed
 from benchbrief.runners.journal.secret_references import read_reference
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Hosts, Stopping
@@ -135,7 +135,7 @@ class StartedCluster:
     @property
     def _path(self) -> str:
         if not self._database.path:
-            raise RunnerError(f"database {self._database.name} has no path", f"add one ({self._database.origin})")
+            raise PlanRefused(f"database {self._database.name} has no path", f"add one ({self._database.origin})")
         return self._database.path
 
     def _mark(self, dataset: Dataset | None = None) -> str:

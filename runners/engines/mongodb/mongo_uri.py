@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote as percent_encode
 
 from benchbrief.compiler.planning.plan import Option
-from benchbrief.runners.errors import RunnerError
+from benchbrief.runners.errors import PlanRefused
 
 DEFAULT_PORT = 27017
 DEFAULT_DATABASE = "ycsb"
@@ -66,7 +66,7 @@ def parse(uri: str) -> MongoUri:
     """Parse a connection string. Raises RunnerError for anything else, without showing the text."""
     match = _URI.fullmatch(uri)
     if match is None:
-        raise RunnerError("the database's uri is not a MongoDB connection string", 'it is like "mongodb://host/ycsb"')
+        raise PlanRefused("the database's uri is not a MongoDB connection string", 'it is like "mongodb://host/ycsb"')
     scheme, user, hosts, database, options = match.groups()
     return MongoUri(
         scheme,
@@ -84,7 +84,7 @@ def _host(text: str) -> tuple[str, int]:
     if not colon:
         return text, DEFAULT_PORT
     if not port.isdigit():
-        raise RunnerError("a port in the database's uri is not a number", 'it is like "mongodb://host:27017/ycsb"')
+        raise PlanRefused("a port in the database's uri is not a number", 'it is like "mongodb://host:27017/ycsb"')
     return name.strip("[]"), int(port)
 
 

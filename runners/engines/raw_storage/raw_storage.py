@@ -19,7 +19,7 @@ from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.engines.raw_storage.storage_messages import say_storage
-from benchbrief.runners.errors import LoadShort, RunnerError, ServerFailed
+from benchbrief.runners.errors import LoadShort, PlanRefused, RunnerError, ServerFailed
 from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.hosts.connection_retry import run_persistently
 from benchbrief.runners.hosts.host_facts import size_text
@@ -45,7 +45,7 @@ _FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4 }'"
 def extent(database: Database) -> int:
     """Return how many bytes of the storage are used: the declared size in whole units. Raises RunnerError without."""
     if not database.size_bytes:
-        raise RunnerError(f"database {database.name} has no size", f"add `size = 1 GiB` ({database.origin})")
+        raise PlanRefused(f"database {database.name} has no size", f"add `size = 1 GiB` ({database.origin})")
     return int(database.size_bytes) // UNIT * UNIT
 
 
@@ -78,18 +78,18 @@ class RawStorage:
         path = self._path()
         if self._device is None:
             if self._run('[ -b "$1" ]', path).exit_code == 0:
-                raise RunnerError(
+                raise PlanRefused(
                     f"{path} on {self._host} is a block device, and the run would destroy its data",
                     f'name a directory as `path`, or allow it with `destroys = "{path}"` ({self._database.origin})',
                 )
             return ""
         if self._device != path:
-            raise RunnerError(
+            raise PlanRefused(
                 f"database {self._database.name} may destroy {self._device}, and its path is {path}",
                 f"name the same device in `path` and in `destroys` ({self._database.origin})",
             )
         if self._database.reset == "snapshot":
-            raise RunnerError(
+            raise PlanRefused(
                 f"database {self._database.name} is the device {path}, which can't be copied back from a snapshot",
                 f"use `reset = after_writes` or `reset = reuse` ({self._database.origin})",
             )
@@ -237,7 +237,7 @@ class RawStorage:
     def _path(self) -> str:
         path = self._database.path
         if not path:
-            raise RunnerError(
+            raise PlanRefused(
                 f"database {self._database.name} has no path", f'add `path = "/directory"` ({self._database.origin})'
             )
         return path

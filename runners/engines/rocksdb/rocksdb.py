@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan, Workload
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.declared_hooks import run_hooks
-from benchbrief.runners.errors import LoadShort, RunnerError, ServerFailed, ToolMissing
+from benchbrief.runners.errors import LoadShort, PlanRefused, RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.connection_retry import run_persistently
@@ -256,7 +256,7 @@ class RocksDB:
     def _path(self) -> str:
         path = self._database.path
         if not path:
-            raise RunnerError(
+            raise PlanRefused(
                 f"database {self._database.name} has no path", f'add `path = "/directory"` ({self._database.origin})'
             )
         return path

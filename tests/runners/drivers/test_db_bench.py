@@ -171,6 +171,11 @@ def test_an_option_that_the_tool_refuses_is_not_tried_again(name: str) -> None:
     assert caught.value.by_plan
 
 
+def test_a_workload_that_the_tool_does_not_know_is_refused_whatever_its_exit_code() -> None:
+    with pytest.raises(OptionRefused):
+        DRIVER.parse(cell("readrandom"), output("unknown-benchmark", 0))
+
+
 def test_a_stopped_run_is_an_error() -> None:
     with pytest.raises(BadOutput, match="was stopped before it ended"):
         DRIVER.parse(cell("readrandom"), recorded(OUTPUTS / "readrandom", exit_code=None))
