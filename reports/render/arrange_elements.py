@@ -36,6 +36,12 @@ _SLIDE_WIDTH = 850.0
 """The width of such a line, in points."""
 _FACT_LINE = 1.63
 """The height of a line of facts, as a multiple of its type's size."""
+_FEW_COLUMNS = 2
+"""Columns of numbers beside which a table's type may grow."""
+_TABLE_PT, _TABLE_LINE = (15.0, 20.0), 2.2
+"""The usual and the larger type of a table in points, and the height of its line as a multiple of that."""
+_LINE_HEIGHT, _ROW_PADDING = 1.35, (0.36, 0.8)
+"""The height of a line of type and the space above and below it, as multiples of the type's size."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +120,28 @@ class Slide:
         """The type size in points of a table of facts that fits the slide and is still readable."""
         lines = sum(_lines_of(block) for block in self.blocks if isinstance(block, FactsView))
         room = _SLIDE_ROOM - _TEXT_LINE * sum(math.ceil(_width(text) / _SLIDE_WIDTH) for text in self.texts)
-        return round(min(12.0, max(8.0, room / _FACT_LINE / max(1.0, lines))), 1)
+        return round(min(14.0, max(8.0, room / _FACT_LINE / max(1.0, lines))), 1)
+
+    @property
+    def table_pt(self) -> float:
+        """The type size in points of a table, larger when it has few rows and columns."""
+        tables = [block for block in self.blocks if isinstance(block, TableView)]
+        small = all(len(table.columns) <= _FEW_COLUMNS for table in tables)
+        return _TABLE_PT[small and self._pitch >= _TABLE_LINE * _TABLE_PT[1]]
+
+    @property
+    def table_padding(self) -> float:
+        """The space above and below a line of that table, as a multiple of its type's size."""
+        return round(min(_ROW_PADDING[1], max(_ROW_PADDING[0], (self._pitch / self.table_pt - _LINE_HEIGHT) / 2)), 2)
+
+    @property
+    def _pitch(self) -> float:
+        """The points from a line of a table to the next that fill the slide, beside its texts and notes."""
+        tables = [block for block in self.blocks if isinstance(block, TableView)]
+        texts = sum(math.ceil(_width(text) / _SLIDE_WIDTH) + 0.5 for text in (*self.texts, *self.after))
+        notes = 2 * sum(len(table.notes) + (table.note is not None) for table in tables)
+        lines = sum(len(table.head) + 1 + len(table.rows) for table in tables)
+        return (_SLIDE_ROOM - _TEXT_LINE * (texts + notes)) / max(1, lines)
 
 
 def slides_of(blocks: Iterable[Block], topic: str = "", anchor: str = "") -> tuple[Slide, ...]:

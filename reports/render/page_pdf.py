@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchbrief.reports.brief_error import ReportError, hides
 from benchbrief.reports.provenance.visible_text import lacking
-from benchbrief.reports.render.shrink_figures import fitted
+from benchbrief.reports.render.fit_figures import fitted
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -33,14 +33,14 @@ def to_pdf(
     over: Callable[[float, float], str] | None = None,
     *,
     must_say: Sequence[str] = (),
-    lower: Callable[[Mapping[str, float]], str] | None = None,
+    redraw: Callable[[Mapping[str, float]], str] | None = None,
 ) -> bytes:
     """Return the document, with attached text files. It loads nothing: the page contains all that it shows.
 
     `over` gives the HTML drawn over each finished sheet, by its width and height in CSS pixels, out of reach of the
-    document's style sheets and of screen readers. `lower` gives the page with figures drawn at these shares of their
-    heights, by the figures' ids; with it, figures shrink to fill pages. Raises ReportError when a text of `must_say`
-    is not visible on the laid-out pages.
+    document's style sheets and of screen readers. `redraw` gives the page with figures drawn at these shares of their
+    heights, by the figures' ids; with it, figures are fitted to their pages. Raises ReportError when a text of
+    `must_say` is not visible on the laid-out pages.
     """
     weasyprint = _weasyprint()
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # remarks on font tables that subsetting drops
@@ -54,8 +54,8 @@ def to_pdf(
         return weasyprint.HTML(string=page, url_fetcher=_fetcher()).render(**options)
 
     document = laid_out(html)
-    if lower:
-        document = fitted(document, lambda shares: laid_out(lower(shares)))
+    if redraw:
+        document = fitted(document, lambda shares: laid_out(redraw(shares)))
     _require(document, must_say)
     if over:
         _stamp(document, over)

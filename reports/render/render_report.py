@@ -22,7 +22,7 @@ from benchbrief.reports.render.watermark import Sheet, marked_markdown, sheet
 from benchbrief.reports.view.house_style import Kept, house_of
 from benchbrief.reports.view.layouts import template_of
 from benchbrief.reports.view.report_data import Store
-from benchbrief.reports.view.view_model import ReportView, figures_of, with_lower_figures
+from benchbrief.reports.view.view_model import ReportView, figures_of, with_redrawn_figures
 from benchbrief.reports.words.brief_words import CATALOGUES, words_of
 
 if TYPE_CHECKING:
@@ -108,10 +108,10 @@ def render(
         pdf = out_dir / f"{stem}.pdf"
         attached = {ATTACHMENT: numbers, **data}
 
-        def lower(shares: Mapping[str, float]) -> str:
-            return page_of(replace(view, blocks=with_lower_figures(view.blocks, shares)), medium="paper")
+        def redraw(shares: Mapping[str, float]) -> str:
+            return page_of(replace(view, blocks=with_redrawn_figures(view.blocks, shares)), medium="paper")
 
-        made = _pdf(page(medium="paper"), lower, attached, sheet(view, catalogue), report, said(view))
+        made = _pdf(page(medium="paper"), redraw, attached, sheet(view, catalogue), report, said(view))
         files.append(_write(pdf, made))
     if "html" in chosen:
         files.append(_write(html, screen.encode()))
@@ -137,7 +137,7 @@ def render(
 
 def _pdf(
     page: str,
-    lower: Callable[[Mapping[str, float]], str],
+    redraw: Callable[[Mapping[str, float]], str],
     attached: dict[str, bytes],
     over: Sheet | None,
     report: Report,
@@ -148,7 +148,7 @@ def _pdf(
 
     own = [asset.file for asset in (report.theme.css, *report.parts) if asset]
     try:
-        return to_pdf(page, attached, over, must_say=notices if own else (), lower=lower)
+        return to_pdf(page, attached, over, must_say=notices if own else (), redraw=redraw)
     except Exception as error:
         if not own or isinstance(error, ReportError):
             raise

@@ -309,10 +309,10 @@ def figures_of(blocks: Iterable[Block]) -> Iterator[FigureView]:
             yield from figures_of(block.blocks)
 
 
-def with_lower_figures(blocks: Iterable[Block], shares: Mapping[str, float]) -> tuple[Block, ...]:
+def with_redrawn_figures(blocks: Iterable[Block], shares: Mapping[str, float]) -> tuple[Block, ...]:
     """Return the blocks, with figures drawn at these shares of their heights, by the figures' ids."""
 
-    def lower(figure: FigureView) -> FigureView:
+    def redrawn(figure: FigureView) -> FigureView:
         if figure.id not in shares or figure.redrawn is None:
             return figure
         return replace(figure, svg=figure.redrawn(shares[figure.id]))
@@ -320,11 +320,11 @@ def with_lower_figures(blocks: Iterable[Block], shares: Mapping[str, float]) -> 
     found: list[Block] = []
     for block in blocks:
         if isinstance(block, FigureView):
-            found.append(lower(block))
+            found.append(redrawn(block))
         elif isinstance(block, FigureRow):
-            found.append(replace(block, figures=tuple(map(lower, block.figures))))
+            found.append(replace(block, figures=tuple(map(redrawn, block.figures))))
         elif isinstance(block, SectionView):
-            found.append(replace(block, blocks=with_lower_figures(block.blocks, shares)))
+            found.append(replace(block, blocks=with_redrawn_figures(block.blocks, shares)))
         else:
             found.append(block)
     return tuple(found)

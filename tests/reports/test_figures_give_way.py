@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.render.fit_figures import LOWEST
 from benchbrief.reports.render.page_pdf import to_pdf
 from benchbrief.reports.render.render_report import render
-from benchbrief.reports.render.shrink_figures import LOWEST
 from tests.reports import world as w
 from tests.reports.test_pages import HARDWARE, WORKLOADS, figure, text
 from tests.support import paging
@@ -68,6 +68,16 @@ def test_the_same_figures_give_way_each_time(tmp_path: Path) -> None:
     assert paging.words(one) == paging.words(other)
 
 
+def test_the_only_figure_of_a_slide_fills_it(tmp_path: Path) -> None:
+    world = w.World(HARDWARE, WORKLOADS, (1, 4))
+    elements = (figure("First"), figure("Alone"), text(40), figure("Under"), text(1))
+    report = w.report("R", *elements, template="slide", provenance="none")
+    pdf = render(world.plan(report), world.store(), report.name, tmp_path).pdf
+    assert pdf
+    shares = paging.blank_shares(pdf)
+    assert max(shares[word(pdf, "Alone").page - 1], shares[word(pdf, "Under").page - 1]) < 0.1
+
+
 _STYLE = """<style>
 @page { size: 500px; margin: 0 } body, figure, p { margin: 0 } figure { break-inside: avoid }
 .full { break-before: page; height: 300px } img { display: block; width: 500px }
@@ -99,7 +109,7 @@ class Pages:
     def made(self, folder: Path) -> list[int]:
         """The pages that the blocks and the end stand on."""
         path = folder / "pages.pdf"
-        path.write_bytes(to_pdf(self.html({}), lower=self.lower))
+        path.write_bytes(to_pdf(self.html({}), redraw=self.lower))
         return [word.page for word in paging.words(path)]
 
 

@@ -1,5 +1,5 @@
-"""Shrinks figures: where a page ends in a blank because the next figure is a little too high, the document is laid
-out again with a lower figure.
+"""Fits figures to their pages: where a page ends in a blank because the next figure is a little too high, the document
+is laid out again with a lower figure. A slide's only figure grows into the blank below it.
 
 It uses the boxes of WeasyPrint's layout (`Document.pages`), in CSS pixels.
 """
@@ -14,6 +14,8 @@ _BLANK = 0.25
 """The share of a page's height that may stay blank at its foot."""
 LOWEST = 0.7
 """The least share of its height that a figure keeps."""
+HIGHEST = 1.6
+"""The largest share of its height that a slide's figure grows to."""
 _LAYOUTS = 2
 """The most layouts of a document: each takes as long as the first."""
 _SPARE = 4.0
@@ -26,11 +28,25 @@ def fitted(document: Any, again: Callable[[Mapping[str, float]], Any]) -> Any:
 
     `again` lays the document out with figures drawn at these shares of their heights, by the figures' ids.
     """
-    tried, shares = [document], dict[str, float]()
+    tried, shares = [document], _grown(document)
+    if shares:
+        tried = [again(shares)]
     while len(tried) <= _LAYOUTS and (lower := _too_high(tried[-1], shares)):
         shares |= lower
         tried.append(again(shares))
     return min(tried, key=lambda each: sum(blank > _BLANK for blank in blanks(each)))
+
+
+def _grown(document: Any) -> dict[str, float]:
+    """Return the figures that are alone on their slides, with the shares of their heights that fill the slides."""
+    shares = {}
+    for sheet, following in zip(document.pages, [*document.pages[1:], None], strict=True):
+        flow = sheet._page_box.children[0]
+        if len([box for box in flow.descendants() if _is_slide(box)]) == 1 and len(found := list(_figures(flow))) == 1:
+            for name, height in _drawings(found[0]):
+                share = 1 + (_blank(sheet, following) - _SPARE) / height
+                shares[name] = round(min(max(1.0, share), HIGHEST), 3)
+    return shares
 
 
 def blanks(document: Any) -> list[float]:
@@ -69,7 +85,8 @@ def _too_high(document: Any, lowered: Mapping[str, float]) -> dict[str, float]:
 def _blank(sheet: Any, following: Any) -> float:
     """Return the pixels between a page's contents and its foot or footnotes."""
     page, flow = sheet._page_box, sheet._page_box.children[0]
-    go_on = {box.element for box in following._page_box.children[0].descendants() if box.element is not None}
+    after = following._page_box.children[0].descendants() if following else ()
+    go_on = {box.element for box in after if box.element is not None}
     notes = sum(box.margin_height() for box in page.children[1:] if type(box).__name__ == "FootnoteAreaBox")
     return float(page.content_box_y() + page.height - notes - _end(flow, go_on))
 
@@ -132,6 +149,10 @@ def _drawings(box: Any) -> Iterator[tuple[str, float]]:
             for inner in figure.descendants():
                 if type(inner).__name__ == "BlockReplacedBox":
                     yield _name(figure), inner.height
+
+
+def _is_slide(box: Any) -> bool:
+    return box.element is not None and box.element.tag == "section" and "slide" in box.element.get("class", "").split()
 
 
 def _name(box: Any) -> str:
