@@ -32,7 +32,11 @@ Examples:
 
 \b
 --json prints the plan and its `time`: {in_all: {loading_s, resets_s, warm_up_s, measuring_s, cooling_s, start_up_s,
-rendering_s, total_s}, experiments: {NAME: {the same}}}. Hosts that work side by side add up in it.
+rendering_s, total_s}, experiments: {NAME: {the same}}, estimates: [{activity, of, estimate, run}]}. Hosts that work
+side by side add up in it. `run` is the earlier run that an estimate was seen in, "" for a built-in one.
+
+Loads, resets, start-up and rendering are estimated by what they took in earlier runs of the folder, for the same hosts,
+database and tool. Where there are none, built-in estimates hold.
 
 \b
 With --diff, --json prints {spec, against, differs, cells, searches, besides, run}:
@@ -54,6 +58,7 @@ With --diff, --json prints {spec, against, differs, cells, searches, besides, ru
     help="Show what differs from the plan of a run (the last one of SPEC by default), or of a git revision.",
 )
 @click.option("--exit-code", "by_code", is_flag=True, help="With --diff: end with code 1 when anything differs.")
+@click.option("--history/--no-history", default=True, help="Estimate by what earlier runs of the folder took.")
 @out_option
 @click.option("--json", "as_json", is_flag=True, help="Print the whole plan, or the difference, as JSON.")
 def command(
@@ -62,10 +67,15 @@ def command(
     params: dict[str, str],
     against: str | None,
     by_code: bool,
+    history: bool,
     out: Path,
     as_json: bool,
 ) -> None:
     """Show what SPEC would run: the matrix, the hosts, the order, and an estimate of the time. Runs nothing."""
+    from benchbrief.compiler.estimates.learned import with_history
+    from benchbrief.compiler.estimates.time_spent import time_spent
+    from benchbrief.results.runs.learned_times import learned_times
+
     if spec is None:
         named = against is not None and against.endswith(".bench")
         hint = f"; say it before the options: bench plan {against} --diff" if named else ""
@@ -76,15 +86,16 @@ def command(
     if against is not None:
         _compare(spec, plan, against, out, as_json=as_json, by_code=by_code)
         return
+    estimated = with_history(plan, learned_times(out) if history else {})
     if as_json:
-        from benchbrief.compiler.estimates.time_spent import time_spent
-
-        show_json({**plan.model_dump(mode="json"), "time": time_spent(plan).as_dict()})
+        time = time_spent(estimated.plan, estimated.rendering_s).as_dict()
+        sources = [source.as_dict() for source in estimated.sources]
+        show_json({**plan.model_dump(mode="json"), "time": {**time, "estimates": sources}})
         return
 
     from benchbrief.compiler.explain.explain_plan import explain
 
-    show_painted(explain(plan, width=_width(), color=use_colour(sys.stdout)))
+    show_painted(explain(plan, width=_width(), color=use_colour(sys.stdout), estimated=estimated))
 
 
 def _compare(spec: Path, plan: Plan, against: str, out: Path, *, as_json: bool, by_code: bool) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from benchbrief.compiler.estimates.estimate import lanes
-from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.compiler.planning.plan import Cell, Plan, Step, StepKind
 
 Activity = Literal["loading", "resets", "warm_up", "measuring", "cooling", "start_up", "rendering"]
 """`resets` bring back a loaded data set without loading it. `start_up` has the collecting of outputs too."""
@@ -21,7 +21,7 @@ Spent = Mapping[Activity, float]
 RENDERING_S = 10.0
 """The built-in estimate for one report: its tables, figures and pages."""
 
-_ACTIVITIES: Mapping[str, Activity] = {
+_ACTIVITIES: Mapping[StepKind, Activity] = {
     "prepare": "start_up",
     "load": "loading",
     "warm_up": "warm_up",
@@ -54,13 +54,18 @@ def time_spent(plan: Plan, rendering_s: float | None = None) -> TimeSpent:
     for cell in plan.cells:
         for step in cell.steps:
             if step.kind != "cool_down" or cell.id not in last:
-                found[cell.experiment][activity_of(step.kind)] += step.seconds
+                found[cell.experiment][activity_of(step)] += step.seconds
     return TimeSpent(found, RENDERING_S * len(plan.reports) if rendering_s is None else rendering_s)
 
 
-def activity_of(step: str) -> Activity:
-    """Return the activity that a kind of step belongs to. A step of no other kind is a reset."""
-    return _ACTIVITIES.get(step, "resets")
+def activity_of(step: Step) -> Activity:
+    """Return the activity that a step belongs to."""
+    return "resets" if reset_of(step) not in ("", "load") else _ACTIVITIES[step.kind]
+
+
+def reset_of(step: Step) -> str:
+    """Return how a step gets the data set: "" when it does not, or loads it."""
+    return getattr(step, "reset", "")
 
 
 def _last_of_lanes(cells: Iterable[Cell]) -> set[str]:

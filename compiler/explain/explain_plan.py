@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from benchbrief.compiler.blocks.values.shapes import Number, Shape
+from benchbrief.compiler.estimates.learned import Estimated, with_history
 from benchbrief.compiler.explain.explain_time import counted, explain_time, up_to
 from benchbrief.compiler.explain.plain_text import Page, number
 from benchbrief.compiler.extensions.engine_spec import Reset
@@ -46,9 +47,14 @@ _RESETS: Mapping[Reset, str] = {
 _STEPS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect", "cool_down")
 
 
-def explain(plan: Plan, width: int = 100, color: bool = False) -> str:
-    """Return lines of at most `width` columns where words allow it, with ANSI colours on request."""
+def explain(plan: Plan, width: int = 100, color: bool = False, estimated: Estimated | None = None) -> str:
+    """Return lines of at most `width` columns where words allow it, with ANSI colours on request.
+
+    `estimated` has the plan with times that were seen; None for the built-in ones.
+    """
     page = Page(max(40, width), color)
+    estimated = estimated or with_history(plan, {})
+    plan = estimated.plan
     _title(plan, page)
     _hosts(plan, page)
     for experiment in plan.experiments.values():
@@ -62,7 +68,7 @@ def explain(plan: Plan, width: int = 100, color: bool = False) -> str:
     if plan.reports:
         page.heading("Reports")
         page.table((report.name, report.title, _contents(report)) for report in plan.reports)
-    explain_time(plan, page)
+    explain_time(estimated, page)
     return page.text()
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from benchbrief.compiler.estimates.estimate import estimate
+from benchbrief.compiler.estimates.learned import Estimated, Source
 from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity, Spent, TimeSpent, time_spent
 from benchbrief.compiler.explain.plain_text import Page
 from benchbrief.compiler.plain_amounts import duration
@@ -21,12 +24,15 @@ _LABELS: dict[Activity, str] = {
 _WIDEST = max(map(len, _LABELS.values()))
 _UNITS = ((7200.0, 3600.0, "h"), (120.0, 60.0, "min"))
 """From how many seconds in all a unit is used, the unit's seconds, and its name."""
+_MOST = 12
+"""More estimates than these are counted only."""
 _BAR = 24
 """The columns of a bar that stands for all of the time."""
 
 
-def explain_time(plan: Plan, page: Page) -> None:
-    spent = time_spent(plan)
+def explain_time(estimated: Estimated, page: Page) -> None:
+    plan = estimated.plan
+    spent = time_spent(plan, estimated.rendering_s)
     _total(plan, spent, page)
     page.heading("Where the time goes")
     unit = _unit(sum(spent.in_all.values()))
@@ -35,6 +41,7 @@ def explain_time(plan: Plan, page: Page) -> None:
         for name, experiment in plan.experiments.items():
             called = name if experiment.label == name else f"{experiment.label} ({name})"
             _shares(called, spent.experiments[name], unit, page)
+    _sources(estimated.sources, page)
 
 
 def _total(plan: Plan, spent: TimeSpent, page: Page) -> None:
@@ -75,6 +82,27 @@ def _shares(title: str, spent: Spent, unit: tuple[float, str], page: Page) -> No
             percent = f"{100 * share:.0f} %" if share >= 0.005 else "< 1 %"
             rows.append((f"  {_LABELS[activity]:<{_WIDEST}}", f"{_amount(taken, unit):>9}", percent, _bar(share)))
     page.table(rows, right=(1, 2))
+
+
+def _sources(sources: Iterable[Source], page: Page) -> None:
+    """Add where each estimate comes from: those that a run was seen to take before the built-in ones."""
+    page.heading("Estimates")
+    by_run: dict[str, list[Source]] = {}
+    for each in sorted(sources, key=lambda each: (not each.run, ACTIVITIES.index(each.activity))):
+        by_run.setdefault(each.run, []).append(each)
+    for run, seen in by_run.items():
+        page.paragraph(f"as in run {run}:" if run else "built in, as no earlier run tells:")
+        found: dict[tuple[str, str], list[str]] = {}
+        for each in seen:
+            found.setdefault((f"  {_LABELS[each.activity]:<{_WIDEST}}", each.text), []).append(each.of)
+        rows = list(found.items())[:_MOST]
+        page.table((label, f"{text} ({_some(of)})") for (label, text), of in rows)
+        if len(found) > _MOST:
+            page.paragraph(f"  and {len(found) - _MOST} more, which `bench plan --json` has")
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
 
 
 def _amount(seconds: float, unit: tuple[float, str]) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.estimates.time_spent import ACTIVITIES, RENDERING_S, Activity, activity_of, time_spent
+from benchbrief.compiler.estimates.time_spent import ACTIVITIES, RENDERING_S, Activity, time_spent
 from benchbrief.compiler.explain.explain_plan import explain
 from benchbrief.dsl.diagnostics.source_line import display_width
 from tests.compiler.test_expand import plan_of
@@ -52,11 +52,6 @@ def test_the_last_cell_of_a_lane_does_not_cool_down(tmp_path: Path) -> None:
     assert time_spent(plan_of(tmp_path, SPEC)).in_all["cooling"] == 2 * 30
     alone = plan_of(tmp_path, SPEC, (SPEC[SPEC.index("experiment writes") : SPEC.index("report")], ""))
     assert time_spent(alone).in_all["cooling"] == 30
-
-
-def test_a_step_that_is_no_other_activity_is_a_reset() -> None:
-    assert activity_of("load") == "loading"
-    assert activity_of("undo") == "resets"
 
 
 def test_a_plan_says_where_the_time_goes_in_80_columns(tmp_path: Path) -> None:

@@ -1,0 +1,177 @@
+"""Estimates from what earlier runs took: loads, resets, start-up and rendering.
+
+What was seen counts for the same hosts, database and tool only. The built-in estimate holds for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from benchbrief.compiler.estimates.estimate import estimate
+from benchbrief.compiler.estimates.time_spent import RENDERING_S, Activity, activity_of, reset_of
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.plain_amounts import duration
+from benchbrief.compiler.planning.fingerprint import database_parts, digest, machines
+from benchbrief.compiler.planning.plan import Cell, Plan, Step
+
+MOST_TIMES = 20.0
+"""How many times larger than what was seen a load may be, for its time to follow from that."""
+_NOT_OF_A_LOAD = ("reset", "drop_caches", "max_lag_s")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a step took in a run, in seconds: the median over its cells.
+
+    `amount` is how much was loaded, in records, or in bytes where a data set has no records; 0 for other steps.
+    """
+
+    seconds: float
+    run: str
+    amount: float = 0.0
+
+
+History = Mapping[str, Seen]
+"""What was seen, by key: see `Keys`."""
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The keys of a cell's steps: equal ones took equal time, apart from the amount of a load."""
+
+    load: str
+    amount: float
+    start_up: str
+    resets: str
+
+    @classmethod
+    def of(cls, plan: Plan, cell: Cell) -> Keys:
+        hardware, workload = plan.hardware[cell.hardware], plan.workloads[cell.workload]
+        database = plan.databases[cell.database]
+        on = [
+            machines(hardware.hosts, plan.hosts),
+            machines(cell.load_hosts, plan.hosts),
+            list(hardware.prepare),
+            {key: value for key, value in database_parts(database).items() if key not in _NOT_OF_A_LOAD},
+            [cell.tool.driver, cell.tool.package],
+        ]
+        spec = TOOL_SPECS.usable(workload.family)
+        shaping = {key for key, each in spec.attributes.items() if each.shapes_data} if spec else set()
+        shaping = (shaping | {"load_threads", "load_batch"}) - {"records"}
+        shape = {key: value for key, value in workload.properties.items() if key in shaping}
+        amount = float(workload.properties.get("records", database.size_bytes or 0.0))
+        planned = [step.seconds for step in cell.steps if step.kind == "prepare"]  # tells who starts a server
+        return cls(
+            digest(["load", *on, shape]), amount, digest(["start_up", *on, planned]), digest(["resets", *on, shape])
+        )
+
+    def reset(self, how: str) -> str:
+        """Return the key of one way to reset the data set: `copy`, for example."""
+        return digest([how, self.resets])
+
+
+def rendering_key(template: str) -> str:
+    return f"rendering {template}"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where an estimate comes from. `run` is the run that it was seen in, "" for a built-in one."""
+
+    activity: Activity
+    of: str
+    text: str
+    run: str
+
+    def as_dict(self) -> dict[str, str]:
+        return {"activity": self.activity, "of": self.of, "estimate": self.text, "run": self.run}
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """A plan with the steps' times as they were seen, the seconds of its rendering, and where each comes from."""
+
+    plan: Plan
+    rendering_s: float
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass
+class _Learning:
+    plan: Plan
+    history: History
+    sources: dict[Source, None] = field(default_factory=dict)
+    _steps: dict[tuple[object, ...], tuple[Step, ...]] = field(default_factory=dict)
+
+    def steps(self, cell: Cell) -> tuple[Step, ...]:
+        """Return the steps of a cell. The cells of a block share them."""
+        block = (cell.database, cell.workload, cell.load_hosts, cell.tool.driver, cell.steps)
+        if block not in self._steps:
+            self._steps[block] = tuple(self._learned(cell))
+        return self._steps[block]
+
+    def _learned(self, cell: Cell) -> Iterator[Step]:
+        keys = Keys.of(self.plan, cell)
+        of = f"{cell.database.database} on {cell.hardware} by {cell.tool.driver}"
+        for step in cell.steps:
+            match activity_of(step):
+                case "loading" if step.seconds:
+                    seconds, run = self._load_s(cell, keys, step)
+                    self._note("loading", of, _rate(cell, keys.amount, seconds), run)
+                case "resets":
+                    how = reset_of(step)
+                    seen = self.history.get(keys.reset(how))
+                    seconds, run = (seen.seconds, seen.run) if seen else (step.seconds, "")
+                    self._note("resets", f"{of}, {how}", f"{duration(_short(seconds))} each", run)
+                case "start_up" if step.kind == "prepare":
+                    seen = self.history.get(keys.start_up)
+                    collect_s = sum(each.seconds for each in cell.steps if each.kind == "collect")
+                    seconds, run = (max(0.0, seen.seconds - collect_s), seen.run) if seen else (step.seconds, "")
+                    self._note("start_up", of, f"{duration(_short(seconds + collect_s))} a cell", run)
+                case _:
+                    seconds = step.seconds
+            yield step if seconds == step.seconds else step.model_copy(update={"seconds": round(seconds, 3)})
+
+    def _load_s(self, cell: Cell, keys: Keys, step: Step) -> tuple[float, str]:
+        """Return the seconds of a load as they follow from an earlier one, and its run."""
+        seen = self.history.get(keys.load)
+        if not seen or not seen.amount or keys.amount > MOST_TIMES * seen.amount:
+            return step.seconds, ""
+        spec = TOOL_SPECS.usable(cell.tool.driver)
+        start_s = min(spec.load_start_s if spec else 0.0, seen.seconds)
+        return start_s + (seen.seconds - start_s) * keys.amount / seen.amount, seen.run
+
+    def rendering_s(self) -> float:
+        total = 0.0
+        for report in self.plan.reports:
+            seen = self.history.get(rendering_key(report.template))
+            seconds, run = (seen.seconds, seen.run) if seen else (RENDERING_S, "")
+            self._note("rendering", f"template {report.template}", f"{duration(_short(seconds))} a report", run)
+            total += seconds
+        return total
+
+    def _note(self, activity: Activity, of: str, text: str, run: str) -> None:
+        self.sources[Source(activity, of, text, run)] = None
+
+
+def with_history(plan: Plan, history: History) -> Estimated:
+    """Put what was seen in the place of the built-in estimates. The plan is for estimates alone, not for a run."""
+    learning = _Learning(plan, history)
+    cells = tuple(
+        cell if (steps := learning.steps(cell)) == cell.steps else cell.model_copy(update={"steps": steps})
+        for cell in plan.cells
+    )
+    learned = plan.model_copy(update={"cells": cells, "estimate_s": estimate(cells)})
+    return Estimated(learned, learning.rendering_s(), tuple(learning.sources))
+
+
+def _rate(cell: Cell, amount: float, seconds: float) -> str:
+    each = f"{duration(_short(seconds))} a load"
+    if cell.dataset and cell.dataset.records:
+        return f"{each}, {amount / seconds:,.0f} records/s"
+    return f"{each}, {amount / seconds / 1e6:,.0f} MB/s"
+
+
+def _short(seconds: float) -> float:
+    return round(seconds, 1 if seconds >= 1 else 2)

@@ -1,0 +1,79 @@
+"""What the steps of earlier runs in a folder took, for the estimates of the next one."""
+
+from __future__ import annotations
+
+import socket
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from benchbrief.compiler.estimates.learned import Keys, Seen
+from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
+from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.results.runs.find_runs import list_real_runs
+from benchbrief.results.runs.times_taken import times_taken
+from benchbrief.runners.journal.run_folder import load_plan
+
+_RUNS = 20
+"""So many of a folder's last runs are looked at."""
+_RESETS = {"snapshot": "copy"}
+"""How a database with such a `reset` gets its data set back, where that has another name."""
+
+
+def learned_times(out: Path) -> dict[str, Seen]:
+    """Return what steps took, by the keys of `compiler/estimates/learned.py`: of each, in the last run that had it.
+
+    A run that can't be read counts for nothing.
+    """
+    found: dict[str, Seen] = {}
+    try:
+        runs = list_real_runs(out)
+    except Exception:  # estimates must not fail for what lies in a folder
+        return found
+    for run_dir in reversed(runs[-_RUNS:]):
+        try:
+            of_run = _of_run(run_dir)
+        except Exception:  # noqa: S112  # the same; `bench status` says what is wrong with the run
+            continue
+        for key, seen in of_run.items():
+            found.setdefault(key, seen)
+    return found
+
+
+class _Step(NamedTuple):
+    seconds: float
+    amount: float = 0.0
+
+
+def _of_run(run_dir: Path) -> dict[str, Seen]:
+    plan, taken = load_plan(run_dir), times_taken(run_dir)
+    steps: dict[str, list[_Step]] = defaultdict(list)
+    cells = {cell.id: cell for cell in plan.cells}
+    for attempt in taken.attempts.values():
+        cell = cells.get(attempt.cell)
+        if cell is None or not attempt.good or not attempt.whole or not _same_machines(plan, cell, taken.hostnames):
+            continue
+        keys, spent = Keys.of(plan, cell), attempt.spent(cell)
+        steps[keys.start_up].append(_Step(spent["start_up"]))
+        if attempt.loaded:
+            steps[keys.load].append(_Step(spent["loading"], keys.amount))
+        elif spent["resets"]:
+            how = plan.databases[cell.database].reset
+            steps[keys.reset(_RESETS.get(how, how))].append(_Step(spent["resets"]))
+    return {key: _median(each, run_dir.name) for key, each in steps.items()}
+
+
+def _median(steps: list[_Step], run: str) -> Seen:
+    """Return the median over the steps with the largest amount."""
+    amount = max(step.amount for step in steps)
+    return Seen(median(step.seconds for step in steps if step.amount == amount), run, amount)
+
+
+def _same_machines(plan: Plan, cell: Cell, hostnames: dict[str, str]) -> bool:
+    """Return whether the hosts that a plan finds on the controller are this machine: a folder may be a copy."""
+    for key in cell.locks:
+        spec = TRANSPORT_SPECS.usable(plan.hosts[key].transport)
+        if spec and spec.on_controller and hostnames.get(key) != socket.gethostname():
+            return False
+    return True

@@ -1,0 +1,124 @@
+"""What the time of a run was spent on, as its journal says: seconds by activity for each attempt at a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity
+from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.journal_file import JOURNAL
+from benchbrief.runners.journal.line_sums import record_in
+
+_READ = tuple(
+    f'"type":"{kind}"'.encode()
+    for kind in (
+        *("cell_started", "cell_resumed", "cell_reused", "cell_ended", "step_ended", "job_collected"),
+        *("host_facts", "report_made", "time_estimated"),
+    )
+)
+"""The records that tell of times. A journal has many others, which are not parsed."""
+_HEAD = 80
+"""The bytes at a line's beginning that hold its type."""
+
+
+@dataclass
+class Attempt:
+    """One attempt at a cell. `steps` has the seconds of the steps that ended. `whole`: one controller drove it."""
+
+    cell: str
+    started_at: float
+    ended_at: float | None = None
+    good: bool = False
+    whole: bool = True
+    loaded: bool = False
+    """Whether its data set was loaded. Otherwise a step `load` brought the data back."""
+    steps: dict[str, float] = field(default_factory=dict)
+
+    def spent(self, cell: Cell) -> dict[Activity, float]:
+        """Return the seconds of each activity.
+
+        A tool that warms up and measures in one process has the warm-up in its step `measure`. What a tool takes
+        beyond the declared times is its start-up.
+        """
+        ran = self.steps.get("measure", 0.0)
+        inside = min(cell.warm_up_s, max(0.0, ran - cell.measure_s)) if "warm_up" not in self.steps else 0.0
+        data = self.steps.get("load", 0.0)
+        found: dict[Activity, float] = {
+            **dict.fromkeys(ACTIVITIES, 0.0),
+            "loading": data if self.loaded else 0.0,
+            "resets": 0.0 if self.loaded else data,
+            "warm_up": min(cell.warm_up_s, self.steps.get("warm_up", inside)),
+            "measuring": min(cell.measure_s, ran - inside),
+            "cooling": self.steps.get("cool_down", 0.0),
+        }
+        if self.ended_at is not None:
+            whole = self.ended_at - self.started_at
+        else:
+            whole = sum(seconds for step, seconds in self.steps.items() if step != "cool_down")
+        before = sum(found[each] for each in ("loading", "resets", "warm_up", "measuring"))
+        return {**found, "start_up": max(0.0, whole - before)}
+
+
+@dataclass
+class TimesTaken:
+    """The attempts of a run at its cells, without those that were reused from other runs.
+
+    `hostnames` are what the hosts call themselves.
+    """
+
+    attempts: dict[tuple[str, int], Attempt] = field(default_factory=dict)
+    hostnames: dict[str, str] = field(default_factory=dict)
+
+    def spent(self, plan: Plan) -> dict[str, dict[Activity, float]]:
+        """Return the seconds of each activity, by experiment."""
+        found: dict[str, dict[Activity, float]] = {}
+        cells = {cell.id: cell for cell in plan.cells}
+        for attempt in self.attempts.values():
+            if cell := cells.get(attempt.cell):
+                of = found.setdefault(cell.experiment, dict.fromkeys(ACTIVITIES, 0.0))
+                for activity, seconds in attempt.spent(cell).items():
+                    of[activity] += seconds
+        return found
+
+
+def times_taken(run_dir: Path) -> TimesTaken:
+    """Read a run's journal. Raises OSError, and ValueError for a line that is no record."""
+    found = TimesTaken()
+    reused: set[tuple[str, int]] = set()
+    for record in _records(run_dir / JOURNAL):
+        match record:
+            case j.CellReused():
+                reused.add((record.cell, record.attempt))
+            case j.HostFacts():
+                if name := record.facts.get("hostname"):
+                    found.hostnames[record.host] = str(name)
+            case j.CellStarted() if (record.cell, record.attempt) not in reused:
+                found.attempts[record.cell, record.attempt] = Attempt(record.cell, record.at)
+            case j.CellResumed() | j.StepEnded() | j.JobCollected() | j.CellEnded():
+                if attempt := found.attempts.get((record.cell, record.attempt)):
+                    _note(attempt, record)
+            case _:
+                pass
+    return found
+
+
+def _note(attempt: Attempt, record: j.CellResumed | j.StepEnded | j.JobCollected | j.CellEnded) -> None:
+    match record:
+        case j.CellResumed():
+            attempt.whole = False
+        case j.StepEnded():
+            attempt.steps[record.step] = 0.0 if record.skipped else record.seconds
+        case j.JobCollected():
+            attempt.loaded = attempt.loaded or (record.step, record.job) == ("load", "load")
+        case j.CellEnded():
+            attempt.ended_at, attempt.good = record.at, record.status == "ok"
+
+
+def _records(journal: Path) -> Iterator[j.AnyRecord]:
+    with journal.open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n") and any(kind in line[:_HEAD] for kind in _READ):
+                yield record_in(line)
