@@ -36,6 +36,8 @@ ONLY = {
         "benchbrief.compiler.messages.text",  # the sentences of a run
         "benchbrief.compiler.blocks.values.lengths",  # what a source says of itself has the limits of a spec's texts
         "benchbrief.compiler.rounding",
+        "benchbrief.compiler.estimates.learned",  # what earlier runs took is kept by the keys of estimates
+        "benchbrief.compiler.estimates.time_spent",
         "benchbrief.compiler.planning.error_limit",
         "benchbrief.compiler.planning.plan",
         "benchbrief.compiler.extensions",
