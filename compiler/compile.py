@@ -25,7 +25,7 @@ def check(
     """Compile a spec to its plan. `diagnostics` has every mistake, in the order of the text."""
     examined = examine(path, profile=profile, params=params, files=files, planning=True)
     plan = assemble(str(path), examined, profile=profile, params=params or {})
-    return Checked(plan, examined.in_context())
+    return Checked(plan, examined.in_context(), examined.model)
 
 
 def examine(

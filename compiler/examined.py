@@ -13,10 +13,11 @@ from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 
 @dataclass(frozen=True)
 class Checked:
-    """The mistakes of a spec, and its plan when none is an error."""
+    """The mistakes of a spec, and its plan when none is an error, with the model that it was made from."""
 
     plan: Plan | None
     diagnostics: tuple[Diagnostic, ...]
+    model: Model | None = None
 
 
 @dataclass(frozen=True)

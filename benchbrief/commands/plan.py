@@ -32,8 +32,9 @@ Examples:
 
 \b
 --json prints the plan and its `time`: {in_all: {loading_s, resets_s, warm_up_s, measuring_s, cooling_s, start_up_s,
-rendering_s, total_s}, experiments: {NAME: {the same}}, estimates: [{activity, of, estimate, run}]}. Hosts that work
-side by side add up in it. `run` is the earlier run that an estimate was seen in, "" for a built-in one.
+rendering_s, total_s}, experiments: {NAME: {the same}}, estimates: [{activity, of, estimate, run}],
+advice: [{change, of, why, saves_s}]}. Hosts that work side by side add up in it. `run` is the earlier run that an
+estimate was seen in, "" for a built-in one. `saves_s` is what a change of the spec saves by itself.
 
 Loads, resets, start-up and rendering are estimated by what they took in earlier runs of the folder, for the same hosts,
 database and tool. Where there are none, built-in estimates hold.
@@ -72,6 +73,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Show what SPEC would run: the matrix, the hosts, the order, and an estimate of the time. Runs nothing."""
+    from benchbrief.compiler.estimates.advice import advice
     from benchbrief.compiler.estimates.learned import with_history
     from benchbrief.compiler.estimates.time_spent import time_spent
     from benchbrief.results.runs.learned_times import learned_times
@@ -82,20 +84,24 @@ def command(
         raise click.UsageError(f"Missing argument 'SPEC'{hint}.")
     if by_code and against is None:
         raise click.UsageError("--exit-code tells whether --diff finds anything: say --diff too")
-    plan: Plan = compile_or_stop(spec, profile, params, planning=True).plan
+    checked = compile_or_stop(spec, profile, params, planning=True)
+    plan: Plan = checked.plan
     if against is not None:
         _compare(spec, plan, against, out, as_json=as_json, by_code=by_code)
         return
-    estimated = with_history(plan, learned_times(out) if history else {})
+    seen = learned_times(out) if history else {}
+    estimated = with_history(plan, seen)
+    advised = advice(checked.model, plan, lambda changed: with_history(changed, seen).plan)
     if as_json:
         time = time_spent(estimated.plan, estimated.rendering_s).as_dict()
         sources = [source.as_dict() for source in estimated.sources]
-        show_json({**plan.model_dump(mode="json"), "time": {**time, "estimates": sources}})
+        changes = [each.as_dict() for each in advised]
+        show_json({**plan.model_dump(mode="json"), "time": {**time, "estimates": sources, "advice": changes}})
         return
 
     from benchbrief.compiler.explain.explain_plan import explain
 
-    show_painted(explain(plan, width=_width(), color=use_colour(sys.stdout), estimated=estimated))
+    show_painted(explain(plan, width=_width(), color=use_colour(sys.stdout), estimated=estimated, advised=advised))
 
 
 def _compare(spec: Path, plan: Plan, against: str, out: Path, *, as_json: bool, by_code: bool) -> None:

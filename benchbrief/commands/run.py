@@ -91,17 +91,17 @@ def _made(
     from benchbrief.runners.journal.run_folder import create_run
     from benchbrief.runners.worlds.world_choice import world_for
 
-    checked = compile_or_stop(spec, profile, params)
-    if not checked.plan.cells:
+    plan = compile_or_stop(spec, profile, params).plan
+    if not plan.cells:
         raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)
-    world_for(simulated).refuse(checked.plan)
-    files = {name: Path(name).read_bytes() for name in checked.plan.spec.files}
+    world_for(simulated).refuse(plan)
+    files = {name: Path(name).read_bytes() for name in plan.spec.files}
     revision = revision_of(spec, map(Path, files))
     if fresh or simulated:
-        return create_run(out, checked.plan, files, simulated=simulated, revision=revision)
+        return create_run(out, plan, files, simulated=simulated, revision=revision)
     with progress.doing("looking at what was measured before"):
-        taken = look_for_earlier(checked.plan, out)
-    run_dir = create_run(out, checked.plan, files, taken.begin, revision=revision)
+        taken = look_for_earlier(plan, out)
+    run_dir = create_run(out, plan, files, taken.begin, revision=revision)
     for text in (*taken.notes, *([taken.sentence] if taken.carried else ())):
         progress.note(text)
     for text in taken.warnings:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from benchbrief.compiler.blocks.values.shapes import Number, Shape
+from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.learned import Estimated, with_history
 from benchbrief.compiler.explain.explain_time import counted, explain_time, up_to
 from benchbrief.compiler.explain.plain_text import Page, number
@@ -47,7 +48,13 @@ _RESETS: Mapping[Reset, str] = {
 _STEPS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect", "cool_down")
 
 
-def explain(plan: Plan, width: int = 100, color: bool = False, estimated: Estimated | None = None) -> str:
+def explain(
+    plan: Plan,
+    width: int = 100,
+    color: bool = False,
+    estimated: Estimated | None = None,
+    advised: Sequence[Advice] = (),
+) -> str:
     """Return lines of at most `width` columns where words allow it, with ANSI colours on request.
 
     `estimated` has the plan with times that were seen; None for the built-in ones.
@@ -68,7 +75,7 @@ def explain(plan: Plan, width: int = 100, color: bool = False, estimated: Estima
     if plan.reports:
         page.heading("Reports")
         page.table((report.name, report.title, _contents(report)) for report in plan.reports)
-    explain_time(estimated, page)
+    explain_time(estimated, advised, page)
     return page.text()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.estimate import estimate
 from benchbrief.compiler.estimates.learned import Estimated, Source
 from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity, Spent, TimeSpent, time_spent
@@ -30,7 +31,7 @@ _BAR = 24
 """The columns of a bar that stands for all of the time."""
 
 
-def explain_time(estimated: Estimated, page: Page) -> None:
+def explain_time(estimated: Estimated, advised: Sequence[Advice], page: Page) -> None:
     plan = estimated.plan
     spent = time_spent(plan, estimated.rendering_s)
     _total(plan, spent, page)
@@ -42,6 +43,14 @@ def explain_time(estimated: Estimated, page: Page) -> None:
             called = name if experiment.label == name else f"{experiment.label} ({name})"
             _shares(called, spent.experiments[name], unit, page)
     _sources(estimated.sources, page)
+    if advised:
+        page.heading("What would save time")
+        wall_s = plan.estimate_s + spent.rendering_s
+        for each in advised:
+            saved = (
+                f"{each.change} for {each.of} saves {duration(each.saves_s)} ({each.saves_s / wall_s:.0%}): {each.why}"
+            )
+            page.paragraph(saved.replace("%)", " %)"))
 
 
 def _total(plan: Plan, spent: TimeSpent, page: Page) -> None:

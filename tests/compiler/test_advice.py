@@ -1,0 +1,105 @@
+"""The changes of a spec that `bench plan` advises, and the time that they save."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.compile import check
+from benchbrief.compiler.estimates import advice as module
+from benchbrief.compiler.estimates.advice import Advice, advice
+from benchbrief.compiler.estimates.learned import Keys, Seen, with_history
+from benchbrief.compiler.explain.explain_plan import explain
+from benchbrief.dsl.diagnostics.source_line import display_width
+from tests.compiler.test_expand import plan_of
+
+RELOADS = """
+hardware box "The box" { hosts = "box.lab" }
+client load "Load" { hosts = "load.lab"  tool = ycsb("/opt/ycsb") }
+database mongo "文書データベース" { engine = mongodb  uri = "mongodb://{hosts}/ycsb"  reset = drop_and_load }
+workload r "読み取り" from ycsb.c { records = 10M }
+workload w "更新" from ycsb.a { records = 10M }
+experiment reads "読み取り" { hardware = box  workloads = r  threads = [1, 2, 4, 8]  measure = 10 min }
+experiment writes "更新" { hardware = box  workloads = w  threads = [1, 2]  measure = 10 min }
+"""
+TURNS = """
+hardware box "The box" {
+  hosts = "box.lab"
+  variant a "First"  { prepare = command("cache off") }
+  variant b "Second" { prepare = command("cache on") }
+}
+client load "Load" { hosts = "load.lab"  tool = ycsb("/opt/ycsb") }
+database mongo "Documents" { engine = mongodb  uri = "mongodb://{hosts}/ycsb"  reset = after_writes }
+workload r "Reads" from ycsb.c { records = 10M }
+experiment turns "By turns" {
+  hardware = box.variants  workloads = r  threads = [1, 2]  measure = 10 min  repeats = 2, interleaved
+}
+"""
+
+
+def advised(tmp_path: Path, text: str) -> tuple[Advice, ...]:
+    path = tmp_path / "advised.bench"
+    path.write_text(text, encoding="utf-8")
+    checked = check(path)
+    assert checked.plan is not None, checked.diagnostics
+    assert checked.model is not None
+    return advice(checked.model, checked.plan, lambda each: each)
+
+
+def test_a_cheaper_reset_is_advised_with_the_time_that_a_plan_with_it_saves(tmp_path: Path) -> None:
+    found = {each.change: each for each in advised(tmp_path, RELOADS)}
+    for change, each in found.items():
+        assert each.of == "database mongo"
+        changed = plan_of(tmp_path, RELOADS, ("reset = drop_and_load", change.strip("`")))
+        assert each.saves_s == pytest.approx(plan_of(tmp_path, RELOADS).estimate_s - changed.estimate_s)
+        assert each.saves_s > 3600
+    assert found
+
+
+def test_an_order_that_loads_less_often_is_advised_with_the_time_that_it_saves(tmp_path: Path) -> None:
+    (found,) = advised(tmp_path, TURNS)
+    assert found.of == "experiment turns"
+    assert found.change == "`grouped` in place of `interleaved` in `repeats`"
+    changed = plan_of(tmp_path, TURNS, (", interleaved", ", grouped"))
+    assert found.saves_s == pytest.approx(plan_of(tmp_path, TURNS).estimate_s - changed.estimate_s)
+    assert "drift" in found.why, "what it costs is said too"
+
+
+def test_what_saves_nothing_is_not_advised(tmp_path: Path) -> None:
+    assert advised(tmp_path, TURNS.replace(", interleaved", "")) == ()
+
+
+@pytest.mark.parametrize("reset", ["reuse", 'command("./restore.sh")'])
+def test_a_reset_of_the_users_own_is_left_alone(tmp_path: Path, reset: str) -> None:
+    assert advised(tmp_path, RELOADS.replace("drop_and_load", reset)) == ()
+
+
+def test_the_most_saving_comes_first(tmp_path: Path) -> None:
+    text = TURNS.replace("after_writes", "drop_and_load").replace("records = 10M", "records = 30M")
+    saved = [each.saves_s for each in advised(tmp_path, text)]
+    assert saved == sorted(saved, reverse=True)
+
+
+def test_a_very_large_plan_gets_no_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_CELLS", 3)
+    assert advised(tmp_path, RELOADS) == ()
+
+
+def test_advice_is_by_what_earlier_runs_took(tmp_path: Path) -> None:
+    path = tmp_path / "advised.bench"
+    path.write_text(RELOADS, encoding="utf-8")
+    checked = check(path)
+    assert checked.plan is not None
+    assert checked.model is not None
+    quick = {Keys.of(checked.plan, cell).load: Seen(10.0, "r1", 10_000_000) for cell in checked.plan.cells}
+    assert advice(checked.model, checked.plan, lambda each: with_history(each, quick).plan) == ()
+
+
+def test_advice_is_printed_in_80_columns_with_its_share(tmp_path: Path) -> None:
+    found = advised(tmp_path, RELOADS)
+    lines = explain(plan_of(tmp_path, RELOADS), 80, advised=found).splitlines()
+    said = lines[lines.index("What would save time") :]
+    assert max(map(display_width, said)) <= 80
+    assert said[1].startswith(f"  {found[0].change} for database mongo saves ")
+    assert " %): " in " ".join(said)
