@@ -37,7 +37,7 @@ from benchbrief.reports.view.imported_briefs import is_imported
 from benchbrief.reports.view.layouts import template_of
 from benchbrief.reports.view.report_data import Key, Results, Store
 from benchbrief.reports.view.table_heads import grouped_rows, head_rows, parts_of, room_of
-from benchbrief.reports.view.tables import needed, shared_decimals, sources_of, table_queries
+from benchbrief.reports.view.tables import Column, Columns, needed, sources_of, table_queries
 from benchbrief.reports.view.view_model import (
     Block,
     CalloutView,
@@ -126,6 +126,7 @@ class _Builder:
         self.words = results.words
         self.mark = "simulated" if d.run_row(results)["simulated"] else "imported" if is_imported(results) else ""
         self.cautions = Cautions(results)
+        self.columns = Columns(report.elements, results)
         self.ledger = Ledger(results, report.provenance)
         usual, house = FONTS.get(report.language, FONTS["en"]), family_of(report.theme)
         self.font = f"'{house}', {usual}, sans-serif" if house else f"{usual}, sans-serif"
@@ -259,8 +260,8 @@ class _Builder:
             self.tables += 1
             self.ledger.at(f"{self.words['table']} {self.tables}")
         element = needed(element, self.results)
-        shared = shared_decimals(element, self.results)
-        lines = [self.line(element, line, shared) for line in element.lines]
+        columns_by_unit = self.columns.of(element)
+        lines = [self.line(element, line, columns_by_unit) for line in element.lines]
         heads = [head for head, _ in lines]
         keys = [Head(key_text(key.label, key.value), numeric=False) for key in element.keys]
         if element.transposed:
@@ -298,7 +299,7 @@ class _Builder:
             yield table
 
     def line(
-        self, element: p.TableElement, line: p.Line, shared: Mapping[str, tuple[Scale, int]]
+        self, element: p.TableElement, line: p.Line, columns: Mapping[str, Column]
     ) -> tuple[Head, tuple[Cell, ...]]:
         if line.query is None:
             numeric = any(not isinstance(part, str) for text in line.texts for part in text.parts)
@@ -308,12 +309,12 @@ class _Builder:
         label = line_label(line.label, line.query, self.words)
         values = [self.results.at(line.query, **{element.dim: key.value}) for key in element.keys]
         unit = line.query.unit
-        scale, decimals = (Scale(1.0, unit_text(unit)), 0) if line.format else shared[unit]
+        column = Column(Scale(1.0, unit_text(unit)), 0) if line.format else columns[unit]
         printed = Printed(
             by="format" if line.format else "scale",
             format=line.format,
-            factor=scale.factor,
-            decimals=decimals,
+            factor=column.scale.factor,
+            decimals=column.decimals,
             missing=self.words["missing"],
         )
         found = []
@@ -326,7 +327,7 @@ class _Builder:
             shown = self.ledger.number(line.query, printed, at=where)
             html = shown.html(missing=value is None) + marks(notes)
             found.append(Cell(html, True, shown.cells, value, unit))
-        shown_unit = "" if line.format.endswith("%") else scale.unit
+        shown_unit = "" if line.format.endswith("%") else column.scale.unit
         return Head(label, shown_unit, notes=self.numbered(self.cautions.of(line.query)), heads=above), tuple(found)
 
     def callout(self, element: p.CalloutElement) -> CalloutView:

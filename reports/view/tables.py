@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.text.number_format import Scale, decimals_for, scale_for
@@ -27,18 +29,60 @@ def needed(element: p.TableElement, results: Results) -> p.TableElement:
     return element.model_copy(update={"keys": tuple(element.keys[i] for i in kept), "lines": lines})
 
 
-def shared_decimals(element: p.TableElement, results: Results) -> dict[str, tuple[Scale, int]]:
-    """Return one scale and one number of decimals for all lines of a unit, so that they compare at a glance."""
-    by_unit: dict[str, list[float | None]] = {}
-    for line in element.lines:
-        if line.query and not line.format:
-            found = by_unit.setdefault(line.query.unit, [])
-            found += [results.at(line.query, **{element.dim: key.value}) for key in element.keys]
-    scales = {unit: scale_for(values, unit) for unit, values in by_unit.items()}
-    return {
-        unit: (scales[unit], decimals_for([None if v is None else scales[unit](v) for v in values]))
-        for unit, values in by_unit.items()
-    }
+@dataclass(frozen=True)
+class Column:
+    """How a table writes the numbers of a unit, and the least and the greatest size among them in that scale."""
+
+    scale: Scale
+    decimals: int
+    least: float = math.inf
+    greatest: float = 0.0
+
+    def compares(self, other: Column) -> bool:
+        """Return whether a reader compares the numbers of both: they have one unit, and sizes in common."""
+        return self.scale == other.scale and self.least <= other.greatest and other.least <= self.greatest
+
+
+class Columns:
+    """The columns of all tables of a report. Numbers that a reader compares have one number of decimals."""
+
+    def __init__(self, elements: Sequence[p.Element], results: Results) -> None:
+        self._results = results
+        self._all = [column for table in tables_of(elements) for column in self._own(needed(table, results)).values()]
+
+    def of(self, table: p.TableElement) -> dict[str, Column]:
+        """Return a column for each unit of the table that has no format of its own."""
+        return {
+            unit: replace(own, decimals=max(other.decimals for other in (own, *filter(own.compares, self._all))))
+            for unit, own in self._own(table).items()
+        }
+
+    def _own(self, table: p.TableElement) -> dict[str, Column]:
+        """Return one scale and one number of decimals for all lines of a unit."""
+        by_unit: dict[str, list[float | None]] = {}
+        for line in table.lines:
+            if line.query and not line.format:
+                found = by_unit.setdefault(line.query.unit, [])
+                found += [self._results.at(line.query, **{table.dim: key.value}) for key in table.keys]
+        return {unit: _column(values, unit) for unit, values in by_unit.items()}
+
+
+def _column(values: Iterable[float | None], unit: str) -> Column:
+    values = list(values)
+    scale = scale_for(values, unit)
+    sizes = [abs(scale(value)) for value in values if value]
+    return Column(scale, decimals_for(sizes), min(sizes, default=math.inf), max(sizes, default=0.0))
+
+
+def tables_of(elements: Iterable[p.Element]) -> Iterable[p.TableElement]:
+    for element in elements:
+        match element:
+            case p.TableElement():
+                yield element
+            case p.CalloutElement(table=p.TableElement() as table):
+                yield table
+            case p.SectionElement():
+                yield from tables_of(element.elements)
 
 
 def table_queries(element: p.TableElement) -> Iterable[p.Query]:

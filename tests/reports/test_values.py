@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.charts.build_figure import unsampled
 from benchbrief.reports.text.number_format import (
     NBSP,
@@ -18,6 +19,10 @@ from benchbrief.reports.text.number_format import (
     quantity,
     scale_for,
 )
+from benchbrief.reports.view.build_view import build
+from benchbrief.reports.view.view_model import TableView
+from benchbrief.reports.words.brief_words import CATALOGUES
+from tests.reports import world as w
 
 
 @pytest.mark.parametrize(
@@ -165,3 +170,31 @@ def test_zero_in_a_column_has_the_decimals_of_the_column() -> None:
 )
 def test_an_exact_number_of_bytes_is_in_the_unit_that_needs_few_decimals(count: float, printed: str) -> None:
     assert bytes_text(count).replace(NBSP, " ") == printed
+
+
+def test_numbers_of_one_kind_have_the_same_decimals_in_each_table_of_a_brief() -> None:
+    rates = {"fast": {1: 8000.25, 4: 31_000.25}, "slow": {1: 300.25, 4: 900.25}, "slower": {1: 30.25, 4: 850.25}}
+    world = w.World(
+        {name: name for name in rates},
+        {"a": "A"},
+        (1, 4),
+        ops=lambda hardware, _workload, threads: rates[hardware][threads],
+    )
+    tables = [
+        p.TableElement(
+            title=name,
+            dim="threads",
+            dim_label="Threads",
+            keys=tuple(w.keys([1.0, 4.0])),
+            lines=(p.Line(label="Rate", query=w.throughput("threads", hardware=name, workload="a")),),
+        )
+        for name in rates
+    ]
+    report = w.report("R", tables[0], tables[1], p.SectionElement(title="Part", elements=(tables[2],)))
+    view = build(world.plan(report), world.store(), report, CATALOGUES["en"])
+    shown = {
+        table.title: [cell.html.striptags() for row in table.rows for cell in row.cells]
+        for table in view.blocks
+        if isinstance(table, TableView)
+    }
+    assert shown == {"fast": ["8,000", "31,000"], "slow": ["300.25", "900.25"]}
