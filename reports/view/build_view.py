@@ -17,11 +17,9 @@ from benchbrief.reports.charts.draw_chart import draw, lower_drawing
 from benchbrief.reports.charts.figure_sizes import FULL, HALF, card_size, height_for, run_of_figures, slide_size
 from benchbrief.reports.charts.svg_converter import CONVERTER, NotDrawn
 from benchbrief.reports.disclosure import disclosure as d
-from benchbrief.reports.disclosure import power_meters
 from benchbrief.reports.disclosure.run_origin import origin
 from benchbrief.reports.disclosure.test_configuration import fact_groups
 from benchbrief.reports.notices.notices import notices
-from benchbrief.reports.notices.number_cautions import Cautions
 from benchbrief.reports.provenance.number_ledger import Ledger
 from benchbrief.reports.provenance.numbers_file import Printed
 from benchbrief.reports.render.arrange_elements import with_leads
@@ -31,6 +29,8 @@ from benchbrief.reports.text.locale_formats import written_as
 from benchbrief.reports.text.measure_labels import line_label, readable
 from benchbrief.reports.text.number_format import Scale, belonging, key_text, spelled_unit, unit_text
 from benchbrief.reports.view import published_metrics
+from benchbrief.reports.view.footnotes import Footnotes
+from benchbrief.reports.view.formula_texts import as_written, declared_text, subtracts
 from benchbrief.reports.view.heat_table import key_of, shaded
 from benchbrief.reports.view.house_style import family_of
 from benchbrief.reports.view.imported_briefs import is_imported
@@ -48,7 +48,6 @@ from benchbrief.reports.view.view_model import (
     FigureView,
     FormulaView,
     Head,
-    Note,
     ReportView,
     Row,
     SectionView,
@@ -60,7 +59,6 @@ from benchbrief.reports.words.brief_words import Words
 FONTS = {"en": "Inter", "ja": "Noto Sans CJK JP"}
 _UNIT_FOLLOWS = 40
 """Characters behind a number that stay with it: its unit may be among them."""
-_SUBTRACTS = re.compile(" [-−] ")
 
 
 def build(
@@ -82,7 +80,7 @@ def _view(results: Results, report: p.Report, reports_from: Mapping[str, str] | 
     lead, rest = published_metrics.parted(published_metrics.telling(report.elements, results))
     blocks = with_leads((*builder.blocks(lead, level=2), *builder.published(), *builder.blocks(rest, level=2)))
     legal = builder.legal()
-    legal_notes = builder.notes()
+    legal_notes = builder.foot.taken()
     common = tuple(origin(results))
     return ReportView(
         title=report.title,
@@ -125,13 +123,12 @@ class _Builder:
         self.slides = template_of(report.template).slides
         self.words = results.words
         self.mark = "simulated" if d.run_row(results)["simulated"] else "imported" if is_imported(results) else ""
-        self.cautions = Cautions(results)
         self.columns = Columns(report.elements, results)
         self.ledger = Ledger(results, report.provenance)
         usual, house = FONTS.get(report.language, FONTS["en"]), family_of(report.theme)
         self.font = f"'{house}', {usual}, sans-serif" if house else f"{usual}, sans-serif"
-        self.figures = self.tables = self.sections = self.footnotes = 0
-        self.pending: dict[str, Note] = {}
+        self.figures = self.tables = self.sections = 0
+        self.foot = Footnotes(results)
         self.undrawn: dict[int, str] = {}
         """The numbers of figures that could not be drawn, with the reasons."""
 
@@ -155,7 +152,7 @@ class _Builder:
             case p.TextElement():
                 self.ledger.at("")
                 html = render_prose.blocks(element.prose, self.insert, level)
-                return TextView(html, self.notes())
+                return TextView(html, self.foot.taken())
             case p.TableElement():
                 return self.table(element)
             case p.CalloutElement():
@@ -179,38 +176,6 @@ class _Builder:
                 self.ledger.heading = above
                 return SectionView(element.title, level, anchor, inner)
 
-    # --- footnotes and numbers in text ---------------------------------------------------------------------------
-
-    def note(self, text: str) -> int:
-        """Return the number of the footnote with this text under the current block."""
-        if text not in self.pending:
-            self.footnotes += 1
-            self.pending[text] = Note(self.footnotes, text)
-        return self.pending[text].number
-
-    def tell_boundaries(self, queries: Iterable[p.Query]) -> None:
-        """Add a footnote to numbers whose watts are not those of whole machines."""
-        if any(map(power_meters.is_of_power, queries)):
-            for text in power_meters.cpu_packages_only(self.results):
-                self.note(text)
-
-    def tell_quoted(self, queries: Iterable[p.Query]) -> None:
-        """Add a footnote to published values in the place of computed ones."""
-        if any(self.results.is_quoted(query) for query in queries):
-            self.note(self.words["as_published"])
-
-    def numbered(self, texts: Iterable[str]) -> tuple[int, ...]:
-        return tuple(self.note(text) for text in dict.fromkeys(texts))
-
-    def tell_cautions(self, queries: Iterable[p.Query]) -> None:
-        """Add footnotes for the values of a drawing or a worked example."""
-        queries = list(queries)
-        self.numbered(text for query in queries for text in (*self.cautions.of(query), *self.cautions.at(query)))
-
-    def notes(self) -> tuple[Note, ...]:
-        found, self.pending = tuple(self.pending.values()), {}
-        return found
-
     def insert(self, value: p.Value, follows: str) -> render_prose.Inserted:
         """Return a computed number for a text; a dash with a footnote when it, or an end of its range, is missing. A
         number of few operations, or of measurements of different lengths, has a footnote too."""
@@ -222,10 +187,12 @@ class _Builder:
         ends = [query for query in (value.query, value.high) if query]
         note = None
         if missing:
-            note = self.note(self.results.why_missing(value.query if low is None or not value.high else value.high))
+            note = self.foot.note(
+                self.results.why_missing(value.query if low is None or not value.high else value.high)
+            )
             takes = len(belonging(unit, follows))
-        elif text := next((text for query in ends for text in self.cautions.in_text(query)), ""):
-            note = self.note(text)
+        elif text := next((text for query in ends for text in self.foot.cautions.in_text(query)), ""):
+            note = self.foot.note(text)
         printed = Printed(
             by="prose",
             format=value.format,
@@ -253,8 +220,6 @@ class _Builder:
         self.ledger.at("")
         return render_prose.blocks(self.report.legal, self.insert, 3) if self.report.legal else None
 
-    # --- elements ------------------------------------------------------------------------------------------------
-
     def table(self, element: p.TableElement, *, numbered: bool = True) -> TableView:
         if numbered:
             self.tables += 1
@@ -273,8 +238,8 @@ class _Builder:
             rows = [Row(key, tuple(cells[i] for _, cells in lines)) for i, key in enumerate(keys)]
         if element.heat:
             rows = shaded(rows, element.heat)
-        self.tell_boundaries([line.query for line in element.lines if line.query])
-        self.tell_quoted(table_queries(element))
+        self.foot.tell_boundaries([line.query for line in element.lines if line.query])
+        self.foot.tell_quoted(table_queries(element))
         note = self.optional_prose(element.note)
         corner = element.dim_label or self.words.get(element.dim, element.dim)
         return TableView(
@@ -283,7 +248,7 @@ class _Builder:
             corner,
             tuple(columns),
             tuple(rows),
-            self.notes(),
+            self.foot.taken(),
             note,
             tuple(sources_of(table_queries(element))),
             head_rows(columns),
@@ -321,14 +286,15 @@ class _Builder:
         for key, value in zip(element.keys, values, strict=True):
             where = {element.dim: key.value}
             if value is None:
-                notes = self.numbered([self.results.why_missing(line.query, **where)])
+                notes = self.foot.numbered([self.results.why_missing(line.query, **where)])
             else:
-                notes = self.numbered(self.cautions.at(line.query, **where))
+                notes = self.foot.numbered(self.foot.cautions.at(line.query, **where))
             shown = self.ledger.number(line.query, printed, at=where)
             html = shown.html(missing=value is None) + marks(notes)
             found.append(Cell(html, True, shown.cells, value, unit))
         shown_unit = "" if line.format.endswith("%") else column.scale.unit
-        return Head(label, shown_unit, notes=self.numbered(self.cautions.of(line.query)), heads=above), tuple(found)
+        notes = self.foot.numbered(self.foot.cautions.of(line.query))
+        return Head(label, shown_unit, notes=notes, heads=above), tuple(found)
 
     def callout(self, element: p.CalloutElement) -> CalloutView:
         self.ledger.at(element.title)
@@ -353,7 +319,7 @@ class _Builder:
             None if cards else table,
             html,
             note,
-            (*notes, *self.notes()),
+            (*notes, *self.foot.taken()),
             table.sources if table else (),
         )
 
@@ -368,15 +334,15 @@ class _Builder:
         except NotDrawn as error:
             drawn, self.undrawn[self.figures] = None, str(error)
         for text in found.notes:
-            self.note(text)
+            self.foot.note(text)
         note = self.optional_prose(element.note)
         claim = self.optional_prose(element.claim)
         queries = [q for s in element.series for q in (s.query, s.x_query) if q]
         entered = [q for s in element.series for q in (s.query, s.x_query, s.repeats) if q]
         row = self.ledger.figure(f"figure-{self.figures}", element.title, entered)
-        self.tell_boundaries(queries)
-        self.tell_quoted(queries)
-        self.tell_cautions(queries)
+        self.foot.tell_boundaries(queries)
+        self.foot.tell_quoted(queries)
+        self.foot.tell_cautions(queries)
         return FigureView(
             self.figures,
             element.title,
@@ -386,7 +352,7 @@ class _Builder:
             width,
             found.data_head,
             found.data,
-            self.notes(),
+            self.foot.taken(),
             note,
             self.cells(queries),
             tuple(sources_of(queries)),
@@ -400,34 +366,25 @@ class _Builder:
         )
 
     def formula(self, element: p.FormulaElement) -> FormulaView:
-        words = _operators(element.text.format(*(readable(term.text, self.words) for term in element.terms)))
-        significant = 6 if _SUBTRACTS.search(element.text) else 4  # a difference of near values needs more digits
+        words = as_written(element.text.format(*(readable(term.text, self.words) for term in element.terms)))
+        significant = 6 if subtracts(element.text) else 4  # a difference of near values needs more digits
         self.ledger.at(self.words["formula"])
-        amounts = [self.amount(t.query, significant, self.declared_text(t.query)) for t in element.terms]
-        numbers = Markup(_operators(escape(element.text))).format(*amounts)  # noqa: S704  # escaped just there
+        amounts = [self.amount(t.query, significant, declared_text(self.results, t.query)) for t in element.terms]
+        numbers = Markup(as_written(escape(element.text))).format(*amounts)  # noqa: S704  # escaped just there
         result = self.amount(element.result)
         queries = [*(term.query for term in element.terms), element.result]
-        self.tell_cautions(queries)
+        self.foot.tell_cautions(queries)
         steps = (words, numbers, result)
         cells, sources = self.cells(queries), tuple(sources_of(queries))
         name, key = readable(element.name, self.words), element.for_label
         title = self.words["for_key"].format(name=name, key=key) if key else name
-        return FormulaView(title, name, key, steps, self.notes(), cells, sources)
-
-    def declared_text(self, query: p.Query) -> str:
-        """Return a declared fact as in the spec: `0.10 USD/h`, and not in base units; else ""."""
-        value, name = self.results.at(query), re.match(r"\w+", query.text)
-        for hardware in self.results.plan.hardware.values():
-            fact = hardware.facts.get(name.group()) if name else None
-            if isinstance(fact, p.Quantity) and (fact.unit, fact.value) == (query.unit, value):
-                return fact.text
-        return ""
+        return FormulaView(title, name, key, steps, self.foot.taken(), cells, sources)
 
     def amount(self, query: p.Query, significant: int = 0, declared: str = "") -> Markup:
         """`declared` is the text of a fact, which is printed unchanged."""
         missing = self.results.at(query) is None
         if missing:
-            self.note(self.results.why_missing(query))
+            self.foot.note(self.results.why_missing(query))
         printed = Printed(
             by="declared" if declared else "amount",
             format=declared,
@@ -439,10 +396,3 @@ class _Builder:
 
 def _has(kind: type[p.Element], elements: Sequence[p.Element]) -> bool:
     return any(isinstance(e, kind) or (isinstance(e, p.SectionElement) and _has(kind, e.elements)) for e in elements)
-
-
-def _operators(text: str) -> str:
-    """Write the operators as people do."""
-    for sign, written in ((" * ", " × "), (" / ", " ÷ "), (" - ", " − ")):
-        text = text.replace(sign, written)
-    return text

@@ -1,0 +1,52 @@
+"""The footnotes under the blocks of a report: each text once under its block, numbered through the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.disclosure import power_meters
+from benchbrief.reports.notices.number_cautions import Cautions
+from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.view.view_model import Note
+
+
+class Footnotes:
+    """Gathers the footnotes of the current block until they are taken."""
+
+    def __init__(self, results: Results) -> None:
+        self.cautions = Cautions(results)
+        self._results = results
+        self._count = 0
+        self._pending: dict[str, Note] = {}
+
+    def note(self, text: str) -> int:
+        """Return the number of the footnote with this text under the current block."""
+        if text not in self._pending:
+            self._count += 1
+            self._pending[text] = Note(self._count, text)
+        return self._pending[text].number
+
+    def numbered(self, texts: Iterable[str]) -> tuple[int, ...]:
+        return tuple(self.note(text) for text in dict.fromkeys(texts))
+
+    def tell_boundaries(self, queries: Iterable[p.Query]) -> None:
+        """Add a footnote to numbers whose watts are not those of whole machines."""
+        if any(map(power_meters.is_of_power, queries)):
+            for text in power_meters.cpu_packages_only(self._results):
+                self.note(text)
+
+    def tell_quoted(self, queries: Iterable[p.Query]) -> None:
+        """Add a footnote to published values in the place of computed ones."""
+        if any(self._results.is_quoted(query) for query in queries):
+            self.note(self._results.words["as_published"])
+
+    def tell_cautions(self, queries: Iterable[p.Query]) -> None:
+        """Add footnotes for the values of a drawing or a worked example."""
+        queries = list(queries)
+        self.numbered(text for query in queries for text in (*self.cautions.of(query), *self.cautions.at(query)))
+
+    def taken(self) -> tuple[Note, ...]:
+        """Return the footnotes of the current block, and begin the next block."""
+        found, self._pending = tuple(self._pending.values()), {}
+        return found

@@ -1,0 +1,29 @@
+"""The texts of worked examples: operators as people write them, and declared facts as in the spec."""
+
+from __future__ import annotations
+
+import re
+
+from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.view.report_data import Results
+
+
+def as_written(text: str) -> str:
+    """Write the operators as people do."""
+    for sign, written in ((" * ", " × "), (" / ", " ÷ "), (" - ", " − ")):
+        text = text.replace(sign, written)
+    return text
+
+
+def subtracts(text: str) -> bool:
+    return bool(re.search(" [-−] ", text))
+
+
+def declared_text(results: Results, query: p.Query) -> str:
+    """Return a declared fact as in the spec: `0.10 USD/h`, and not in base units; else ""."""
+    value, name = results.at(query), re.match(r"\w+", query.text)
+    for hardware in results.plan.hardware.values():
+        fact = hardware.facts.get(name.group()) if name else None
+        if isinstance(fact, p.Quantity) and (fact.unit, fact.value) == (query.unit, value):
+            return fact.text
+    return ""
