@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from benchbrief.compiler.planning.plan import Cell
+from benchbrief.compiler.planning.plan import Cell, ResetWork
 
 
 def lanes(cells: Iterable[Cell]) -> dict[str, str]:
@@ -85,3 +85,14 @@ def seconds(cell: Cell) -> float:
 
 def cool_down(cell: Cell) -> float:
     return sum(step.seconds for step in cell.steps if step.kind == "cool_down")
+
+
+def resets(cells: Iterable[Cell]) -> dict[ResetWork, tuple[int, float]]:
+    """Return how many of these cells load or restore their data, and about how many seconds that takes, by kind."""
+    found: dict[ResetWork, tuple[int, float]] = {}
+    for cell in cells:
+        for step in cell.steps:
+            if step.reset:
+                count, seconds = found.get(step.reset, (0, 0.0))
+                found[step.reset] = count + 1, seconds + step.seconds
+    return found

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from benchbrief.compiler.blocks.values.shapes import Number, Shape
 from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.learned import Estimated, with_history
 from benchbrief.compiler.explain.explain_time import counted, explain_time, up_to
 from benchbrief.compiler.explain.plain_text import Page, number
-from benchbrief.compiler.extensions.engine_spec import Reset
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.compiler.plain_amounts import duration, quantity_of_bytes
 from benchbrief.compiler.planning.plan import (
@@ -29,6 +28,7 @@ from benchbrief.compiler.planning.plan import (
     Template,
     Workload,
 )
+from benchbrief.compiler.resets.reset_words import RESET_WORDS
 
 _ORDERS = {
     "grouped": "one hardware after the other, each with its workloads, {axis} and repeats",
@@ -38,13 +38,6 @@ _ORDERS = {
 _STOPS_TOGETHER = "; hardware that takes turns goes on until all of it is confident"
 _SHOWN_HOSTS = 4
 _SHOWN_POINTS = 20
-_RESETS: Mapping[Reset, str] = {
-    "drop_and_load": "loaded again for each cell",
-    "after_writes": "loaded once, and again after cells that write",
-    "snapshot": "loaded once, and copied back for each cell",
-    "reuse": "loaded once and kept",
-    "command": "brought back by a command for each cell",
-}
 _STEPS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect", "cool_down")
 
 
@@ -279,7 +272,7 @@ def _some(hosts: Sequence[str]) -> str:
 def _location(database: Database, shared: Sequence[str]) -> str:
     own = [option for option in _options(database) if option not in shared]
     parts = [_called(database.label, database.name), *_where(database), *own]
-    parts.append(_RESETS[database.reset])
+    parts.append(RESET_WORDS[database.reset])
     parts += ["page cache dropped for each cell"] if database.drop_caches else []
     return ", ".join(parts)
 

@@ -10,9 +10,13 @@ from typing import ClassVar, Literal, get_args
 from benchbrief.compiler.blocks.values.shapes import Flag, Key, Login, Number, Special, Text, Word
 from benchbrief.compiler.extensions.extension_spec import NAME, ExtensionSpec
 
-Reset = Literal["drop_and_load", "after_writes", "snapshot", "reuse", "command"]
-"""How a cell gets its data set: loaded again; loaded again after a cell that writes; copied back from a copy made
-after the load; left as it is; or reset by the database's own commands."""
+Reset = Literal["drop_and_load", "after_writes", "as_needed", "undo", "snapshot", "links", "reuse", "command"]
+"""How a cell gets its data set: loaded again; loaded again after a cell that writes, or after one whose changes the
+next cell would notice; with what cells inserted deleted; copied or linked back from a snapshot made after the load;
+left as it is; or reset by the database's own commands."""
+
+EVERYWHERE: tuple[Reset, ...] = ("drop_and_load", "after_writes", "as_needed", "snapshot", "reuse", "command")
+"""What every engine understands."""
 
 COMMON = frozenset({"engine", "path", "reset", "drop_caches", "prepare", "teardown", "tool"})
 """Attributes of every engine."""
@@ -81,6 +85,10 @@ class EngineSpec(ExtensionSpec):
     described: Mapping[str, str] = field(default_factory=dict)
     """What a disclosure calls such a database, by language, where it is neither a server nor a library."""
     default_reset: Reset = "drop_and_load"
+    resets: tuple[Reset, ...] = ()
+    """Further ways to reset its data: `undo`, `links`."""
+    updates_in_place: bool = False
+    """Whether a data set whose records were updated, by others of the same size, serves as well as a new load."""
     schemes: tuple[str, ...] = ()
     program: ServerProgram | None = None
     probes: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args
 
 from benchbrief.compiler.blocks.values.shapes import Flag, Key, Number, Text, Word
 from benchbrief.compiler.extensions.extension_spec import NAME, ExtensionSpec
@@ -17,6 +17,12 @@ Texts = Mapping[str, str]
 Setting = str | float | bool
 Settings = Mapping[str, Setting]
 """Values of attributes by name: amounts in base units, shares from 0 to 1."""
+
+Change = Literal["nothing", "updates", "inserts", "anything"]
+"""What a workload does to its data set, from the least to the most: it reads only; it puts records of the same size in
+place of others; it adds records with new keys, and may update others; it deletes, or its effects are unknown."""
+
+CHANGES: tuple[Change, ...] = get_args(Change)
 
 _ROUNDING = 1e-6
 _COMMON = frozenset({"description"})
@@ -81,13 +87,15 @@ class WorkloadSpec:
 
     `operations` are what it does, and `writes` whether it changes the data; a tool with `shares` derives both.
     `existing`: it needs a loaded data set. `timed`: it can run for a given time. `parted`: each thread has a part of
-    the data for itself.
+    the data for itself. `changes` says what a workload that writes does to its data set: "anything" unless the spec
+    says less. A tool with `shares` derives it.
     """
 
     description: Texts
     settings: Settings = field(default_factory=dict)
     operations: tuple[str, ...] = ()
     writes: bool = False
+    changes: Change = "anything"
     existing: bool = True
     timed: bool = True
     parted: bool = False
@@ -119,7 +127,8 @@ class ToolSpec(ExtensionSpec):
     that tool's.
 
     `shares` are attributes that add up to 1, each the share of an operation of that name; the `writing` ones change the
-    data. `counted_twice` maps an operation to others that count it too. `record` are the attributes whose values add up
+    data, of which those `in_place` keep the keys and the sizes of the records, and the `inserting` ones add records.
+    `counted_twice` maps an operation to others that count it too. `record` are the attributes whose values add up
     to the bytes of a record. `records_per` names the attribute that gives the size of a data set in another unit than
     records, and the records in one such unit. Several hosts at once would repeat the work of the operations
     `from_one_host`.
@@ -151,6 +160,8 @@ class ToolSpec(ExtensionSpec):
     flags: Flags | None = None
     shares: tuple[str, ...] = ()
     writing: tuple[str, ...] = ()
+    in_place: tuple[str, ...] = ()
+    inserting: tuple[str, ...] = ()
     counted_twice: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     record: tuple[str, ...] = ()
     records_per: tuple[str, float] | None = None
@@ -204,6 +215,17 @@ class ToolSpec(ExtensionSpec):
     def writes(self, workload: str, settings: Settings) -> bool:
         return any(settings.get(name) for name in self.writing) if self.shares else self.workloads[workload].writes
 
+    def changes(self, workload: str, settings: Settings) -> Change:
+        """Return what a workload with these settings does to its data set."""
+        if not self.writes(workload, settings):
+            return "nothing"
+        if not self.shares:
+            return self.workloads[workload].changes
+        done = {name for name in self.writing if settings.get(name)}
+        if done <= {*self.in_place}:
+            return "updates"
+        return "inserts" if done <= {*self.in_place, *self.inserting} else "anything"
+
     def record_bytes(self, settings: Settings) -> float:
         """Return the bytes of a record; 0 when unknown."""
         return sum(float(settings.get(name, 0.0)) for name in self.record)
@@ -247,6 +269,8 @@ class ToolSpec(ExtensionSpec):
                 return f"the attribute `{attribute}` has a shape that no attribute of a workload may have"
         named = (
             *self.shares,
+            *self.in_place,
+            *self.inserting,
             *self.record,
             *((self.block,) if self.block else ()),
             *(name for limit in self.limits for name in (limit.attribute, *(limit.where or ())[:1])),

@@ -210,8 +210,9 @@ ORDERS: Mapping[str, str] = {
 """The orders of `repeats`."""
 
 RESETS: Mapping[str, str] = {
-    "drop_and_load": "the data are loaded again before each cell",
+    "as_needed": "the data are loaded again before a cell that would notice what the cells before it changed",
     "after_writes": "they are loaded again before a cell that follows one that wrote",
+    "drop_and_load": "they are loaded again before each cell",
     "snapshot": "they are copied back, as they were after the load, before each cell",
     "reuse": "they stay as the cells before have left them",
 }

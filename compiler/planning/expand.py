@@ -34,6 +34,7 @@ from benchbrief.compiler.planning.plan import (
     Probe,
     Step,
 )
+from benchbrief.compiler.resets.data_states import DataStates, ResetStep
 
 # Estimates for steps without a declared length. The time-outs suit hosts that are ten times slower.
 _START_S, _SERVER_START_S, _COLLECT_S = 1.0, 3.0, 1.0
@@ -43,8 +44,9 @@ _NOT_OF_THE_DATA = ("drop_caches", "max_lag_s", "version")
 
 def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> tuple[Cell, ...]:
     """Return every cell of every experiment, in running order."""
-    held: dict[str, str] = {}
-    """The data set at each place after the cells so far."""
+    up: dict[str, DatabaseKey] = {}
+    """The server that each lane used last."""
+    states = DataStates()
     cells: list[Cell] = []
     searches = _Searches()
     for matrix in matrices:
@@ -53,7 +55,7 @@ def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> tuple[Cel
             for unit, load in product(matrix.units, matrix.loads)
         }
         for hardware, workload, point, repeat in ordered(matrix):
-            cells.append(blocks[hardware, workload].cell(point, repeat, held, searches))
+            cells.append(blocks[hardware, workload].cell(point, repeat, (up, states), searches))
             if matrix.experiment.search:
                 searches.add(matrix.experiment.search, cells[-1])
     return tuple(cells)
@@ -75,6 +77,8 @@ class _Searches:
 
 
 _Place = tuple[str, str, float | None, int]
+_Before = tuple[dict[str, DatabaseKey], DataStates]
+"""What the cells before have left: servers that are up, and data sets."""
 
 
 def ordered(matrix: Matrix) -> Iterator[_Place]:
@@ -110,8 +114,8 @@ class _Block:
     probes: tuple[Probe, ...]
     load_hosts: tuple[str, ...]
     locks: tuple[str, ...]
-    steps: dict[tuple[bool, bool], tuple[Step, ...]] = field(default_factory=dict)
-    """The steps, by whether the cell starts its server and whether it loads."""
+    steps: dict[tuple[bool, ResetStep], tuple[Step, ...]] = field(default_factory=dict)
+    """The steps, by whether the cell starts its server, and how it gets its data."""
 
     @classmethod
     def of(cls, matrix: Matrix, unit: HardwareUnit, load: Load, hosts: Mapping[str, Host]) -> _Block:
@@ -136,7 +140,7 @@ class _Block:
             locks=tuple(dict.fromkeys((*hardware.hosts, *load_hosts))),
         )
 
-    def cell(self, point: float | None, repeat: int, held: dict[str, str], searches: _Searches) -> Cell:
+    def cell(self, point: float | None, repeat: int, before: _Before, searches: _Searches) -> Cell:
         """`point` is None when it is not found yet."""
         e = self.matrix.experiment
         hardware, workload = self.unit.hardware.key, self.load.workload.name
@@ -169,58 +173,62 @@ class _Block:
             measure_s=e.measure_s,
             phases=e.phases,
             dataset=self.dataset,
-            steps=self._steps(held) if not self.load.of else self._loading_steps(held, target),
+            steps=self._steps(before) if not self.load.of else self._loading_steps(before, target),
             probes=self.probes,
             locks=self.locks,
             origin=e.origin,
         )
 
-    def _loads(self, held: dict[str, str]) -> bool:
-        """Return whether the cell has to load its data set after the cells before it."""
+    def _reset(self, states: DataStates) -> ResetStep:
+        """Return how the cell gets its data set after the cells before it."""
         if self.dataset is None:
-            held.pop(self.place, None)
-            return False
-        there = held.get(self.place) == self.dataset.hash
-        held[self.place] = self.dataset.hash
-        reset = self.matrix.databases[self.unit.hardware.key].reset
-        if reset == "after_writes" and self.load.workload.writes:
-            held[self.place] = ""  # for the cell after it
-        return reset != "command" and not (there and self.dataset.reuse)
+            states.without(self.place)
+            return ResetStep()
+        database, workload = self.matrix.databases[self.unit.hardware.key], self.load.workload
+        bytes_ = self.dataset.records * self.load.family.record_bytes(workload.properties) or database.size_bytes or 0.0
+        found = states.reset(
+            self.place, self.dataset.hash, database.reset, database.engine, bytes_=bytes_, load_s=self.load_s
+        )
+        inserts = sum(float(workload.properties.get(name, 0.0)) for name in self.load.family.inserting)
+        run_s = self.warm_up_s + self.matrix.experiment.measure_s
+        states.changed(self.place, workload.changes, inserts * run_s)
+        return found
 
-    def _starts(self, held: dict[str, str]) -> bool:
+    def _starts(self, up: dict[str, DatabaseKey]) -> bool:
         """Return whether the cell starts its server. It does not when the cell before used the same one."""
         if self.matrix.database.server not in ("embedded", "start"):
             return False
         lane = f"server on {' '.join(self.locks)}"
         own = DatabaseKey.of(self.matrix.database.name, self.unit.hardware.key)
-        before = held.get(lane)
-        held[lane] = own
+        before = up.get(lane)
+        up[lane] = own
         return before != own
 
-    def _steps(self, held: dict[str, str]) -> tuple[Step, ...]:
-        key = starts, loads = self._starts(held), self._loads(held)
+    def _steps(self, before: _Before) -> tuple[Step, ...]:
+        up, states = before
+        key = starts, reset = self._starts(up), self._reset(states)
         if key not in self.steps:
-            self.steps[key] = tuple(self._made_steps(starts, loads))
+            self.steps[key] = tuple(self._made_steps(starts, reset))
         return self.steps[key]
 
-    def _loading_steps(self, held: dict[str, str], target: float | None) -> tuple[Step, ...]:
+    def _loading_steps(self, before: _Before, target: float | None) -> tuple[Step, ...]:
         """Return the steps of a measured load. It ends with its last record or with the measured time."""
         records = float(self.load.workload.properties["records"])
         seconds = max(self.load_s, _whole(1 + records / target) if target else 0.0)
         return tuple(
             step.model_copy(update={"seconds": min(step.seconds, seconds)}) if step.kind == "measure" else step
-            for step in self._steps(held)
+            for step in self._steps(before)
         )
 
-    def _made_steps(self, starts: bool, loads: bool) -> Iterator[Step]:
+    def _made_steps(self, starts: bool, reset: ResetStep) -> Iterator[Step]:
         e = self.matrix.experiment
         commands = len(self.unit.hardware.prepare) * len(self.unit.hardware.hosts)
         start = _SERVER_START_S if starts else _START_S
         start += self.matrix.tool_spec.start_s
         yield Step(kind="prepare", seconds=start, timeout_s=120 + 600 * commands)
         if self.dataset is not None:
-            seconds = self.load_s if loads else 0.0
-            yield Step(kind="load", seconds=seconds, timeout_s=_whole(300 + 10 * self.load_s))
+            timeout = _whole(300 + 10 * self.load_s)
+            yield Step(kind="load", seconds=reset.seconds, timeout_s=timeout, reset=reset.work)
         if self.warm_up_s > 0:
             yield Step(kind="warm_up", seconds=self.warm_up_s, timeout_s=_with_slack(self.warm_up_s, e.slack_s))
         timeout = _with_slack(self.warm_up_s + e.measure_s, e.slack_s)

@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from benchbrief.compiler.extensions.engine_spec import Reset
 from benchbrief.compiler.extensions.meter_spec import Boundary
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.extensions.tool_spec import Change
 from benchbrief.compiler.planning.plan_base import (
     SHARED,
     DatabaseKey,
@@ -62,6 +63,7 @@ from benchbrief.compiler.planning.plan_systems import (
     Tls,
     Tool,
 )
+from benchbrief.compiler.resets.tolerated_changes import ResetWork
 
 __all__ = [  # other rooms import these from here
     "MOST_COLUMNS",
@@ -69,6 +71,7 @@ __all__ = [  # other rooms import these from here
     "Auth",
     "Boundary",
     "CalloutElement",
+    "Change",
     "Client",
     "Database",
     "DatabaseKey",
@@ -98,6 +101,7 @@ __all__ = [  # other rooms import these from here
     "Reference",
     "Report",
     "Reset",
+    "ResetWork",
     "SectionElement",
     "Series",
     "ServerStart",
@@ -120,8 +124,8 @@ class Workload(Node):
 
     `properties` are the resolved settings, in base units, by the names of the family's attributes. `operations` are
     what it does, in our words. `files` are the texts of the files beside the spec that attributes name, by
-    attribute. `writes` says whether it changes the data set. `phase` is "load" for the measured loading of a data
-    set, which ends with the last record or with the measured time.
+    attribute. `writes` says whether it changes the data set, and `changes` how. `phase` is "load" for the measured
+    loading of a data set, which ends with the last record or with the measured time.
     """
 
     name: str
@@ -133,14 +137,19 @@ class Workload(Node):
     operations: tuple[str, ...] = ()
     files: dict[str, str] = Field(default_factory=dict)
     writes: bool
+    changes: Change = "anything"
     phase: Literal["load", "run"] = "run"
     origin: Origin
 
     @model_validator(mode="before")
     @classmethod
     def _of_before(cls, told: object) -> object:
-        """Read earlier plans, which have no operations."""
-        if not isinstance(told, dict) or "operations" in told:
+        """Read earlier plans, which have no operations, or do not say how a workload changes the data."""
+        if not isinstance(told, dict):
+            return told
+        if "changes" not in told:
+            told = {**told, "changes": "anything" if told.get("writes") else "nothing"}
+        if "operations" in told:
             return told
         spec = TOOL_SPECS.own.get(told.get("family", ""))
         done = spec.operations(told.get("benchmark", ""), told.get("properties", {})) if spec else ()
@@ -178,6 +187,7 @@ class Step(Node):
     kind: StepKind
     seconds: float
     timeout_s: float
+    reset: ResetWork = ""
 
 
 class Dataset(Node):

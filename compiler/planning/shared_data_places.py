@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from benchbrief.compiler.planning.expand import place_of
 from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Hardware, Host, Workload
+from benchbrief.compiler.resets.tolerated_changes import tolerated
 
 
 @dataclass
@@ -32,7 +33,10 @@ def shared_places(
     workloads: Mapping[str, Workload],
     hosts: Mapping[str, Host],
 ) -> list[SharedPlace]:
-    """Return the shared places in the order of the cells. Loads that a cell's own `reset` needs do not count."""
+    """Return the shared places in the order of the cells.
+
+    Loads that a cell's own `reset` needs do not count, nor those after a cell that makes its own data.
+    """
     places: dict[str, str] = {}
     there: dict[str, str] = {}
     """The hash of the data set at each place; "" for data that a benchmark made itself."""
@@ -47,14 +51,14 @@ def shared_places(
         place = places[cell.database]
         users.setdefault(place, {})[cell.hardware] = None
         content = cell.dataset.hash if cell.dataset else ""
-        load_s = sum(step.seconds for step in cell.steps if step.kind == "load")
-        replaced = there.get(place) != content and intact.get((place, content), False)
+        load_s = sum(step.seconds for step in cell.steps if step.reset == "load")
+        replaced = there.get(place) not in (content, "") and intact.get((place, content), False)
         if load_s and cell.dataset and cell.dataset.reuse and replaced:
             shared = found.setdefault((database.name, place), SharedPlace(database.name))
             shared.cells.append(cell.id)
             shared.seconds += load_s
         there[place] = content
-        intact[place, content] = not (database.reset == "after_writes" and workloads[cell.workload].writes)
+        intact[place, content] = workloads[cell.workload].changes in tolerated(database.reset, database.engine)
     for (_, place), shared in found.items():
         shared.hardware |= users[place]
     return list(found.values())

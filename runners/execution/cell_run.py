@@ -17,6 +17,7 @@ from typing import Literal
 
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import Cell, Database, Plan
+from benchbrief.runners.data_seams import KnowsChanges
 from benchbrief.runners.errors import BadOutput, NotKept, RunnerError, ServerFailed
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.execution.cell_probes import probes
@@ -36,7 +37,16 @@ from benchbrief.runners.journal.cell_history import Left
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.measurement.measurement import Measurement, Together
 from benchbrief.runners.messages.run_messages import say
-from benchbrief.runners.seams import Driver, Engine, KnowsWhy, OutlivesController, Restores, Settles, Size, TellsSize
+from benchbrief.runners.seams import (
+    Driver,
+    Engine,
+    KnowsWhy,
+    OutlivesController,
+    Restores,
+    Settles,
+    Size,
+    TellsSize,
+)
 from benchbrief.runners.worlds.real_world import Readings
 
 
@@ -120,6 +130,8 @@ class CellRun:
         if self.attempt.is_due("measure"):
             self.engine().healthy()
             self._note_size("measured")
+            if isinstance(engine := self.engine(), KnowsChanges):
+                engine.finish(self._known_cell)
         self._note_other_load(outputs.values())
         return Together(measured, self._phase_is_load).measurement()
 
@@ -193,6 +205,8 @@ class CellRun:
                 self._remark("info", engine.restore(self._known_cell))
                 self._settle()
             return
+        if not goes_on and isinstance(engine, KnowsChanges) and (why := engine.doubt(self._known_cell)):
+            self._remark("warning", why)
         job = self.driver.load(context)
         if job is None:
             self._settle()

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Hardware, Plan
+from benchbrief.compiler.resets.tolerated_changes import tolerated, worse
 from benchbrief.runners.errors import LoadShort
 from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.messages.run_messages import say
@@ -50,7 +51,17 @@ class SimulatedEngine:
 
     def holds(self, cell: Cell) -> bool:
         dataset = cell.dataset
-        return dataset is not None and dataset.reuse and self._hosts.datasets.get(self._key) == dataset.hash
+        found, changes = self._hosts.datasets.get(self._key, ("", "nothing"))
+        if dataset is None or not dataset.reuse or found != dataset.hash:
+            return False
+        return changes in tolerated(self._database.reset, self._database.engine)
+
+    def settle(self, cell: Cell) -> tuple[str, ...]:
+        """Implement `seams.Settles`."""
+        found, changes = self._hosts.datasets.get(self._key, ("", "nothing"))
+        if cell.dataset and found:
+            self._hosts.datasets[self._key] = found, worse(changes, self._plan.workloads[cell.workload].changes)
+        return ()
 
     def reset(self, cell: Cell) -> None:
         del cell
@@ -61,7 +72,7 @@ class SimulatedEngine:
             return
         if records < cell.dataset.records:
             raise LoadShort(say.simulated_short(n=records, asked=cell.dataset.records))
-        self._hosts.datasets[self._key] = cell.dataset.hash
+        self._hosts.datasets[self._key] = cell.dataset.hash, "nothing"
 
     @property
     def now(self) -> float:

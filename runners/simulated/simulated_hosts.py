@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from benchbrief.compiler.messages.text import to_data
-from benchbrief.compiler.planning.plan import Host, Plan
+from benchbrief.compiler.planning.plan import Change, Host, Plan
 from benchbrief.runners.errors import HostError
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.jobs.tasks import Command, Completed, Job, JobOutput
@@ -75,8 +75,8 @@ class SimulatedHosts:
         self._hosts = {CONTROLLER.id: CONTROLLER, **plan.hosts}
         self._machines: dict[str, SimulatedMachine] = {}
         self._lock = threading.Lock()
-        self.datasets: dict[str, str] = {}
-        """The hash of the data set that each database holds."""
+        self.datasets: dict[str, tuple[str, Change]] = {}
+        """The hash of the data set that each database holds, and how cells have changed it since its load."""
 
     def __getitem__(self, host_id: str) -> Transport:
         if host_id not in self._hosts:

@@ -248,7 +248,8 @@ def test_a_load_gets_time_for_its_records(tmp_path: Path) -> None:
 
 
 def test_drop_and_load_loads_before_every_cell(tmp_path: Path) -> None:
-    assert all(step_seconds(cell)["load"] > 0 for cell in plan_of(tmp_path).cells)
+    plan = plan_of(tmp_path, SPEC, ('"{path}/db" }', '"{path}/db"  reset = drop_and_load }'))
+    assert all(step_seconds(cell)["load"] > 0 for cell in plan.cells)
 
 
 def test_a_reused_data_set_is_loaded_once_in_each_place(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ ONLY = {
         "benchbrief.compiler.planning.steady_rule",
         "benchbrief.compiler.planning.achieved_load",
         "benchbrief.compiler.planning.error_limit",
+        "benchbrief.compiler.resets.tolerated_changes",
         "benchbrief.compiler.rounding",
     },
     ("results", "compiler"): {
@@ -39,6 +40,7 @@ ONLY = {
         "benchbrief.compiler.estimates.learned",  # what earlier runs took is kept by the keys of estimates
         "benchbrief.compiler.estimates.time_spent",
         "benchbrief.compiler.planning.error_limit",
+        "benchbrief.compiler.resets.tolerated_changes",
         "benchbrief.compiler.planning.plan",
         "benchbrief.compiler.extensions",
         "benchbrief.compiler.extensions.registry",
@@ -53,6 +55,7 @@ ONLY = {
         "benchbrief.compiler.planning.plan",
         "benchbrief.compiler.planning.achieved_load",
         "benchbrief.compiler.planning.error_limit",
+        "benchbrief.compiler.resets.tolerated_changes",
         "benchbrief.compiler.rounding",
         "benchbrief.compiler.units",  # what a source tells is in the units that it chose
         "benchbrief.compiler.briefs.style.confined_styles",  # runs keep style sheets of earlier versions

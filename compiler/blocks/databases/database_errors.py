@@ -202,9 +202,9 @@ class ConfigNotOurs(CompileProblem):
 
 
 _SNAPSHOTS = {
-    "attach": "benchbrief does not stop a server that runs already: write `reset = drop_and_load`, or restore the data "
+    "attach": "benchbrief does not stop a server that runs already: write `reset = as_needed`, or restore the data "
     'with `reset = command("...")`',
-    "embedded": "the built-in stand-in for {engine} has no snapshots: write `reset = drop_and_load`",
+    "embedded": "the built-in stand-in for {engine} has no snapshots: write `reset = as_needed`",
 }
 
 
@@ -221,6 +221,22 @@ class NoSnapshot(CompileProblem):
     @property
     def help(self) -> str:
         return _SNAPSHOTS[self.server].format(engine=self.engine)
+
+
+@dataclass(frozen=True)
+class ResetNotHere(CompileProblem):
+    """A way to reset data that another engine has. `known` are those of this one."""
+
+    code = "E0574"
+    says = "{engine} has no `reset = {word}`"
+    hint = "write one of {ways}"
+    word: str
+    engine: str
+    known: tuple[str, ...]
+
+    @property
+    def ways(self) -> str:
+        return ticked(self.known)
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
             reader.findings.add(database_errors.NotReachable(entry.head, entry.name, _ways(engine)))
     if (server == "start" or engine.in_process) and not values.said("path"):
         _require_path(entry, reader)
-    reset = read_reset(values, engine.default_reset, reader)
+    reset = read_reset(values, engine, reader)
     doubtful = values.said("server") and values.text("server") is None  # a misspelt one may be any
     if reset.how == "snapshot" and server in ("attach", "embedded") and not doubtful:
         reader.findings.add(database_errors.NoSnapshot(values.span("reset"), entry.name, server, engine.label))

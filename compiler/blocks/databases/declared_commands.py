@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from benchbrief.compiler.blocks.databases import database_errors
 from benchbrief.compiler.blocks.databases.database_schema import DATABASE
 from benchbrief.compiler.blocks.hardware.hardware import origin
 from benchbrief.compiler.blocks.values import structure_errors
@@ -13,13 +14,17 @@ from benchbrief.compiler.blocks.values.block_values import Constant, Values
 from benchbrief.compiler.blocks.values.shapes import Number, Shape, Text, Word
 from benchbrief.compiler.blocks.values.values import Reader, listed
 from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
+from benchbrief.compiler.extensions.engine_spec import EVERYWHERE, EngineSpec
 from benchbrief.compiler.planning import plan
 from benchbrief.dsl.syntax import ast
 
 _WAYS: Mapping[str, plan.Reset] = {
     "drop_and_load": "drop_and_load",
+    "as_needed": "as_needed",
     "after_writes": "after_writes",
+    "undo": "undo",
     "snapshot": "snapshot",
+    "links": "links",
     "reuse": "reuse",
 }
 _ARGUMENTS: Mapping[str, Shape] = {"on": Word(("each", "first")), "timeout": Number("s", "10 min", above=True)}
@@ -35,14 +40,27 @@ class Reset:
     commands: tuple[plan.Hook, ...] = ()
 
 
-def read_reset(values: Values, default: plan.Reset, reader: Reader) -> Reset:
-    exprs = values.series("reset")
+def read_reset(values: Values, engine: EngineSpec, reader: Reader) -> Reset:
+    """Return the reset. `as_needed` is `after_writes` where the engine does not update records in place."""
+    found = _read(values, engine, reader)
+    if found.how == "as_needed" and not engine.updates_in_place:
+        return Reset("after_writes")
+    return found
+
+
+def _read(values: Values, engine: EngineSpec, reader: Reader) -> Reset:
+    exprs, default = values.series("reset"), engine.default_reset
+    known = [word for word, how in _WAYS.items() if how in (*EVERYWHERE, *engine.resets)]
     if len(exprs) == 1 and isinstance(word := reader.deref(exprs[0]), ast.Name):
-        if word.text in _WAYS:
-            return Reset(_WAYS[word.text])
-        reader.findings.add(structure_errors.UnknownWord(word.span, "reset", word.text, (*_WAYS, "command")))
+        how = _WAYS.get(word.text)
+        if how is None:
+            reader.findings.add(structure_errors.UnknownWord(word.span, "reset", word.text, (*known, "command")))
+        elif how not in (*EVERYWHERE, *engine.resets):
+            reader.findings.add(database_errors.ResetNotHere(word.span, word.text, engine.label, tuple(known)))
+        else:
+            return Reset(how)
         return Reset(default)
-    commands = tuple(_commands(exprs, "reset", (*_WAYS, "command"), reader))
+    commands = tuple(_commands(exprs, "reset", (*known, "command"), reader))
     return Reset("command", commands) if commands else Reset(default)
 
 

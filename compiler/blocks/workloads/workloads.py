@@ -85,6 +85,7 @@ def _read(entry: Entry, reader: Reader, language: str) -> Load | None:
             operations=family.operations(name, properties),
             files=_files(values, family, properties, reader),
             writes=family.writes(name, properties),
+            changes=family.changes(name, properties),
             origin=origin(entry.head),
         ),
         family=family,
@@ -231,6 +232,7 @@ def loading(load: Load, language: str) -> Load:
                 "properties": {**shape, "insert": 1.0},
                 "operations": ("insert",),
                 "writes": True,
+                "changes": "anything",
                 "phase": "load",
             }
         ),

@@ -29,6 +29,7 @@ SPEC = ToolSpec(
                 "write",
             ),
             writes=True,
+            changes="updates",
         ),
         "readrandomwriterandom": WorkloadSpec(
             {
@@ -40,6 +41,7 @@ SPEC = ToolSpec(
                 "write",
             ),
             writes=True,
+            changes="updates",
             settings={"read": 0.9},  # its --readwritepercent
         ),
         "readmissing": WorkloadSpec(
@@ -73,6 +75,7 @@ SPEC = ToolSpec(
                 "write",
             ),
             writes=True,
+            changes="updates",
         ),
         "overwrite": WorkloadSpec(
             {
@@ -81,6 +84,7 @@ SPEC = ToolSpec(
             },
             operations=("write",),
             writes=True,
+            changes="updates",
         ),
         "updaterandom": WorkloadSpec(
             {
@@ -89,6 +93,7 @@ SPEC = ToolSpec(
             },
             operations=("update",),
             writes=True,
+            changes="updates",
         ),
         "fillrandom": WorkloadSpec(
             {

@@ -33,6 +33,7 @@ SPEC = ToolSpec(
             },
             operations=("write",),
             writes=True,
+            changes="updates",
         ),
         "randrw": WorkloadSpec(
             {
@@ -41,6 +42,7 @@ SPEC = ToolSpec(
             },
             operations=("read", "write"),
             writes=True,
+            changes="updates",
             settings={"read": 0.5},
         ),
         "read": WorkloadSpec(
@@ -59,6 +61,7 @@ SPEC = ToolSpec(
             parted=True,
             operations=("write",),
             writes=True,
+            changes="updates",
         ),
         "readwrite": WorkloadSpec(
             {
@@ -68,6 +71,7 @@ SPEC = ToolSpec(
             parted=True,
             operations=("read", "write"),
             writes=True,
+            changes="updates",
             settings={"read": 0.5},
         ),
     },

@@ -151,6 +151,8 @@ SPEC = ToolSpec(
     },
     shares=("read", "update", "insert", "scan", "read_modify_write"),
     writing=("update", "insert", "read_modify_write"),
+    in_place=("update", "read_modify_write"),  # one field, by a value of its length
+    inserting=("insert",),
     counted_twice={"read_modify_write": ("read", "update")},  # its halves are a read and an update too
     record=("record_size",),
     # Every process begins its new keys at the record count (CoreWorkload.init), so two of them insert the same ones.

@@ -4,9 +4,11 @@ load."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from benchbrief.compiler.planning.plan import Dataset
+from benchbrief.compiler.planning.plan import Change, Dataset
+from benchbrief.compiler.resets.tolerated_changes import worse
 from benchbrief.runners.engines.mongodb.mongo_client import Connection
 from benchbrief.runners.engines.mongodb.mongo_cluster import part
 from benchbrief.runners.errors import LoadShort, RunnerError
@@ -18,6 +20,18 @@ _NOTES = ("benchbrief", "datasets")
 """The database and collection that record which data set was loaded."""
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A data set since its load: how many cells wrote to it, and what they changed.
+
+    `after` is what they will have changed once the cell that writes now has ended well.
+    """
+
+    writers: int
+    changes: Change
+    after: Change
+
+
 class Data:
     """The load generators' collection in one database. Every method raises ServerFailed."""
 
@@ -27,19 +41,39 @@ class Data:
         self._notes = connection.collection(*_NOTES)
         self.name = f"{database}.{_TABLE}"
 
-    def writers(self, dataset: Dataset) -> int | None:
-        """Return how many cells wrote to the data set since its load; None when it is not completely there."""
+    def kept(self, dataset: Dataset) -> Kept | None:
+        """Return what our note says of the data set; None when it names another, or there is none."""
         with self._connection.reaching():
             note = self._notes.find_one({"_id": self.name})
-            if note is None or note.get("dataset") != dataset.hash:
-                return None
-            if self._table.estimated_document_count() != dataset.records:
-                return None
-            return int(note.get("writers", 0))
+        if note is None or note.get("dataset") != dataset.hash:
+            return None
+        writers = int(note.get("writers", 0))
+        changes: Change = note.get("changes", "anything" if writers else "nothing")
+        return Kept(writers, changes, note.get("after", changes))
 
-    def count_writer(self, dataset: Dataset, writers: int) -> None:
-        """Record that one more cell is about to write."""
-        self._remember(dataset, writers + 1)
+    def begin(self, dataset: Dataset, changes: Change) -> int:
+        """Record that one more cell is about to write. What it leaves is unknown until `finish`.
+
+        Returns how many cells have written before it. A cell that writes `nothing` is not recorded.
+        """
+        kept = self.kept(dataset)
+        if kept is not None and changes != "nothing":
+            self._remember(dataset, kept.writers + 1, "anything", worse(kept.changes, changes))
+        return kept.writers if kept else 0
+
+    def finish(self, dataset: Dataset) -> None:
+        """Record that the cell that wrote has ended well."""
+        kept = self.kept(dataset)
+        if kept is not None and kept.changes != kept.after:
+            self._remember(dataset, kept.writers, kept.after)
+
+    def count(self, dataset: Dataset) -> int:
+        """Return how many records it has now."""
+        with self._connection.reaching():
+            found = self._table.estimated_document_count()
+            if found != dataset.records:  # it comes from metadata, which may lag behind after an unclean stop
+                found = self._table.count_documents({})
+        return int(found)
 
     def drop(self, sharded_by_default: bool) -> None:
         """Empty it. In a sharded cluster, shard it again by the same key.
@@ -61,16 +95,13 @@ class Data:
     def loaded(self, dataset: Dataset, records: int) -> None:
         """Record the load. Raises LoadShort, or RunnerError when there are more records than asked for."""
         self.require(dataset, say.generator_says(n=records), enough=records >= dataset.records)
-        self._remember(dataset, 0)
+        self._remember(dataset, 0, "nothing")
 
     def require(self, dataset: Dataset, said: str, *, enough: bool = True) -> None:
         """Check the record count. Raises LoadShort, or RunnerError when there are more records than the data set
         has."""
         asked = dataset.records
-        with self._connection.reaching():
-            found = self._table.estimated_document_count()
-            if found != asked:  # the estimate comes from metadata, which may lag behind after an unclean stop
-                found = self._table.count_documents({})
+        found = self.count(dataset)
         if found < asked or not enough:
             raise LoadShort(
                 say.load_short(n=asked, said=said, collection=self.name, found=found),
@@ -97,7 +128,8 @@ class Data:
     def _routed(self) -> bool:
         return part(self._connection.hello()).topology == "sharded"
 
-    def _remember(self, dataset: Dataset, writers: int) -> None:
-        note = {"dataset": dataset.hash, "records": dataset.records, "writers": writers}
+    def _remember(self, dataset: Dataset, writers: int, changes: Change, after: Change | None = None) -> None:
+        note = {"dataset": dataset.hash, "records": dataset.records, "writers": writers, "changes": changes}
+        note |= {"after": after} if after else {}
         with self._connection.reaching():
             self._notes.replace_one({"_id": self.name}, note, upsert=True)

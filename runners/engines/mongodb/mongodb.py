@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal
 
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Hardware, Plan
+from benchbrief.compiler.resets.tolerated_changes import tolerated
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.connection_strings import resolved
 from benchbrief.runners.engines.declared_hooks import run_hooks
@@ -44,7 +45,6 @@ from benchbrief.runners.journal.secret_references import secrets_of
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import GoesOn, Hosts, Size, Stopping
 
-_WARM_UP_S = 3.0
 _RESTART_SLACK_S = 2.0
 _ELECTION_TIMEOUT_S = 30.0
 """In seconds. A replica set that has lost its primary elects another one after about 12 s."""
@@ -92,7 +92,7 @@ class MongoDB:
             self._connect(found)
             check_declared(self._database, self._started())
             if self._embedded and not self._embedded.attached:
-                self._warm_up()
+                mongo_stand_in.warm_up(self._started(), self._data, self.stopping)
         except BaseException:
             self._leave()
             raise
@@ -120,7 +120,7 @@ class MongoDB:
         if self._database.path and (self._embedded or self._cluster):
             facts["path"] = self._database.path
         if self._embedded:
-            facts["warm-up"] = say.warm_up_embedded(seconds=figure(_WARM_UP_S, ".0f"))
+            facts["warm-up"] = say.warm_up_embedded(seconds=figure(mongo_stand_in.WARM_UP_S, ".0f"))
         if "stand_in" in facts or self._database.server == "embedded":
             product = facts.get("stand_in") or "mongo-java-server"
             facts["server"] = product
@@ -153,8 +153,23 @@ class MongoDB:
             return True
         if self._database.reset == "snapshot":
             return self._cluster is not None and self._cluster.has_snapshot(cell.dataset)
-        writers = self._data_set().writers(cell.dataset)
-        return writers is not None and (writers == 0 or self._database.reset == "reuse")
+        data = self._data_set()
+        kept, fit = data.kept(cell.dataset), tolerated(self._database.reset, self._database.engine)
+        return kept is not None and kept.changes in fit and data.count(cell.dataset) == cell.dataset.records
+
+    def doubt(self, cell: Cell) -> str:
+        """Implement `data_seams.KnowsChanges`. Another client may have inserted or deleted records."""
+        data, dataset = self._data_set(), cell.dataset
+        kept = data.kept(dataset) if dataset and dataset.reuse else None
+        if kept is None or dataset is None or kept.changes in ("inserts", "anything"):
+            return ""
+        found = data.count(dataset)
+        return say.foreign_changes(name=data.name, found=found, n=dataset.records) if found != dataset.records else ""
+
+    def finish(self, cell: Cell) -> None:
+        """Implement `data_seams.KnowsChanges`."""
+        if cell.dataset and self._plan.workloads[cell.workload].writes:
+            self._data_set().finish(cell.dataset)
 
     def reset(self, cell: Cell) -> None:
         del cell  # every data set is in the same collection
@@ -184,12 +199,9 @@ class MongoDB:
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
         told: tuple[str, ...] = ()
-        if cell.dataset and self._database.reset in ("reuse", "after_writes"):
-            writers = self._data_set().writers(cell.dataset)
-            if writers is not None:
-                told += data_directories.aged(writers)
-                if self._plan.workloads[cell.workload].writes:
-                    self._data_set().count_writer(cell.dataset, writers)
+        if cell.dataset and self._database.reset in ("reuse", "after_writes", "as_needed", "undo"):
+            writers = self._data_set().begin(cell.dataset, self._plan.workloads[cell.workload].changes)
+            told += data_directories.aged(writers) if self._database.reset == "reuse" else ()
         if self._cluster:
             for primary in self._cluster.connections():
                 try:
@@ -277,20 +289,6 @@ class MongoDB:
 
     def _hooks(self, when: Literal["prepare", "reset", "teardown"]) -> None:
         run_hooks(when, self._database, self._hardware, self._hosts, self.keep, self.stopping)
-
-    def _warm_up(self) -> None:
-        """Keep a newly started server busy: a cold JVM runs at half its speed, all of it in the first cell."""
-        connection = self._started()
-        with connection.reaching():
-            table = connection.collection(self._data, "benchbrief_warm_up")
-            ends = time.monotonic() + _WARM_UP_S
-            number = 0
-            while time.monotonic() < ends and not self.stopping.is_set():
-                table.insert_one({"_id": f"user{number}", **{f"field{i}": "x" * 100 for i in range(10)}})
-                table.find_one({"_id": f"user{number // 2}"})
-                table.update_one({"_id": f"user{number // 3}"}, {"$set": {"field0": "y" * 100}})
-                number += 1
-            table.drop()
 
     # --- reaching the server ---
 

@@ -44,6 +44,7 @@ ENGINE = EngineSpec(
         ),
     },
     schemes=("postgresql://", "postgres://"),
+    default_reset="after_writes",
     probes=("postgresql",),
 )
 

@@ -69,6 +69,7 @@ TOOL = ToolSpec(
     },
     shares=("read", "update"),
     writing=("update",),
+    in_place=("update",),
     record=("row_size",),
     measures={
         "sqlite_load.cpu": ProbeMeasure(

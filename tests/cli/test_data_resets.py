@@ -1,0 +1,108 @@
+"""Which cells load their data again, with real YCSB against the stand-in for MongoDB."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pymongo
+import pytest
+
+from tests.support.bench import Bench, Ended, records_of
+from tests.support.mongo import running_stand_in
+from tests.support.tools import built_tool, tools_dir
+from tests.support.waiting import until
+
+SPEC = """\
+hardware box "This machine" { hosts = local }
+client load { hosts = local  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://@SERVER@/ycsb"  RESET }
+workload a from ycsb.a { records = 500 }
+workload c from ycsb.c { records = 500 }
+workload d from ycsb.d { records = 500 }
+experiment ramp { hardware = box  workloads = [WORKLOADS]  threads = [1, 2]  measure = TIME }
+"""
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    for name in ("mongo-stand-in", "ycsb"):
+        built_tool(name)
+    with running_stand_in(tools_dir()) as (host, port):
+        yield f"{host}:{port}"
+
+
+def spec(bench: Bench, server: str, workloads: str, reset: str = "", time: str = "1 s") -> None:
+    said = f"reset = {reset}" if reset else ""
+    text = SPEC.replace("@SERVER@", server).replace("WORKLOADS", workloads).replace("TIME", time)
+    bench.spec(text.replace("RESET", said))
+
+
+def run(bench: Bench, *more: str) -> Path:
+    done: Ended = bench("run", "brief.bench", "--no-report", *more, timeout=240)
+    assert done.code == 0, done.text
+    return newest(bench)
+
+
+def newest(bench: Bench) -> Path:
+    return max((bench.folder / "bench-out").iterdir(), key=lambda run: run.name)
+
+
+def loads(run: Path) -> dict[str, str]:
+    """How each cell came by its data: "loaded", or why no load was needed."""
+    ended = [each for each in records_of(run) if each["type"] == "step_ended" and each["step"] == "load"]
+    return {each["cell"].split("/", 2)[2].removesuffix("/r1"): each["skipped"] or "loaded" for each in ended}
+
+
+def steps_begun(bench: Bench) -> set[str]:
+    journals = (bench.folder / "bench-out").glob("*/journal.jsonl")
+    return {each.get("step", "") for journal in journals for each in records_of(journal.parent)}
+
+
+def remarks(run: Path) -> str:
+    return " ".join(each["text"] for each in records_of(run) if each["type"] == "remark")
+
+
+KEPT = "data set reused"
+
+
+def test_cells_that_read_or_update_share_one_load_also_in_the_next_run(bench: Bench, server: str) -> None:
+    spec(bench, server, "c, a")
+    assert loads(run(bench)) == {
+        "c/threads=1": "loaded",
+        "c/threads=2": KEPT,
+        "a/threads=1": KEPT,
+        "a/threads=2": KEPT,
+    }
+    assert loads(run(bench, "--fresh"))["c/threads=1"] == KEPT
+
+
+def test_what_inserts_leaves_a_data_set_that_is_loaded_again(bench: Bench, server: str) -> None:
+    spec(bench, server, "c, d")
+    assert set(loads(run(bench)).items()) == {
+        ("c/threads=1", "loaded"),
+        ("c/threads=2", KEPT),
+        ("d/threads=1", KEPT),
+        ("d/threads=2", "loaded"),
+    }
+
+
+def test_records_that_another_client_deleted_are_noticed_before_the_next_cell(bench: Bench, server: str) -> None:
+    spec(bench, server, "c")
+    run(bench)
+    with pymongo.MongoClient[dict[str, object]](f"mongodb://{server}/") as client:
+        client["ycsb"]["usertable"].delete_one({})
+    again = run(bench, "--fresh")
+    assert loads(again) == {"c/threads=1": "loaded", "c/threads=2": KEPT}
+    assert "ycsb.usertable has 499 records and was loaded with 500: something else" in remarks(again)
+
+
+def test_the_data_of_a_writing_cell_that_was_cut_short_are_loaded_again(bench: Bench, server: str) -> None:
+    spec(bench, server, "a", time="60 s")
+    with bench.started("run", "brief.bench", "--no-report") as going:
+        until(lambda: "measure" in steps_begun(bench), 60)
+        going.signal(signal.SIGINT)
+        going.wait(60)
+    spec(bench, server, "c")
+    assert loads(run(bench))["c/threads=1"] == "loaded"

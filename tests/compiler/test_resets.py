@@ -1,0 +1,130 @@
+"""What workloads do to their data sets, and which cells load them again because of that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.estimates.estimate import resets
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.planning.plan import Plan, Workload
+from tests.support.plans import compile_spec
+
+MONGO = """
+hardware box { hosts = "box.lab" }
+client load { hosts = "load.lab"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb"  RESET }
+workload a from ycsb.a { records = 5M }
+workload b from ycsb.b { records = 5M }
+workload c from ycsb.c { records = 5M }
+workload d from ycsb.d { records = 5M }
+workload f from ycsb.f { records = 5M }
+experiment ramp { hardware = box  workloads = [WORKLOADS]  threads = [1, 2]  measure = 20 min }
+"""
+
+ROCKS = """
+hardware box { hosts = "box.lab" }
+database rocks { engine = rocksdb  path = "/data/db"  RESET }
+workload rr from db_bench.readrandom { records = 1M }
+workload rs from db_bench.seekrandom { records = 1M }
+workload ow from db_bench.overwrite { records = 1M }
+experiment ramp { hardware = box  workloads = [WORKLOADS]  threads = [1, 2]  measure = 1 min }
+"""
+
+
+def planned(tmp_path: Path, spec: str, workloads: str, reset: str = "") -> Plan:
+    path = tmp_path / "spec.bench"
+    said = f"reset = {reset}" if reset else ""
+    path.write_text(spec.replace("RESET", said).replace("WORKLOADS", workloads), encoding="utf-8")
+    return compile_spec(path)
+
+
+def loading(plan: Plan) -> list[str]:
+    """The workload of each cell that loads its data."""
+    return [cell.workload for cell in plan.cells if any(step.reset == "load" for step in cell.steps)]
+
+
+@pytest.mark.parametrize(
+    ("workload", "changes"),
+    [
+        ("ycsb.a", "updates"),
+        ("ycsb.b", "updates"),
+        ("ycsb.c", "nothing"),
+        ("ycsb.d", "inserts"),
+        ("ycsb.e", "inserts"),
+        ("ycsb.f", "updates"),
+        ("ycsb.a { read = 40 %  insert = 10 % }", "inserts"),
+        ("ycsb.d { read = 100 %  insert = 0 % }", "nothing"),
+        ("db_bench.readrandom", "nothing"),
+        ("db_bench.overwrite", "updates"),
+        ("db_bench.fillrandom", "anything"),
+        ("fio.randread", "nothing"),
+        ("fio.randrw", "updates"),
+    ],
+)
+def test_the_mix_of_a_workload_says_what_it_does_to_its_data(tmp_path: Path, workload: str, changes: str) -> None:
+    engine = {"ycsb": "mongodb  server = embedded", "db_bench": 'rocksdb  path = "/d"', "fio": "raw_storage"}
+    database = engine[workload.partition(".")[0]]
+    database += '  path = "/d"  size = 1 GiB' if database == "raw_storage" else ""
+    client = "client load { hosts = local  tool = ycsb }" if workload.startswith("ycsb") else ""
+    path = tmp_path / "spec.bench"
+    path.write_text(
+        f"hardware box {{ hosts = local }}\n{client}\ndatabase db {{ engine = {database} }}\n"
+        f"workload w from {workload}\n"
+        "experiment e { hardware = box  workloads = w  threads = 1  measure = 1 min }\n",
+        encoding="utf-8",
+    )
+    assert compile_spec(path).workloads["w"].changes == changes
+
+
+def test_a_workload_of_another_package_that_writes_may_have_changed_anything() -> None:
+    spec = TOOL_SPECS.own["db_bench"]
+    assert spec.workloads["fillseq"].changes == "anything"
+    assert spec.changes("fillseq", {}) == "anything"
+
+
+def test_a_workload_of_an_earlier_plan_that_writes_may_have_changed_anything() -> None:
+    old = {"name": "w", "label": "w", "description": "", "family": "ycsb", "benchmark": "a", "properties": {}}
+    old |= {"origin": {"file": "x.bench", "line": 1, "column": 1}}
+    assert Workload.model_validate({**old, "writes": True}).changes == "anything"
+    assert Workload.model_validate({**old, "writes": False}).changes == "nothing"
+
+
+def test_mongodb_loads_once_for_cells_that_read_or_update(tmp_path: Path) -> None:
+    plan = planned(tmp_path, MONGO, "a, b, c, f")
+    assert {database.reset for database in plan.databases.values()} == {"as_needed"}
+    assert loading(plan) == ["a"]
+
+
+def test_a_cell_after_one_that_inserts_loads_again(tmp_path: Path) -> None:
+    assert loading(planned(tmp_path, MONGO, "c, d")) == ["c", "d"]
+    assert loading(planned(tmp_path, MONGO, "d")) == ["d", "d"]
+
+
+def test_an_explicit_reset_means_what_it_says(tmp_path: Path) -> None:
+    assert loading(planned(tmp_path, MONGO, "c", "drop_and_load")) == ["c", "c"]
+    assert loading(planned(tmp_path, MONGO, "c, a", "after_writes")) == ["c", "a"]
+    assert loading(planned(tmp_path, MONGO, "d", "reuse")) == ["d"]
+
+
+def test_rocksdb_loads_again_after_any_write(tmp_path: Path) -> None:
+    """An overwritten key leaves an old version in a lower level until a compaction: updates are not in place."""
+    for reset in ("", "as_needed", "after_writes"):
+        plan = planned(tmp_path, ROCKS, "rr, rs, ow", reset)
+        assert {database.reset for database in plan.databases.values()} == {"after_writes"}
+        assert loading(plan) == ["rr", "ow"]
+
+
+def test_as_needed_and_after_writes_are_one_measurement_where_they_are_one_rule(tmp_path: Path) -> None:
+    hashes = [[cell.hash for cell in planned(tmp_path, ROCKS, "rr, ow", reset).cells] for reset in ("as_needed", "")]
+    assert hashes[0] == hashes[1]
+    mongo = [[cell.hash for cell in planned(tmp_path, MONGO, "a", reset).cells] for reset in ("", "after_writes")]
+    assert mongo[0] != mongo[1]
+
+
+def test_the_resets_of_a_plan_are_counted_with_their_time(tmp_path: Path) -> None:
+    assert resets(planned(tmp_path, MONGO, "a, d").cells) == {"load": (2, 2 * 1001.0)}
+    copies = resets(planned(tmp_path, ROCKS, "rr, ow", "snapshot").cells)
+    assert copies["load"][0] == 1
+    assert copies["copy"] == (3, 3.0)
