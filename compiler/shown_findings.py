@@ -9,6 +9,7 @@ from benchbrief.compiler.blocks.values.structure_errors import MissingAttribute,
 from benchbrief.compiler.briefs.report_errors import EmptyElement
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.frontend.imports import Loaded
+from benchbrief.compiler.metrics.evidence_errors import OtherLengths
 from benchbrief.compiler.problems import Findings
 from benchbrief.dsl.diagnostics.diagnostic import Diagnostic
 
@@ -18,8 +19,10 @@ _LACKS = frozenset({MissingAttribute.code, NoMeasuredTime.code, WorkloadWithoutB
 
 def shown_findings(findings: Findings, of_queries: Iterable[Diagnostic], loaded: Loaded) -> tuple[Diagnostic, ...]:
     """Return the mistakes of a spec in syntax, meaning, metrics and reports, without repetitions."""
-    # E03xx is an error at the declaration of the value; a metric with that value would repeat it.
-    found = (*findings.diagnostics(), *(each for each in of_queries if not (each.span and findings.at(each.span))))
+    # E03xx is an error at the declaration of the value; a metric with that value would repeat it. A length
+    # may stand for one with a mistake.
+    told = (each for each in of_queries if not (each.span and findings.at(each.span)))
+    found = (*findings.diagnostics(), *(each for each in told if each.code != OtherLengths.code or not findings.failed))
     if loaded.broken:
         found = _causes(found, loaded)
     return distinct(in_reading_order((*loaded.broken, *found), loaded))

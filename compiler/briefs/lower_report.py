@@ -308,8 +308,11 @@ def _element(typer: Typer, item: ast.Item, place: Place, parent: str) -> list[pl
             return _tried(typer, item, place, formula)
         case word:
             known = ("theme", *_BLOCKS) if parent == "report" else _BLOCKS
-            typer.findings.add(MisplacedBlock(item.keyword.span, parent, word, known))
-            return []
+            problem = MisplacedBlock(item.keyword.span, parent, word, known)
+            typer.findings.add(problem)
+            meant = replace(item.keyword, text=problem.replacement or "")
+            readable = meant.text in _BLOCKS and meant.text != "each"  # whose head is read as another one
+            return _element(typer, replace(item, keyword=meant), place, parent) if readable else []
 
 
 def _attribute(typer: Typer, attribute: ast.Attribute, place: Place, parent: str) -> list[plan.Element]:

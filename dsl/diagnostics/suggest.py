@@ -53,6 +53,7 @@ def _same(word: str, known: tuple[str, ...], nearest: str | None) -> str | None:
     return f"{family}{dot}{meant}" if f"{family}{dot}{meant}" in known else None
 
 
+@lru_cache(1 << 8)
 def _nearest(word: str, candidates: tuple[str, ...]) -> str | None:
     best: tuple[tuple[float, int], str] | None = None
     begin, length, letters = _outline(word)

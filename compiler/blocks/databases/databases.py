@@ -137,8 +137,11 @@ def _read(entry: Entry, reader: Reader) -> DatabaseSpec | None:
 
 
 def _engine(entry: Entry, reader: Reader) -> EngineSpec | None:
-    """Return None for an unknown engine, which the block's table reports, or an unusable one."""
-    said = entry.attributes.get("engine")
+    """Return None for an unknown engine like no other, or an unusable one. The block's table reports a misspelt one."""
+    meant = (
+        key for key in entry.attributes if key not in DATABASE.keys and did_you_mean(key, DATABASE.keys) == "engine"
+    )
+    said = entry.attributes.get("engine") or entry.attributes.get(next(meant, ""))
     name = reader.deref(said.values[0]) if said and said.values else None
     if not isinstance(name, ast.Name):
         return None
@@ -146,7 +149,7 @@ def _engine(entry: Entry, reader: Reader) -> EngineSpec | None:
     if isinstance(found, Refused):
         reader.findings.add(UnusableExtension.of(name.span, found))
         return None
-    return found
+    return found or ENGINE_SPECS.usable(did_you_mean(name.text, ENGINE_SPECS.names) or "")
 
 
 def _tool(values: Values, engine: EngineSpec, reader: Reader) -> plan.Tool:
@@ -290,8 +293,8 @@ def _hole(
             param = reader.deref(name)
             if isinstance(param, ast.String) and param.plain is not None:
                 return param.plain
-            if reader.findings.at(name.span):
-                return None  # reported for other hardware already
+            if reader.findings.at(name.span) or name.text in unit.said:
+                return None  # reported for other hardware already, or where the hardware declares it with a mistake
             reader.findings.add(database_errors.UnknownHole(name.span, unit.hardware.key, name.text, tuple(known)))
         case ast.Call(function=function) if (
             key == "uri" and function.text not in _REFERENCES and did_you_mean(function.text, _REFERENCES)

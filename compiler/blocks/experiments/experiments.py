@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,15 +11,15 @@ from benchbrief.compiler.blocks.databases import database_errors
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec, fill
 from benchbrief.compiler.blocks.experiments import experiment_errors
 from benchbrief.compiler.blocks.experiments.fitting_parts import Fit
+from benchbrief.compiler.blocks.experiments.measured_times import read_times
 from benchbrief.compiler.blocks.experiments.probes import AskedProbe, read_probes, warn_of_short_window
 from benchbrief.compiler.blocks.experiments.ramps import Axis, KneeOf, Ramp, Ramps, read_ramp
 from benchbrief.compiler.blocks.experiments.repeats import read_repeats
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
-from benchbrief.compiler.blocks.values.shapes import Number
 from benchbrief.compiler.blocks.values.values import Reader, listed
-from benchbrief.compiler.blocks.values.wrong_forms import described, wrong_value
+from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
 from benchbrief.compiler.blocks.workloads.load_generators import can_load
 from benchbrief.compiler.blocks.workloads.workloads import Load, loading
 from benchbrief.compiler.extensions import ToolSpec
@@ -33,9 +32,6 @@ from benchbrief.dsl.syntax import ast
 from benchbrief.dsl.syntax.source import Span
 
 MAX_CELLS = 20_000
-_PHASES = Number("", "6", plain=True, integer=True, minimum=1.0, maximum=1000.0)
-_PHASE = Number("s", "6 x 10 min", above=True)
-_TIMES = re.compile(r"([0-9]+)\s*[x*]\s*([0-9].*)")
 
 Item = TypeVar("Item")
 
@@ -145,7 +141,7 @@ class _Experiment:
         loads = self._workloads()
         database = self._one("database", self.world.databases, loads[0].workload.family if loads else "")
         ramps = self._ramp()
-        measure_s, phases = self._times()
+        measure_s, phases = read_times(self.entry, self.values, self.reader)
         repeats = read_repeats(self.values.series("repeats"), self.reader)
         placed = read_probes(self.values.series("probes"), self.world.probes, units, database, self.reader)
         if database is None or not units or not loads:
@@ -161,7 +157,7 @@ class _Experiment:
         fits.check_tool(spec, database, phases)
         fits.check_loads(loads, phases)
         fits.check_blocks(loads, database, ramps)
-        if ramps is None or measure_s is None:
+        if ramps is None:
             return None
         warn_of_short_window(self.entry.name, placed, measure_s, self.reader)
         if ramps.ramp.search and repeats.order == "random":
@@ -246,6 +242,7 @@ class _Experiment:
             case ast.Name(text=name) if name in by_group:
                 variants = tuple(unit.name for unit in by_group[name])
                 self.reader.findings.add(name_errors.HasVariants(item.span, name, variants))
+                return by_group[name]
             case ast.Attr(base=ast.Name(text=name), field=ast.Name(text="variants")) if name in by_group:
                 if name in by_alias:
                     self.reader.findings.add(name_errors.NoVariants(item.span, name))
@@ -256,17 +253,28 @@ class _Experiment:
                 variants = tuple(unit.name for unit in by_group[name])
                 if name in by_alias and not did_you_mean(field.text, ("variants",)):
                     self.reader.findings.add(name_errors.NoVariants(item.span, name))
-                else:
-                    known = ("variants", *(() if name in by_alias else variants))
-                    self.reader.findings.add(name_errors.UnknownName(field.span, "variant", field.text, known))
-            case ast.Attr(base=ast.Name(text=name) as base) if did_you_mean(name, by_group):
-                self.reader.findings.add(name_errors.UnknownName(base.span, "hardware", name, tuple(by_group)))
+                    return by_group[name]
+                known = ("variants", *(() if name in by_alias else variants))
+                meant = self._meant(field.span, "variant", field.text, known)
+                return by_group[name] if meant == "variants" else self._named(f"{name}.{meant}")
+            case ast.Attr(base=ast.Name(text=name) as base, field=field) if did_you_mean(name, by_group):
+                meant = self._meant(base.span, "hardware", name, by_group)
+                return by_group[meant] if field.text == "variants" else self._named(f"{meant}.{field.text}")
             case ast.Name() | ast.Attr():
                 known = tuple(dict.fromkeys((*by_group, *by_alias)))
-                self.reader.findings.add(name_errors.UnknownName(item.span, "hardware", item.span.text, known))
+                return self._named(self._meant(item.span, "hardware", item.span.text, known))
             case _:
                 self._wrong("hardware", item, (*by_group, *by_alias))
         return []
+
+    def _named(self, name: str) -> list[HardwareUnit]:
+        return [self.world.by_alias[name]] if name in self.world.by_alias else self.world.by_group.get(name, [])
+
+    def _meant(self, span: Span, kind: str, name: str, known: Iterable[str]) -> str:
+        """Report an unknown name. Return the one that it means, which hides no other mistake; "" for none."""
+        problem = name_errors.UnknownName(span, kind, name, tuple(known))
+        self.reader.findings.add(problem)
+        return "" if self.reader.findings.more else problem.replacement or ""
 
     def _workloads(self) -> tuple[Load, ...]:
         """Return no workloads when one name is wrong."""
@@ -282,12 +290,8 @@ class _Experiment:
 
     def _load(self, item: ast.Expr) -> Load | None:
         match item:
-            case ast.Name(text=name) if name in self.world.workloads:
-                return self.world.workloads[name]
-            case ast.Name(text=name):
-                self.reader.findings.add(
-                    name_errors.UnknownName(item.span, "workload", name, tuple(self.world.workloads))
-                )
+            case ast.Name() as word:
+                return self._workload(word)
             case ast.Call(function=ast.Name(text="load")) as call:
                 return self._load_phase(call)
             case ast.Call(function=ast.Name(text=word) as name):
@@ -296,10 +300,16 @@ class _Experiment:
                 self._wrong("workloads", item, self.world.workloads)
         return None
 
+    def _workload(self, word: ast.Name) -> Load | None:
+        known = self.world.workloads
+        return (
+            known[word.text] if word.text in known else known.get(self._meant(word.span, "workload", word.text, known))
+        )
+
     def _load_phase(self, call: ast.Call) -> Load | None:
         match call.arguments:
-            case [ast.Argument(key=None, value=ast.Name(text=name))] if name in self.world.workloads:
-                load = self.world.workloads[name]
+            case [ast.Argument(key=None, value=ast.Name(text=name) as word)]:
+                load = self._workload(word)
                 if load is not None and not load.family.loads:
                     fills = (each for each, said in load.family.workloads.items() if not said.existing and said.timed)
                     fill = next(fills, next(iter(load.family.workloads)))
@@ -307,10 +317,6 @@ class _Experiment:
                     self.reader.findings.add(found)
                     return None
                 return load and loading(load, self.world.language)
-            case [ast.Argument(key=None, value=ast.Name(text=name) as word)]:
-                self.reader.findings.add(
-                    name_errors.UnknownName(word.span, "workload", name, tuple(self.world.workloads))
-                )
             case _:
                 why = "takes the name of one workload"
                 self.reader.findings.add(structure_errors.BadArgument(call.span, "load", why, "`load(a)`"))
@@ -326,10 +332,8 @@ class _Experiment:
             self.reader.findings.add(problem)
             return None
         match self.reader.deref(series[0]):
-            case ast.Name(text=name) if name in known:
-                return known[name]
             case ast.Name(text=name) as word:
-                self.reader.findings.add(name_errors.UnknownName(word.span, kind, name, tuple(known)))
+                return known[name] if name in known else known.get(self._meant(word.span, kind, name, known))
             case other:
                 self._wrong(kind, other, known)
         return None
@@ -353,31 +357,9 @@ class _Experiment:
         series = self.values.series(key)
         return read_ramp(key, series[0], self.reader) if series else Ramp()
 
-    def _times(self) -> tuple[float | None, int]:
-        """Return the measured seconds of a cell and its number of phases."""
-        series = self.values.series("phases")
-        if series:
-            return self._phases(self.reader.deref(series[0]))
-        if not self.values.said("measure"):
-            self.reader.findings.add(experiment_errors.NoMeasuredTime(self.entry.head, self.entry.name))
-        return self.values.number("measure"), 1
-
     def _on_failure(self) -> Literal["continue", "stop", "try_all"]:
         word = self.values.text("on_failure")
         return "stop" if word == "stop" else "try_all" if word == "try_all" else "continue"
-
-    def _phases(self, expr: ast.Expr) -> tuple[float | None, int]:
-        if not isinstance(expr, ast.Binary) or expr.operator != "x":
-            wanted, times = EXPERIMENT.keys["phases"].shape.wanted, _TIMES.fullmatch(expr.span.text)
-            meant = f"{times[1]} x {times[2]}" if times else None
-            found = structure_errors.WrongType(expr.span, "phases", wanted, described(expr), meant)
-            self.reader.findings.add(found)
-            return None, 1
-        count = self.reader.quantity("phases", expr.left, _PHASES)
-        length = self.reader.quantity("phases", expr.right, _PHASE)
-        if count is None or length is None:
-            return None, 1
-        return count.value * length.value, int(count.value)
 
     # --- whether the parts fit -------------------------------------------------------------------------------------
 

@@ -21,6 +21,13 @@ _ELSEWHERE = {
     "output": "compute a value from the results with `metric some_name = expression`",
 }
 """The names of our blocks in infrastructure languages."""
+NO_FACTS = {
+    "tool": "a load generator is the `tool` of a `client`, or of a database without a server: `tool = db_bench`",
+    "engine": "an engine is that of a database: `database some_name { engine = rocksdb }`",
+}
+"""Words that are no facts of hardware, unless they have quotes."""
+_OPTIONS = ("color", "colour", "style", "band", "dashed", "label", "format")
+"""What stands behind the values of a figure."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,11 @@ class UnknownAttribute(Misspelt):
     def help(self) -> str:
         if self.word in INNER_BLOCKS and not self.replacement:
             return f'`{self.word}` is a block: `{self.word} "..." {{ ... }}`'
+        if self.kind in ("hardware", "variant") and self.word in NO_FACTS:
+            return NO_FACTS[self.word]
+        if self.kind == "figure" and self.word in _OPTIONS:
+            option = self.word.replace("colour", "color")
+            return f"`{option}` follows the values, without `=`, as in `line = throughput by threads, color hardware`"
         if (self.kind, self.word) == ("experiment", "depends_on"):
             return "remove it: an experiment follows another one when it uses its result, as in `threads = find.knee`"
         return super().help

@@ -10,11 +10,12 @@ from benchbrief.compiler.units import nearest_unit
 
 _NO_UNITS = frozenset({"times", "ratio", "factor", "fraction", "fold", "none", "count"})
 _MULTIPLIERS = {
-    "thousand": "k", "million": "M", "millions": "M", "mio": "M", "billion": "G", "billions": "G", "bn": "G",
+    "kk": "M", "thousand": "k", "million": "M", "millions": "M", "mio": "M", "billion": "G", "billions": "G", "bn": "G",
 }  # fmt: skip
 _DETACHED = ("k", "M", "G", "T")
 _PREFIXES = ("k", "K", "M", "G", "T", "g", "t")
 _DIGITS = re.compile(r"([0-9][0-9_.]*)\s*\Z")
+_COUNTED = re.compile(r"[0-9][kMGT]\s*\Z")
 _TWO_UNITS = re.compile(r"([A-Za-z]+)([0-9]+)([A-Za-z]+)")
 
 # --- E03xx: units in values --------------------------------------------------------------------------------------
@@ -33,23 +34,30 @@ class UnknownUnit(CompileProblem):
 
     @property
     def replacement(self) -> str | None:
-        return None if self.unit in _NO_UNITS else self.meant or nearest_unit(self.unit)
+        if self.unit in _NO_UNITS or self.unit.lower() in _MULTIPLIERS:
+            return None
+        return self.meant or nearest_unit(self.unit)
 
     @property
     def number(self) -> str:
         """The digits before the unit."""
-        before = self.span.source.text[max(0, self.span.start - 40) : self.span.start] if self.span else ""
-        digits = _DIGITS.search(before)
+        digits = _DIGITS.search(self._before)
         return digits[1] if digits else "10"
+
+    @property
+    def _before(self) -> str:
+        return self.span.source.text[max(0, self.span.start - 40) : self.span.start] if self.span else ""
 
     @property
     def help(self) -> str:
         if self.unit in _NO_UNITS:
             return "remove it: a plain number, such as a factor, has no unit; `%` is a hundredth"
+        if self.unit.lower() in ("byte", "bytes") and self.span and _COUNTED.search(self._before):
+            return f"did you mean `B`, as in `{self._before.split()[-1]}B`?"
         if self.replacement:
             return f"did you mean `{self.replacement}`?"
         if multiplier := _MULTIPLIERS.get(self.unit.lower()):
-            return f"write `{multiplier}` directly after the number, as in `10{multiplier} records`"
+            return f"write `{multiplier}` directly after the number, as in `{self.number}{multiplier}`"
         if self.unit == "K":
             return f"did you mean `{self.number}k`? for a size, `{self.number}kB` is decimal, `{self.number}KiB` binary"
         if self.unit in _DETACHED and self.span and self.span.source.text[: self.span.start][-1:].isspace():

@@ -354,6 +354,8 @@ class Reader:
 def _misspelt(attribute: ast.Attribute, entry: Entry, schema: BlockSchema) -> bool:
     """Return whether a fact is a misspelt key: a missing required one, or one with a value that no fact can have."""
     unsaid = [key for key in schema.keys if key not in entry.attributes]
+    if attribute.key.text in structure_errors.NO_FACTS and isinstance(attribute.values[0], ast.Name | ast.Call):
+        return True
     no_fact = isinstance(attribute.values[0], ast.Call | ast.List)
     if not no_fact and not any(schema.keys[key].required for key in unsaid):
         return False

@@ -107,15 +107,25 @@ def _base(entry: Entry, reader: Reader) -> tuple[ToolSpec, str] | None:
             if isinstance(family, Refused):
                 reader.findings.add(UnusableExtension.of(tool.span, family))
             elif family is None or not family.workloads:
-                reader.findings.add(name_errors.UnknownBase(base.span, "workload", base.span.text, _known()))
+                return _meant(name_errors.UnknownBase(base.span, "workload", base.span.text, _known()), reader)
             elif field.text in family.workloads:
                 return family, field.text
             else:
                 known = tuple(family.workloads)
-                reader.findings.add(name_errors.UnknownBase(field.span, f"{name} workload", field.text, known))
+                return _meant(
+                    name_errors.UnknownBase(field.span, f"{name} workload", field.text, known), reader, f"{name}."
+                )
         case base:
-            reader.findings.add(name_errors.UnknownBase(base.span, "workload", base.span.text, _known()))
+            return _meant(name_errors.UnknownBase(base.span, "workload", base.span.text, _known()), reader)
     return None
+
+
+def _meant(problem: name_errors.UnknownBase, reader: Reader, family: str = "") -> tuple[ToolSpec, str] | None:
+    """Report an unknown base. Return the one that it means, so that nothing seems wrong that follows from it."""
+    reader.findings.add(problem)
+    tool, _, workload = f"{family}{problem.replacement or ''}".partition(".")
+    found = own_families().get(tool)
+    return (found, workload) if found and workload in found.workloads else None
 
 
 def _known() -> tuple[str, ...]:

@@ -120,8 +120,17 @@ def _table(typer: Typer, block: ast.Block, body: Body, place: Place) -> plan.Tab
             if did_you_mean(name.text, words):
                 typer.findings.add(metric_errors.UnknownDimension(name.span, "dimension", name.text, words))
                 return None
+        exprs = [value for attribute in body.all("column") for value in attribute.values]
+        for expr in exprs:
+            if not isinstance(expr, ast.String | ast.Option):
+                typer.typed(expr)  # of two mistakes, neither hides the other
         why = "has no dimension along its rows or its columns" if along else "has no `rows`"
         usage = _USAGE if kind == "table" else _CALLOUT
+        names = [value.text for value in along if isinstance(value, ast.Name) and dimension(value.text)]
+        if len(names) == len(along) > 1:
+            shown = next((text_of(expr) for expr in exprs if not isinstance(expr, ast.String)), "throughput")
+            why = f"has {len(names)} dimensions along its {'columns' if transposed else 'rows'}, which take one"
+            usage = f"`rows = {names[0]}  columns = {shown} by {', '.join(names[1:])}`"
         typer.findings.add(wrong.TableShape((along[0] if along else block.keyword).span, kind, why, usage))
         return None
     if not across and not body.said("column"):

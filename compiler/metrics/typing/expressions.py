@@ -120,6 +120,8 @@ class Typer:
                 typed = self.number(metric.expr, demanded)
             finally:
                 self._open.pop()
+            if typed is None:
+                self._declared_unit(metric)  # of two mistakes, neither hides the other
             self._typed_metrics[key] = typed and self._in_declared_unit(metric, typed, demanded)
         return self._typed_metrics[key]
 
@@ -313,13 +315,21 @@ class Typer:
         )
         return None
 
+    def _declared_unit(self, metric: ast.Metric) -> Unit | None:
+        """Return None where the metric declares no unit, or an unknown one, which is reported."""
+        if metric.unit is None:
+            return None
+        try:
+            return parse_unit(metric.unit.text)
+        except UnknownUnitError as error:
+            self._unknown_unit(metric.unit.span, error)
+            return None
+
     def _in_declared_unit(self, metric: ast.Metric, typed: Typed, demanded: Demanded) -> Typed | None:
         if metric.unit is None:
             return typed
-        try:
-            unit = parse_unit(metric.unit.text)
-        except UnknownUnitError as error:
-            self._unknown_unit(metric.unit.span, error)
+        unit = self._declared_unit(metric)
+        if unit is None:
             return None
         actual = typed.term.unit or DIMENSIONLESS
         if actual != unit.dimension:
