@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from benchbrief.compiler.assemble import assemble
 from benchbrief.compiler.briefs.lower_report import Memory, lower
 from benchbrief.compiler.examined import Checked, Examined
 from benchbrief.compiler.frontend.declarations import collect
@@ -13,7 +14,6 @@ from benchbrief.compiler.frontend.parameters import parameters
 from benchbrief.compiler.frontend.profiles import apply_profile
 from benchbrief.compiler.frontend.resolve import resolve
 from benchbrief.compiler.frontend.text_lengths import check_lengths
-from benchbrief.compiler.planning.assemble import assemble
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.shown_findings import distinct, shown_findings
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
