@@ -214,6 +214,7 @@ RESETS: Mapping[str, str] = {
     "after_writes": "they are loaded again before a cell that follows one that wrote",
     "drop_and_load": "they are loaded again before each cell",
     "snapshot": "they are copied back, as they were after the load, before each cell",
+    "links": "the same files are linked back before each cell, in no time and without room; RocksDB only",
     "reuse": "they stay as the cells before have left them",
 }
 """How each cell gets its data."""

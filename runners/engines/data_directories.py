@@ -33,9 +33,9 @@ _OPEN = _script("open_directory")
 
 _EMPTY = _script("empty_directory")
 
-_TAKE = _script("take_snapshot")
+TAKE = _script("take_snapshot")
 
-_RESTORE = _script("restore_snapshot")
+RESTORE = _script("restore_snapshot")
 
 _FORGET_HALF = f'rm -rf -- "$1/{SNAPSHOT}.new"'
 
@@ -61,19 +61,22 @@ def empty(host: Transport, path: str) -> str | None:
     return _said(_run(host, _EMPTY, path))
 
 
-def take_snapshot(host: Transport, path: str, stopping: Stopping) -> str | None:
-    """Copy all contents, after their writer has ended. Returns as `open_directory`. Raises Interrupted."""
+def take_snapshot(host: Transport, path: str, stopping: Stopping, script: str = TAKE) -> str | None:
+    """Keep all contents, after their writer has ended, by a `script`. Returns as `open_directory`.
+
+    Raises Interrupted.
+    """
     try:
-        return _copied(host, "snapshot", _TAKE, path, stopping)
+        return _copied(host, "snapshot", script, path, stopping)
     except Interrupted:
         with suppress(RunnerError):  # the next attempt begins with this
             _run(host, _FORGET_HALF, path)
         raise
 
 
-def restore_snapshot(host: Transport, path: str, stopping: Stopping) -> str | None:
+def restore_snapshot(host: Transport, path: str, stopping: Stopping, script: str = RESTORE) -> str | None:
     """Replace all contents by the snapshot's. A restore that was cut short is void. Returns as `take_snapshot`."""
-    return _copied(host, "restore", _RESTORE, path, stopping)
+    return _copied(host, "restore", script, path, stopping)
 
 
 def _copied(host: Transport, name: str, script: str, path: str, stopping: Stopping) -> str | None:

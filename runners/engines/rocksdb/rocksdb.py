@@ -15,6 +15,7 @@ from typing import ClassVar, Literal
 from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan, Workload
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.declared_hooks import run_hooks
+from benchbrief.runners.engines.rocksdb import linked_snapshots
 from benchbrief.runners.errors import LoadShort, PlanRefused, RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.hosts import tool_discovery
@@ -103,6 +104,12 @@ class RocksDB:
                     f"the options file {options} can't be read on {self._host}",
                     f"copy it there, or mend `options_file` ({self._database.origin})",
                 )
+            if options and self._linked and (said := self._run(linked_snapshots.ELSEWHERE, options).stdout.strip()):
+                raise RunnerError(
+                    f"`reset = links` keeps the directory of database {self._database.name} alone, and the options "
+                    f"file {options} on {self._host} has `{said}`",
+                    f"remove that from the file, or write `reset = after_writes` ({self._database.origin})",
+                )
             self._opened = True
         return Endpoint(path=path)
 
@@ -160,13 +167,24 @@ class RocksDB:
                     f"they have to leave the data set of {cell.workload} there ({self._database.origin})",
                 )
             return say.restored_by_command()
-        said = data_directories.restore_snapshot(self._hosts[self._host], self._path(), self.stopping)
+        script = linked_snapshots.RESTORE if self._linked else data_directories.RESTORE
+        said = data_directories.restore_snapshot(self._hosts[self._host], self._path(), self.stopping, script)
         if said is not None:
             raise RunnerError(
                 f"the snapshot in {self._path()} on {self._host} can't be copied back: {said}",
-                "is there room for a second copy of the data? A run with `reset = drop_and_load` needs none",
+                self._room_hint(),
             )
-        return say.restored()
+        return say.restored_by_links() if self._linked else say.restored()
+
+    def doubt(self, cell: Cell) -> str:
+        """Implement `data_seams.KnowsChanges`. Files that links share may have been written to by others."""
+        if not self._linked or cell.dataset is None:
+            return ""
+        changed = self._holding(cell.dataset.hash, linked_snapshots.HOLDS) == "changed"
+        return say.snapshot_changed(path=self._path(), host=self._host) if changed else ""
+
+    def finish(self, cell: Cell) -> None:
+        """Does nothing: what a cell leaves is never used after any write."""
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
         """Count the cell among those that write, and remark on those before it."""
@@ -198,12 +216,12 @@ class RocksDB:
                 say.hint_load_again(),
             )
         self._remember(cell.dataset.hash, 0)
-        if self._database.reset == "snapshot":
-            said = data_directories.take_snapshot(self._hosts[self._host], self._path(), self.stopping)
+        if self._database.reset in ("snapshot", "links"):
+            script = linked_snapshots.TAKE if self._linked else data_directories.TAKE
+            said = data_directories.take_snapshot(self._hosts[self._host], self._path(), self.stopping, script)
             if said is not None:
                 raise RunnerError(
-                    f"no snapshot can be taken of {self._path()} on {self._host}: {said}",
-                    "is there room for a second copy of the data? A run with `reset = drop_and_load` needs none",
+                    f"no snapshot can be taken of {self._path()} on {self._host}: {said}", self._room_hint()
                 )
 
     def counters(self) -> dict[str, float]:
@@ -239,11 +257,24 @@ class RocksDB:
 
         By default, the data set is the one that the next cell gets.
         """
-        of_snapshot = self._database.reset == "snapshot" if snapshot is None else snapshot
-        script = _HOLDS_SNAPSHOT if of_snapshot else _HOLDS
+        of_snapshot = self._database.reset in ("snapshot", "links") if snapshot is None else snapshot
+        script = (linked_snapshots.HOLDS if self._linked else _HOLDS_SNAPSHOT) if of_snapshot else _HOLDS
+        said = self._holding(dataset, script)
+        return int(said) if re.fullmatch(r"\d{1,18}", said) else None
+
+    def _holding(self, dataset: str, script: str) -> str:
+        """Return what the script prints of the data set; "" when it is not there."""
         done = self._run(script, _MARKER, dataset, data_directories.SNAPSHOT)
-        said = done.stdout.strip()
-        return int(said) if done.exit_code == 0 and re.fullmatch(r"\d{1,18}", said) else None
+        return done.stdout.strip() if done.exit_code == 0 else ""
+
+    @property
+    def _linked(self) -> bool:
+        return self._database.reset == "links"
+
+    def _room_hint(self) -> str:
+        if self._linked:
+            return f"write `reset = after_writes`, which needs no snapshot ({self._database.origin})"
+        return "is there room for a second copy of the data? A run with `reset = links` needs none"
 
     def _remember(self, dataset: str, writers: int) -> None:
         said = self._script(_REMEMBER, _MARKER, dataset, str(writers) if writers else "")

@@ -43,5 +43,6 @@ SPEC = EngineSpec(
         "wal": Option(Key(Flag(), "`false` turns the write-ahead log off.", example="wal = false"), shapes_data=False),
     },
     default_reset="after_writes",
+    resets=("links",),
     probes=("database",),
 )
