@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +31,9 @@ def run_plan(
     """
     plan = load_plan(run_dir)
     with Monitor(run_dir) as monitor, MetricsFile(metrics, progress, monitor.now):
-        finished = measure(plan, run_dir, progress, monitor, wait=wait)  # the plan -> journal and raw outputs
+        finished = measure(
+            plan, run_dir, progress, monitor, wait=wait, report=report
+        )  # the plan -> journal and raw outputs
         if finished.status == "interrupted":
             with suppress(RunnerError):  # that it was interrupted is what counts; `bench rebuild` tells what is wrong
                 make_tables(run_dir, plan, finished.evidence)
@@ -42,6 +45,7 @@ def run_plan(
 
 def _make_brief(finished: Finished, plan: Plan, progress: Progress, monitor: Monitor, *, report: bool) -> Finished:
     """Journal and raw outputs -> tables -> verdicts and briefs. What fails here costs nothing that was measured."""
+    began = time.monotonic()
     try:
         monitor.enter("tables")
         with progress.doing("building the tables"):
@@ -50,7 +54,7 @@ def _make_brief(finished: Finished, plan: Plan, progress: Progress, monitor: Mon
         if report:
             monitor.enter("reports")
             with progress.doing("rendering the brief"):
-                briefs = render_stored(finished.run_dir, plan)
+                briefs = render_stored(finished.run_dir, plan, began)
             finished = replace(finished, reports=briefs.files, undrawn=briefs.undrawn)
     except Exception as error:
         show_error(error)

@@ -20,8 +20,10 @@ from benchbrief.cli.terminal import fail, one_line, show, show_data, show_json, 
 from benchbrief.cli.terminal_marks import marks, shortened
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.diagnostics.source_line import display_width
+from benchbrief.progress.times_told import in_full
 
 if TYPE_CHECKING:
+    from benchbrief.results.runs.estimate_and_actual import TimeCompared
     from benchbrief.results.runs.run_summary import CellStatus, RunStatus
 
 _COLOURS = {
@@ -46,7 +48,9 @@ Examples:
   bench status 20260301 --json
   bench status --openmetrics   for a Prometheus server
 
-`bench watch` shows the same until the run ends.
+`bench watch` shows the same until the run ends. What the run took is shown against what it was estimated to take, by
+activity. In --json, that is `time`: {estimated_s, taken_s, in_all: {loading: {estimated_s, taken_s}, ...}, experiments,
+learned_from}.
 """
 )
 @run_argument
@@ -67,6 +71,8 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
     runs = list(_all(out)) if every else [summarise(chosen_run(out, run))]
     if as_json:
         documents = [asdict(each) for each in runs]
+        if not every and (times := _times(runs[0])):
+            documents[0]["time"] = times.as_dict()
         show_json(documents if every else documents[0])
         return
     for each in runs:
@@ -76,8 +82,17 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
         if not every:
             _tell_cells(each)
             _tell_hosts(each)
+            for line in in_full(times) if (times := _times(each)) else ():
+                show(line)
             if each.status in ("interrupted", "failed"):
                 show(f"go on with: bench resume {run_name(Path(each.directory))}")
+
+
+def _times(run: RunStatus) -> TimeCompared | None:
+    from benchbrief.results.runs.estimate_and_actual import compare_times
+    from benchbrief.runners.journal.run_folder import load_plan
+
+    return compare_times(Path(run.directory), load_plan(Path(run.directory)))
 
 
 def _none_measured(out: Path) -> bool:

@@ -20,7 +20,9 @@ from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.earlier_results import reused_as_dict
 from benchbrief.progress.run_progress import Progress
+from benchbrief.progress.times_told import in_short
 from benchbrief.reports.text.merged_remarks import merged
+from benchbrief.results.runs.estimate_and_actual import TimeCompared, compare_times
 from benchbrief.results.samples.sample_coverage import TOLD
 from benchbrief.runners.execution.first_failures import NotTried, shape_of_failure
 from benchbrief.running.finished_run import Finished
@@ -98,6 +100,8 @@ class Summary:
     counts: Mapping[str, int]
     warnings: tuple[tuple[str, int], ...]
     next: tuple[tuple[str, str], ...]
+    times: TimeCompared | None = None
+    """What the run took against its estimate; None where there is none, and for an interrupted run."""
 
 
 def summed_up(finished: Finished, evidence: Evidence, *, report: bool) -> Summary:
@@ -115,7 +119,8 @@ def summed_up(finished: Finished, evidence: Evidence, *, report: bool) -> Summar
     for cell, remarks in evidence.remarks.items():
         for remark in dict.fromkeys(each.text for each in remarks if each.severity == "warning"):
             warnings[remark] = warnings.get(remark, 0) + (cell is not None)
-    return Summary(counts, tuple(warnings.items()), tuple(_next(finished, evidence, report=report)))
+    times = None if finished.status == "interrupted" else compare_times(finished.run_dir, evidence.plan)
+    return Summary(counts, tuple(warnings.items()), tuple(_next(finished, evidence, report=report)), times)
 
 
 def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[tuple[str, str]]:
@@ -176,6 +181,7 @@ def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
         "exit_code": int(finished.code),
         "cells": dict(summary.counts),
         "reused": reused_as_dict(finished.reused),
+        "time": summary.times and summary.times.as_dict(),
         "failed": [{"cell": cell, "reason": reason} for cell, reason in finished.failed.items()],
         "warnings": [{"text": text, "cells": cells} for text, cells in summary.warnings],
         "sampled": [each._asdict() for each in finished.sampled],
@@ -207,6 +213,8 @@ def tell(finished: Finished, summary: Summary) -> None:
     counted = [f"{count} {what}" for what, count in summary.counts.items() if count]
     if len(counted) > 1:
         say(f"  cells   {', '.join(counted)}")
+    if summary.times:
+        say(f"  time    {in_short(summary.times)}")
     for cells, reason in grouped(finished.failed):
         if len(cells) <= _ALIKE:
             for cell in cells:

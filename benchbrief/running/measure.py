@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbrief.progress.run_progress import Progress
+from benchbrief.running.expected_times import expected_times
 from benchbrief.running.finished_run import Finished
 from benchbrief.running.stop_signals import stop_on_signals
 
@@ -15,8 +16,13 @@ if TYPE_CHECKING:
     from benchbrief.runners.execution.live_numbers import Monitor
 
 
-def measure(plan: Plan, run_dir: Path, progress: Progress, monitor: Monitor, *, wait: bool) -> Finished:
-    """Run every cell that is not yet good, until all are or a signal ends it. Raises RunnerError."""
+def measure(
+    plan: Plan, run_dir: Path, progress: Progress, monitor: Monitor, *, wait: bool, report: bool = True
+) -> Finished:
+    """Run every cell that is not yet good, until all are or a signal ends it. Raises RunnerError.
+
+    `report`: its reports will be rendered, which the recorded estimate covers.
+    """
     from benchbrief.results.ingest.run_evidence import read_evidence
     from benchbrief.runners.execution.executor import execute
     from benchbrief.runners.journal.run_folder import PLAN
@@ -34,6 +40,7 @@ def measure(plan: Plan, run_dir: Path, progress: Progress, monitor: Monitor, *, 
             monitor=monitor,
             wait=progress.note if wait else None,
             before=before,
+            expected=expected_times(plan, run_dir, before, report=report),
         )
     evidence = read_evidence(run_dir, plan, before)
     return Finished(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -23,12 +25,15 @@ class Briefs(NamedTuple):
     undrawn: tuple[str, ...]
 
 
-def render_stored(run_dir: Path, plan: Plan) -> Briefs:
-    """Render every report of the plan from the run's tables, into its `reports` folder."""
+def render_stored(run_dir: Path, plan: Plan, began: float | None = None) -> Briefs:
+    """Render every report of the plan from the run's tables, into its `reports` folder.
+
+    `began` is when the building of the tables for it began, by the monotonic clock.
+    """
     from benchbrief.results.store.store import open_store
 
     with open_store(run_dir) as results:
-        return render_briefs(run_dir, plan, results)
+        return render_briefs(run_dir, plan, results, began=began)
 
 
 def render_briefs(
@@ -40,6 +45,7 @@ def render_briefs(
     formats: Collection[Format] = (),
     paper: Literal["a4", "letter"] | None = None,
     reports_from: dict[str, str] | None = None,
+    began: float | None = None,
 ) -> Briefs:
     """Render every report of the plan, of the run's `results`, into `to` (its own `reports` folder by default).
 
@@ -54,9 +60,11 @@ def render_briefs(
 
     own = {report.name: report.language for report in load_plan(run_dir).reports}
     keep_plan(run_dir, plan)
+    ends = [time.monotonic() if began is None else began]
+    rendered = {}
     with making_brief(), CONVERTER.running():
-        rendered = {
-            report.name: render(
+        for report in plan.reports:
+            rendered[report.name] = render(
                 plan,
                 results,
                 report.name,
@@ -67,9 +75,13 @@ def render_briefs(
                 reports_from=reports_from,
                 other_language=report.language != own.get(report.name, report.language),
             )
-            for report in plan.reports
-        }
-    noted = note_reports(run_dir, {name: ReportFiles(each.html.parent, each.files) for name, each in rendered.items()})
+            ends.append(time.monotonic())
+    took = [end - begin for begin, end in pairwise(ends)]
+    made = {
+        name: ReportFiles(each.html.parent, each.files, seconds)
+        for (name, each), seconds in zip(rendered.items(), took, strict=True)
+    }
+    noted = note_reports(run_dir, made)
     for text in dict.fromkeys((*(text for each in rendered.values() for text in each.warnings), noted)):
         if text:
             warn(text)

@@ -49,7 +49,12 @@ def estimate(cells: Iterable[Cell]) -> float:
 
 
 def estimate_some(cells: Iterable[Cell], chosen: Collection[str]) -> float:
-    """Estimate the wall time in seconds of the cells with these ids.
+    """Estimate the wall time in seconds of the cells with these ids."""
+    return estimate(alone(cells, chosen))
+
+
+def alone(cells: Iterable[Cell], chosen: Collection[str]) -> tuple[Cell, ...]:
+    """Return the cells with these ids, as they are when the others are not run.
 
     The first of them that needs a data set loads it, even if another cell of the plan has that step.
     """
@@ -64,7 +69,7 @@ def estimate_some(cells: Iterable[Cell], chosen: Collection[str]) -> float:
             owed[cell.dataset.hash] = 0.0 if mine else load
         if mine:
             picked.append(_with_load(cell, load))
-    return estimate(picked)
+    return tuple(picked)
 
 
 def _load_s(cell: Cell) -> float:

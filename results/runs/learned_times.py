@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import socket
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from benchbrief.compiler.estimates.learned import Keys, Seen
+from benchbrief.compiler.estimates.learned import Keys, Seen, rendering_key
 from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
-from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.compiler.planning.plan import Plan
 from benchbrief.results.runs.find_runs import list_real_runs
 from benchbrief.results.runs.times_taken import times_taken
 from benchbrief.runners.journal.run_folder import load_plan
@@ -52,7 +53,12 @@ def _of_run(run_dir: Path) -> dict[str, Seen]:
     cells = {cell.id: cell for cell in plan.cells}
     for attempt in taken.attempts.values():
         cell = cells.get(attempt.cell)
-        if cell is None or not attempt.good or not attempt.whole or not _same_machines(plan, cell, taken.hostnames):
+        if (
+            cell is None
+            or not attempt.good
+            or not attempt.whole
+            or not _same_machines(plan, cell.locks, taken.hostnames)
+        ):
             continue
         keys, spent = Keys.of(plan, cell), attempt.spent(cell)
         steps[keys.start_up].append(_Step(spent["start_up"]))
@@ -61,6 +67,9 @@ def _of_run(run_dir: Path) -> dict[str, Seen]:
         elif spent["resets"]:
             how = plan.databases[cell.database].reset
             steps[keys.reset(_RESETS.get(how, how))].append(_Step(spent["resets"]))
+    for report in plan.reports if _same_machines(plan, plan.hosts, taken.hostnames) else ():
+        if report.name in taken.reports:
+            steps[rendering_key(report.template)].append(_Step(taken.reports[report.name]))
     return {key: _median(each, run_dir.name) for key, each in steps.items()}
 
 
@@ -70,9 +79,9 @@ def _median(steps: list[_Step], run: str) -> Seen:
     return Seen(median(step.seconds for step in steps if step.amount == amount), run, amount)
 
 
-def _same_machines(plan: Plan, cell: Cell, hostnames: dict[str, str]) -> bool:
+def _same_machines(plan: Plan, hosts: Iterable[str], hostnames: Mapping[str, str]) -> bool:
     """Return whether the hosts that a plan finds on the controller are this machine: a folder may be a copy."""
-    for key in cell.locks:
+    for key in hosts:
         spec = TRANSPORT_SPECS.usable(plan.hosts[key].transport)
         if spec and spec.on_controller and hostnames.get(key) != socket.gethostname():
             return False

@@ -16,10 +16,11 @@ from benchbrief.runners.journal.journal_writer import Journal
 
 @dataclass(frozen=True)
 class ReportFiles:
-    """The files of one report, all in `folder` or below it."""
+    """The files of one report, all in `folder` or below it, and the seconds that making them took."""
 
     folder: Path
     files: Sequence[Path]
+    seconds: float | None = None
 
 
 def note_reports(run_dir: Path, made: Mapping[str, ReportFiles]) -> str:
@@ -46,7 +47,8 @@ def _record(run_dir: Path, report: str, made: ReportFiles) -> ReportMade:
     folder = made.folder.resolve()
     inside = folder.is_relative_to(run_dir.resolve())
     directory = folder.relative_to(run_dir.resolve()) if inside else folder
-    return ReportMade(at=controller_clock.now(), report=report, directory=directory.as_posix(), files=files)
+    at, seconds = controller_clock.now(), made.seconds and round(made.seconds, 3)
+    return ReportMade(at=at, report=report, directory=directory.as_posix(), files=files, seconds=seconds)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ _READ = tuple(
     f'"type":"{kind}"'.encode()
     for kind in (
         *("cell_started", "cell_resumed", "cell_reused", "cell_ended", "step_ended", "job_collected"),
-        *("host_facts", "report_made", "time_estimated"),
+        *("host_facts", "report_made", "run_started", "run_ended", "time_estimated"),
     )
 )
 """The records that tell of times. A journal has many others, which are not parsed."""
@@ -66,11 +66,16 @@ class Attempt:
 class TimesTaken:
     """The attempts of a run at its cells, without those that were reused from other runs.
 
-    `hostnames` are what the hosts call themselves.
+    `hostnames` are what the hosts call themselves. `reports` has the seconds that each report took when it was first
+    made, where they are known. `estimated` is what was expected when the run began. `wall_s` is the time that the run
+    went on, without the pauses between interruptions and resumes.
     """
 
     attempts: dict[tuple[str, int], Attempt] = field(default_factory=dict)
     hostnames: dict[str, str] = field(default_factory=dict)
+    reports: dict[str, float] = field(default_factory=dict)
+    estimated: j.TimeEstimated | None = None
+    wall_s: float = 0.0
 
     def spent(self, plan: Plan) -> dict[str, dict[Activity, float]]:
         """Return the seconds of each activity, by experiment."""
@@ -88,7 +93,13 @@ def times_taken(run_dir: Path) -> TimesTaken:
     """Read a run's journal. Raises OSError, and ValueError for a line that is no record."""
     found = TimesTaken()
     reused: set[tuple[str, int]] = set()
+    began = last_at = None
     for record in _records(run_dir / JOURNAL):
+        if isinstance(record, j.RunStarted):
+            found.wall_s += last_at - began if began is not None and last_at is not None else 0.0
+            began = record.at
+        if not isinstance(record, j.ReportMade):
+            last_at = record.at
         match record:
             case j.CellReused():
                 reused.add((record.cell, record.attempt))
@@ -97,11 +108,16 @@ def times_taken(run_dir: Path) -> TimesTaken:
                     found.hostnames[record.host] = str(name)
             case j.CellStarted() if (record.cell, record.attempt) not in reused:
                 found.attempts[record.cell, record.attempt] = Attempt(record.cell, record.at)
+            case j.TimeEstimated():
+                found.estimated = record
+            case j.ReportMade() if record.seconds is not None:
+                found.reports.setdefault(record.report, record.seconds)
             case j.CellResumed() | j.StepEnded() | j.JobCollected() | j.CellEnded():
                 if attempt := found.attempts.get((record.cell, record.attempt)):
                     _note(attempt, record)
             case _:
                 pass
+    found.wall_s += last_at - began if began is not None and last_at is not None else 0.0
     return found
 
 

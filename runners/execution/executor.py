@@ -62,14 +62,16 @@ def execute(
     monitor: Monitor | None = None,
     wait: Callable[[str], None] | None = None,
     before: RunRecord | None = None,
+    expected: j.TimeEstimated | None = None,
 ) -> Outcome:
     """Run every cell of the plan that the journal does not call good yet. `monitor` watches its jobs meanwhile.
 
     Set `stopping` to end early: running jobs are stopped, and the run can be resumed. With a `wait`, the call waits
     for a host that another run holds, and passes the reason to `wait`. `before` is what the journal says, when it was
-    read before: it is extended while the run goes on. Raises HostBusy without a `wait`, OneMachine when two names lead
-    to one host, NoTool when hosts lack tools, FolderMoved when the run's folder is moved meanwhile, RunnerError when
-    another process drives the run or when it can't run as planned, and DiskFull when the journal can't be begun.
+    read before: it is extended while the run goes on. `expected` is recorded when the run begins. Raises HostBusy
+    without a `wait`, OneMachine when two names lead to one host, NoTool when hosts lack tools, FolderMoved when the
+    run's folder is moved meanwhile, RunnerError when another process drives the run or when it can't run as planned,
+    and DiskFull when the journal can't be begun.
     """
     record = before or read_run(run_dir)
     world = world_of(run_dir, record.starts)
@@ -127,6 +129,8 @@ def execute(
                         since_boot=since_boot(),
                     )
                 )
+                if expected and not resumed:
+                    journal.write(expected.model_copy(update={"at": now()}))
                 for text in taken_over:
                     journal.write(j.Remark(at=now(), severity="info", text=text))
                 if refused:

@@ -22,68 +22,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from benchbrief.compiler.messages.text import Said
 from benchbrief.compiler.planning.plan import DatabaseKey
+from benchbrief.runners.journal.record_base import Failing, Frozen, Imported, ImportedFile, Record, Simulated
+
+__all__ = ["Failing", "Imported", "ImportedFile", "Record", "Simulated"]  # others import these from here
 
 MEASUREMENT_VERSION = 3
 """Raise this when a cell of an unchanged plan is measured in another way (other steps, commands, times), so that
 its earlier results no longer stand for it. A new way of reading outputs needs no new version: they are read again
 each time."""
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Record(_Frozen):
-    at: float
-    """Epoch seconds by the controller's time (`controller_clock.py`), which setting a clock does not move."""
-
-
-class Failing(_Frozen):
-    """The share of jobs that fail on hosts whose names match the pattern (`db-*`)."""
-
-    pattern: str
-    share: float = Field(default=1.0, ge=0, le=1)
-
-
-class Simulated(_Frozen):
-    """How a run is simulated: `errors` is the share of operations that fail."""
-
-    seed: int = 0
-    errors: float = Field(default=0.0, ge=0, le=1)
-    failing: tuple[Failing, ...] = ()
-
-
-class ImportedFile(_Frozen):
-    """A file that was imported: its name as given, and its digest at that time."""
-
-    name: str
-    sha256: str
-    size: int
-
-
-class Imported(_Frozen):
-    """Where the results of an imported run come from: the kind of file, and the source that states them.
-
-    `licence` says how the numbers may be used. `statements` are what else the source says, in words. `told` are the
-    versions and settings that it states, each a name and a text. `facts` are the names of the spec's facts that it
-    states, None when unknown.
-    """
-
-    kind: str
-    title: str
-    publisher: str
-    licence: str
-    url: str = ""
-    document: str = ""
-    date: str = ""
-    statements: tuple[str, ...] = ()
-    told: tuple[tuple[str, str], ...] = ()
-    facts: tuple[str, ...] | None = None
-    files: tuple[ImportedFile, ...]
 
 
 class RunStarted(Record):
@@ -101,13 +51,27 @@ class RunStarted(Record):
     """None: what follows was measured on real hosts, or imported."""
     imported: Imported | None = None
     """The source of results that this run did not measure."""
-    files: dict[str, str] = {}
+    files: dict[str, str] = Field(default_factory=dict)
     """The SHA-256 of the other files that the run keeps of its beginning, by path: `spec/`, `revision.json`,
     `simulation.json`."""
     boot: str = ""
     """The id of the controller's boot; "" in journals of earlier versions, and when unknown."""
     since_boot: float | None = None
     """The seconds from that boot to `at`."""
+
+
+class TimeEstimated(Record):
+    """What the run was expected to take when it began, without what is reused from earlier runs.
+
+    `seconds` is by experiment and activity (`compiler/estimates/time_spent.py`), `rendering_s` of its reports, `wall_s`
+    from beginning to end. `runs` are the earlier runs that estimates were learned from.
+    """
+
+    type: Literal["time_estimated"] = "time_estimated"
+    seconds: dict[str, dict[str, float]]
+    rendering_s: float
+    wall_s: float
+    runs: tuple[str, ...] = ()
 
 
 class HostFacts(Record):
@@ -348,7 +312,7 @@ class CellSkipped(Record):
     reason: Said
 
 
-class SearchPoint(_Frozen):
+class SearchPoint(Frozen):
     """What a search saw at a point: the mean throughput of its repeats, and their highest latency."""
 
     point: float
@@ -389,10 +353,13 @@ class ReportMade(Record):
     report: str
     directory: str
     files: dict[str, str]
+    seconds: float | None = None
+    """What it took, with the tables where they were built for it; None in journals of earlier versions."""
 
 
 AnyRecord = Annotated[
     RunStarted
+    | TimeEstimated
     | HostFacts
     | EngineFacts
     | Remark

@@ -139,7 +139,6 @@ MOST_MODULES = 15
 """In a folder: as many names as a reader takes in at a glance."""
 MOST_LINES = 400
 STILL_LONG = {
-    "runners/journal/events.py": 418,
     "runners/seams.py": 408,
 }
 """Modules above the most lines, with their lengths."""

@@ -1,0 +1,101 @@
+"""A run's estimate against what it took: after the run, in its journal, and when asked for."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from benchbrief.compiler.estimates.time_spent import ACTIVITIES
+from benchbrief.results.runs.estimate_and_actual import compare_times
+from benchbrief.results.runs.times_taken import times_taken
+from benchbrief.runners.journal.run_folder import load_plan
+from tests.cli.conftest import FinishedRun
+from tests.cli.specs import SMALL
+from tests.support.bench import Bench
+
+
+def test_a_run_ends_with_what_it_took_and_was_estimated_to_take(finished_run: FinishedRun) -> None:
+    (line,) = [line for line in finished_run.ended.out.splitlines() if line.startswith("  time ")]
+    assert ", estimated " in line
+
+
+def test_the_journal_keeps_the_estimate_of_a_run_once(finished_run: FinishedRun) -> None:
+    (estimated,) = finished_run.bench.journal("time_estimated")
+    assert set(estimated["seconds"]["ramp"]) == set(ACTIVITIES)
+    assert estimated["seconds"]["ramp"]["measuring"] == 4
+    assert estimated["runs"] == [], "there was no earlier run"
+    (made,) = finished_run.bench.journal("report_made")
+    assert made["seconds"] > 0
+
+
+def test_status_tells_each_activity_as_it_was_estimated_and_taken(copied_run: Bench) -> None:
+    done = copied_run("status")
+    said = done.out[done.out.index("\ntime: ") :].splitlines()[1:]
+    assert said[0].startswith("time: ")
+    assert [line.split()[0] for line in said[1:]] == ["loading", "measuring", "start-up", "rendering"]
+    time: dict[str, Any] = copied_run("status", "--json").json["time"]
+    assert time["in_all"]["measuring"]["estimated_s"] == 4
+    assert time["in_all"]["measuring"]["taken_s"] == pytest.approx(4, rel=0.2)
+    assert time["experiments"].keys() == {"ramp"}
+    assert time["taken_s"] > sum(time["in_all"][each]["taken_s"] for each in ("measuring", "loading"))
+
+
+def test_the_next_run_is_estimated_by_the_last_one(copied_run: Bench) -> None:
+    (before,) = copied_run.run_dirs()
+    copied_run.spec(SMALL.replace("threads   = [1, 2]", "threads = [2, 3]"))
+    done = copied_run("run", "brief.bench", "--fresh")
+    assert done.code == 0, done.err
+    after = next(path for path in copied_run.run_dirs() if path != before)
+    estimated = times_taken(after).estimated
+    assert estimated is not None
+    assert estimated.runs == (before.name,)
+    compared = compare_times(after, load_plan(after))
+    assert compared is not None
+    assert f"learned from {before.name}" in copied_run("status").out
+
+
+def test_what_is_reused_from_an_earlier_run_is_neither_estimated_nor_taken(copied_run: Bench) -> None:
+    copied_run.spec(SMALL.replace("threads   = [1, 2]", "threads = [1, 2, 3]"))
+    done = copied_run("run", "brief.bench", "--json")
+    assert done.code == 0, done.err
+    measuring = done.json["time"]["in_all"]["measuring"]
+    assert done.json["cells"]["reused"] == 4
+    assert measuring["estimated_s"] == 2
+    assert measuring["taken_s"] == pytest.approx(2, rel=0.2)
+
+
+def test_a_simulated_run_has_no_estimate(bench: Bench) -> None:
+    bench.spec(SMALL)
+    done = bench("run", "brief.bench", "--simulate", "--json")
+    assert done.json["time"] is None
+    assert bench.journal("time_estimated") == []
+
+
+def test_the_pause_between_an_interruption_and_a_resume_is_no_time_of_the_run(copied_run: Bench) -> None:
+    (run,) = copied_run.run_dirs()
+    journal = run / "journal.jsonl"
+    lines = [json.loads(line) for line in journal.read_bytes().splitlines()]
+    for line in lines:
+        line.pop("sum", None)
+    took = times_taken(run).wall_s
+    start = next(line for line in lines if line["type"] == "run_started")
+    end = next(line for line in lines if line["type"] == "run_ended")
+    lines += [{**start, "at": end["at"] + 3600, "resumed": True}, {**end, "at": end["at"] + 3610}]
+    journal.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+    assert times_taken(run).wall_s == pytest.approx(took + 10)
+
+
+def test_a_run_of_an_earlier_version_has_no_estimate_and_is_shown_all_the_same(copied_run: Bench) -> None:
+    (run,) = copied_run.run_dirs()
+    journal = run / "journal.jsonl"
+    lines = [json.loads(line) for line in journal.read_bytes().splitlines()]
+    for line in lines:
+        line.pop("sum", None)
+        line.pop("seconds", None) if line["type"] == "report_made" else None
+    kept = [line for line in lines if line["type"] != "time_estimated"]
+    journal.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in kept))
+    done = copied_run("status")
+    assert done.code == 0, done.err
+    assert "\ntime: " not in done.out
