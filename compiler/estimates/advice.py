@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
 from benchbrief.compiler.estimates.estimate import estimate
+from benchbrief.compiler.extensions.engine_spec import EVERYWHERE
 from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.planning.expand import expand
 from benchbrief.compiler.planning.plan import DatabaseKey, Plan, Reset
@@ -21,9 +23,15 @@ _MOST = 3
 _LEAST_SHARE = 0.02
 """A change that saves a smaller share of the time is not worth a line."""
 _WAYS: Mapping[Reset, str] = {
+    "links": "the files of the loaded data are linked back, in place of a load",
+    "snapshot": "the loaded data are copied back, in place of a load",
+    "undo": "what cells insert is deleted, in place of a load",
     "after_writes": "data are loaded only before a cell that follows one that wrote",
+    "as_needed": "data are loaded only before a cell that would notice what the cells before it changed",
 }
 """Ways to reset that leave cells comparable, from the one that restores the most, with what they do."""
+_ALIKE = 0.05
+"""Of two ways, the one that restores more is advised when it saves less by no more than this share of the saving."""
 
 Estimate = Callable[[Plan], Plan]
 """Puts what was seen in earlier runs in the place of a plan's built-in estimates."""
@@ -69,15 +77,23 @@ _Saves = Callable[[tuple[Matrix, ...]], float]
 def _resets(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[Advice]:
     """Yield the best way to reset each database whose data are reset in a way that we know."""
     for name in dict.fromkeys(matrix.database.name for matrix in matrices):
-        specs = [matrix.database for matrix in matrices if matrix.database.name == name]
-        if specs[0].reset.how in ("reuse", "command"):
+        database = next(matrix.database for matrix in matrices if matrix.database.name == name)
+        if database.reset.how in ("reuse", "command"):
             continue
         found = [
-            Advice(f"`reset = {how}`", f"database {name}", why, saves_s(_with_reset(matrices, name, how)))
-            for how, why in _WAYS.items()
-            if how != specs[0].reset.how
+            Advice(f"`reset = {how}`", f"database {name}", _WAYS[how], saves_s(_with_reset(matrices, name, how)))
+            for how in _ways(database)
         ]
-        yield from sorted(found, key=lambda each: -round(each.saves_s))[:1]
+        most = max((each.saves_s for each in found), default=0.0)
+        yield from [each for each in found if each.saves_s >= (1 - _ALIKE) * most][:1]
+
+
+def _ways(database: DatabaseSpec) -> Iterator[Reset]:
+    """Yield the other ways to reset that the database can be declared with."""
+    for how in _WAYS:
+        known = how in (*EVERYWHERE, *database.engine.resets)
+        if known and how != database.reset.how and (how != "snapshot" or database.server in ("start", "none")):
+            yield how
 
 
 def _with_reset(matrices: tuple[Matrix, ...], name: str, how: Reset) -> tuple[Matrix, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from benchbrief.compiler.estimates.estimate import estimate
-from benchbrief.compiler.estimates.time_spent import RENDERING_S, Activity, activity_of, reset_of
+from benchbrief.compiler.estimates.time_spent import RENDERING_S, Activity, activity_of
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.fingerprint import database_parts, digest, machines
@@ -120,10 +120,11 @@ class _Learning:
                     seconds, run = self._load_s(cell, keys, step)
                     self._note("loading", of, _rate(cell, keys.amount, seconds), run)
                 case "resets":
-                    how = reset_of(step)
+                    how = step.reset
                     seen = self.history.get(keys.reset(how))
                     seconds, run = (seen.seconds, seen.run) if seen else (step.seconds, "")
-                    self._note("resets", f"{of}, {how}", f"{duration(_short(seconds))} each", run)
+                    text = f"{duration(_short(seconds))} each" if seconds else "unknown, counted as 0 s"
+                    self._note("resets", f"{how} for {of}", text, run)
                 case "start_up" if step.kind == "prepare":
                     seen = self.history.get(keys.start_up)
                     collect_s = sum(each.seconds for each in cell.steps if each.kind == "collect")

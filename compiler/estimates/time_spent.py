@@ -60,12 +60,7 @@ def time_spent(plan: Plan, rendering_s: float | None = None) -> TimeSpent:
 
 def activity_of(step: Step) -> Activity:
     """Return the activity that a step belongs to."""
-    return "resets" if reset_of(step) not in ("", "load") else _ACTIVITIES[step.kind]
-
-
-def reset_of(step: Step) -> str:
-    """Return how a step gets the data set: "" when it does not, or loads it."""
-    return getattr(step, "reset", "")
+    return "resets" if step.reset not in ("", "load") else _ACTIVITIES[step.kind]
 
 
 def _last_of_lanes(cells: Iterable[Cell]) -> set[str]:

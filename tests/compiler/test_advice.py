@@ -57,6 +57,11 @@ def test_a_cheaper_reset_is_advised_with_the_time_that_a_plan_with_it_saves(tmp_
     assert found
 
 
+def test_the_reset_that_restores_more_is_advised_where_both_save_alike(tmp_path: Path) -> None:
+    (found,) = advised(tmp_path, RELOADS[: RELOADS.index("experiment writes")])
+    assert found.change == "`reset = after_writes`", "no cell writes, so as_needed saves no more"
+
+
 def test_an_order_that_loads_less_often_is_advised_with_the_time_that_it_saves(tmp_path: Path) -> None:
     (found,) = advised(tmp_path, TURNS)
     assert found.of == "experiment turns"

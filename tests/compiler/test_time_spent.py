@@ -54,6 +54,14 @@ def test_the_last_cell_of_a_lane_does_not_cool_down(tmp_path: Path) -> None:
     assert time_spent(alone).in_all["cooling"] == 30
 
 
+def test_what_brings_loaded_data_back_is_a_reset_and_no_load(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, SPEC, ("after_writes", "snapshot"))
+    back = [step for cell in plan.cells for step in cell.steps if step.reset == "copy"]
+    spent = time_spent(plan).in_all
+    assert spent["resets"] == sum(step.seconds for step in back) > 0
+    assert spent["loading"] == sum(s.seconds for c in plan.cells for s in c.steps if s.reset == "load") > 0
+
+
 def test_a_plan_says_where_the_time_goes_in_80_columns(tmp_path: Path) -> None:
     lines = explain(plan_of(tmp_path, SPEC), 80).splitlines()
     said = lines[lines.index("Where the time goes") :]
