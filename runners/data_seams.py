@@ -21,3 +21,28 @@ class KnowsChanges(Protocol):
     def doubt(self, cell: Cell) -> str:
         """Return why a data set that should be there is not, when `holds` said no; "" when it is no surprise."""
         ...
+
+
+@runtime_checkable
+class Undoes(Protocol):
+    """An engine that can delete what cells have inserted."""
+
+    def can_undo(self, cell: Cell) -> bool:
+        """Return whether the cell's data set is there, and cells did no more to it than insert and update records."""
+        ...
+
+    def undo(self, cell: Cell) -> tuple[bool, str]:
+        """Delete what was inserted. Returns whether the data set is as many records as its load left, and a sentence.
+
+        Raises ServerFailed, Interrupted; the data set is then one that has to be loaded again.
+        """
+        ...
+
+
+@runtime_checkable
+class NamesKeys(Protocol):
+    """A driver that knows the keys of the records that it inserts."""
+
+    def key(self, number: int) -> str:
+        """Return the key of the record with this number. The first one of the load is 0."""
+        ...

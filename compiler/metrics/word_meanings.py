@@ -213,6 +213,7 @@ RESETS: Mapping[str, str] = {
     "as_needed": "the data are loaded again before a cell that would notice what the cells before it changed",
     "after_writes": "they are loaded again before a cell that follows one that wrote",
     "drop_and_load": "they are loaded again before each cell",
+    "undo": "what cells have inserted is deleted by key before the next cell; MongoDB only",
     "snapshot": "they are copied back, as they were after the load, before each cell",
     "links": "the same files are linked back before each cell, in no time and without room; RocksDB only",
     "reuse": "they stay as the cells before have left them",

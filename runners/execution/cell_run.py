@@ -17,7 +17,7 @@ from typing import Literal
 
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import Cell, Database, Plan
-from benchbrief.runners.data_seams import KnowsChanges
+from benchbrief.runners.data_seams import KnowsChanges, Undoes
 from benchbrief.runners.errors import BadOutput, NotKept, RunnerError, ServerFailed
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.execution.cell_probes import probes
@@ -213,11 +213,22 @@ class CellRun:
             return
         with self.attempt.step("load"):
             if not goes_on:
+                if self._undone(engine):
+                    self._settle()
+                    return
                 engine.reset(self._known_cell)
             host = self._cell.load_hosts[0]
             outputs = run_jobs(self.attempt, {host: job}, "load")
             engine.loaded(self._known_cell, self.driver.check_load(context, outputs[host]))
             self._settle()
+
+    def _undone(self, engine: Engine) -> bool:
+        """Return whether the data set is fit again without a load, as what cells inserted is deleted."""
+        if self._database.reset != "undo" or not isinstance(engine, Undoes) or not engine.can_undo(self._known_cell):
+            return False
+        done, told = engine.undo(self._known_cell)
+        self._remark("info" if done else "warning", told)
+        return done
 
     def _warm_up(self, contexts: Mapping[str, CellContext]) -> None:
         """Run the warm-up. Raises BadOutput when it is too short: the tool's clock jumped forward, or the tool died."""

@@ -16,7 +16,7 @@ from tests.support.waiting import until
 
 SPEC = """\
 hardware box "This machine" { hosts = local }
-client load { hosts = local  tool = ycsb }
+client load { hosts = local  tool = @TOOL@ }
 database mongo { engine = mongodb  uri = "mongodb://@SERVER@/ycsb"  RESET }
 workload a from ycsb.a { records = 500 }
 workload c from ycsb.c { records = 500 }
@@ -27,15 +27,17 @@ experiment ramp { hardware = box  workloads = [WORKLOADS]  threads = [1, 2]  mea
 
 @pytest.fixture
 def server() -> Iterator[str]:
-    for name in ("mongo-stand-in", "ycsb"):
+    for name in ("mongo-stand-in", "ycsb", "go-ycsb"):
         built_tool(name)
     with running_stand_in(tools_dir()) as (host, port):
         yield f"{host}:{port}"
 
 
-def spec(bench: Bench, server: str, workloads: str, reset: str = "", time: str = "1 s") -> None:
+def spec(bench: Bench, server: str, workloads: str, reset: str = "", time: str = "1 s", tool: str = "ycsb") -> None:
     said = f"reset = {reset}" if reset else ""
-    text = SPEC.replace("@SERVER@", server).replace("WORKLOADS", workloads).replace("TIME", time)
+    text = (
+        SPEC.replace("@SERVER@", server).replace("WORKLOADS", workloads).replace("TIME", time).replace("@TOOL@", tool)
+    )
     bench.spec(text.replace("RESET", said))
 
 
@@ -106,3 +108,41 @@ def test_the_data_of_a_writing_cell_that_was_cut_short_are_loaded_again(bench: B
         going.wait(60)
     spec(bench, server, "c")
     assert loads(run(bench))["c/threads=1"] == "loaded"
+
+
+def collection(server: str) -> pymongo.collection.Collection[dict[str, object]]:
+    return pymongo.MongoClient[dict[str, object]](f"mongodb://{server}/")["ycsb"]["usertable"]
+
+
+def load_jobs(run: Path) -> int:
+    return sum(each["type"] == "job_collected" and each["step"] == "load" for each in records_of(run))
+
+
+@pytest.mark.parametrize("tool", ["ycsb", "go_ycsb"])
+def test_what_cells_inserted_is_deleted_and_the_records_of_the_load_are_left(
+    bench: Bench, server: str, tool: str
+) -> None:
+    spec(bench, server, "c", "undo", tool=tool)
+    run(bench)
+    loaded = {each["_id"] for each in collection(server).find({}, {"_id": 1})}
+    assert len(loaded) == 500
+    spec(bench, server, "d", "undo", tool=tool)
+    first = run(bench)
+    assert load_jobs(first) == 0
+    assert collection(server).count_documents({}) > 500
+    assert "was deleted by key before the measurement: the 500 records of the load are left" in remarks(first)
+    spec(bench, server, "c", "undo", tool=tool)
+    second = run(bench, "--fresh")
+    assert load_jobs(second) == 0
+    assert {each["_id"] for each in collection(server).find({}, {"_id": 1})} == loaded
+
+
+def test_inserts_that_are_not_all_of_ours_are_not_undone_but_loaded_again(bench: Bench, server: str) -> None:
+    spec(bench, server, "d", "undo")
+    run(bench)
+    collection(server).insert_one({"_id": "another client's"})
+    spec(bench, server, "c", "undo")
+    again = run(bench)
+    assert load_jobs(again) == 1
+    assert "left ycsb.usertable with 501 records, and 500 were loaded: the data are loaded again" in remarks(again)
+    assert collection(server).count_documents({}) == 500

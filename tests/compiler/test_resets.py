@@ -123,6 +123,12 @@ def test_as_needed_and_after_writes_are_one_measurement_where_they_are_one_rule(
     assert mongo[0] != mongo[1]
 
 
+def test_inserts_are_undone_in_about_the_time_that_they_took(tmp_path: Path) -> None:
+    plan = planned(tmp_path, MONGO, "c, d", "undo")
+    assert resets(plan.cells) == {"load": (1, 1001.0), "undo": (1, 60.0)}  # 5 % of 20 min
+    assert loading(plan) == ["c"]
+
+
 def test_the_resets_of_a_plan_are_counted_with_their_time(tmp_path: Path) -> None:
     assert resets(planned(tmp_path, MONGO, "a, d").cells) == {"load": (2, 2 * 1001.0)}
     copies = resets(planned(tmp_path, ROCKS, "rr, ow", "snapshot").cells)

@@ -28,6 +28,7 @@ from benchbrief.runners.drivers.output_evidence import (
     timeout_s,
 )
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
+from benchbrief.runners.drivers.ycsb.inserted_keys import inserted_key
 from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.shell_scripts import read_script
@@ -92,6 +93,10 @@ class GoYcsb:
         if not context.cell.warm_up_s:
             return None
         return _timed(context, "warm_up", context.cell.warm_up_s)
+
+    def key(self, number: int) -> str:
+        """Implement `data_seams.NamesKeys`, for keys in the usual order (`insertorder=hashed`)."""
+        return inserted_key(number, "big")
 
     def measure(self, context: CellContext) -> Job:
         if context.cell.phases > 1:

@@ -25,6 +25,7 @@ from benchbrief.runners.drivers.output_evidence import (
 from benchbrief.runners.drivers.ycsb import ycsb_invariants
 from benchbrief.runners.drivers.ycsb import ycsb_output as text
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
+from benchbrief.runners.drivers.ycsb.inserted_keys import inserted_key
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import from_logs, from_rows, run_s
 from benchbrief.runners.errors import BadOutput
 from benchbrief.runners.execution.driver_contexts import CellContext
@@ -128,6 +129,10 @@ class Ycsb:
     def interim(self, context: CellContext, text_so_far: str) -> Interim | None:
         """Implement `seams.TellsInterim`. The status lines are of each second."""
         return text.interim(text_so_far)
+
+    def key(self, number: int) -> str:
+        """Implement `data_seams.NamesKeys`, for keys in the usual order (`insertorder=hashed`)."""
+        return inserted_key(number, "little")
 
 
 def _home(path: str) -> str:

@@ -3,7 +3,7 @@ load."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +51,19 @@ class Data:
         changes: Change = note.get("changes", "anything" if writers else "nothing")
         return Kept(writers, changes, note.get("after", changes))
 
+    def fit(self, dataset: Dataset, changes: Sequence[Change]) -> bool:
+        """Return whether it is there, with no other changes since its load than these, and as many records."""
+        kept = self.kept(dataset)
+        return kept is not None and kept.changes in changes and self.count(dataset) == dataset.records
+
+    def foreign_changes(self, dataset: Dataset) -> str:
+        """Say that another client has added or deleted records; "" when there are as many as cells of ours left."""
+        kept = self.kept(dataset)
+        if kept is None or kept.changes in ("inserts", "anything"):
+            return ""
+        found = self.count(dataset)
+        return say.foreign_changes(name=self.name, found=found, n=dataset.records) if found != dataset.records else ""
+
     def begin(self, dataset: Dataset, changes: Change) -> int:
         """Record that one more cell is about to write. What it leaves is unknown until `finish`.
 
@@ -66,6 +79,19 @@ class Data:
         kept = self.kept(dataset)
         if kept is not None and kept.changes != kept.after:
             self._remember(dataset, kept.writers, kept.after)
+
+    def doubted(self, dataset: Dataset, kept: Kept) -> None:
+        """Record that the data set is about to be changed by us: until `undone`, anything may have changed."""
+        self._remember(dataset, kept.writers, "anything")
+
+    def undone(self, dataset: Dataset, kept: Kept) -> None:
+        """Record that what was inserted is deleted, and nothing else."""
+        self._remember(dataset, kept.writers, "updates")
+
+    def delete(self, keys: Sequence[str]) -> int:
+        """Delete the records with these keys. Returns how many there were."""
+        with self._connection.reaching():
+            return int(self._table.delete_many({"_id": {"$in": list(keys)}}).deleted_count)
 
     def count(self, dataset: Dataset) -> int:
         """Return how many records it has now."""

@@ -20,7 +20,7 @@ from benchbrief.compiler.resets.tolerated_changes import tolerated
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.connection_strings import resolved
 from benchbrief.runners.engines.declared_hooks import run_hooks
-from benchbrief.runners.engines.mongodb import mongo_stand_in, mongo_uri
+from benchbrief.runners.engines.mongodb import inserted_records, mongo_stand_in, mongo_uri
 from benchbrief.runners.engines.mongodb.mongo_client import Address, Connection
 from benchbrief.runners.engines.mongodb.mongo_cluster import (
     SHARDS_NOT_KNOWN,
@@ -153,18 +153,19 @@ class MongoDB:
             return True
         if self._database.reset == "snapshot":
             return self._cluster is not None and self._cluster.has_snapshot(cell.dataset)
-        data = self._data_set()
-        kept, fit = data.kept(cell.dataset), tolerated(self._database.reset, self._database.engine)
-        return kept is not None and kept.changes in fit and data.count(cell.dataset) == cell.dataset.records
+        return self._data_set().fit(cell.dataset, tolerated(self._database.reset, self._database.engine))
 
     def doubt(self, cell: Cell) -> str:
         """Implement `data_seams.KnowsChanges`. Another client may have inserted or deleted records."""
-        data, dataset = self._data_set(), cell.dataset
-        kept = data.kept(dataset) if dataset and dataset.reuse else None
-        if kept is None or dataset is None or kept.changes in ("inserts", "anything"):
-            return ""
-        found = data.count(dataset)
-        return say.foreign_changes(name=data.name, found=found, n=dataset.records) if found != dataset.records else ""
+        return self._data_set().foreign_changes(cell.dataset) if cell.dataset and cell.dataset.reuse else ""
+
+    def can_undo(self, cell: Cell) -> bool:
+        """Implement `data_seams.Undoes`."""
+        return inserted_records.can_delete(self._data_set(), cell)
+
+    def undo(self, cell: Cell) -> tuple[bool, str]:
+        """Implement `data_seams.Undoes`."""
+        return inserted_records.delete(self._data_set(), cell, self.stopping)
 
     def finish(self, cell: Cell) -> None:
         """Implement `data_seams.KnowsChanges`."""

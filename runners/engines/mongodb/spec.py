@@ -175,6 +175,7 @@ SPEC = EngineSpec(
     ),
     # YCSB's guide ("Core Workloads") runs A, B, C, F and D on one load, since they keep the number of records.
     default_reset="as_needed",
+    resets=("undo",),
     updates_in_place=True,
     probes=("database",),
 )

@@ -1,0 +1,60 @@
+"""Deleting what cells have inserted (`reset = undo`), by the keys that the load generator numbers on from the load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from benchbrief.compiler.planning.plan import Cell, Dataset
+from benchbrief.runners.data_seams import NamesKeys
+from benchbrief.runners.engines.mongodb.mongo_data import Data
+from benchbrief.runners.errors import Interrupted
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.plugins import driver
+from benchbrief.runners.seams import Stopping
+
+_BATCH = 1000
+_EMPTY_BATCHES = 10
+"""So many batches in a row without a record end the search. Inserts that failed leave gaps between the numbers."""
+
+
+def can_delete(data: Data, cell: Cell) -> bool:
+    """Return whether cells did no more to the data set than insert and update records, by keys that we know."""
+    kept = data.kept(cell.dataset) if cell.dataset else None
+    return kept is not None and kept.changes == "inserts" and isinstance(driver(cell.tool.driver), NamesKeys)
+
+
+def delete(data: Data, cell: Cell, stopping: Stopping) -> tuple[bool, str]:
+    """Delete what cells inserted. Returns whether the load's records are left, and a sentence on it.
+
+    Raises ServerFailed, Interrupted.
+    """
+    names, dataset = driver(cell.tool.driver), cell.dataset
+    if dataset is None or not isinstance(names, NamesKeys):
+        return False, ""
+    deleted = _delete(data, dataset, names.key, stopping)
+    if deleted is None:
+        return False, say.not_undone(name=data.name, found=data.count(dataset), n=dataset.records)
+    return True, say.undone(deleted=deleted, n=dataset.records)
+
+
+def _delete(data: Data, dataset: Dataset, key: Callable[[int], str], stopping: Stopping) -> int | None:
+    """Delete the records after those of the load. `key` returns the key of the record with a number, from 0.
+
+    Returns how many were deleted; None when the data set has not as many records afterwards as were loaded. Until it
+    has, our note says that anything may have changed. Raises ServerFailed, Interrupted.
+    """
+    kept = data.kept(dataset)
+    if kept is None:
+        return None
+    data.doubted(dataset, kept)
+    deleted = empty = 0
+    number = dataset.records
+    while empty < _EMPTY_BATCHES:
+        if stopping.is_set():
+            raise Interrupted
+        gone = data.delete([key(each) for each in range(number, number + _BATCH)])
+        deleted, empty, number = deleted + gone, 0 if gone else empty + 1, number + _BATCH
+    if data.count(dataset) != dataset.records:
+        return None
+    data.undone(dataset, kept)
+    return deleted

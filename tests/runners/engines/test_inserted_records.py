@@ -1,0 +1,99 @@
+"""Undoing inserts in a server that speaks MongoDB's protocol: what is left when it is cut short."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from benchbrief.compiler.planning.plan import Cell, Database
+from benchbrief.runners.drivers.go_ycsb.go_ycsb import GoYcsb
+from benchbrief.runners.drivers.ycsb.ycsb import Ycsb
+from benchbrief.runners.engines.mongodb import inserted_records
+from benchbrief.runners.engines.mongodb.mongo_client import Connection
+from benchbrief.runners.engines.mongodb.mongo_data import Data
+from benchbrief.runners.errors import Interrupted
+from tests.support import cells
+from tests.support.mongo import running_stand_in
+from tests.support.tools import built_tool, tools_dir
+
+RECORDS, INSERTED = 100, 2500
+
+
+@pytest.fixture
+def connection() -> Iterator[Connection]:
+    built_tool("mongo-stand-in")
+    with running_stand_in(tools_dir()) as (host, port):
+        opened = Connection(f"mongodb://{host}:{port}/", cells.attached(""))
+        yield opened
+        opened.close()
+
+
+def inserted(connection: Connection) -> tuple[Data, Cell]:
+    """A data set into which one cell has inserted."""
+    database: Database = cells.attached("").model_copy(update={"reset": "undo"})
+    cell = cells.context(cells.ycsb("d", RECORDS), database, reuse=True).cell
+    data = Data(connection, "ycsb")
+    assert cell.dataset
+    table = connection.collection("ycsb", "usertable")
+    table.insert_many([{"_id": Ycsb().key(each)} for each in range(RECORDS)])
+    data.loaded(cell.dataset, RECORDS)
+    data.begin(cell.dataset, "inserts")
+    table.insert_many([{"_id": Ycsb().key(each)} for each in range(RECORDS, RECORDS + INSERTED)])
+    return data, cell
+
+
+class StopsAfter:
+    """Set from the second look on."""
+
+    def __init__(self, looks: int) -> None:
+        self._looks = looks
+
+    def is_set(self) -> bool:
+        self._looks -= 1
+        return self._looks < 0
+
+    def wait(self, timeout: float | None = None) -> bool:
+        return threading.Event().wait(timeout)
+
+
+def test_what_was_inserted_is_deleted_in_batches_and_counted(connection: Connection) -> None:
+    data, cell = inserted(connection)
+    assert cell.dataset
+    assert not inserted_records.can_delete(data, cell), "the cell that inserts has not ended"
+    data.finish(cell.dataset)
+    assert inserted_records.can_delete(data, cell)
+    done, told = inserted_records.delete(data, cell, threading.Event())
+    assert done
+    assert "2500 records, was deleted by key" in told
+    assert data.count(cell.dataset) == RECORDS
+    assert data.fit(cell.dataset, ("nothing", "updates"))
+
+
+def test_an_undo_that_was_cut_short_leaves_data_that_are_loaded_again(connection: Connection) -> None:
+    data, cell = inserted(connection)
+    assert cell.dataset
+    data.finish(cell.dataset)
+    with pytest.raises(Interrupted):
+        inserted_records.delete(data, cell, StopsAfter(2))
+    assert RECORDS < data.count(cell.dataset) < RECORDS + INSERTED
+    assert not inserted_records.can_delete(data, cell)
+    assert not data.fit(cell.dataset, ("nothing", "updates"))
+
+
+def test_a_load_s_record_that_is_missing_is_noticed_after_the_undo(connection: Connection) -> None:
+    data, cell = inserted(connection)
+    assert cell.dataset
+    data.finish(cell.dataset)
+    data.delete([Ycsb().key(3)])
+    done, told = inserted_records.delete(data, cell, threading.Event())
+    assert not done
+    assert "99 records, and 100 were loaded" in told
+    assert not data.fit(cell.dataset, ("nothing", "updates"))
+
+
+def test_the_keys_are_those_of_the_tools_own_hashes() -> None:
+    """Keys that YCSB 0.17 and go-ycsb have written for their first records."""
+    assert [Ycsb().key(each) for each in (0, 1)] == ["user6284781860667377211", "user8517097267634966620"]
+    assert GoYcsb().key(1) == "user6284782960179005422"
