@@ -8,6 +8,7 @@ import math
 import random
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import pytest
 
@@ -16,6 +17,7 @@ from benchbrief.reports.charts.build_figure import drawing
 from benchbrief.reports.charts.chart_layout import Plot
 from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import words
+from benchbrief.results.store.store import Store
 from tests.reports import world as w
 
 Series = Mapping[str, Sequence[float | None]]
@@ -48,8 +50,14 @@ def text_of(series: Series, *, log: bool = False, mark: str = "line", beside: Se
     }
     made = w.series(mark, query, "Throughput", "threads", color_dim="hardware")
     figure = w.figure("F", made, *beside, by=by, log_y=log)
-    world = w.World({name: name for name in series}, {"a": "A load"}, THREADS)
-    return drawing(figure, Results(world.plan(), world.store(), words("en"))).alt
+    return drawing(figure, Results(*world_of(tuple(series)), words("en"))).alt
+
+
+@cache
+def world_of(names: tuple[str, ...]) -> tuple[p.Plan, Store]:
+    """A plan and a store with hardware of these names. The values come with each query."""
+    world = w.World({name: name for name in names}, {"a": "A load"}, THREADS)
+    return world.plan(), world.store()
 
 
 def test_counts_have_no_decimals_beside_a_series_that_has_them() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,12 @@ WIDTH = 390
 _PHONE = f'<html lang="en"><body><iframe style="width: {WIDTH}px; height: 800px; border: 0"></iframe></body></html>'
 """A browser's own window can't be as narrow."""
 _MEASURE = """
-  const view = document.querySelector("iframe");
+  const view = document.querySelector("iframe"), pages = PAGES, found = [];
+  const next = () => {
+    if (found.length === pages.length) return tell(found);
+    const bytes = Uint8Array.from(atob(pages[found.length]), (one) => one.charCodeAt(0));
+    view.srcdoc = new TextDecoder().decode(bytes);
+  };
   view.onload = () => {
     const page = view.contentDocument, width = view.contentWindow.innerWidth;
     const all = [...page.body.querySelectorAll("*")];
@@ -39,47 +45,44 @@ _MEASURE = """
       const place = one.getBoundingClientRect();
       return place.width && (place.right > width + 1 || place.left < -1) && !apart(one) && !held(one);
     });
-    tell({
+    found.push({
       width,
       page: page.scrollingElement.scrollWidth,
       beyond: beyond.map((one) => one.cloneNode(false).outerHTML.slice(0, 120)),
       boxes: all.filter((one) => scrolls(one) && one.scrollWidth > one.clientWidth).length,
     });
+    next();
   };
-  view.srcdoc = PAGE;
+  next();
 """
+_WIDE = '<html lang="en"><body><div id="wide" style="width: 600px; background: red">Wide</div></body></html>'
 
 
-def on_phone(page: str, folder: Path) -> Any:
-    """What stands beyond the edges of a phone's screen, and the width that the page takes there."""
-    carried = base64.b64encode(page.encode()).decode()
-    text = f'new TextDecoder().decode(Uint8Array.from(atob("{carried}"), (one) => one.charCodeAt(0)))'
-    return told(_PHONE, _MEASURE.replace("PAGE", text), folder)
+def on_phone(pages: Iterable[str], folder: Path) -> list[Any]:
+    """What stands beyond the edges of a phone's screen on each page, and the width of the page, in one browser."""
+    carried = [base64.b64encode(page.encode()).decode() for page in pages]
+    found: list[Any] = told(_PHONE, _MEASURE.replace("PAGES", json.dumps(carried)), folder)
+    return found
 
 
-def page_of(made: briefs.Made, template: str, *, simulated: bool) -> str:
+def pages_of(made: briefs.Made, *, simulated: bool) -> Iterator[str]:
+    """The brief in each layout, in their order."""
     world, report = made
-    chosen = report.model_copy(update={"template": template})
-    rows = [row._replace(simulated=simulated) if isinstance(row, s.RunRow) else row for row in world.rows()]
+    store = make_store(row._replace(simulated=simulated) if isinstance(row, s.RunRow) else row for row in world.rows())
     words = CATALOGUES[report.language]
-    return to_html(build(world.plan(chosen), make_store(rows), chosen, words), template, words, "screen")
+    for template in TEMPLATES:
+        chosen = report.model_copy(update={"template": template})
+        yield to_html(build(world.plan(chosen), store, chosen, words), template, words, "screen")
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
 @pytest.mark.parametrize("brief", [briefs.quickstart, briefs.three_ssds, briefs.cluster_shrink])
-def test_no_page_scrolls_sideways_but_in_its_own_boxes(
-    brief: Callable[[], briefs.Made], template: str, tmp_path: Path
-) -> None:
-    page = page_of(brief(), template, simulated=brief is briefs.three_ssds)
-    found = on_phone(page, tmp_path)
-    assert found["width"] == WIDTH
-    assert found["beyond"] == []
-    assert found["page"] <= WIDTH
-    assert found["boxes"] > 0
-
-
-def test_what_is_wider_than_the_screen_is_found(tmp_path: Path) -> None:
-    page = '<html lang="en"><body><div id="wide" style="width: 600px; background: red">Wide</div></body></html>'
-    found = on_phone(page, tmp_path)
-    assert found["page"] > WIDTH
-    assert any('id="wide"' in each for each in found["beyond"])
+def test_no_page_scrolls_sideways_but_in_its_own_boxes(brief: Callable[[], briefs.Made], tmp_path: Path) -> None:
+    pages = pages_of(brief(), simulated=brief is briefs.three_ssds)
+    *found, wide = on_phone([*pages, _WIDE], tmp_path)
+    for template, shown in zip(TEMPLATES, found, strict=True):
+        assert shown["width"] == WIDTH, template
+        assert shown["beyond"] == [], template
+        assert shown["page"] <= WIDTH, template
+        assert shown["boxes"] > 0, template
+    assert wide["page"] > WIDTH, "what is wider than the screen is found"
+    assert any('id="wide"' in each for each in wide["beyond"])
