@@ -9,7 +9,7 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.achieved_load import CATCHES_UP, KEEPS_UP
 from benchbrief.compiler.rounding import formatted
 from benchbrief.reports.text.number_format import NBSP, percent, quantity
-from benchbrief.reports.view.imported_briefs import is_imported
+from benchbrief.reports.view.imported_briefs import is_imported, of_unknown_kind
 from benchbrief.reports.view.report_data import CellRow, Results
 from benchbrief.reports.view.view_model import Item, Notice
 from benchbrief.reports.words.brief_words import counted
@@ -119,14 +119,16 @@ def _offered(results: Results, key_short: str = "v_short", key_ahead: str = "v_a
 
 
 def _service_only(results: Results) -> Iterable[Item]:
-    """Return the tools that, at an offered load, hide how long operations wait for their turn."""
+    """Return the tools that, at an offered load, hide how long operations wait for their turn, or may hide it."""
     rows = results.store.sql("SELECT DISTINCT cell_id FROM operations WHERE kind = 'intended'").rows
     intended = {cell for (cell,) in rows}
     offering = [c for c in results.plan.cells if c.target is not None or c.target_from is not None]
     measured = {cell.cell_id for cell in results.cells if cell.status == "ok"}
-    drivers = dict.fromkeys(c.tool.driver for c in offering if c.id in measured and c.id not in intended)
-    for driver in drivers:
-        yield Item("", results.words["v_service_only"].format(tool=driver), emphasis=True)
+    unknown = of_unknown_kind(results)
+    without = [c for c in offering if c.id in measured and c.id not in intended]
+    found = dict.fromkeys(("v_unknown_kind" if c.id in unknown else "v_service_only", c.tool.driver) for c in without)
+    for key, driver in found:
+        yield Item("", results.words[key].format(tool=driver), emphasis=True)
 
 
 def _confident(experiment: p.Experiment, rule: p.Confident, results: Results) -> Iterable[Item]:

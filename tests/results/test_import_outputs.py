@@ -99,6 +99,24 @@ def test_ycsb_without_logs_keeps_percentiles_as_printed() -> None:
     assert dict(read.printed) == {95.0: pytest.approx(0.006947), 99.0: pytest.approx(0.018927)}
 
 
+def test_the_kind_of_latency_is_unknown_unless_the_command_line_tells_it(tmp_path: Path) -> None:
+    lines = ycsb("intended-only")["stdout"].read_text().splitlines(keepends=True)
+    asked = "-P ../j4.properties -p measurement.interval=intended -threads 4 "
+    for old, new, kind in (
+        ("", "", "intended"),
+        (asked, "", "service"),
+        (asked, "-P own.properties ", "service, or intended if YCSB was run with measurement.interval=intended"),
+        (lines[0], "", "service, or intended"),
+    ):
+        path = tmp_path / "stdout"
+        path.write_text("".join(lines).replace(old, new, 1))
+        told = dict(read_output("ycsb", {"stdout": path}, "a").properties)["latency"]
+        assert told.startswith(kind), (new, told)
+        assert ("the files do not tell" in told) == ("," in kind)
+    logs = {name: path for name, path in ycsb("read-modify-write").items() if name in ("READ.hdr", "UPDATE.hdr")}
+    assert "the files do not tell" in dict(read_output("hdr", logs, "f").properties)["latency"]
+
+
 def test_a_time_series_is_not_taken_for_a_histogram(tmp_path: Path) -> None:
     path = tmp_path / "stdout"
     path.write_text(

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchbrief.results.imports.importers.property_settings import disclosed
-from benchbrief.results.imports.importers.ycsb.ycsb_command_line import of_command_line
+from benchbrief.results.imports.importers.ycsb.ycsb_command_line import of_command_line, tells_interval
 from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.drivers.output_invariants import printed
 from benchbrief.runners.drivers.ycsb.ycsb_output import Text, operation_of, read_text
@@ -87,7 +87,10 @@ def read(path: Path, beside: Sequence[str] = ()) -> Measurement:
     rows = _rows(groups)
     _refuse_other_counts(rows, read_text((*among, *beside)))
     _refuse_gaps(rows, groups)
-    return _measurement(groups, rows, disclosed(of_command_line((*among, *beside))))
+    printed_lines = (*among, *beside)
+    kind = say.latency_service() if tells_interval(printed_lines) else say.latency_unknown()
+    settings = (("latency", kind), *disclosed(of_command_line(printed_lines)))
+    return _measurement(groups, rows, settings)
 
 
 def _groups(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[Any, ...]]:
@@ -229,7 +232,6 @@ def _measurement(
         intervals=tuple(Interval(at - start, 1.0, count) for at, count in by_second[1:-1] if count >= 0),
         tool_version="YCSB",
         properties=(
-            ("latency", say.latency_service()),
             ("percentiles", "from raw latencies, in buckets of a thousandth"),
             ("window", "from the start of the first operation to the end of the last one"),
             *settings,

@@ -30,7 +30,7 @@ from benchbrief.results.imports.importers.hdr.hdr_measurement import (
 from benchbrief.results.imports.importers.property_settings import disclosed
 from benchbrief.results.imports.importers.ycsb import raw_latencies
 from benchbrief.results.imports.importers.ycsb.spec import SPEC
-from benchbrief.results.imports.importers.ycsb.ycsb_command_line import of_command_line
+from benchbrief.results.imports.importers.ycsb.ycsb_command_line import of_command_line, tells_interval
 from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.drivers.ycsb import ycsb_invariants, ycsb_log_invariants, ycsb_output
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import logged_operations, row_operations, transactions
@@ -84,7 +84,7 @@ def _output(name: str, path: Path, logs: Mapping[str, Path]) -> Measurement:
         warnings=found.warnings,
         tool_version=f"YCSB {ycsb_output.version(text)}".strip(),
         properties=(
-            ("latency", latency_kinds(operations)),
+            ("latency", latency_kinds(operations, told=tells_interval(text))),
             ("percentiles", _percentiles_from(rows, found, logged=bool(kept))),
             whole_run(),
             *disclosed(of_command_line(text)),

@@ -1,0 +1,55 @@
+"""What a brief says of imported outputs of tools: only what the outputs tell."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.support.bench import Bench
+from tests.support.tools import REPOSITORY
+
+OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs"
+SAID = ("--title", "Lab runs", "--publisher", "Example Ltd", "--document", "1", "--licence", "internal")
+OFFERED = """
+hardware eco { hosts = "eco.lab" }
+client load { hosts = "load.lab"  tool = ycsb }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload f from ycsb.f
+experiment offered { hardware = eco  workloads = f  threads = 4  target = 500 ops/s  measure = 4 s }
+report brief "Offered" {
+  table "Latency" { rows = workload  columns = latency.p99[read] }
+  disclosure = automatic
+}
+"""
+
+
+def text_of(bench: Bench, run: str) -> str:
+    """The text of a run's brief."""
+    done = bench("report", run, "--html-only")
+    assert done.code == 0, done.text
+    (path,) = (line for line in done.out.split() if line.endswith(".html"))
+    return " ".join(re.sub("<[^>]+>", "", (bench.folder / path).read_text()).replace("\u00a0", " ").split())
+
+
+def imported(bench: Bench, spec: str, kind: str, *more: str) -> str:
+    """The run of imported files."""
+    name = bench.spec(spec).name
+    done = bench("import", kind, *more, "--spec", name, *SAID, "--json")
+    assert done.code == 0, done.text
+    return str(done.json["run"])
+
+
+def test_a_kind_of_latency_that_an_output_does_not_tell_is_told_as_unknown(tmp_path: Path) -> None:
+    lines = (OUTPUTS / "ycsb" / "intended-only" / "stdout").read_text().splitlines(keepends=True)
+    stock = lines[0].replace("workloadb -P ../j4.properties -p measurement.interval=intended -threads 4", "workloadf")
+    heads = {"whole": lines[0], "headless": "", "stock": stock}
+    unknown, none = "does not tell from when it counts latency at an offered load", "gave no intended latency"
+    footnote = "does not tell whether latency at an offered load is service time or intended latency"
+    for name, head in heads.items():
+        bench = Bench(tmp_path / name)
+        (bench.folder / "out.txt").write_text("".join([head, *lines[1:]]))
+        text = text_of(bench, imported(bench, OFFERED, "ycsb", "out.txt", "--cell", "experiment=offered"))
+        assert (unknown in text, footnote in text) == (name == "headless", name == "headless"), name
+        assert (none in text, "is service time here" in text) == (name == "stock", name == "stock"), name
+        assert ("is intended latency" in text) == (name == "whole"), name
+        assert "has no intended latency" not in text
