@@ -60,6 +60,6 @@ def _make_brief(finished: Finished, plan: Plan, progress: Progress, monitor: Mon
         show_error(error)
         finished = replace(finished, made=False)
     except KeyboardInterrupt:
-        warn(f"all that was measured is kept; for the brief, type: bench report {run_name(finished.run_dir)}")
+        warn(f"what was measured is kept; for the brief, type: bench report {run_name(finished.run_dir)}")
         raise
     return finished

@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 """The variable that names the page of a step; GitHub adds up what is appended to it."""
 _MARKS = {"ok": "✅", "failure": "❌", "error": "❗", "skipped": "⚪"}
-_NOT_MADE = "all that was measured is kept; its tables or its brief could not be made"
+_NOT_MADE = "what was measured is kept; its tables or its brief could not be made"
 _HOLDS = {True: "holds", False: "does not hold", None: "can't be known"}
 
 

@@ -10,6 +10,7 @@ import click
 from benchbrief.cli.spec_options import show_diagnostics, spec_options
 from benchbrief.cli.terminal import Stop, show, show_json
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.diagnostics.plural import plural
 
 if TYPE_CHECKING:
     from benchbrief.compiler.examined import Examined
@@ -60,7 +61,7 @@ def _text(checked: list[tuple[Path, Examined]]) -> None:
     for spec, each in checked:
         show_diagnostics(each.in_context())
         if not each.failed:
-            show(f"{spec}: ok, {each.cells} cells")
+            show(f"{spec}: ok, {plural(each.cells or 0, 'cell')}")
         else:
             errors = sum(diagnostic.severity == "error" for diagnostic in each.diagnostics)
             show(f"{spec}: {errors} error{'s' if errors != 1 else ''}", err=True)

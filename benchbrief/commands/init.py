@@ -32,4 +32,4 @@ def command(spec: Path, force: bool) -> None:
     except OSError as error:
         raise fail(f"{spec} can't be written: {error.strerror}") from None
     word = shlex.quote(str(spec))
-    show(f"wrote {spec}; next: bench plan {word}, then bench run {word}")
+    show(f"wrote {spec}; next: bench doctor {word}, bench plan {word}, then bench run {word}")

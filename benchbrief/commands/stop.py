@@ -62,7 +62,7 @@ def command(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """End RUN and leave nothing of it on its hosts; `bench resume` can go on with it.
+    """End RUN, keep what it has measured, and leave nothing of it on its hosts; `bench resume` can go on with it.
 
     A run that goes on is asked to stop, as by Ctrl-C, and waited for. One whose controller is gone is ended from here:
     its jobs are ended with all that they started, and what lies on its hosts is removed; what was there is listed. The
@@ -98,6 +98,8 @@ def command(
             original = one_line(shlex.quote(done.copied_from))
             show(f"  it is a copy, and its original's jobs are not its own; to stop those: bench stop {original}")
         _tell_unclean(done.unclean, f"bench stop {run_name(run_dir)}")
+        if done.how != "ended":
+            show(f"what it has measured is kept; go on with: bench resume {run_name(run_dir)}")
     if done.unclean:
         raise Stop(ExitCode.CELL_FAILED)
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from benchbrief.cli.run_options import out_option
+from benchbrief.cli.run_names import run_name
+from benchbrief.cli.run_options import chosen_run, out_option
 from benchbrief.cli.terminal import Stop, fail, one_line, show, show_error, show_json, warn
 from benchbrief.dsl.bench_error import BenchError, ExitCode
 from benchbrief.dsl.diagnostics.plural import plural
@@ -29,6 +30,8 @@ _TOLD = 20
     epilog="""
 \b
 Examples:
+  bench verify                                         the briefs of the last run
+  bench verify 20260301                                the briefs of a run
   bench verify bench-out/20260301-101500-brief/reports/brief.pdf
   bench verify briefs/*.pdf                            several, each held against its own run
   bench verify brief.html --store 20260301             a brief that was copied elsewhere, and its run
@@ -45,7 +48,7 @@ Exit codes, of several briefs the first of 1, 2, 3 that one of them ends with:
      spec and tables), is missing or was changed
 """
 )
-@click.argument("briefs", metavar="BRIEF...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("briefs", metavar="[RUN|BRIEF]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--store", "run", help="The run: its name, the start of it, or its folder. By default, where BRIEF lies.")
 @out_option
 @click.option("--raw", is_flag=True, help="Compute the SHA-256 of each raw output behind the numbers.")
@@ -55,11 +58,14 @@ def command(briefs: tuple[Path, ...], run: str | None, out: Path, raw: bool, fro
     """Compute every number of each BRIEF (its PDF, HTML or JSON) again from the stored results, and say whether it
     holds.
 
+    A RUN (its name, the start of it, or its folder) stands for its briefs, and the last run where nothing is named.
+
     A number holds when its value is the same to nine digits. What the PDF or the page shows is compared with what it
     was made with, so that an edited number is found, and each file with its SHA-256 in the run's journal. Nothing is
     fetched, and nothing of the run is changed.
     """
     codes, documents = set[ExitCode](), list[dict[str, Any]]()
+    briefs = tuple(_named(briefs, run, out))
     for brief in briefs:
         try:
             numbers, run_dir, found = _verified(brief, run, out, raw=raw, from_raw=from_raw)
@@ -78,6 +84,31 @@ def command(briefs: tuple[Path, ...], run: str | None, out: Path, raw: bool, fro
         show_json(documents if len(briefs) > 1 else documents[0])
     if worst := min(codes - {ExitCode.DONE}, default=None):
         raise Stop(worst)
+
+
+def _named(words: tuple[Path, ...], run: str | None, out: Path) -> Iterator[Path]:
+    """Yield the briefs that are named, and those of runs that are. Raises Stop, RunnerError, ResultsError."""
+    if not words:
+        yield from _briefs_of(chosen_run(out, run))
+    for word in words:
+        is_brief = word.is_file() or word.suffix.lower() in (".pdf", ".html", ".json")
+        if is_brief or (word.is_dir() and not (word / "plan.json").is_file()):
+            yield word
+        else:
+            yield from _briefs_of(chosen_run(out, str(word)))
+
+
+def _briefs_of(run_dir: Path) -> Iterator[Path]:
+    """Yield each brief in the folder of a run: its PDF, or else its HTML. Raises Stop."""
+    from benchbrief.runners.journal.run_folder import load_plan
+
+    names = [report.name for report in load_plan(run_dir).reports]
+    files = (run_dir / "reports" / f"{name}{suffix}" for name in names for suffix in (".pdf", ".html"))
+    made = {path.stem: path for path in reversed([path for path in files if path.is_file()])}
+    if not made:
+        hint = f"make it first: bench report {run_name(run_dir)}" if names else "add a `report` block to its spec"
+        raise fail(f"{run_dir.name} has no brief in its folder", hint)
+    yield from (made[name] for name in names if name in made)
 
 
 def _verified(

@@ -12,6 +12,7 @@ from benchbrief.ci.junit import Case, State
 from benchbrief.ci.verdict_files import inline, table
 from benchbrief.cli.readable_quantities import latency, rate
 from benchbrief.cli.terminal import one_line
+from benchbrief.dsl.diagnostics.plural import plural
 
 if TYPE_CHECKING:
     from benchbrief.comparing.load_differences import Loads
@@ -222,6 +223,12 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
     few = sum("too few repeats" in row.reason for row in outcome.comparisons)
     if few:
         yield f"{few} comparisons can't be told from noise with one repeat: say `repeats = 3` or more in the experiment"
+    two = sum(row.verdict == "within noise" and row.fewest == 2 for row in outcome.comparisons)
+    if two:
+        yield (
+            f"{plural(two, 'comparison')} within noise {'has' if two == 1 else 'have'} two repeats, which can't tell a "
+            "difference from noise, however large it looks: say `repeats = 3` or more in the experiment"
+        )
     yield from _told_few(first, second, outcome.comparisons)
     yield from told_apart(outcome.comparisons)
     tested = sum(row.p is not None for row in outcome.comparisons)

@@ -128,8 +128,8 @@ def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[t
     run, spec = run_name(finished.run_dir), shlex.quote(evidence.plan.spec.name)
     profile = f" --profile {shlex.quote(evidence.plan.spec.profile)}" if evidence.plan.spec.profile else ""
     failed = [each for each in evidence.verdicts if each.status == "failed"]
-    if not finished.made:
-        yield "all that was measured is kept; make the brief with", f"bench report {run}"
+    if not finished.made and evidence.plan.reports:
+        yield "what was measured is kept; make the brief with", f"bench report {run}"
     if finished.status == "interrupted":
         yield "go on with", f"bench resume {run}"
     elif failed and finished.simulated:
@@ -153,6 +153,8 @@ def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[t
             yield "if a host is the cause, mend it, and try the failed cells again with", f"bench resume {run}"
         elif passing:
             yield "once that is mended, try the failed cells again with", f"bench resume {run}"
+    elif not evidence.plan.reports:
+        yield "add a `report` block to the spec, and make a brief with", f"bench report {run} --spec {spec}"
     elif not report:
         yield "render the brief with", f"bench report {run}"
     elif finished.undrawn:
@@ -206,6 +208,7 @@ def tell(finished: Finished, summary: Summary) -> None:
     def say(text: str, colour: str | None = None) -> None:
         show(text, colour=colour)
 
+    run = run_name(finished.run_dir)
     mark = f" ({SHORT})" if finished.simulated else ""
     colour = {"done": "green", "failed": "red"}.get(finished.status, "yellow")
     show()
@@ -225,7 +228,8 @@ def tell(finished: Finished, summary: Summary) -> None:
     for _, text, count in warnings[:_MOST]:
         say(f"  warning {text}" + (f" ({count} cells)" if count > 1 else ""), "yellow")
     if len(warnings) > _MOST:
-        say(f"  warning and {len(warnings) - _MOST} more, all in the brief", "yellow")
+        where = "all in the brief" if finished.reports else "for all: " + f'bench query --run {run} "FROM notes"'
+        say(f"  warning and {len(warnings) - _MOST} more, {where}", "yellow")
     for probe in finished.sampled:
         say(f"  warning {_sampled(probe)}", "yellow")
     if finished.simulated:

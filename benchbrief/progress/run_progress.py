@@ -15,6 +15,7 @@ import click
 from benchbrief.cli.readable_quantities import duration, latency, of_planned, rate
 from benchbrief.cli.terminal import coloured, columns_of, last_words, one_line, printable, use_colour
 from benchbrief.cli.terminal_marks import UNICODE, folded, marks, padded, shortened
+from benchbrief.dsl.diagnostics.plural import plural
 from benchbrief.dsl.diagnostics.source_line import display_width
 from benchbrief.progress.run_view import RunView
 
@@ -137,7 +138,7 @@ class Progress:
         if len(view.running) != 1:
             rates = [load.ops_per_s for cell in view.running if (load := self._load(cell))]
             together = f", {rate(sum(rates))} together" if rates else ""
-            return f"... {view.finished}/{view.total} cells done, {len(view.running)} running{together}{end}"
+            return f"... {view.finished}/{plural(view.total, 'cell')} done, {len(view.running)} running{together}{end}"
         [(cell_id, cell)] = view.running.items()
         load = self._load(cell_id)
         so_far = max(0.0, now - cell.step_began)
@@ -199,7 +200,9 @@ class Progress:
         if view is not None:
             failed = f", {view.counts['failed']} failed" if view.counts["failed"] else ""
             more = f", about {duration(left)} left" if left else ""
-            self._print([f"run {one_line(run_id)}: {view.finished} of {view.total} cells finished{failed}{more}"])
+            self._print(
+                [f"run {one_line(run_id)}: {view.finished} of {plural(view.total, 'cell')} finished{failed}{more}"]
+            )
 
     def _on_run_started(self, record: j.RunStarted) -> None:
         view = self.view
@@ -208,7 +211,7 @@ class Progress:
         left = duration(view.remaining_s(record.at) or 0)
         before = f", {view.finished} done before" if view.finished else ""
         up_to = "up to " if any(e.search or e.confident for e in view.plan.experiments.values()) else ""
-        self._say(f"run {record.run_id}: {up_to}{view.total} cells{before}, {up_to}about {left}")
+        self._say(f"run {record.run_id}: {up_to}{plural(view.total, 'cell')}{before}, {up_to}about {left}")
 
     def _on_engine_facts(self, record: j.EngineFacts) -> None:
         if sentence := record.facts.get("stand_in"):

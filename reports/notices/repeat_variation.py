@@ -45,6 +45,8 @@ class _Differences(NamedTuple):
     second: str
     tested: int
     noise: int
+    undecided: int
+    """Of those within noise, how many have a side with two repeats."""
 
 
 def spreads(results: Results) -> list[Spread]:
@@ -73,6 +75,8 @@ def notice(results: Results) -> Iterable[Notice]:
     if any(each.noise for each in differences):
         tested, noise = sum(each.tested for each in differences), sum(each.noise for each in differences)
         text = counted(words, "notice_noise_body", tested, noise=noise)
+        if any(each.undecided for each in differences):
+            text += words["notice_two_repeats"]
         yield Notice(words["notice_noise"], text, "warning")
 
 
@@ -125,8 +129,9 @@ def _differences(results: Results) -> list[_Differences]:
     told = []
     for (first, second, _), outcome in zip(found, outcomes, strict=True):
         rows = [row for row in outcome.comparisons if row.p is not None]
-        noise = sum(row.verdict == "within noise" for row in rows)
-        told.append(_Differences(plan.hardware[first].label, plan.hardware[second].label, len(rows), noise))
+        noise = [row for row in rows if row.verdict == "within noise"]
+        labels = plan.hardware[first].label, plan.hardware[second].label
+        told.append(_Differences(*labels, len(rows), len(noise), sum(row.fewest == 2 for row in noise)))
     return [each for each in told if each.tested]
 
 

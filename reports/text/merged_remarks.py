@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 
 from benchbrief.compiler.messages.text import Text, spanning
+from benchbrief.results.messages.result_messages import say
 
 
 def merged(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
@@ -13,11 +14,35 @@ def merged(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
     A text without a code, such as the words of a tool, stays unchanged.
     """
     groups: dict[Hashable, list[tuple[str, str, int]]] = {}
-    for row in rows:
+    for row in _once_a_host(rows):
         groups.setdefault((row[0], shape_of(row[1])), []).append(row)
     return [
         (same[0][0], _one(text for _, text, _ in same), sum(cells for *_, cells in same)) for same in groups.values()
     ]
+
+
+def _once_a_host(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
+    """Merge the remarks that other work kept a host busy into one sentence for each host, which counts the cells."""
+    found: dict[Hashable, list[tuple[str, str, int]]] = {}
+    for row in rows:
+        text = row[1]
+        said = isinstance(text, Text) and text.code in ("busy", "busy_meanwhile")
+        found.setdefault((row[0], text.code, text.args["host"]) if said and isinstance(text, Text) else row, []).append(
+            row
+        )
+    return [
+        same[0] if len(same) == 1 else (same[0][0], _busy([text for _, text, _ in same]), 1) for same in found.values()
+    ]
+
+
+def _busy(texts: Sequence[str]) -> Text:
+    known = [text for text in texts if isinstance(text, Text)]
+    first = known[0]
+    cells = {text.args["cell"] for text in known}
+    if first.code == "busy":
+        return say.busy_often(host=first.args["host"], n=len(cells), cell=first.args["cell"], what=first.args["what"])
+    amount = spanning([Text(first.code, {**text.args, "cell": ""}) for text in known]).args["amount"]
+    return say.busy_meanwhile_often(host=first.args["host"], n=len(cells), cell=first.args["cell"], amount=amount)
 
 
 def shape_of(text: str) -> Hashable:

@@ -105,6 +105,11 @@ class Comparison:
     reason: str = ""
 
     @property
+    def fewest(self) -> int:
+        """Return the number of repeats of the side that has fewer."""
+        return min(len(side.repeats) if side else 0 for side in (self.first, self.second))
+
+    @property
     def family(self) -> str:
         """Return what is corrected together: a measure or metric at all points; for latencies, of all operations."""
         return self.quantity.partition("[")[0]

@@ -136,7 +136,10 @@ def test_plan_fits_a_narrow_terminal(bench: Bench) -> None:
 def test_the_starter_spec_is_right_as_it_stands(bench: Bench) -> None:
     done = bench("init")
     assert done.code == 0
-    assert done.out == "wrote brief.bench; next: bench plan brief.bench, then bench run brief.bench\n"
+    assert (
+        done.out
+        == "wrote brief.bench; next: bench doctor brief.bench, bench plan brief.bench, then bench run brief.bench\n"
+    )
     text = (bench.folder / "brief.bench").read_text(encoding="utf-8")
     assert "{name}" not in text
     checked = bench("check", "brief.bench")
@@ -147,7 +150,7 @@ def test_the_starter_spec_is_right_as_it_stands(bench: Bench) -> None:
 
 def test_init_names_a_file_with_a_space_as_a_shell_reads_it(bench: Bench) -> None:
     done = bench("init", "my first.bench")
-    assert done.out.endswith("next: bench plan 'my first.bench', then bench run 'my first.bench'\n")
+    assert done.out.endswith(", bench plan 'my first.bench', then bench run 'my first.bench'\n")
     assert "bench check 'my first.bench'" in (bench.folder / "my first.bench").read_text(encoding="utf-8")
 
 

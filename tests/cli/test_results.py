@@ -78,6 +78,32 @@ def test_a_bad_query_gets_one_clear_line_and_the_next_step(finished_run: Finishe
     assert hint.startswith("  help: ")
 
 
+@pytest.mark.parametrize(
+    ("sql", "message", "hint"),
+    [
+        ("FROM metric.gian", "there is no table or view `metric.gian`", "did you mean `metric.gain`?"),
+        ("FROM gain", "there is no table or view `gain`", "did you mean `metric.gain`?"),
+        ("FROM metric.zork", "there is no table or view `metric.zork`", "metrics of the spec: metric.gain"),
+        ("SELECT mean FROM measure.sprad", "no table or view `measure.sprad`", "did you mean `measure.spread`?"),
+        ("FROM spread", "there is no table or view `spread`", "did you mean `measure.spread`?"),
+        ("SELECT hardwar FROM cells", "there is no column `hardwar` in `cells`", "did you mean `hardware`?"),
+        ("SELECT throughput FROM measure.spread", "no column `throughput` in `measure.spread`", "repeats, mean, sd"),
+        ("SELECT * FORM cells", "this is not SQL at `cells`", "did you mean `FROM` for `FORM`?"),
+        ("SELCT * FROM cells", "this is not SQL at `SELCT`", "did you mean `SELECT` for `SELCT`?"),
+        ("SELECT * FROM cells WHERE", "this SQL ends too early, after `WHERE`", "duckdb.org"),
+        ("SELECT foo(threads) FROM cells", "there is no function `foo`", "did you mean `floor`?"),
+        ("SELECT avg(throughput) FROM measure.throughput", "`avg` does not take a whole row", "name a column"),
+        ("SELECT threads FROM cells GROUP BY cell_id", "must appear in the GROUP BY clause", "Either add it to the"),
+        ("SELECT 1; SELECT 2", "these are 2 SQL statements", "ask one at a time"),
+        ("", "the query is empty", "tables: meta, runs, cells"),
+    ],
+)
+def test_a_bad_query_is_told_what_was_meant(finished_run: FinishedRun, sql: str, message: str, hint: str) -> None:
+    said, helped = finished_run.bench("query", sql).err.splitlines()
+    assert message in said
+    assert hint in helped
+
+
 def test_a_parquet_file_that_can_not_be_written_is_named(finished_run: FinishedRun) -> None:
     done = finished_run.bench("query", "FROM cells", "--parquet", "no/such/folder/x.parquet")
     assert done.code == 2

@@ -265,7 +265,7 @@ def test_a_brief_far_from_its_run_asks_for_it(copied_run: Bench, tmp_path: Path)
     assert copied_run("verify", "away/brief.pdf", "--store", "archive/moved").code == 0
 
 
-@pytest.mark.parametrize("place", [".", "{run}", "{run}/reports"])
+@pytest.mark.parametrize("place", [".", "{run}/reports"])
 def test_a_folder_is_refused_with_the_brief_that_is_in_it(finished_run: FinishedRun, place: str) -> None:
     run = finished_run.bench.run_dir
     folder = run.parent if place == "." else Path(place.format(run=run))
@@ -319,3 +319,21 @@ def test_the_brief_tells_the_revision_that_its_run_was_made_from(bench: Bench) -
     (told,) = [text for term, text in recorded["origin"] if term == "Revision of the specification"]
     assert re.fullmatch("[0-9a-f]{40}, as committed", told)
     assert bench("verify", str(side)).code == 0
+
+
+def test_a_run_stands_for_its_briefs_and_the_last_one_for_no_name(finished_run: FinishedRun) -> None:
+    bench = finished_run.bench
+    for named in ((), (bench.run_dir.name,), (bench.run_dir.name[:8],), (f"bench-out/{bench.run_dir.name}",)):
+        done = bench("verify", *named)
+        assert done.code == 0, done.text
+        assert done.out.startswith(f"bench-out/{bench.run_dir.name}/reports/brief.pdf: What a second folder buys")
+    unknown = bench("verify", "nosuchrun")
+    assert unknown.code == 2
+    assert "no run nosuchrun in bench-out" in unknown.err
+
+
+def test_a_run_without_a_brief_says_how_to_make_one(copied_run: Bench) -> None:
+    shutil.rmtree(copied_run.run_dir / "reports")
+    done = copied_run("verify")
+    assert done.code == 2
+    assert f"make it first: bench report {copied_run.run_dir.name}" in done.err

@@ -182,7 +182,7 @@ def test_the_screen_suits_the_terminal(bench: Bench, env: dict[str, str]) -> Non
     coerced = {"PYTHONCOERCECLOCALE": "0"} if "LC_ALL" in env else {}
     with terminal(bench, "run", "brief.bench", "--no-report", env={**env, **coerced}) as run:
         assert run.process.wait(60) == 0, run.lines()
-        until(lambda: run.shows("done, 1 cells"), 10)
+        until(lambda: run.shows("done, 1 cell"), 10)
     said = bytes(run.said)
     assert b"[1/1]" in said
     if "TERM" in env:

@@ -74,6 +74,9 @@ def look_up(typer: Typer, name: ast.Name, demanded: Demanded) -> Typed | None:
         return fact
     if word in typer.scope.params:
         return typer.typed(typer.scope.params[word], demanded)
+    hardware = typer.scope.hardware
+    if any(word in hw.units for hw in hardware) and not any(word in hw.facts for hw in hardware):
+        return None  # declared with a mistake, which is reported there
     _explain(typer, name)
     return None
 
