@@ -381,3 +381,10 @@ def date_text(results: Results) -> str:
             0
         ]
     return results.words.locale.days(first.date(), last.date())
+
+
+def keywords(plan: p.Plan) -> tuple[str, ...]:
+    """Return what was measured and with what, for searches."""
+    engines = (database.engine for database in plan.databases.values())
+    tools = (client.tool.driver for client in plan.clients.values())
+    return tuple(dict.fromkeys((*engines, *tools, *(hardware.label for hardware in plan.hardware.values()))))

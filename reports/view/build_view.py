@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from importlib.metadata import version
 
@@ -37,7 +38,7 @@ from benchbrief.reports.view.imported_briefs import is_imported
 from benchbrief.reports.view.layouts import template_of
 from benchbrief.reports.view.report_data import Key, Results, Store
 from benchbrief.reports.view.table_heads import grouped_rows, head_rows, parts_of, room_of
-from benchbrief.reports.view.tables import Column, Columns, needed, sources_of, table_queries
+from benchbrief.reports.view.tables import Column, Columns, has, needed, queries_of_prose, sources_of, table_queries
 from benchbrief.reports.view.view_model import (
     Block,
     CalloutView,
@@ -74,7 +75,7 @@ def build(
 
 
 def _view(results: Results, report: p.Report, reports_from: Mapping[str, str] | None) -> ReportView:
-    if _has(p.FigureElement, report.elements):
+    if has(p.FigureElement, report.elements):
         CONVERTER.start()
     builder = _Builder(results, report, reports_from)
     lead, rest = published_metrics.parted(published_metrics.telling(report.elements, results))
@@ -93,7 +94,7 @@ def _view(results: Results, report: p.Report, reports_from: Mapping[str, str] | 
         simulated=bool(d.run_row(results)["simulated"]),
         imported=is_imported(results),
         notices=tuple(
-            notices(results, builder.undrawn, "disclosure" if _has(p.DisclosureElement, report.elements) else "")
+            notices(results, builder.undrawn, "disclosure" if has(p.DisclosureElement, report.elements) else "")
         ),
         blocks=blocks,
         legal=legal,
@@ -102,15 +103,8 @@ def _view(results: Results, report: p.Report, reports_from: Mapping[str, str] | 
         numbers=builder.ledger.file(report, common),
         made=d.made_at(results),
         profile=results.plan.spec.profile or "",
-        keywords=_keywords(results.plan),
+        keywords=d.keywords(results.plan),
     )
-
-
-def _keywords(plan: p.Plan) -> tuple[str, ...]:
-    """Return what was measured and with what, for searches."""
-    engines = (database.engine for database in plan.databases.values())
-    tools = (client.tool.driver for client in plan.clients.values())
-    return tuple(dict.fromkeys((*engines, *tools, *(hardware.label for hardware in plan.hardware.values()))))
 
 
 class _Builder:
@@ -166,7 +160,7 @@ class _Builder:
                 groups = fact_groups(element.hardware, self.results)
                 return FactsView(self.tables, element.title or self.words["configuration"], groups)
             case p.DisclosureElement():
-                shown = _has(p.FactsElement, self.report.elements)
+                shown = has(p.FactsElement, self.report.elements)
                 return d.disclosure(self.results, facts_shown=shown, reports_from=self.reports_from)
             case p.SectionElement():
                 self.sections += 1
@@ -204,6 +198,12 @@ class _Builder:
         shown = self.ledger.number(value.query, printed, high=value.high)
         return render_prose.Inserted(shown.text, shown.html(missing=missing), note, takes)
 
+    def insert_quoted(self, value: p.Value, follows: str) -> render_prose.Inserted:
+        """Return a computed number. A published one has a footnote that says so."""
+        made = self.insert(value, follows)
+        told = [*self.foot.quoted(value.query), *(self.foot.quoted(value.high) if value.high else ())]
+        return replace(made, note=self.foot.note(told[0])) if told and made.note is None else made
+
     def declared(self, query: p.Query) -> bool:
         """Return whether the unit is a metric's own: its numbers then stay in it."""
         metrics = (m.name for m in self.results.plan.metrics if m.query.unit == query.unit)
@@ -239,7 +239,6 @@ class _Builder:
         if element.heat:
             rows = shaded(rows, element.heat)
         self.foot.tell_boundaries([line.query for line in element.lines if line.query])
-        self.foot.tell_quoted(table_queries(element))
         note = self.optional_prose(element.note)
         corner = element.dim_label or self.words.get(element.dim, element.dim)
         return TableView(
@@ -268,8 +267,11 @@ class _Builder:
     ) -> tuple[Head, tuple[Cell, ...]]:
         if line.query is None:
             numeric = any(not isinstance(part, str) for text in line.texts for part in text.parts)
-            cells = [Cell(render_prose.inline(text, self.insert), numeric) for text in line.texts]
-            return Head(readable(line.label, self.words), unit_text(line.unit), numeric), tuple(cells)
+            quoted = [any(self.foot.quoted(query) for query in queries_of_prose(text)) for text in line.texts]
+            insert = self.insert if all(quoted) else self.insert_quoted
+            cells = [Cell(render_prose.inline(text, insert), numeric) for text in line.texts]
+            notes = self.foot.numbered([self.words["as_published"]] if all(quoted) else [])
+            return Head(readable(line.label, self.words), unit_text(line.unit), numeric, notes), tuple(cells)
         above = tuple(line_label(head, line.query, self.words) for head in line.heads)
         label = line_label(line.label, line.query, self.words)
         values = [self.results.at(line.query, **{element.dim: key.value}) for key in element.keys]
@@ -288,7 +290,8 @@ class _Builder:
             if value is None:
                 notes = self.foot.numbered([self.results.why_missing(line.query, **where)])
             else:
-                notes = self.foot.numbered(self.foot.cautions.at(line.query, **where))
+                told = self.foot.quoted(line.query, **where)
+                notes = self.foot.numbered((*told, *self.foot.cautions.at(line.query, **where)))
             shown = self.ledger.number(line.query, printed, at=where)
             html = shown.html(missing=value is None) + marks(notes)
             found.append(Cell(html, True, shown.cells, value, unit))
@@ -307,7 +310,7 @@ class _Builder:
         upright = element.table is not None and not element.table.transposed
         if table and upright and len(table.columns) == 1 and len(table.rows) <= 6:
             head = table.columns[0]
-            column = f"{head.label} ({head.unit})" if head.unit else head.label
+            column = Markup.escape(f"{head.label} ({head.unit})" if head.unit else head.label) + marks(head.notes)
             cards = tuple(
                 Card(row.head.label, row.cells[0].html, row.cells[0].value, row.cells[0].unit) for row in table.rows
             )
@@ -392,7 +395,3 @@ class _Builder:
             missing=self.words["missing"],
         )
         return self.ledger.number(query, printed).html(missing=missing)
-
-
-def _has(kind: type[p.Element], elements: Sequence[p.Element]) -> bool:
-    return any(isinstance(e, kind) or (isinstance(e, p.SectionElement) and _has(kind, e.elements)) for e in elements)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.disclosure import power_meters
 from benchbrief.reports.notices.number_cautions import Cautions
-from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.view.report_data import Key, Results
 from benchbrief.reports.view.view_model import Note
 
 
@@ -36,10 +36,13 @@ class Footnotes:
             for text in power_meters.cpu_packages_only(self._results):
                 self.note(text)
 
+    def quoted(self, query: p.Query, **where: Key) -> Sequence[str]:
+        """Return the footnote of a published value in the place of a computed one; nothing for others."""
+        return [self._results.words["as_published"]] if self._results.is_quoted(query, **where) else []
+
     def tell_quoted(self, queries: Iterable[p.Query]) -> None:
-        """Add a footnote to published values in the place of computed ones."""
-        if any(self._results.is_quoted(query) for query in queries):
-            self.note(self._results.words["as_published"])
+        """Add a footnote to a drawing of published values in the place of computed ones."""
+        self.numbered(text for query in queries for text in self.quoted(query))
 
     def tell_cautions(self, queries: Iterable[p.Query]) -> None:
         """Add footnotes for the values of a drawing or a worked example."""

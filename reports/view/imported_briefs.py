@@ -66,7 +66,9 @@ def notices(results: Results) -> Iterator[Notice]:
         text = words["notice_imported_body"].format(source=_cited(source), licence=source.licence)
         yield Notice(words["notice_imported"], text, "error", first=True)
     lacking = sum(cell.status == "missing" or cell.reason == NOT_PUBLISHED for cell in results.cells)
-    if lacking and is_imported(results):
+    if lacking == len(results.cells) and is_imported(results):
+        yield Notice(words["notice_derived"], words["notice_derived_body"], "warning")
+    elif lacking and is_imported(results):
         text = counted(words, "notice_part_body", len(results.cells), missing=lacking)
         yield Notice(words["notice_part"], text, "warning")
 

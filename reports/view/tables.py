@@ -106,3 +106,7 @@ def sources_of(queries: Iterable[p.Query]) -> Iterable[Source]:
         if query.sql not in seen:
             seen.add(query.sql)
             yield Source(query.text, query.sql)
+
+
+def has(kind: type[p.Element], elements: Iterable[p.Element]) -> bool:
+    return any(isinstance(e, kind) or (isinstance(e, p.SectionElement) and has(kind, e.elements)) for e in elements)
