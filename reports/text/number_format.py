@@ -86,15 +86,19 @@ def scale_for(values: Iterable[float | None], unit: str, *, long: bool = False) 
 
 
 def decimals_for(values: Iterable[float | None]) -> int:
-    """Return the digits after the point for a column: about four significant ones for its smallest value, at most
-    two from 1 up."""
+    """Return the digits after the point for a column.
+
+    About four significant ones for its smallest value, at most two from 1 up. Below 1, three for its largest value, or
+    up to two more so that its smallest has two.
+    """
     sizes = [abs(v) for v in values if v]
     if not sizes:
         return 0
     if all(v == int(v) for v in sizes) and max(sizes) < 1e15:
         return 0
     if max(sizes) < 1:
-        return min(6, 2 - rounding.magnitude(max(sizes)))
+        usual = 2 - rounding.magnitude(max(sizes))
+        return min(_MOST_DECIMALS, max(usual, min(usual + 2, 1 - rounding.magnitude(min(sizes)))))
     return max(0, min(2, 3 - rounding.magnitude(min(sizes))))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.compiler.units import parse_unit
 from benchbrief.reports.view.report_data import Results
 
 
@@ -24,6 +26,11 @@ def declared_text(results: Results, query: p.Query) -> str:
     value, name = results.at(query), re.match(r"\w+", query.text)
     for hardware in results.plan.hardware.values():
         fact = hardware.facts.get(name.group()) if name else None
-        if isinstance(fact, p.Quantity) and (fact.unit, fact.value) == (query.unit, value):
+        if value is not None and isinstance(fact, p.Quantity) and _is_same(fact, value, query.unit):
             return fact.text
     return ""
+
+
+def _is_same(fact: p.Quantity, value: float, unit: str) -> bool:
+    ours, theirs = parse_unit(unit), parse_unit(fact.unit)
+    return ours.dimension == theirs.dimension and math.isclose(value * ours.factor, fact.value * theirs.factor)

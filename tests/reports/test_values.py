@@ -73,6 +73,10 @@ def test_a_column_shares_its_decimals() -> None:
     assert decimals_for([1080.4, 28671.5]) == 0
     assert decimals_for([3.0, 26.0]) == 0
     assert decimals_for([0.0123, 0.5]) == 3
+    assert decimals_for([0.00278, 0.5]) == 4
+    assert decimals_for([2e-8, 0.5]) == 5
+    assert decimals_for([2e-8]) == 10
+    assert in_column(2e-8, 5) == "0.0000000200"
     assert decimals_for([None]) == 0
 
 
