@@ -105,3 +105,16 @@ def test_a_folder_in_use_is_refused_in_one_line(tmp_path: Path) -> None:
 )
 def test_bad_arguments_are_refused_in_one_line(arguments: list[str], reason: str) -> None:
     assert reason in refusal(*arguments)
+
+
+def test_a_dropped_collection_does_not_count_in_the_size_of_the_next(tmp_path: Path) -> None:
+    with connected(tmp_path / "data") as client:
+
+        def stored() -> float:
+            return float(client.test.command("dbStats")["storageSize"])
+
+        for _ in range(2):
+            client.test.things.insert_many({"_id": key, "text": f"{key:01000d}"} for key in range(5000))
+            loaded = stored()
+            client.test.things.drop()
+            assert stored() < loaded / 10

@@ -13,6 +13,7 @@ import de.bwaldvogel.mongo.backend.h2.H2Backend;
 import de.bwaldvogel.mongo.backend.memory.MemoryBackend;
 import de.bwaldvogel.mongo.bson.Document;
 import io.netty.channel.Channel;
+import org.h2.mvstore.MVStore;
 
 /**
  * mongo-java-server with what benchmark tools expect of a server: a wire version that current drivers
@@ -34,6 +35,10 @@ public final class MongoStandIn {
             return 9;
         }
     };
+
+    private static final int MOST_COMPACTING_MILLIS = 10_000;
+    /** The space of what was removed is free once no version that is still in use has it. */
+    private static final int VERSIONS_IN_USE = 4;
 
     private MongoStandIn() {
     }
@@ -58,12 +63,28 @@ public final class MongoStandIn {
 
         OnDisk(Path file) {
             super(file.toString());
+            getMvStore().setRetentionTime(0);  // the space of what was removed can be used again at once
+            getMvStore().setVersionsToKeep(0);
         }
 
         @Override
         public Document handleCommand(Channel channel, String database, String command, Document query) {
             telemetry.count(command, query);
-            return telemetry.mark(command, super.handleCommand(channel, database, command, query));
+            Document reply = super.handleCommand(channel, database, command, query);
+            if (command.equals("drop") || command.equals("dropDatabase")) {
+                giveBackSpace();
+            }
+            return telemetry.mark(command, reply);
+        }
+
+        /** As MongoDB does, whose collections are files: otherwise the next data set would count what was dropped. */
+        private void giveBackSpace() {
+            MVStore store = getMvStore();
+            for (int version = 0; version < VERSIONS_IN_USE; version++) {
+                store.setStoreVersion(store.getStoreVersion() + 1);  // a change, which makes a version
+                commit();
+                store.compactFile(MOST_COMPACTING_MILLIS);
+            }
         }
 
         @Override
