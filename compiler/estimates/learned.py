@@ -58,7 +58,7 @@ class Keys:
         ]
         spec = TOOL_SPECS.usable(workload.family)
         shaping = {key for key, each in spec.attributes.items() if each.shapes_data} if spec else set()
-        shaping = (shaping | {"load_threads", "load_batch"}) - {"records"}
+        shaping = (shaping | {"load_threads"}) - {"records"}
         shape = {key: value for key, value in workload.properties.items() if key in shaping}
         amount = float(workload.properties.get("records", database.size_bytes or 0.0))
         planned = [step.seconds for step in cell.steps if step.kind == "prepare"]  # tells who starts a server

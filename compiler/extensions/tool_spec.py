@@ -139,8 +139,9 @@ class ToolSpec(ExtensionSpec):
     Capabilities: `open_loop`, it can offer a load (`target`); `intended_latency`, it counts the latency of an offered
     load from when an operation was due; `phases`, it has latencies for parts of a run; `mergeable`, it has latencies as
     histograms, which merge over load generators and repeats; `loads`, the loading of a data set can be measured
-    (`load(a)`); `whole_seconds`, it runs for whole seconds only. `stray_errors` is the accepted share of failed
-    operations where the spec allows none.
+    (`load(a)`); `loads_in_parts`, several hosts can load a data set together, each a range of its keys
+    (`CellContext.loaded_range`); `whole_seconds`, it runs for whole seconds only. `stray_errors` is the accepted share
+    of failed operations where the spec allows none.
 
     `measures` are numbers of its own, beside throughput and latencies: each name is the tool's, a dot and a word. The
     driver tells them in `Measurement.samples`.
@@ -175,6 +176,7 @@ class ToolSpec(ExtensionSpec):
     phases: bool = False
     mergeable: bool = False
     loads: bool = False
+    loads_in_parts: bool = False
     whole_seconds: bool = False
     stray_errors: float = 0.0
 

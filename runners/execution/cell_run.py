@@ -21,7 +21,7 @@ from benchbrief.runners.data_seams import KnowsChanges, Undoes
 from benchbrief.runners.errors import BadOutput, NotKept, RunnerError, ServerFailed
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.execution.cell_probes import probes
-from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
+from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint, loading_hosts
 from benchbrief.runners.execution.page_caches import drop_page_cache
 from benchbrief.runners.execution.server_readings import server_status
 from benchbrief.runners.execution.step_jobs import run_jobs
@@ -73,7 +73,7 @@ class CellRun:
         """
         contexts = self._prepared() if self.attempt.left is None else self._taken_over(self.attempt.left)
         if self._cell.dataset and self.attempt.is_due("load"):
-            self._load(contexts[self._cell.load_hosts[0]])
+            self._load(contexts)
         if self.attempt.is_due("warm_up"):
             self._warm_up(contexts)
         if self.attempt.is_due("measure"):
@@ -193,7 +193,7 @@ class CellRun:
         """Return the cell as its engine needs it in order to look after the data set."""
         return self.with_data_set(self._cell)
 
-    def _load(self, context: CellContext) -> None:
+    def _load(self, contexts: Mapping[str, CellContext]) -> None:
         engine = self.engine()
         goes_on = self.attempt.began("load") is not None
         if not goes_on and engine.holds(self._known_cell):
@@ -207,8 +207,9 @@ class CellRun:
             return
         if not goes_on and isinstance(engine, KnowsChanges) and (why := engine.doubt(self._known_cell)):
             self._remark("warning", why)
-        job = self.driver.load(context)
-        if job is None:
+        made = {host: self.driver.load(contexts[host]) for host in loading_hosts(self._cell)}
+        jobs = {host: job for host, job in made.items() if job is not None}
+        if not jobs:
             self._settle()
             return
         with self.attempt.step("load"):
@@ -217,9 +218,9 @@ class CellRun:
                     self._settle()
                     return
                 engine.reset(self._known_cell)
-            host = self._cell.load_hosts[0]
-            outputs = run_jobs(self.attempt, {host: job}, "load")
-            engine.loaded(self._known_cell, self.driver.check_load(context, outputs[host]))
+            outputs = run_jobs(self.attempt, jobs, "load")
+            loaded = sum(self.driver.check_load(contexts[host], output) for host, output in outputs.items())
+            engine.loaded(self._known_cell, loaded)
             self._settle()
 
     def _undone(self, engine: Engine) -> bool:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.planning.plan import Cell, Client, Database, Experiment, Hardware, Plan, Workload, share_of
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.jobs.tasks import Secret
+
+_LEAST_RECORDS = 1000
+"""So many records for each host are worth loading from several hosts."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,20 @@ class CellContext:
         before, all_threads = sum(parts[: self._part]), sum(parts)
         return range(total * before // all_threads, total * (before + parts[self._part]) // all_threads)
 
+    def loaded_range(self, unit: int = 1) -> range:
+        """Return the records of its data set that this load generator loads.
+
+        The parts of all `loading_hosts` are adjacent, and together they are the whole. All but the last one are
+        multiples of `unit`, unless that leaves a host without records.
+        """
+        hosts = loading_hosts(self.cell)
+        total = self.cell.dataset.records if self.cell.dataset else 0
+        part = hosts.index(self.load_host) if self.load_host in hosts else 0
+        unit = unit if total >= unit * len(hosts) else 1
+        begin = total * part // len(hosts) // unit * unit
+        end = total * (part + 1) // len(hosts) // unit * unit if part < len(hosts) - 1 else total
+        return range(begin, end)
+
     @property
     def _part(self) -> int:
         return self.cell.load_hosts.index(self.load_host) if self.load_host is not None else 0
@@ -79,3 +97,10 @@ class CellContext:
     @property
     def client(self) -> Client | None:
         return self.plan.clients[self.cell.client] if self.cell.client else None
+
+
+def loading_hosts(cell: Cell) -> tuple[str, ...]:
+    """Return the hosts that load a cell's data set: all its load generators, where the tool can share a load."""
+    tool, records = TOOL_SPECS.usable(cell.tool.driver), cell.dataset.records if cell.dataset else 0
+    together = tool is not None and tool.loads_in_parts and records >= _LEAST_RECORDS * len(cell.load_hosts)
+    return cell.load_hosts if together else cell.load_hosts[:1]

@@ -14,6 +14,7 @@ from benchbrief.compiler.planning.plan import Cell, StepKind
 from benchbrief.runners.errors import BadOutput, ConnectionLost, Interrupted, RunnerError
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.execution.cell_probes import sampled
+from benchbrief.runners.execution.driver_contexts import loading_hosts
 from benchbrief.runners.hosts.connection_retry import run_persistently
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.jobs.watched_jobs import watch_load
@@ -32,7 +33,7 @@ _LEAST_WAIT_S = 10.0
 
 def jobs_of(world: World, cell: Cell, step: StepKind) -> tuple[StepJob, ...]:
     """Return the jobs of a step in which each load generator has a part."""
-    hosts = cell.load_hosts[:1] if step == "load" else cell.load_hosts
+    hosts = loading_hosts(cell) if step == "load" else cell.load_hosts
     loads = tuple(StepJob(step, host, host) for host in hosts)
     return (*loads, *(what.job for what in sampled(world, cell))) if step == "measure" else loads
 

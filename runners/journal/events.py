@@ -30,7 +30,7 @@ from benchbrief.runners.journal.record_base import Failing, Frozen, Imported, Im
 
 __all__ = ["Failing", "Imported", "ImportedFile", "Record", "Simulated"]  # others import these from here
 
-MEASUREMENT_VERSION = 3
+MEASUREMENT_VERSION = 4
 """Raise this when a cell of an unchanged plan is measured in another way (other steps, commands, times), so that
 its earlier results no longer stand for it. A new way of reading outputs needs no new version: they are read again
 each time."""

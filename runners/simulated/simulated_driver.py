@@ -78,7 +78,7 @@ class SimulatedDriver:
             mix={"insert": 1.0},
             threads=_LOAD_THREADS,
             all_threads=_LOAD_THREADS,
-            limit=max(1, dataset.records),  # a tool without records fills a size
+            limit=max(1, len(context.loaded_range())),  # a tool without records fills a size
         )
         return _job(context, task)
 

@@ -16,7 +16,7 @@ SPEC = """
 hardware box "Box" { hosts = local }
 client load { hosts = "load-[1-2]"  tool = @TOOL@ }
 database mongo { engine = mongodb  server = embedded  reset = reuse }
-workload c from ycsb.c { records = 2k }
+workload c from ycsb.c { records = 2k  load_threads = 10 }
 experiment ramp    { hardware = box  workloads = c  threads = [2, 5]  warm_up = 1 s  measure = 2 s }
 experiment broken  { hardware = box  workloads = c  threads = 8  measure = 1 s }
 experiment offered { hardware = box  workloads = c  threads = 3  target = 301 ops/s  warm_up = 8 s  measure = 5 s }
@@ -76,6 +76,14 @@ def test_a_load_is_split_over_two_hosts_and_added_up_unless_one_of_them_fails(
         commands = [job(bench, cell, host)[0] for host in ("load-1", "load-2")]
         assert [int(re.findall(r"-threads (\d+)", text)[0]) for text in commands] == threads
         assert [int(found) for text in commands for found in re.findall(r"-target (\d+)", text)] == (targets or [])
+    loads = [record for record in bench.journal("job_collected") if record["job"] == "load"]
+    assert [record["host"] for record in loads] == ["load-1", "load-2"], "both load a half, once"
+    for record, start in zip(loads, (0, 1000), strict=True):
+        folder = bench.run_dir / record["directory"]
+        assert "-threads 5 " in (folder / "command.txt").read_text()
+        properties = (folder / "job.properties").read_text().splitlines()
+        assert {f"insertstart={start}", "insertcount=1000", "batchsize=100"} <= set(properties)
+        assert "[INSERT], Return=BATCHED_OK, 990" in (folder / "stdout").read_text()
     starts = [record for record in bench.journal("remark") if "were started within" in record["text"]]
     assert [record["cell"] for record in starts if record["cell"] != BROKEN] == list(cells)
     assert all(float(re.findall(r"within (\S+) s", record["text"])[0]) < 2 for record in starts)

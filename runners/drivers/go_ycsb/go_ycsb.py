@@ -41,7 +41,6 @@ from benchbrief.runners.seams import Interim, Requirement
 _INTERRUPTED = 124
 """The exit code of `timeout` when the time was over."""
 _SHORT_S = 1.0
-_LOAD_THREADS = 8
 _DATABASE = "ycsb"
 
 _CHECK = read_script(__file__, "check.sh")
@@ -64,12 +63,12 @@ class GoYcsb:
         )
 
     def load(self, context: CellContext) -> Job | None:
-        records = properties.records(context.workload)
+        part = properties.load_part(context)
         # It gives each thread records // threads, and drops the rest.
-        threads = next(n for n in range(_LOAD_THREADS, 0, -1) if records % n == 0)
+        threads = next(n for n in range(part.threads, 0, -1) if len(part.keys) % n == 0)
         words = (context.tool_path, "load", "mongodb", "-P", properties.FILE, "--threads", str(threads))
         timeout = timeout_s(context.cell, "load")
-        return Job("load", Command(words), timeout, files=(_file(context),), figures=text.FIGURES)
+        return Job("load", Command(words), timeout, files=(_file(context, part.properties),), figures=text.FIGURES)
 
     def check_load(self, context: CellContext, output: JobOutput) -> int:
         require_exit(output, "go-ycsb")

@@ -12,6 +12,7 @@ SPEC = ToolSpec(
     open_loop=True,
     # Its interim rows are cumulative, so their percentiles are as well: it has no phases.
     loads=True,
+    loads_in_parts=True,
     stray_errors=0.001,  # healthy servers show a few `no documents` errors
     where_settings_go=(
         "what it is to do as attributes of the `workload`, and how it connects as `options` of the `database`"

@@ -142,6 +142,13 @@ SPEC = ToolSpec(
             default=100.0,
             needs="scan",
         ),
+        "load_threads": Attribute(
+            Key(
+                Number("", "64", plain=True, integer=True, minimum=1.0, maximum=10_000.0),
+                "Threads that load the data set, over all load generators.",
+                default="8 on each load generator",
+            ),
+        ),
         "operations": Attribute(
             Key(
                 Number("ops", "1M ops", plain=True, integer=True, minimum=1.0, maximum=2.0**31 - 1),
@@ -163,6 +170,7 @@ SPEC = ToolSpec(
     phases=True,  # by its HDR logs, a line a second
     mergeable=True,
     loads=True,
+    loads_in_parts=True,
     start_s=3.0,  # a JVM starts before the first operation, which is where a measurement begins
     load_records_per_s=5_000.0,
     where_settings_go=(

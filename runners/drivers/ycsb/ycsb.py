@@ -71,9 +71,10 @@ class Ycsb:
         )
 
     def load(self, context: CellContext) -> Job | None:
-        file = properties.file(context, {"status.interval": "10"})
-        threads = properties.load_threads(context.workload)
-        command = _command(context, "load", threads)
+        part = properties.load_part(context)
+        own = {"status.interval": "2", **part.properties, "batchsize": str(part.batch)}
+        file = properties.file(context, own)
+        command = _command(context, "load", part.threads)
         timeout = timeout_s(context.cell, "load")
         return Job("load", command, timeout, files=(file,), collect=(properties.FILE,), figures=text.FIGURES)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil
 
 from benchbrief.compiler.planning.plan import Workload
 from benchbrief.runners.errors import PlanRefused
-from benchbrief.runners.execution.driver_contexts import CellContext
+from benchbrief.runners.execution.driver_contexts import CellContext, loading_hosts
 from benchbrief.runners.jobs.tasks import File
 
 FILE = "job.properties"
@@ -15,6 +15,8 @@ MOST_OPERATIONS = 2_000_000_000
 """An `operationcount` that the time always ends first. It is a 32-bit integer, and 0 makes zipfian fail."""
 
 _LOAD_THREADS = 8
+_MOST_BATCHED = 100
+"""Documents in one insert: 1 kB each, they are far below MongoDB's 48 MB for a message."""
 _NAMES = {
     "distribution": "requestdistribution",
     "fields": "fieldcount",
@@ -77,9 +79,34 @@ def _own_keys(context: CellContext) -> dict[str, str]:
     return {"insertstart": str(own.start), "insertcount": str(len(own))}
 
 
-def load_threads(workload: Workload) -> int:
-    """Return the threads of a load. YCSB lowers a number above the record count, and go-ycsb refuses it."""
-    return min(_LOAD_THREADS, records(workload))
+@dataclass(frozen=True)
+class LoadPart:
+    """What one load generator does of a load: its keys, with so many threads, each inserting `batch` records at once.
+
+    `properties` are those of a core workload that say so.
+    """
+
+    keys: range
+    threads: int
+    batch: int
+    properties: dict[str, str]
+
+
+def load_part(context: CellContext) -> LoadPart:
+    """Divide a load over its hosts and threads.
+
+    A thread's number of records is a multiple of the batch: YCSB's MongoDbClient drops an unfinished last batch. YCSB
+    gives each thread an equal number when the threads divide the records.
+    """
+    hosts = loading_hosts(context.cell)
+    asked = context.workload.properties.get("load_threads")
+    threads = max(1, int(float(asked)) // len(hosts)) if asked is not None else _LOAD_THREADS
+    keys = context.loaded_range(threads * _MOST_BATCHED)
+    # YCSB lowers a number above the record count, and go-ycsb refuses it.
+    threads = min(threads, len(keys))
+    batch = next(n for n in range(_MOST_BATCHED, 0, -1) if n == 1 or len(keys) % (threads * n) == 0)
+    shared = {"insertstart": str(keys.start), "insertcount": str(len(keys))} if len(hosts) > 1 else {}
+    return LoadPart(keys, threads, batch, shared)
 
 
 def operation_count(context: CellContext) -> int:

@@ -297,7 +297,18 @@ def test_a_load_fills_every_key_once_by_one_thread_without_the_log() -> None:
         "threads": "1",
         "sync": "0",
         "disable_wal": "1",
+        "batch_size": "100",
     }.items() <= flags(job.command.words).items()
+
+
+@pytest.mark.parametrize(("records", "own", "batch"), [(20_050, None, None), (20_000, 7.0, "7")])
+def test_a_load_is_not_batched_where_the_last_batch_would_have_too_many_keys_or_the_spec_says_another(
+    records: int, own: float | None, batch: str | None
+) -> None:
+    database = rocksdb("/data/db", batch_size=own) if own else rocksdb("/data/db")
+    job = DRIVER.load(context(db_bench("readrandom", records), database))
+    assert job
+    assert flags(job.command.words).get("batch_size") == batch
 
 
 @pytest.mark.parametrize("option", ["db", "use_existing_db", "threads", "wal_dir", "report_file"])

@@ -7,6 +7,7 @@ import static com.mongodb.client.model.Sorts.ascending;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.Vector;
@@ -20,6 +21,7 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoCursor;
 import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.InsertManyOptions;
 import org.bson.Document;
 import org.bson.types.Binary;
 import site.ycsb.ByteArrayByteIterator;
@@ -31,8 +33,9 @@ import site.ycsb.Status;
 /**
  * One document for each record: its key as {@code _id}, each field as binary data, as in YCSB's release.
  *
- * <p>{@code mongodb.url} is the one setting: write concern, read preference, pool size and time-outs are
- * options of the URL. The database is the URL's, or {@code ycsb}.
+ * <p>Write concern, read preference, pool size and time-outs are options of {@code mongodb.url}. The database is
+ * the URL's, or {@code ycsb}. As in the release, each thread inserts {@code batchsize} records at once, and never the
+ * rest of a batch that did not become full.
  */
 public final class MongoDbClient extends DB {
 
@@ -43,8 +46,12 @@ public final class MongoDbClient extends DB {
     private static MongoDatabase database;
     private static int users;
 
+    private final List<Document> batch = new ArrayList<>();
+    private int batchSize = 1;
+
     @Override
     public void init() throws DBException {
+        batchSize = Integer.parseInt(getProperties().getProperty("batchsize", "1"));
         synchronized (MongoDbClient.class) {
             if (users == 0) {
                 open(getProperties().getProperty("mongodb.url", DEFAULT_URL));
@@ -112,7 +119,17 @@ public final class MongoDbClient extends DB {
         return attempt("insert", () -> {
             Document record = new Document("_id", key);
             record.putAll(document(values));
-            table(table).insertOne(record);
+            if (batchSize == 1) {
+                table(table).insertOne(record);
+                return Status.OK;
+            }
+            batch.add(record);
+            if (batch.size() < batchSize) {
+                return Status.BATCHED_OK;
+            }
+            List<Document> full = List.copyOf(batch);
+            batch.clear();
+            table(table).insertMany(full, new InsertManyOptions().ordered(false));
             return Status.OK;
         });
     }
