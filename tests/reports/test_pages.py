@@ -103,6 +103,14 @@ def test_no_page_ends_with_a_heading_or_a_sentence_that_leads_to_a_figure(filler
     assert heads == captions
 
 
+@pytest.mark.parametrize("filler", [640, 680])
+def test_no_page_ends_with_a_heading_and_a_sentence(filler: int, tmp_path: Path) -> None:
+    section = p.SectionElement(title="Part", elements=(text(9), p.TextElement(prose=w.text("paragraph " * 60))))
+    found = pdf(tmp_path, w.World(HARDWARE, WORKLOADS, (1, 4)), w.report("R", text(filler), section, provenance="none"))
+    heading = next(word.page for word in found if word.text == "Part")
+    assert heading == next(word.page for word in found if word.text == "paragraph")
+
+
 @pytest.mark.parametrize("paper", ["a4", "letter"])
 def test_a_disclosure_begins_on_the_page_where_there_is_room_for_some_of_it(paper: str, tmp_path: Path) -> None:
     world, report = briefs.quickstart(failed=True)
