@@ -146,6 +146,9 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     if e.requires:
         yield "waits for", ", ".join(e.requires)
     yield "order", f"{e.order}: " + _ORDERS[e.order].format(axis=e.axis, seed=e.seed)
+    measured = tuple(dict.fromkeys(cell.workload for cell in cells))
+    if e.order != "random" and measured != e.workloads:
+        yield "workloads", f"in the order {', '.join(measured)}, which takes the fewest loads"
     shared = _shared_options(plan, cells)
     if shared:
         yield "options", ", ".join(shared)

@@ -34,6 +34,7 @@ from benchbrief.compiler.planning.plan import (
     Probe,
     Step,
 )
+from benchbrief.compiler.planning.workload_order import workloads_in_order
 from benchbrief.compiler.resets.data_states import DataStates, ResetStep
 
 # Estimates for steps without a declared length. The time-outs suit hosts that are ten times slower.
@@ -84,13 +85,13 @@ _Before = tuple[dict[str, DatabaseKey], DataStates]
 def ordered(matrix: Matrix) -> Iterator[_Place]:
     """Return (hardware, workload, point, repeat) in the experiment's order."""
     e = matrix.experiment
-    repeats = range(1, e.repeats + 1)
+    repeats, workloads = range(1, e.repeats + 1), workloads_in_order(matrix)
     if e.order == "interleaved":
         # A beside B at each repeat, so that drift affects both sides
-        for workload, point, repeat, hardware in product(e.workloads, matrix.points, repeats, e.hardware):
+        for workload, point, repeat, hardware in product(workloads, matrix.points, repeats, e.hardware):
             yield hardware, workload, point, repeat
         return
-    places = list(product(e.hardware, e.workloads, matrix.points, repeats))
+    places = list(product(e.hardware, workloads, matrix.points, repeats))
     if e.order == "random":
         random.Random(e.seed).shuffle(places)  # noqa: S311  # an order that can be had again, not a secret
     yield from places

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.estimates.estimate import resets
+from benchbrief.compiler.explain.explain_plan import explain
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.planning.plan import Plan, Workload
 from tests.support.plans import compile_spec
@@ -121,6 +122,42 @@ def test_as_needed_and_after_writes_are_one_measurement_where_they_are_one_rule(
     assert hashes[0] == hashes[1]
     mongo = [[cell.hash for cell in planned(tmp_path, MONGO, "a", reset).cells] for reset in ("", "after_writes")]
     assert mongo[0] != mongo[1]
+
+
+def workloads(plan: Plan) -> list[str]:
+    return list(dict.fromkeys(cell.workload for cell in plan.cells))
+
+
+def test_workloads_are_ordered_for_the_fewest_loads(tmp_path: Path) -> None:
+    plan = planned(tmp_path, MONGO, "d, a, c")
+    assert workloads(plan) == ["c", "a", "d"]
+    assert loading(plan) == ["c", "d"]
+    assert list(next(iter(plan.experiments.values())).workloads) == ["d", "a", "c"], "as the report has them"
+    assert "in the order c, a, d, which takes the fewest loads" in explain(plan)
+    assert workloads(planned(tmp_path, ROCKS, "ow, rr")) == ["rr", "ow"]
+
+
+def test_workloads_stay_as_the_spec_has_them_where_no_load_is_saved(tmp_path: Path) -> None:
+    assert workloads(planned(tmp_path, MONGO, "a, c")) == ["a", "c"]
+    for reset in ("drop_and_load", "undo", "reuse"):
+        assert workloads(planned(tmp_path, MONGO, "d, a, c", reset)) == ["d", "a", "c"]
+    for reset in ("links", "snapshot"):
+        assert workloads(planned(tmp_path, ROCKS, "ow, rr", reset)) == ["ow", "rr"]
+    assert "fewest loads" not in explain(planned(tmp_path, MONGO, "a, c"))
+
+
+def test_cells_of_one_data_set_come_together(tmp_path: Path) -> None:
+    spec = MONGO.replace("ycsb.b { records = 5M", "ycsb.b { records = 7M")
+    plan = planned(tmp_path, spec, "a, b, c")
+    assert workloads(plan) == ["c", "a", "b"]
+    assert len(loading(plan)) == 2
+
+
+def test_a_random_order_stays_random(tmp_path: Path) -> None:
+    spec = MONGO.replace("measure = 20 min", "measure = 20 min  repeats = 3, random(seed: 3)")
+    assert [cell.id for cell in planned(tmp_path, spec, "d, c").cells] == [
+        cell.id for cell in planned(tmp_path, spec, "d, c", "drop_and_load").cells
+    ]
 
 
 def test_inserts_are_undone_in_about_the_time_that_they_took(tmp_path: Path) -> None:
