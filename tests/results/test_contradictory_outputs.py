@@ -172,6 +172,68 @@ def test_settings_other_than_the_specs_are_refused(tmp_path: Path) -> None:
         prepare_outputs("db_bench", [path], rocks, TOLD, CELL)
 
 
+def refused(kind: str, path: Path, plan: Plan) -> str:
+    """Why an output is refused; "" when it is imported."""
+    try:
+        prepare_outputs(kind, [path], plan, TOLD, CELL)
+    except ImportRefused as why:
+        return "\n".join(each.text for each in why.problems)
+    return ""
+
+
+def test_a_write_rate_and_a_compression_other_than_the_specs_are_refused(tmp_path: Path) -> None:
+    path = copied(tmp_path / "db", "db_bench/readwhilewriting")["stdout"]
+    spec = ROCKS.replace("RECORDS", "20k").replace("readrandom", "readwhilewriting")
+
+    def plan(rate: str = "", options: str = "") -> Plan:
+        text = spec.replace("value_size = 100 B", f"value_size = 100 B {rate}").replace(
+            "db_bench }", f"db_bench {options} }}"
+        )
+        return compile_text(text, tmp_path)
+
+    assert refused("db_bench", path, plan()) == ""
+    assert refused("db_bench", path, plan(options='options { compression = "none" }')) == ""
+    told = refused("db_bench", path, plan(rate="write_rate = 400 kB/s"))
+    assert "a write rate of 0 bytes/second, and workload w has write_rate = 400000" in told
+    told = refused("db_bench", path, plan(options='options { compression = "zstd" }'))
+    assert "it was run with Compression: NoCompression, and database rocks has compression = zstd" in told
+    replaced(path, ("^Write rate: 0", "Write rate: 400000"), ("^Compression: .*", "Compression: ZSTD"))
+    assert refused("db_bench", path, plan("write_rate = 400 kB/s", 'options { compression = "zstd" }')) == ""
+    assert "400000 bytes/second, and workload w has no write_rate" in refused("db_bench", path, plan())
+
+
+def test_keys_and_a_distribution_other_than_the_specs_are_refused_of_go_ycsb(tmp_path: Path) -> None:
+    path = copied(tmp_path / "go", "go_ycsb/timed")["stdout"]
+
+    def plan(workload: str) -> Plan:
+        return plan_of(tmp_path, f"f {{ {workload} }}", "go_ycsb")
+
+    for records in (1000, 1001):  # a careful user gives go-ycsb one record less
+        assert refused("go-ycsb", path, plan(f"records = {records}")) == ""
+    assert "keys up to 1000, and workload f has records = 9000" in refused("go-ycsb", path, plan("records = 9000"))
+    assert "distribution 'zipfian', and workload f has" in refused("go-ycsb", path, plan("distribution = uniform"))
+    replaced(path, (r"keyrange of \[0 1000\]", "keyrange of [0 9000]"))
+    assert "keys up to 9000, and workload f has records = 1000" in refused("go-ycsb", path, plan("records = 1k"))
+    replaced(path, ('"command"="run"', '"command"="load"'))
+    assert "it was run with command = load, and workload f is a run" in refused("go-ycsb", path, plan("records = 1k"))
+
+
+def test_another_stock_workload_and_another_phase_than_the_specs_are_refused_of_ycsb(tmp_path: Path) -> None:
+    for files, told in (
+        ("-P w/workloadf", ""),
+        ("-P w/workloada", "run with -P w/workloada, where update is 0.5, and workload f (ycsb.f) has update = 0.0"),
+        ("-P w/workloada -P own.properties", ""),
+        ("-P w/workloada -p updateproportion=0 -p readmodifywriteproportion=0.5", ""),
+    ):
+        path = copied(tmp_path / "java", "ycsb/read-modify-write")["stdout"]
+        replaced(path, ("-P .*job.properties", files))
+        why = refused("ycsb", path, plan_of(tmp_path))
+        assert told in why
+        assert bool(why) == bool(told), why
+    replaced(path, (r"Client -t", "Client -load"))
+    assert "it was run with -load, and workload f is a run" in refused("ycsb", path, plan_of(tmp_path))
+
+
 # --- HDR logs ----------------------------------------------------------------------------------------------------
 
 

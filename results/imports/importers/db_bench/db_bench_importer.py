@@ -39,6 +39,9 @@ _DB_PATH = re.compile(r"\s*DB path: \[(.+)\]")
 _BANNER = re.compile(
     r"(Date|CPU|CPUCache|Keys|Values|Entries|Prefix|Write rate|Read rate|Compression|Memtablerep):[ \t]+(\S.*)"
 )
+_WRITE_RATE = re.compile(r"\s*Write rate:\s+(\d+) bytes/second")
+_COMPRESSION = re.compile(r"\s*Compression:\s+(\w+)\s*$")
+_COMPRESSIONS = frozenset(["none", "snappy", "zlib", "bzip2", "lz4", "lz4hc", "zstd"])
 _SIZES = re.compile(r"\s*(Keys|Values|Entries):\s+(\d+)\b")
 _SIZE_NAMES = {
     "Keys": ("key_size", "keys of {} bytes"),
@@ -113,6 +116,7 @@ class DbBenchImporter(OutputImporter):
         benchmark = plan.workloads[cell.workload].benchmark
         folder: tuple[int, str] | None = None
         headline: tuple[int, str, float, float] | None = None
+        yield from _other_settings(path, cell, plan)
         for number, line in enumerate(lines(path), start=1):
             if match := _DB_PATH.match(line):
                 folder = number, match[1]
@@ -130,6 +134,26 @@ class DbBenchImporter(OutputImporter):
                 ran = f"`{' '.join(words.split())}` is of {at_once:.2g} threads at once"
                 text = f"{ran}, and cell {cell.id} has threads = {cell.threads}"
                 yield Problem(str(path), number, text, WRONG_CELL)
+
+
+def _other_settings(path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
+    """Yield a limit of writes or a compression that differs from the spec's.
+
+    Without an option, the compression is db_bench's own, which depends on its build; an options file has another one
+    than the printed flag.
+    """
+    workload, database = plan.workloads[cell.workload], plan.databases[cell.database]
+    limit, compression = float(workload.properties.get("write_rate", 0.0)), database.options.get("compression")
+    for number, line in enumerate(islice(lines(path), _HEAD), start=1):
+        if (match := _WRITE_RATE.match(line)) and workload.writes and float(match[1]) != float(int(limit)):
+            has = f"write_rate = {limit:.15g}" if limit else "no write_rate"
+            text = f"it was run with a write rate of {match[1]} bytes/second, and workload {workload.name} has {has}"
+            yield Problem(str(path), number, text, WRONG_CELL)
+        elif (match := _COMPRESSION.match(line)) and isinstance(compression, str) and not database.options_file:
+            known = match[1].lower().replace("nocompression", "none")
+            if known in _COMPRESSIONS and known != compression:
+                has = f"database {database.name} has compression = {compression}"
+                yield Problem(str(path), number, f"it was run with Compression: {match[1]}, and {has}", WRONG_CELL)
 
 
 def _disclosed(text: Sequence[str]) -> tuple[tuple[str, str], ...]:

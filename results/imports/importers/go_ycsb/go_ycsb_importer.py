@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+from benchbrief.compiler.planning.plan import Cell, Plan, Workload
 from benchbrief.results.imports.cell_files import Options
+from benchbrief.results.imports.import_problems import WRONG_CELL, Problem
 from benchbrief.results.imports.imported_files import (
     OutputProblem,
     only_file,
@@ -28,6 +30,7 @@ from benchbrief.runners.drivers.go_ycsb import go_ycsb, go_ycsb_invariants, go_y
 from benchbrief.runners.drivers.output_evidence import lines
 from benchbrief.runners.measurement.measurement import Measurement, PhaseThroughput
 
+_KEYS = re.compile(r"\s*Using request distribution '(\w+)' a keyrange of \[0 (\d+)\]")
 _PROPERTY = re.compile(r'\s*"([\w.]+)"="([^"]*)"')
 
 
@@ -70,6 +73,36 @@ class GoYcsbImporter(OutputImporter):
     def settings(self, path: Path) -> Mapping[str, Setting]:
         """Its keys run from 0 to the record count, both included: the right count is one less than the records."""
         return {name: each for name, each in planned(_properties(lines(path))).items() if name != "records"}
+
+    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
+        """Yield what its first line and its properties tell of the keys, where the workload has another number of
+        records or another distribution."""
+        workload, text = plan.workloads[cell.workload], list(islice(lines(path), HEAD))
+        said = _properties(text)
+        command = said.get("command")
+        if command and command.value in ("load", "run") and command.value != workload.phase:
+            told = f"it was run with {command.text}, and workload {workload.name} is a {workload.phase}"
+            yield Problem(str(path), command.line, told, WRONG_CELL)
+            return
+        records, distribution = workload.properties.get("records"), workload.properties.get("distribution")
+        for number, line in enumerate(text if workload.phase == "run" else (), start=1):
+            if (match := _KEYS.match(line)) is None:
+                continue
+            if distribution is not None and match[1] != distribution:
+                told = f"distribution '{match[1]}', and workload {workload.name} has distribution = {distribution}"
+                yield Problem(str(path), number, f"it was run with {told}", WRONG_CELL)
+            yield from _other_records(path, number, f"keys up to {match[2]}", float(match[2]), workload)
+        if (count := said.get("recordcount")) and str(count.value).isdecimal() and isinstance(records, float):
+            yield from _other_records(path, count.line, count.text, float(count.value), workload)
+
+
+def _other_records(path: Path, line: int, told: str, last: float, workload: Workload) -> Iterator[Problem]:
+    """Yield a problem when the last key is of another number of records. Both ends of the keys are included, so a
+    careful user gives go-ycsb one record less."""
+    records = workload.properties.get("records")
+    if isinstance(records, float) and last not in (records, records - 1):
+        text = f"it was run with {told}, and workload {workload.name} has records = {records:.15g}"
+        yield Problem(str(path), line, text, WRONG_CELL)
 
 
 def _properties(text: Iterable[str]) -> Mapping[str, Setting]:

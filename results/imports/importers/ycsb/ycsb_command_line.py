@@ -4,31 +4,59 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 
 from benchbrief.results.imports.importer_seams import Setting
 
-_STOCK = re.compile(r"(?:.*/)?workload[a-f]")
+_STOCK = re.compile(r"(?:.*/)?workload([a-f])")
 """A properties file that YCSB brings. None of them sets `measurement.interval`."""
 _FLAGS = {"-threads": "threadcount", "-target": "target"}
 
 
 def of_command_line(text: Iterable[str]) -> Mapping[str, Setting]:
     """Return the properties and flags of the first command line in an output, by the properties' names."""
+    command = command_line(text)
+    found: dict[str, Setting] = {}
+    for word, after in pairwise(command.words):
+        if word == "-p":
+            key, _, value = after.partition("=")
+            found[key] = Setting(command.line, value, f"{key} = {value}")
+    for word, after in pairwise(command.words):
+        if word in _FLAGS:
+            found[_FLAGS[word]] = Setting(command.line, after, f"{word} {after}")
+    return found
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """The first command line of an output. `words` are empty when there is none."""
+
+    line: int
+    words: tuple[str, ...]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The properties files, in their order: a later one overrides an earlier one."""
+        return tuple(after for word, after in pairwise(self.words) if word == "-P")
+
+    @property
+    def phase(self) -> str:
+        """`load` or `run`; "" when it says neither."""
+        return "load" if "-load" in self.words else "run" if "-t" in self.words else ""
+
+    @property
+    def stock(self) -> str:
+        """The letter of the workload that YCSB brings, when nothing that is not shown can have changed it; else ""."""
+        found = [_STOCK.fullmatch(file) for file in self.files]
+        return found[-1][1] if found and found[-1] and all(found) else ""
+
+
+def command_line(text: Iterable[str]) -> CommandLine:
     for number, line in enumerate(text, start=1):
-        words = line.split()
-        if not _is_command_line(line):
-            continue
-        found: dict[str, Setting] = {}
-        for word, after in pairwise(words):
-            if word == "-p":
-                key, _, value = after.partition("=")
-                found[key] = Setting(number, value, f"{key} = {value}")
-        for word, after in pairwise(words):
-            if word in _FLAGS:
-                found[_FLAGS[word]] = Setting(number, after, f"{word} {after}")
-        return found
-    return {}
+        if _is_command_line(line):
+            return CommandLine(number, tuple(line.split()))
+    return CommandLine(0, ())
 
 
 def tells_interval(text: Iterable[str]) -> bool:
@@ -36,9 +64,9 @@ def tells_interval(text: Iterable[str]) -> bool:
 
     A properties file of the user's own may set it, which the output does not show.
     """
-    command = next((line for line in text if _is_command_line(line)), "")
-    files = [after for word, after in pairwise(command.split()) if word == "-P"]
-    return "measurement.interval=" in command or (bool(command) and all(map(_STOCK.fullmatch, files)))
+    found = command_line(text)
+    said = any(word.startswith("measurement.interval=") for word in found.words)
+    return said or (bool(found.words) and all(map(_STOCK.fullmatch, found.files)))
 
 
 def _is_command_line(line: str) -> bool:

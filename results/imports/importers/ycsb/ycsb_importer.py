@@ -6,19 +6,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.results.imports.cell_files import STDOUT, CellFiles, Options, Where, find_files
 from benchbrief.results.imports.cell_matching import Places
-from benchbrief.results.imports.import_problems import Problem
+from benchbrief.results.imports.import_problems import WRONG_CELL, Problem
 from benchbrief.results.imports.imported_files import HDR
 from benchbrief.results.imports.importer_seams import OutputImporter, Setting
 from benchbrief.results.imports.importers.hdr.hdr_names import row_of, split
 from benchbrief.results.imports.importers.property_settings import HEAD, planned
 from benchbrief.results.imports.importers.ycsb.log_ownership import logs_of
 from benchbrief.results.imports.importers.ycsb.raw_latencies import is_raw
-from benchbrief.results.imports.importers.ycsb.ycsb_command_line import of_command_line
+from benchbrief.results.imports.importers.ycsb.ycsb_command_line import command_line, of_command_line
 from benchbrief.results.imports.importers.ycsb.ycsb_files import read_ycsb
 from benchbrief.runners.drivers.output_evidence import lines
+from benchbrief.runners.drivers.ycsb.spec import SPEC
 from benchbrief.runners.measurement.measurement import Measurement
+
+_FLAGS = {"load": "-load", "run": "-t"}
 
 
 class YcsbImporter(OutputImporter):
@@ -27,6 +31,22 @@ class YcsbImporter(OutputImporter):
 
     def settings(self, path: Path) -> Mapping[str, Setting]:
         return planned(of_command_line(islice(lines(path), HEAD)))
+
+    def contradictions(self, path: Path, cell: Cell, plan: Plan) -> Iterator[Problem]:
+        """Yield a problem when the command line loads where the cell measures, or is of another stock workload."""
+        command, workload = command_line(islice(lines(path), HEAD)), plan.workloads[cell.workload]
+        if command.phase and command.phase != workload.phase:
+            told = f"it was run with {_FLAGS[command.phase]}, and workload {workload.name} is a {workload.phase}"
+            yield Problem(str(path), command.line, told, WRONG_CELL)
+        elif workload.phase == "run" and command.stock not in ("", workload.benchmark):
+            said = self.settings(path)
+            for name, value in SPEC.workloads[command.stock].settings.items():
+                has = workload.properties.get(name, 0.0)
+                if name not in said and has != value:
+                    told = f"it was run with -P {command.files[-1]}, where {name} is {value}"
+                    where = f"workload {workload.name} ({workload.family}.{workload.benchmark}) has {name} = {has}"
+                    yield Problem(str(path), command.line, f"{told}, and {where}", WRONG_CELL)
+                    return
 
     def kept_name(self, path: Path, said: Mapping[str, str]) -> str:
         if path.suffix == HDR:
