@@ -96,7 +96,11 @@ def _tell(outcomes: Sequence[Outcome], verb: str) -> None:
         if outcome.changed:
             show(f"{verb}: {one_line(outcome.name)}")
     changed, failed = (sum(getattr(each, what) for each in outcomes) for what in ("changed", "failed"))
-    counts = {verb: changed, "unchanged": len(outcomes) - changed - failed, "not formatted": failed}
+    counts = {
+        verb: changed,
+        "unchanged": len(outcomes) - changed - failed,
+        "can't be read" if verb == "would change" else "not formatted": failed,
+    }
     show(", ".join(f"{count} {what}" for what, count in counts.items() if count), err=True)
 
 

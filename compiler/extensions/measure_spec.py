@@ -20,6 +20,7 @@ class ProbeMeasure:
     are its name in briefs, by language ("en" at least). `across_nodes` says how the nodes' values make one value. A
     measure `of_whole_measurement` is one number for the measured time, such as a ratio of totals, and has no dimension
     `time`. `simulated` is the value that a simulated host shows; None for nothing.
+    A closed loop, without a `target`, does not have one that is `offered_only`.
     """
 
     unit: str
@@ -28,6 +29,7 @@ class ProbeMeasure:
     across_nodes: Across = "sum"
     of_whole_measurement: bool = False
     simulated: float | None = None
+    offered_only: bool = False
 
     def label(self, language: str) -> str:
         return self.labels.get(language) or self.labels["en"]

@@ -12,6 +12,7 @@ from benchbrief.reports.view.view_model import Item
 
 _UNITS = {"B": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
 _SIZE = re.compile(rf"([\d,]+(?:\.\d+)?)\s+({'|'.join(_UNITS)})")
+_IN_MEMORY = {"tmpfs", "ramfs"}
 _MEMORY = ("memory", "memory_limit")
 """The host's memory, and the limit of the tool's control group; the page cache counts as used."""
 
@@ -19,7 +20,7 @@ _MEMORY = ("memory", "memory_limit")
 def items(results: Results) -> Iterator[Item]:
     """Return both measured sizes for each hardware whose databases fit in the memory of its smallest host.
 
-    Databases that bypass the page cache are left out.
+    Databases that bypass the page cache, or lie in memory anyway, are left out.
     """
     rows = results.store.sql(
         "SELECT hardware, database, max(value) FROM sizes JOIN cells USING (run_id, cell_id) "
@@ -27,7 +28,8 @@ def items(results: Results) -> Iterator[Item]:
     ).rows
     sizes: dict[str, float] = {}
     for hardware_key, database, size in rows:
-        if not _goes_around_cache(results.plan, p.DatabaseKey(database)):
+        on = p.DatabaseKey(database)
+        if not _goes_around_cache(results.plan, on) and not _is_in_memory(results, on):
             sizes[str(hardware_key)] = max(float(size), sizes.get(str(hardware_key), 0.0))
     for key, hardware in results.plan.hardware.items():
         memory = _smallest_memory(hardware, results)
@@ -40,6 +42,14 @@ def items(results: Results) -> Iterator[Item]:
 def _goes_around_cache(plan: p.Plan, database: p.DatabaseKey) -> bool:
     found = plan.databases.get(database)
     return found is not None and found.options.get("direct_io") is True
+
+
+def _is_in_memory(results: Results, database: p.DatabaseKey) -> bool:
+    """Return whether the data lie on a file system in memory, as is told of the hosts: it has no other storage."""
+    found = results.plan.databases.get(database)
+    names = (f"filesystem of {found.path}", "filesystem") if found is not None else ()
+    kinds = {fact.value for fact in results.observed if fact.kind == "host" and fact.name in names}
+    return bool(kinds) and kinds <= _IN_MEMORY
 
 
 def _smallest_memory(hardware: p.Hardware, results: Results) -> float | None:

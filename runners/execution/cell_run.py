@@ -27,7 +27,7 @@ from benchbrief.runners.execution.server_readings import server_status
 from benchbrief.runners.execution.step_jobs import run_jobs
 from benchbrief.runners.hosts.background_load import MUCH
 from benchbrief.runners.hosts.host_clocks import Offset, axis_step, clocks, offset_of, to_controller_time
-from benchbrief.runners.hosts.host_connections import CONTROLLER
+from benchbrief.runners.hosts.host_connections import CONTROLLER, is_on_controller
 from benchbrief.runners.jobs.commands import as_at_login
 from benchbrief.runners.jobs.long_commands import run_to_end
 from benchbrief.runners.jobs.tasks import Job, JobOutput
@@ -176,7 +176,7 @@ class CellRun:
         for line in hardware.prepare:
             for host_id in hardware.hosts:
                 at = self.attempt.hosts[host_id]
-                job = Job("prepare", as_at_login(line, at.host.transport == "local"), timeout_s=timeout_s)
+                job = Job("prepare", as_at_login(line, is_on_controller(at.host)), timeout_s=timeout_s)
                 ran = run_to_end(at, job, self.attempt.stopping)
                 if ran.exit_code != 0:
                     in_time = ran.exit_code is not None

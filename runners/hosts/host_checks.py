@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
 from benchbrief.compiler.planning.plan import Boundary, Cell, DatabaseKey, Plan
 from benchbrief.runners.drivers.trials import trials_of
 from benchbrief.runners.errors import RunnerError
@@ -78,7 +79,8 @@ def _host(plan: Plan, hosts: HostPool, host_id: str) -> Iterator[Finding]:
     except RunnerError as error:
         yield Finding(host_id, "reachable", False, str(error), error.hint)
         return
-    yield Finding(host_id, "reachable", True, plan.hosts[host_id].transport)
+    spec = TRANSPORT_SPECS.usable(plan.hosts[host_id].transport)
+    yield Finding(host_id, "reachable", True, spec.label if spec else plan.hosts[host_id].transport)
     try:
         with TemporaryDirectory() as folder:
             hosts[host_id].get("/proc/version", Path(folder, "version"))

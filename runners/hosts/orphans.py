@@ -12,7 +12,7 @@ from benchbrief.runners.hosts.claim_holders import describe_holder, format_since
 from benchbrief.runners.hosts.claims import VOID_AFTER_S
 from benchbrief.runners.hosts.connection_retry import persistently
 from benchbrief.runners.hosts.fan_out import fan_out
-from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool
+from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool, is_on_controller
 from benchbrief.runners.hosts.live_controllers import is_gone, is_here, is_ours
 from benchbrief.runners.jobs import job_scripts as scripts
 from benchbrief.runners.jobs.detached_jobs import end_leftovers
@@ -103,7 +103,7 @@ def end_strays(plan: Plan, config: Path | None = None) -> tuple[list[Stray], dic
 
 def hosts_of_plan(plan: Plan) -> list[str]:
     """Return the hosts of a plan, and the controller, where meters and samplers run."""
-    here = any(host.transport == "local" for host in plan.hosts.values())
+    here = any(is_on_controller(host) for host in plan.hosts.values())
     return [*plan.hosts, *([] if here else [CONTROLLER.id])]
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from benchbrief.compiler.planning.plan import Database, Hardware
 from benchbrief.runners.hosts.connection_retry import run_persistently
+from benchbrief.runners.hosts.host_connections import is_on_controller
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.seams import Hosts
@@ -38,7 +39,7 @@ def command_files(database: Database, hardware: Hardware, hosts: Hosts) -> dict[
         if not names:
             continue
         at = hosts[host_id]
-        here = str(Path.cwd()) if at.host.transport == "local" else ""
+        here = str(Path.cwd()) if is_on_controller(at.host) else ""
         command = Command(("sh", "-c", _LOOK, "sh", here, database.path or "", *names))
         for line in run_persistently(at, command, timeout_s=_TIMEOUT_S).stdout.splitlines():
             number, _, said = line.partition(" ")

@@ -150,7 +150,7 @@ class SimulatedDriver:
             operations=tuple(operations),
             intervals=intervals,
             warnings=steady.warnings if steady else (),
-            samples=_samples(_spec(self._of), told.seconds),
+            samples=_samples(_spec(self._of), told.seconds, offered=context.cell.target is not None),
             tool_version=say.simulated(),
             properties=tuple({**properties, **(steady.properties if steady else {})}.items()),
         )
@@ -170,12 +170,12 @@ def _spec(tool: str) -> ToolSpec:
     return found
 
 
-def _samples(spec: ToolSpec, seconds: float) -> tuple[Sample, ...]:
+def _samples(spec: ToolSpec, seconds: float, *, offered: bool) -> tuple[Sample, ...]:
     """Return what the tool's spec says that a simulated one tells: the same for each load generator, all the time."""
     return tuple(
         Sample(name, "", "", seconds, said.simulated, said.unit, seconds)
         for name, said in spec.measures.items()
-        if said.simulated is not None
+        if said.simulated is not None and (offered or not said.offered_only)
     )
 
 

@@ -52,7 +52,7 @@ def test_a_spec_is_looked_at_with_its_hosts_tools_and_directories(bench: Bench) 
     done = bench("doctor", "brief.bench")
     assert done.code == 0, done.out
     lines = [line.split() for line in done.out.splitlines()]
-    assert ["ok", "local", "reachable", "local"] in lines
+    assert ["ok", "local", "reachable", "this", "machine"] in lines
     assert any(line[:3] == ["ok", "local", "db_bench"] for line in lines)
     folder = ["ok", "local", str(bench.folder / "data" / "one")]
     (data,) = [" ".join(line[3:]) for line in lines if line[:3] == folder]

@@ -1,19 +1,44 @@
-"""Nothing outside its folder names an engine, a tool or a probe: what it is, its spec says."""
+"""Nothing outside its folder names an engine, a tool, a probe, a meter, a template or a transport: its spec says it."""
 
 from __future__ import annotations
 
 import ast
 from pathlib import Path
 
-from benchbrief.compiler.extensions.registry import ENGINE_SPECS, PROBE_SPECS, TOOL_SPECS
+from benchbrief.compiler.extensions.registry import (
+    ENGINE_SPECS,
+    METER_SPECS,
+    PROBE_SPECS,
+    TEMPLATE_SPECS,
+    TOOL_SPECS,
+    TRANSPORT_SPECS,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("dsl", "compiler", "runners", "results", "reports", "benchbrief")
-FOLDERS = ("runners/engines/", "runners/drivers/", "runners/probes/", "results/imports/")
-"""Where engines, tools, probes and importers are at home."""
+FOLDERS = (
+    "runners/engines/",
+    "runners/drivers/",
+    "runners/probes/",
+    "runners/meters/",
+    "runners/transports/",
+    "results/imports/",
+    "reports/templates/",
+)
+"""Where engines, tools, probes, meters, transports, importers and templates are at home."""
 
 NAMES = {*ENGINE_SPECS.own, *TOOL_SPECS.own}
 PROBES = set(PROBE_SPECS.own)
+
+OTHERS = {*METER_SPECS.own, *TEMPLATE_SPECS.own, *TRANSPORT_SPECS.own}
+OTHERS_ALLOWED = {
+    # The template of a brief that names none.
+    "compiler/briefs/report_schema.py": {"technical_brief"},
+    # A kind of page, which another package's template may have too.
+    "reports/render/fit_figures.py": {"slide"},
+}
+AMBIGUOUS = {"command", "csv", "local", "ssh"}
+"""Words that are also something else: an attribute, an ending of files, a word and a block of the language."""
 
 ALLOWED = {
     # Before it can read a spec, the parser mends `from ycsb-c`.
@@ -54,3 +79,8 @@ def test_a_probe_is_named_by_a_word_that_has_no_other_meaning_nowhere() -> None:
     """Those of ours are words of the language; another one must not come to be named."""
     named = {name: words for name, path in modules().items() if (words := quoted(path) & (PROBES - PROBES_ALLOWED))}
     assert named == {}
+
+
+def test_a_meter_a_template_or_a_transport_is_named_in_its_folder_alone() -> None:
+    named = {name: words for name, path in modules().items() if (words := quoted(path) & (OTHERS - AMBIGUOUS))}
+    assert named == OTHERS_ALLOWED

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import tracemalloc
 from pathlib import Path
 
 import pytest
 from bench_postgres.libpq_environment import environment
 from bench_postgres.pgbench_importer import PgbenchImporter
 from bench_postgres.pgbench_output import TwoRuns, against_log, contradictions, read_summary
-from bench_postgres.transaction_log import NotALog, Transactions, fold_logs, read_folded
+from bench_postgres.spec import TOOL
+from bench_postgres.transaction_log import LogFile, NotALog, Transactions, fold_logs, read_folded
 
 from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.jobs.tasks import Secret
 from benchbrief.runners.measurement.histogram import percentile
+from benchbrief.runners.simulated import simulated_driver
 from tests.support import cells
 from tests.support.environment import REPOSITORY
 from tests.support.postgres import BIN
@@ -81,6 +84,23 @@ def test_percentiles_of_the_fold_are_those_of_the_log() -> None:
     for percent in (50, 90, 99):
         exact = times[round(percent / 100 * len(times)) - 1] / 1e6
         assert percentile(folded.kinds["service"].histogram(), percent) == pytest.approx(exact, rel=0.02)
+
+
+def test_a_log_is_read_from_its_file_line_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "pgbench_log.1"
+    path.write_text("".join(f"0 {n} 1500 0 1795395800 {n:06}\n" for n in range(1, 200_001)))
+    tracemalloc.start()
+    found = fold_logs({"log": LogFile(path)}, 1.0, 0.0, offered=False)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.done == 200_000
+    assert most < 1 << 20, "of a file of 7 MB"
+
+
+@pytest.mark.parametrize("offered", [True, False])
+def test_a_simulated_closed_loop_is_not_behind_a_schedule(offered: bool) -> None:
+    told = {sample.measure for sample in simulated_driver._samples(TOOL, 10.0, offered=offered)}
+    assert ("pgbench.schedule_lag" in told) == offered
 
 
 def test_skipped_and_failed_transactions_have_no_latency() -> None:

@@ -40,6 +40,12 @@ def test_data_fit_where_they_are_not_larger_than_the_memory_that_the_host_may_us
     assert bool(list(memory_fit.items(results(size, observed)))) == fits
 
 
+@pytest.mark.parametrize(("kind", "told"), [("tmpfs", False), ("ramfs", False), ("ext4", True)])
+def test_nothing_is_said_of_data_on_a_file_system_in_memory(kind: str, told: bool) -> None:
+    found = results(5 * GIB, {"memory": "16 GiB", "filesystem": kind})
+    assert bool(list(memory_fit.items(found))) == told
+
+
 def test_nothing_is_said_of_data_that_are_read_around_the_page_cache() -> None:
     found = results(5 * GIB, {"memory": "16 GiB"})
     around = {

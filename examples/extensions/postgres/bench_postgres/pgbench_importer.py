@@ -12,7 +12,7 @@ from pathlib import Path
 from bench_postgres.pgbench_driver import BUILTIN, describe, disclosed, operations_of, remarks
 from bench_postgres.pgbench_output import Summary, TwoRuns, against_log, contradictions, read_summary
 from bench_postgres.postgres_messages import say_pg
-from bench_postgres.transaction_log import NotALog, Transactions, fold_logs
+from bench_postgres.transaction_log import LogFile, NotALog, Transactions, fold_logs
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.results.imports.cell_files import STDOUT, CellFiles, Options, Where
 from benchbrief.results.imports.cell_matching import Places
@@ -20,6 +20,7 @@ from benchbrief.results.imports.import_problems import Problem
 from benchbrief.results.imports.imported_files import (
     OutputProblem,
     read_lines,
+    refuse_no_text,
     require_consistent,
     tool_that_wrote,
     whole_run,
@@ -118,7 +119,10 @@ def _summary(text: Sequence[str]) -> Summary:
 
 
 def _with_logs(found: Summary, logs: Mapping[str, Path]) -> Measurement:
-    texts = {name: read_lines(name, path) for name, path in logs.items() if path.stat().st_size}
+    for name, path in logs.items():
+        if path.stat().st_size:
+            refuse_no_text(name, path)
+    texts = {name: LogFile(path) for name, path in logs.items() if path.stat().st_size}
     try:
         log = fold_logs(texts, found.seconds, 0.0, offered=found.lag_ms is not None)
     except NotALog as error:

@@ -170,6 +170,7 @@ TOOL = ToolSpec(
             {"en": "Schedule lag", "ja": "スケジュール遅延"},
             across_nodes="average",
             simulated=0.0002,
+            offered_only=True,
         ),
     },
     where_settings_go="what it is to do as attributes of the `workload`",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +22,8 @@ US_PER_S = 1e6
 _EXACT = 256
 """Below this, each microsecond has a bucket. Above, 128 buckets share each power of two."""
 _LINE = re.compile(r"\d+ \d+ (\d+|[a-z]+) \d+ (\d{1,12}) (\d{1,6})(?: (\d+))?(?: (\d+))?")
+_LONGEST = 1 << 12
+"""The most characters of a line that are read at once: no line of a log is so long."""
 _FOLDED = re.compile(r"(window|whole|failed|latency|bucket|second) ((?:[a-z]+ )?[\d. ]+)")
 
 
@@ -146,6 +148,18 @@ def _fold_in(found: Transactions, what: str, words: list[str]) -> None:
 
 
 @dataclass(frozen=True)
+class LogFile(Iterable[str]):
+    """The lines of a log, read from its file each time."""
+
+    path: Path
+
+    def __iter__(self) -> Iterator[str]:
+        with self.path.open(encoding="utf-8", errors="replace") as file:
+            while line := file.readline(_LONGEST):
+                yield line.rstrip("\r\n")
+
+
+@dataclass(frozen=True)
 class _Entry:
     time: int | None
     reason: str
@@ -156,15 +170,15 @@ class _Entry:
 def fold_logs(texts: Mapping[str, Iterable[str]], seconds: float, warm_up_s: float, *, offered: bool) -> Transactions:
     """Fold raw logs of one run, by their names. `seconds` is how long pgbench says that it ran.
 
-    Raises NotALog for a line that is none, such as one of `--aggregate-interval`.
+    Reads the logs twice, and keeps no line: the window is known from the end of the last transaction. Raises NotALog
+    for a line that is none, such as one of `--aggregate-interval`.
     """
-    entries = [_entry(name, number, line, offered) for name, text in texts.items() for number, line in _lines(text)]
-    if not entries:
+    end = max((each.at for each in _entries(texts, offered)), default=None)
+    if end is None:
         raise NotALog("the logs are empty")
-    end = max(each.at for each in entries)
     found = Transactions((end - seconds + warm_up_s, end))
     service, intended = Latencies(), Latencies()
-    for each in entries:
+    for each in _entries(texts, offered):
         inside = each.at > found.window[0]
         if each.time is None:
             found.failed[each.reason] += 1
@@ -183,6 +197,10 @@ def fold_logs(texts: Mapping[str, Iterable[str]], seconds: float, warm_up_s: flo
     kinds = {"service": service, **({"intended": intended} if offered else {})}
     found.kinds = {kind: each for kind, each in kinds.items() if each.count}
     return found
+
+
+def _entries(texts: Mapping[str, Iterable[str]], offered: bool) -> Iterator[_Entry]:
+    return (_entry(name, number, line, offered) for name, text in texts.items() for number, line in _lines(text))
 
 
 def _lines(text: Iterable[str]) -> Iterable[tuple[int, str]]:
