@@ -72,11 +72,13 @@ class Driver(Protocol):
 
 @dataclass(frozen=True)
 class Interim:
-    """The current throughput of a load generator, and a latency with its name, such as `p99 read`."""
+    """The current throughput of a load generator, a latency with its name, such as `p99 read`, and the operations
+    that it has done so far."""
 
     ops_per_s: float
     latency_s: float | None = None
     latency_of: str = ""
+    done: int | None = None
 
 
 @runtime_checkable

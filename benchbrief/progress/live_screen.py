@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from benchbrief.cli.readable_quantities import duration, latency, of_planned, power, rate
+from benchbrief.cli.readable_quantities import duration, latency, of_planned, power
 from benchbrief.cli.terminal import one_line
 from benchbrief.cli.terminal_marks import UNICODE, Marks, padded, shortened
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.diagnostics.source_line import display_width
+from benchbrief.progress.load_rate import load_rate
 from benchbrief.progress.run_view import CellView, RunView
 from benchbrief.runners.execution.live_numbers import load_of, measures_of
 
@@ -72,7 +73,7 @@ def _cells(view: RunView, readings: Sequence[Reading], now: float, columns: int,
     """The lines of each running cell: one where all fits beside its name, else two."""
     from rich.text import Text
 
-    rows = [(one_line(cell_id), *_doing(cell_id, cell, readings, now)) for cell_id, cell in view.running.items()]
+    rows = [(one_line(cell_id), *_doing(view, cell_id, cell, readings, now)) for cell_id, cell in view.running.items()]
     widest = max((display_width(name) for name, *_ in rows), default=0)
     longest = max((display_width(step) + display_width(numbers) + 2 for _, step, numbers in rows), default=0)
     beside = 2 + widest + 2 + longest <= columns
@@ -86,14 +87,14 @@ def _cells(view: RunView, readings: Sequence[Reading], now: float, columns: int,
     return found
 
 
-def _doing(cell_id: str, cell: CellView, readings: Sequence[Reading], now: float) -> tuple[str, str]:
+def _doing(view: RunView, cell_id: str, cell: CellView, readings: Sequence[Reading], now: float) -> tuple[str, str]:
     """The step with how far it is, and the numbers that its load generators say."""
     step = cell.step or "begins"
     if cell.step:
         so_far = max(0.0, now - cell.step_began)
         step += f"  {of_planned(so_far, cell.step_s)}"
     load = load_of(cell_id, readings)
-    numbers = rate(load.ops_per_s) if load else ""
+    numbers = load_rate(view, cell_id, load, now) if load else ""
     if load and load.latency_s is not None:
         numbers += f"  {load.latency_of} {latency(load.latency_s)}"
     return one_line(step), one_line(numbers)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan
     from benchbrief.results.runs.run_summary import CellState
+    from benchbrief.runners.execution.live_numbers import Load
     from benchbrief.runners.journal import events as j
 
 _ESTIMATE_SHARE = 0.02
@@ -51,6 +52,7 @@ class RunView:
         self.failures = 0
         self._locks = {cell.id: cell.locks for cell in plan.cells}
         self._hosts = {host: None for cell in plan.cells for host in cell.locks}
+        self._records = {cell.id: cell.dataset.records for cell in plan.cells if cell.dataset}
         self._left: float | None = None
         self._left_at = 0.0
         self._left_cost = 0.0
@@ -153,6 +155,14 @@ class RunView:
         self._left_at = time.monotonic()
         self._left_cost = self._left_at - started
         return self._left
+
+    def load_left_s(self, cell_id: str, load: Load | None, now: float) -> float | None:
+        """Estimated seconds until a data set is loaded, at its average rate so far. None when nothing is loaded, or the
+        tool does not tell how far it is."""
+        cell, records = self.cells[cell_id], self._records.get(cell_id, 0)
+        if cell.step != "load" or load is None or not load.done or not records:
+            return None
+        return max(0.0, now - cell.step_began) * max(0.0, records / load.done - 1)
 
     def hosts(self) -> dict[str, str]:
         """What each host of the plan is used for now: the step of its cell, "" for nothing."""

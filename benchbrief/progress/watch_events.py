@@ -62,6 +62,7 @@ def present(view: RunView, followed: Followed, now: float) -> dict[str, object]:
                 "step_s": now - cell.step_began if cell.step else None,
                 "step_planned_s": cell.step_s if cell.step else None,
                 "ops_per_s": load.ops_per_s if (load := load_of(name, followed.readings)) else None,
+                "loaded_in_s": view.load_left_s(name, load, now),
                 "latency_s": load.latency_s if load else None,
                 "latency_of": (load.latency_of or None) if load else None,
             }

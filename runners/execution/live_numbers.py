@@ -57,6 +57,8 @@ class Reading(BaseModel):
     ops_per_s: float | None = None
     latency_s: float | None = None
     latency_of: str = ""
+    done: int | None = None
+    """The operations that a load generator has done so far."""
     measures: dict[str, float] = {}
 
 
@@ -231,11 +233,13 @@ def present_readings(run_dir: Path, now: float) -> tuple[Reading, ...]:
 
 @dataclass(frozen=True)
 class Load:
-    """The load of a cell over all its load generators: the sum of the rates, and the highest latency."""
+    """The load of a cell over all its load generators: the sum of the rates and of the operations that are done, and
+    the highest latency. `done` is None when one of them does not tell it."""
 
     ops_per_s: float
     latency_s: float | None
     latency_of: str
+    done: int | None = None
 
 
 def load_of(cell: str, readings: Iterable[Reading]) -> Load | None:
@@ -244,7 +248,13 @@ def load_of(cell: str, readings: Iterable[Reading]) -> Load | None:
     if not said:
         return None
     slowest = max(said, key=lambda each: each.latency_s or 0.0)
-    return Load(sum(each.ops_per_s or 0.0 for each in said), slowest.latency_s, slowest.latency_of)
+    done = [each.done for each in said]
+    return Load(
+        sum(each.ops_per_s or 0.0 for each in said),
+        slowest.latency_s,
+        slowest.latency_of,
+        None if None in done else sum(each or 0 for each in done),
+    )
 
 
 def measures_of(readings: Iterable[Reading]) -> dict[str, dict[str, float]]:

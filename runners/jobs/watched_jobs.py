@@ -30,6 +30,7 @@ def watch_load(attempt: Attempt, host_id: str, running: RunningJob) -> None:
             ops_per_s=said.ops_per_s,
             latency_s=said.latency_s,
             latency_of=said.latency_of,
+            done=said.done,
         )
 
     attempt.monitor.watch(running, read)

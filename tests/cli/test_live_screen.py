@@ -18,7 +18,7 @@ from benchbrief.progress.live_screen import host_summary, screen
 from benchbrief.progress.run_output import grouped
 from benchbrief.progress.run_progress import Progress
 from benchbrief.progress.run_view import RunView
-from benchbrief.runners.execution.live_numbers import Reading
+from benchbrief.runners.execution.live_numbers import Reading, load_of
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.messages.run_messages import say
 from tests.support.plans import compile_spec
@@ -70,6 +70,22 @@ def test_a_small_run_shows_each_cell_with_its_numbers_and_each_host_with_its_pro
     assert lines[3] == "  host-0  measure  cpu  43 %  231 W"
     narrow = screen(view, readings, NOW, (44, 30), UNICODE).plain.split("\n")
     assert narrow[1:3] == ["  ramp/group/workload/threads=0/r1", "    measure  12 s of about 30 s  15,203 ops…"]
+
+
+def test_a_load_shows_its_rate_in_records_and_the_time_left() -> None:
+    plan = compile_spec(EXAMPLES / "quickstart.bench")
+    cell = next(cell for cell in plan.cells if cell.dataset and cell.dataset.records == 5000)
+    view = RunView(plan)
+    view.apply(j.CellStarted(at=NOW - 20, cell=cell.id, hash="", attempt=1))
+    view.apply(j.StepStarted(at=NOW - 10, cell=cell.id, attempt=1, step="load", seconds=30))
+    reading = Reading(cell=cell.id, host="local", at=NOW, ops_per_s=1234.4, done=1000)
+    text = screen(view, [reading], NOW, (140, 24), UNICODE).plain
+    assert "load  10 s of about 30 s  1,234 records/s, loaded in about 40 s" in text
+    assert view.load_left_s(cell.id, load_of(cell.id, [reading]), NOW) == 40
+    for silent in (reading.model_copy(update={"done": None}), reading.model_copy(update={"done": 0})):
+        assert "1,234 ops/s" in screen(view, [silent], NOW, (140, 24), UNICODE).plain
+    view.apply(j.StepStarted(at=NOW, cell=cell.id, attempt=1, step="measure", seconds=30))
+    assert "1,234 ops/s" in screen(view, [reading], NOW, (140, 24), UNICODE).plain
 
 
 def test_a_simulated_run_says_so_on_the_screen() -> None:

@@ -16,7 +16,7 @@ from benchbrief.compiler.planning.plan import Host
 from benchbrief.runners.drivers.db_bench import db_bench_output
 from benchbrief.runners.drivers.go_ycsb import go_ycsb_output
 from benchbrief.runners.drivers.ycsb import ycsb_output
-from benchbrief.runners.execution.live_numbers import LIVE, Live, Monitor, Reading, read_live
+from benchbrief.runners.execution.live_numbers import LIVE, Live, Monitor, Reading, load_of, read_live
 from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
 from benchbrief.runners.probes.probe_base import recent
 from benchbrief.runners.seams import Interim
@@ -67,11 +67,12 @@ def test_ycsb_says_the_rate_and_the_p99_of_the_operation_that_it_has_most_of() -
     assert said is not None
     assert (said.ops_per_s, said.latency_of) == (3590.18, "p99 read")
     assert said.latency_s == pytest.approx(0.005535)
+    assert said.done == 6644
 
 
 def test_an_idle_second_of_ycsb_has_a_rate_and_no_latency() -> None:
     idle = "2026-11-20 14:26:10:128 9 sec: 735 operations; 0 current ops/sec; [READ: Count=0, Avg=NaN, 99=0, 9=0]\n"
-    assert ycsb(idle) == Interim(0.0)
+    assert ycsb(idle) == Interim(0.0, done=735)
     assert ycsb(idle.replace("; 0 current", "; ∞ current")) is None
 
 
@@ -82,6 +83,25 @@ def test_db_bench_leaves_its_background_writer_out() -> None:
     assert whole is not None
     assert readers is not None
     assert 0 < readers.ops_per_s < whole.ops_per_s
+
+
+def test_the_operations_so_far_are_those_of_all_load_generators_or_unknown() -> None:
+    one = Reading(cell="c", host="a", at=0.0, ops_per_s=2.0, done=30)
+    other = Reading(cell="c", host="b", at=0.0, ops_per_s=3.0, done=50)
+    both = load_of("c", (one, other))
+    assert both is not None
+    assert (both.ops_per_s, both.done) == (5.0, 80)
+    silent = load_of("c", (one, other.model_copy(update={"done": None})))
+    assert silent is not None
+    assert silent.done is None
+
+
+def test_db_bench_and_go_ycsb_tell_how_much_is_done() -> None:
+    for read, file in ((go_ycsb, "go_ycsb/timed/stdout"), (db_bench, "db_bench/readrandom-6/stderr")):
+        said = read((OUTPUTS / file).read_text())
+        assert said is not None
+        assert said.done is not None
+        assert said.done > said.ops_per_s > 0
 
 
 def test_only_whole_readings_of_a_probe_count() -> None:

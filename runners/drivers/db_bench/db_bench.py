@@ -97,6 +97,7 @@ class DbBench:
             "sync": "0",
             "disable_wal": "1",
         }
+        flags |= {"stats_interval": "1000", "stats_interval_seconds": "2"}  # for those who watch it
         if int(flags["num"]) % _BATCH == 0:  # otherwise the last batch would have keys too many
             flags.setdefault("batch_size", str(_BATCH))
         flags.pop("benchmark_write_rate_limit", None)

@@ -121,12 +121,15 @@ def interim(stderr: str, *, background: bool) -> Interim | None:
     There is no latency: db_bench prints its histograms only at the end.
     """
     rates: dict[int, float] = {}
+    done: dict[int, int] = {}
     for line in stderr.split("\n")[:-1]:
         if (match := _STATUS.search(line)) and float(match[5]) > 0:
             rates[int(match[2])] = int(match[3]) / float(match[5])
+            done[int(match[2])] = int(match[4])
     if background:
         rates.pop(0, None)
-    return Interim(sum(rates.values())) if rates else None
+        done.pop(0, None)
+    return Interim(sum(rates.values()), done=sum(done.values())) if rates else None
 
 
 @dataclass(frozen=True)

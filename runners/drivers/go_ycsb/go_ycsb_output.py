@@ -134,7 +134,8 @@ def interim(stdout: str) -> Interim | None:
     rows = [(row.count, name) for name, row in blocks[-1].items() if name in OPERATIONS]
     count, name = max(rows, default=(0, ""))
     p99 = dict(blocks[-1][name].printed).get(99.0) if count else None
-    return Interim(rate, p99, f"p99 {OPERATIONS[name].replace('_', '-')} so far" if p99 is not None else "")
+    of = f"p99 {OPERATIONS[name].replace('_', '-')} so far" if p99 is not None else ""
+    return Interim(rate, p99, of, last.count)
 
 
 def _row(text: str) -> Row | None:

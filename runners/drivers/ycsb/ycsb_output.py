@@ -46,7 +46,7 @@ _LATENCY = re.compile(r"(Average|Min|Max)Latency\((us|ms)\)")
 _BUCKET = re.compile(r"(>?)(\d{1,12})")
 _VERSION = re.compile(r"YCSB Client (\S+)")
 _HDR_START = re.compile(r"#\[(?:StartTime|BaseTime): (\d+\.\d+) \(seconds since epoch\)")
-_NOW = re.compile(r"\d+ sec: \d+ operations; (\d{1,18}(?:\.\d+)?) current ops/sec;")
+_NOW = re.compile(r"\d+ sec: (\d{1,18}) operations; (\d{1,18}(?:\.\d+)?) current ops/sec;")
 _NOW_OF = re.compile(r"\[([A-Z-]+): Count=(\d{1,18}), [^\]]*?\b99=(\d+(?:\.\d+)?),")
 _SCALE = {"us": 1e-6, "ms": 1e-3}
 _GOOD = ("OK", "BATCHED_OK", "0")
@@ -147,9 +147,10 @@ def interim(stderr: str) -> Interim | None:
         if match := _NOW.search(line):
             rows = [(int(of[2]), of[1], float(of[3])) for of in _NOW_OF.finditer(line) if of[1] in OPERATIONS]
             count, name, p99_us = max(rows, default=(0, "", 0.0))
+            done, now = int(match[1]), float(match[2])
             if not count:
-                return Interim(float(match[1]))
-            return Interim(float(match[1]), p99_us * 1e-6, f"p99 {OPERATIONS[name].replace('_', '-')}")
+                return Interim(now, done=done)
+            return Interim(now, p99_us * 1e-6, f"p99 {OPERATIONS[name].replace('_', '-')}", done)
     return None
 
 
