@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -14,6 +15,7 @@ from benchbrief.cli.simulation_options import simulate_options, simulation
 from benchbrief.cli.spec_options import compile_or_stop, spec_options
 from benchbrief.cli.terminal import ENDS, exit_codes, fail
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.dsl.diagnostics.plural import plural
 from benchbrief.progress.earlier_results import look_for_earlier
 from benchbrief.progress.run_output import Ending, ending_options, run_and_tell
 from benchbrief.progress.run_progress import Progress
@@ -69,9 +71,9 @@ def command(
 
     require_writable(asked["junit"], asked["markdown"])
     progress = Progress(quiet=asked["quiet"])
-    run_dir = _made(spec, profile, params, out, simulation(simulate, seed, errors, failing), fresh, progress)
+    run_dir, warned = _made(spec, profile, params, out, simulation(simulate, seed, errors, failing), fresh, progress)
     try:
-        run_and_tell(run_dir, progress, asked)
+        run_and_tell(run_dir, progress, asked, warned)
     except (HostBusy, NoHost, NoTool, OneMachine):  # nothing was begun
         shutil.rmtree(run_dir, ignore_errors=True)
         raise
@@ -85,20 +87,23 @@ def _made(
     simulated: Simulated | None,
     fresh: bool,
     progress: Progress,
-) -> Path:
-    """The directory of a new run. What was read of the spec ends here: of a fleet's it is more than the run takes."""
+) -> tuple[Path, list[str]]:
+    """The directory of a new run, and what was warned of. What was read of the spec ends here: of a fleet's it is more
+    than the run takes."""
     from benchbrief.comparing.git_files import revision_of
     from benchbrief.runners.journal.run_folder import create_run
     from benchbrief.runners.worlds.world_choice import world_for
 
-    plan = compile_or_stop(spec, profile, params).plan
+    checked = compile_or_stop(spec, profile, params)
+    plan, found = checked.plan, sum(each.severity == "warning" for each in checked.diagnostics)
+    warned = [f"the spec has {plural(found, 'warning')}: bench check {shlex.quote(str(spec))}"] if found else []
     if not plan.cells:
         raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)
     world_for(simulated).refuse(plan)
     files = {name: Path(name).read_bytes() for name in plan.spec.files}
     revision = revision_of(spec, map(Path, files))
     if fresh or simulated:
-        return create_run(out, plan, files, simulated=simulated, revision=revision)
+        return create_run(out, plan, files, simulated=simulated, revision=revision), warned
     with progress.doing("looking at what was measured before"):
         taken = look_for_earlier(plan, out)
     run_dir = create_run(out, plan, files, taken.begin, revision=revision)
@@ -106,4 +111,4 @@ def _made(
         progress.note(text)
     for text in taken.warnings:
         progress.warn(text)
-    return run_dir
+    return run_dir, [*warned, *taken.warnings]

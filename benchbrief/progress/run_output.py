@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
@@ -68,8 +68,11 @@ def ending_options(function: F) -> F:
     return function
 
 
-def run_and_tell(run_dir: Path, progress: Progress, asked: Ending) -> None:
-    """Run a run's plan, tell how it ended, also in files for a build server, and stop with its exit code."""
+def run_and_tell(run_dir: Path, progress: Progress, asked: Ending, warned: Iterable[str] = ()) -> None:
+    """Run a run's plan, tell how it ended, also in files for a build server, and stop with its exit code.
+
+    `warned` is what was warned of before it began, which is told again at its end.
+    """
     from benchbrief.pipeline import run_plan
     from benchbrief.results.ingest.run_evidence import read_evidence
     from benchbrief.runners.journal.run_folder import simulation_of
@@ -80,6 +83,7 @@ def run_and_tell(run_dir: Path, progress: Progress, asked: Ending) -> None:
     finished = run_plan(run_dir, progress, report=report, metrics=asked["metrics"], wait=asked["wait"])
     evidence = finished.evidence or read_evidence(run_dir, finished.plan)
     summary = summed_up(finished, evidence, report=report)
+    summary = replace(summary, warnings=(*summary.warnings, *((text, 0) for text in warned)))
     if asked["as_json"]:
         show_json(as_dict(finished, summary))
     else:

@@ -86,5 +86,6 @@ def _left_behind(run_dir: Path) -> str:
     jobs = UNDERWAY.jobs()
     named = ", ".join(jobs[:_NAMED]) + (f" and {len(jobs) - _NAMED} more" if len(jobs) > _NAMED else "")
     what = f"left running: {named}; " if jobs else ""
-    text = f"{what}clean up with: bench stop {run_name(run_dir)}, or go on with: bench resume {run_name(run_dir)}"
+    run = run_name(run_dir)
+    text = f"{what}what was measured is kept; go on with: bench resume {run}, or clear its hosts with: bench stop {run}"
     return f"{one_line(text)}\n"

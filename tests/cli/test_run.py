@@ -173,3 +173,17 @@ def test_without_standard_streams_files_do_not_take_their_place(finished_run: Fi
     assert done.returncode == 0
     assert done.stderr == b""
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_the_end_of_a_run_tells_again_of_the_warnings_of_its_spec_and_how_a_brief_is_made(bench: Bench) -> None:
+    spec = ONE_FOLDER.partition("report ")[0].replace("[1, 2]", "[1]").replace("every 200 ms", "every 1 s")
+    bench.spec(spec)
+    ended = bench("run", "brief.bench")
+    assert ended.code == 0, ended.text
+    assert "the spec has 1 warning: bench check brief.bench" in ended.out
+    assert "done, 1 cell\n" in ended.out
+    assert "all in the brief" not in ended.out
+    asked = (
+        f"add a `report` block to the spec, and make a brief with: bench report {bench.run_dir.name} --spec brief.bench"
+    )
+    assert ended.out.splitlines()[-1] == asked

@@ -307,7 +307,8 @@ def test_a_teardown_after_ctrl_c_is_said_and_left_by_a_second_one_which_names_wh
         run.signal(signal.SIGINT)
         ended = run.wait(20)
         assert ended.code == 130
-        assert "left running: teardown-1 on box; clean up with: bench stop" in ended.err
+        assert "left running: teardown-1 on box; what was measured is kept; go on with: bench resume" in ended.err
+        assert ", or clear its hosts with: bench stop " in ended.err
         assert commands(far), "it goes on"
         assert bench("stop", bench.run_dir.name).code == 0
         assert left(far) == []
