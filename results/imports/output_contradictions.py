@@ -19,6 +19,8 @@ from benchbrief.runners.measurement.measurement import Measurement
 _PROPORTIONS = ("read", "update", "insert", "scan", "read_modify_write")
 _OFF = 0.02
 """How far the mix of operations may be from the declared one, beside chance, as a share."""
+_MOST_BUSY = 1.1
+"""How much of the threads' time latencies may add up to, as a share: clocks differ, and buckets have widths."""
 _FAILED = 0.05
 """With a larger share of failed operations, the mix of those that are counted proves nothing."""
 
@@ -50,6 +52,7 @@ def contradictions(
     for host, each_measured in measured.items():
         if workload.phase == "load" or all(name in workload.properties for name in _PROPORTIONS):
             yield from _mix(files[host], each_measured, workload)
+    yield from _busy(files, measured, cell, workload)
     for name, wanted in (("threads", cell.threads), ("target", cell.target)):
         told = [each.get(name) for each in said.values()]
         known = [each for each in told if each is not None]
@@ -68,6 +71,28 @@ def _same(said: float | str, planned: float | str | bool) -> bool:
     if isinstance(said, str) or isinstance(planned, str):
         return said == planned
     return math.isclose(said, planned, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def _busy(
+    files: Mapping[str, Path], measured: Mapping[str, Measurement], cell: Cell, workload: Workload
+) -> Iterator[Problem]:
+    """Yield a problem when all latencies together are longer than the time of the cell's threads.
+
+    A thread, and with `io_depth` each place in its queue, has one operation after the other. An operation at each end
+    may reach out of the window. Intended latencies hold waits, which overlap.
+    """
+    if cell.threads is None or not files:
+        return
+    at_once = cell.threads * float(workload.properties.get("io_depth", 1.0))
+    seconds = max(each.total.seconds for each in measured.values())
+    done = [op for each in measured.values() for op in each.operations if op.phase is None and op.in_total]
+    timed = [op for op in done if op.kind == "service" and op.mean_s is not None]
+    busy = sum(op.count * (op.mean_s or 0.0) for op in timed)
+    longest = max((op.max_s or op.mean_s or 0.0 for op in timed), default=0.0)
+    if busy > _MOST_BUSY * at_once * (seconds + min(longest, seconds)):
+        has = f"the {at_once:g} threads of cell {cell.id} have {at_once * seconds:.4g} s in {seconds:.4g} s"
+        hint = "name the unit of its values, with --unit where they have none, and the cell that it is of"
+        yield Problem(str(files[min(files)]), None, f"its latencies add up to {busy:.4g} s, and {has}", hint)
 
 
 def _mix(path: Path, measured: Measurement, workload: Workload) -> Iterator[Problem]:

@@ -358,6 +358,33 @@ def test_raw_latencies_are_held_against_the_output_beside_them_and_the_workload(
         prepare_outputs("ycsb", [tmp_path / "raw"], plan_of(tmp_path, "a"), TOLD, where)
 
 
+def test_raw_latencies_that_are_all_there_twice_or_began_before_the_run_are_refused(tmp_path: Path) -> None:
+    lines = [line for line in raw(tmp_path / "all", reads=4001) if re.match(r"[A-Z]+,\d", line)]
+    lines = [f"{line}{at % 7}" for at, line in enumerate(lines)]
+    once, path = tmp_path / "once", tmp_path / "raw"
+    once.write_text("\n".join(lines) + "\n")
+    assert read_output("ycsb", {"raw": once}, "a").total.count == 8001
+    absurd = [*lines[:100], f"{lines[100]}000000000", *lines[101:]]
+    for kept, told in (
+        ([*lines, *lines], "each latency of READ is in it 2 times"),
+        ([line for line in lines for _ in range(3)], "each latency of READ is in it 3 times"),
+        (absurd, r"a latency of [\d.]+e\+06 s, and all operations ended within 7\.9 s"),
+    ):
+        path.write_text("\n".join(kept) + "\n")
+        with pytest.raises(OutputProblem, match=told):
+            read_output("ycsb", {"raw": path}, "a")
+
+
+def test_latencies_longer_than_the_threads_have_time_are_refused(tmp_path: Path) -> None:
+    files = copied(tmp_path / "run", "ycsb/read-modify-write")
+    logs = [path for name, path in files.items() if name.endswith(".hdr") and "CLEANUP" not in name]
+    plan = plan_of(tmp_path)
+    assert prepare_outputs("hdr", logs, plan, TOLD, CELL).cells
+    told = r"its latencies add up to 2\.\d+e\+04 s, and the 4 threads of cell \S+ have 2\d\.\d+ s in [56]\.\d+ s"
+    with pytest.raises(ImportRefused, match=told):
+        prepare_outputs("hdr", logs, plan, TOLD, Where(cell="experiment=closed", options={"unit": "ms"}))
+
+
 # --- kinds of latency --------------------------------------------------------------------------------------------
 
 

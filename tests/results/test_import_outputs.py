@@ -499,6 +499,7 @@ nvme0n1         {reads}.00   64.00      0.50    0.00      0.00      0.00    0.10
 SAMPLED = (
     SPEC.replace("repeats = 2", "probes = [disk every 1 s, power every 1 s]")
     .replace("f from ycsb.f", "f from ycsb.c")
+    .replace("[4, 8]", "16")
     .replace('hosts = "eco-[1-2].lab"', 'hosts = "eco-1.lab"  power = command("meter")')
     .replace('hosts = "hdd-[1-2].lab"', 'hosts = "hdd-1.lab"  power = command("meter")')
 )
@@ -520,7 +521,7 @@ def test_logs_of_iostat_and_ipmitool_are_samples_inside_the_measured_window(tmp_
         (kind, f"{tmp_path}/{{hardware}}-{{workload}}.{end}")
         for kind, end in (("iostat", "iostat"), ("ipmitool", "power"))
     )
-    where = Where("{hardware}-{workload}.raw", "threads=4", samples=logs)
+    where = Where("{hardware}-{workload}.raw", "threads=16", samples=logs)
     what = prepare_outputs("ycsb", [raw], plan, TOLD, where)
     with open_store(keep_run(tmp_path / "out", plan, {}, what)) as store:
         values = dict(

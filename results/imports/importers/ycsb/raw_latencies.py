@@ -10,6 +10,7 @@ for each second.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -40,6 +41,9 @@ _FIRST_MS, _LAST_MS = 946_684_800_000, 4_102_444_800_000
 """The years 2000 to 2100."""
 _PATIENCE = 20.0
 """An event at random times is absent for this many times its mean distance once in 10^8 runs."""
+_START_S = 120.0
+"""An operation may have begun so many seconds before the first one ended: a thread's first one may connect."""
+_FEWEST_GROUPS = 20
 _REJECTS = 10_000
 """How many bad lines are checked. YCSB prints a few hundred lines that are no latencies, and one for each status."""
 _BUCKETS = 10
@@ -87,6 +91,7 @@ def read(path: Path, beside: Sequence[str] = ()) -> Measurement:
     rows = _rows(groups)
     _refuse_other_counts(rows, read_text((*among, *beside)))
     _refuse_gaps(rows, groups)
+    _refuse_twice(groups)
     printed_lines = (*among, *beside)
     kind = say.latency_service() if tells_interval(printed_lines) else say.latency_unknown()
     settings = (("latency", kind), *disclosed(of_command_line(printed_lines)))
@@ -194,6 +199,9 @@ def _refuse_gaps(rows: Mapping[str, _OfRow], groups: list[tuple[Any, ...]]) -> N
         raise BadLine(None, told)
     seconds = sorted({int(group[3]) for group in groups if group[3] is not None and operation_of(str(group[0]))})
     done, most_s = sum(of.count for of in rows.values()), max(of.most_us for of in rows.values()) / 1e6
+    if most_s > (last - first) / 1e3 + _START_S:
+        told = f"a latency of {most_s:.6g} s, and all operations ended within {(last - first) / 1e3:.3g} s"
+        raise BadLine(None, f"{told}: it began before the run")
     patience = 2 + most_s + _PATIENCE * len(seconds) / done
     for before, after in pairwise(seconds):
         if after - before > patience:
@@ -205,6 +213,19 @@ def _refuse_gaps(rows: Mapping[str, _OfRow], groups: list[tuple[Any, ...]]) -> N
         if not (operation_of(name) or ("", True))[1] and max(late, early) > rare_ms and of.count > _PATIENCE:
             side = f"end {early / 1000:.3g} s before" if early >= late else f"begin {late / 1000:.3g} s after"
             raise BadLine(None, f"the latencies of {name} {side} those of the others: cut?")
+
+
+def _refuse_twice(groups: list[tuple[Any, ...]]) -> None:
+    """Raises BadLine when each latency of an operation is there several times.
+
+    Then the count of each bucket and of each second is a multiple of that. By chance, all are even once in 2^20 files.
+    """
+    counts: dict[str, list[int]] = {}
+    for op, _, _, _, count, *_ in groups:
+        counts.setdefault(str(op), []).append(count)
+    for op, each in counts.items():
+        if (times := math.gcd(*each)) > 1 and len(each) >= _FEWEST_GROUPS:
+            raise BadLine(None, f"each latency of {op} is in it {times} times", "give the lines of one run, once")
 
 
 def _measurement(
