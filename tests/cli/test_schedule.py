@@ -68,10 +68,13 @@ def test_a_failed_cell_is_tried_again_and_every_attempt_is_kept(bench: Bench) ->
     assert "was tried again" in page.read_text(encoding="utf-8")
 
 
-def test_a_missing_tool_is_not_tried_again(bench: Bench) -> None:
+def test_a_missing_tool_is_told_before_anything_is_tried(bench: Bench) -> None:
     bench.spec(HEAD + experiment("box.good", "retries = 5"), TOOL='db_bench("/nowhere/db_bench")')
-    assert bench("run", "brief.bench").code == 3
-    assert [record["attempt"] for record in bench.journal("cell_ended")] == [1]
+    ended = bench("run", "brief.bench")
+    assert ended.code == 3
+    assert "there is no such program in /nowhere/db_bench" in ended.err
+    assert "nothing was measured" in ended.err
+    assert bench.run_dirs() == []
 
 
 def test_nothing_more_is_begun_when_a_failure_is_to_stop_the_run(bench: Bench) -> None:

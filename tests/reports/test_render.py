@@ -43,6 +43,19 @@ def pdf(world: w.World, report: p.Report, out: Path) -> PdfReader:
     return PdfReader(BytesIO(path.read_bytes()))
 
 
+@pytest.fixture(scope="module")
+def japanese(tmp_path_factory: pytest.TempPathFactory) -> PdfReader:
+    """A PDF in Japanese."""
+    return pdf(*briefs.three_ssds(), tmp_path_factory.mktemp("japanese"))
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The pages of three whole briefs, by their names."""
+    names = ("quickstart", "three_ssds", "cluster_shrink")
+    return {name: page(*briefs.made(name), tmp_path_factory.mktemp(name)) for name in names}
+
+
 def words_of(reader: PdfReader, *pages: int) -> str:
     chosen = pages or range(len(reader.pages))
     return re.sub(r"\s+", " ", " ".join(reader.pages[i].extract_text() for i in chosen))
@@ -83,14 +96,13 @@ def outline(html: str) -> Outline:
 
 
 @pytest.mark.parametrize("name", ["quickstart", "three_ssds", "cluster_shrink"])
-def test_the_page_reads_as_it_did(name: str, tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
-    html = page(*briefs.made(name), tmp_path)
-    golden(GOLDENS / f"{name}.html", as_text(html))
+def test_the_page_reads_as_it_did(name: str, pages: dict[str, str], golden: Callable[[Path, str], None]) -> None:
+    golden(GOLDENS / f"{name}.html", as_text(pages[name]))
 
 
 @pytest.mark.parametrize("name", ["quickstart", "three_ssds", "cluster_shrink"])
-def test_the_page_is_whole_and_fetches_nothing(name: str, tmp_path: Path) -> None:
-    html = page(*briefs.made(name), tmp_path)
+def test_the_page_is_whole_and_fetches_nothing(name: str, pages: dict[str, str]) -> None:
+    html = pages[name]
     found = outline(html)
     assert [r for r in found.resources if not r.startswith(("#", "data:text/csv;"))] == []
     assert "url(http" not in html
@@ -123,8 +135,8 @@ def test_published_figures_give_the_published_results(tmp_path: Path) -> None:
     assert re.search(r"Workload A 7,120.1 818.3 8.7 26 Workload B 10,404.4 1,080.4 9.6 29", text)
 
 
-def test_the_pdf_is_tagged_titled_and_in_its_language(tmp_path: Path) -> None:
-    reader = pdf(*briefs.three_ssds(), tmp_path)
+def test_the_pdf_is_tagged_titled_and_in_its_language(japanese: PdfReader) -> None:
+    reader = japanese
     root: Any = reader.trailer["/Root"].get_object()  # a dictionary of dictionaries
     assert root["/Lang"] == "ja"
     assert root["/MarkInfo"]["/Marked"].value is True
@@ -143,9 +155,9 @@ def test_the_pdf_is_tagged_titled_and_in_its_language(tmp_path: Path) -> None:
     ]
 
 
-def test_the_pdf_embeds_every_font_it_uses(tmp_path: Path) -> None:
+def test_the_pdf_embeds_every_font_it_uses(japanese: PdfReader) -> None:
     names = set()
-    for sheet in pdf(*briefs.three_ssds(), tmp_path).pages:
+    for sheet in japanese.pages:
         resources: Any = sheet["/Resources"]
         for font in resources["/Font"].values():
             (inner,) = font.get_object()["/DescendantFonts"]
@@ -163,8 +175,8 @@ def test_nothing_is_see_through_on_paper() -> None:
     assert [name for name, style in styles.items() if "opacity" in style] == []
 
 
-def test_every_figure_has_an_alternative_text_with_its_numbers(tmp_path: Path) -> None:
-    html = page(*briefs.quickstart(), tmp_path)
+def test_every_figure_has_an_alternative_text_with_its_numbers(pages: dict[str, str]) -> None:
+    html = pages["quickstart"]
     alts = re.findall(r'<svg role="img" aria-label="([^"]*)"', html)
     assert len(alts) == 9
     assert alts[0].startswith("Line chart: Throughput (ops/s) by Threads. RAM disk is the highest everywhere, 1.")
@@ -172,8 +184,8 @@ def test_every_figure_has_an_alternative_text_with_its_numbers(tmp_path: Path) -
     assert "at 1 to" in alts[0]
 
 
-def test_a_japanese_report_is_japanese_throughout(tmp_path: Path) -> None:
-    text = words_of(pdf(*briefs.three_ssds(), tmp_path))
+def test_a_japanese_report_is_japanese_throughout(japanese: PdfReader) -> None:
+    text = words_of(japanese)
     for expected in (
         "テクニカルブリーフ",
         "図 1：",
@@ -192,7 +204,7 @@ def test_a_japanese_report_is_japanese_throughout(tmp_path: Path) -> None:
 def test_the_first_page_says_that_the_server_is_a_stand_in(tmp_path: Path) -> None:
     first = words_of(pdf(*briefs.quickstart(stand_in=True), tmp_path), 0)
     assert "Not a real MongoDB server. MongoDB in this brief: the server is mongo-java-server" in first
-    assert "Not a real MongoDB" not in words_of(pdf(*briefs.quickstart(stand_in=False), tmp_path))
+    assert "Not a real MongoDB" not in page(*briefs.quickstart(stand_in=False), tmp_path)
 
 
 def test_the_first_page_names_failed_measurements_with_their_reasons(tmp_path: Path) -> None:
@@ -226,8 +238,8 @@ def test_a_cell_that_the_store_does_not_know_is_missing_and_noticed(tmp_path: Pa
     assert ": ramp/disk/a/threads=8/1 (the run ended before it)." in text
 
 
-def test_what_contradicts_a_declared_fact_is_marked_and_noticed(tmp_path: Path) -> None:
-    html = page(*briefs.quickstart(), tmp_path)
+def test_what_contradicts_a_declared_fact_is_marked_and_noticed(pages: dict[str, str]) -> None:
+    html = pages["quickstart"]
     assert "<strong>Declared and observed differ. </strong>" in html
     assert html.count('class="differs"') == 1
     assert re.search(r'class="differs"><th scope="row">Processor</th><td>AMD EPYC 7402, 2 cores</td>', html)
