@@ -72,8 +72,7 @@ class Driver(Protocol):
 
 @dataclass(frozen=True)
 class Interim:
-    """The current throughput of a load generator, a latency with its name, such as `p99 read`, and the operations
-    that it has done so far."""
+    """A load generator's current throughput, a latency with its name (`p99 read`), and the operations so far."""
 
     ops_per_s: float
     latency_s: float | None = None
@@ -86,8 +85,7 @@ class TellsInterim(Protocol):
     """A driver whose tool prints its progress while it runs."""
 
     def interim(self, context: CellContext, text: str) -> Interim | None:
-        """Read the current numbers from the end of the tool's output, which may be cut anywhere. None: not known
-        yet.
+        """Read the current numbers from the end of the tool's output, cut anywhere. None: not known yet.
 
         The context has neither the load's host nor its endpoint. Never raises for odd text.
         """

@@ -25,9 +25,9 @@ _LEAST_SHARE = 0.02
 _WAYS: Mapping[Reset, str] = {
     "links": "the files of the loaded data are linked back, in place of a load",
     "snapshot": "the loaded data are copied back, in place of a load",
-    "undo": "what cells insert is deleted, in place of a load",
     "after_writes": "data are loaded only before a cell that follows one that wrote",
     "as_needed": "data are loaded only before a cell that would notice what the cells before it changed",
+    "undo": "what cells insert is deleted, in place of a load",
 }
 """Ways to reset that leave cells comparable, from the one that restores the most, with what they do."""
 _ALIKE = 0.05
