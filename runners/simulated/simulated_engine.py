@@ -56,6 +56,16 @@ class SimulatedEngine:
             return False
         return changes in tolerated(self._database.reset, self._database.engine)
 
+    def can_undo(self, cell: Cell) -> bool:
+        """Implement `data_seams.Undoes`."""
+        return cell.dataset is not None and self._hosts.datasets.get(self._key) == (cell.dataset.hash, "inserts")
+
+    def undo(self, cell: Cell) -> tuple[bool, str]:
+        """Implement `data_seams.Undoes`."""
+        records = cell.dataset.records if cell.dataset else 0
+        self._hosts.datasets[self._key] = self._hosts.datasets[self._key][0], "updates"
+        return True, say.undone(deleted=f"{self._machine.done_by(self.now).get('insert', 0.0):.0f}", n=records)
+
     def settle(self, cell: Cell) -> tuple[str, ...]:
         """Implement `seams.Settles`."""
         found, changes = self._hosts.datasets.get(self._key, ("", "nothing"))

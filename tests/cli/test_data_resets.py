@@ -146,3 +146,12 @@ def test_inserts_that_are_not_all_of_ours_are_not_undone_but_loaded_again(bench:
     assert load_jobs(again) == 1
     assert "left ycsb.usertable with 501 records, and 500 were loaded: the data are loaded again" in remarks(again)
     assert collection(server).count_documents({}) == 500
+
+
+def test_a_simulated_run_loads_and_undoes_as_its_plan_says(bench: Bench) -> None:
+    spec(bench, "db.lab", "c, d", "undo")
+    done = bench("run", "brief.bench", "--no-report", "--simulate")
+    assert done.code == 0, done.text
+    (found,) = (bench.folder / "bench-out").iterdir()
+    assert load_jobs(found) == 1
+    assert "was deleted by key before the measurement: the 500 records of the load are left" in remarks(found)
