@@ -94,7 +94,8 @@ def test_a_run_that_goes_on_is_stopped_with_nothing_left_and_a_second_one_is_kep
             assert stopped.code == 0, stopped.text
             assert f"asked process {run.process.pid} to stop" in stopped.err
             by = "stopped by its own controller, which leaves nothing on its hosts"
-            assert stopped.out == f"{bench.run_dir.name}: {by}\n"
+            kept = f"what it has measured is kept; go on with: bench resume {bench.run_dir.name}"
+            assert stopped.out == f"{bench.run_dir.name}: {by}\n{kept}\n"
             assert run.wait(10).code == 130
             until(lambda: tools(far), 30)
             waiting.signal(signal.SIGINT)
