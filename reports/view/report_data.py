@@ -155,9 +155,12 @@ class Results:
         return self.words["semicolon"].join(self.reasons_missing(query, **where)[:2])
 
     def reasons_missing(self, query: Query, **where: Key) -> list[str]:
-        """Return the reasons for a missing value at these keys: failed cells, or the store's reason."""
+        """Return the reasons for a missing value at these keys: cells without a result, or the store's reason."""
         reasons: dict[str, None] = {}
-        for cell in self.cells_behind(query, **where):
+        behind = self.cells_behind(query, **where)
+        # What was not needed explains nothing where other cells were.
+        needed = [cell for cell in behind if cell.status != "skipped" or cell.reason == NOT_PUBLISHED]
+        for cell in needed or behind:
             if cell.reason == NOT_PUBLISHED:
                 reasons[self.words["not_published"]] = None
             elif cell.status != "ok":

@@ -30,6 +30,9 @@ class MissingValues:
         reads = query.reads or ()
         told = query.reads is not None  # by keys alone, as an older plan has no `reads`
         bad = [cell for cell in self._bad_cells if _concerns(cell, known, reads if told else None)]
+        needed = [cell for cell in bad if cell["status"] != "skipped" or cell["reason"] == str(say.not_published())]
+        if needed or any(_concerns(cell, known, reads if told else None) for cell in self._good_cells):
+            bad = needed  # what was not needed explains nothing where other cells were
         if bad:
             first = bad[0]
             status, what = word(first["status"]), self._said(first["reason"])

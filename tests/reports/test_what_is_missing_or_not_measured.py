@@ -10,6 +10,7 @@ import pytest
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.text.number_format import belonging
 from benchbrief.reports.view.build_view import build
+from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.view.view_model import DisclosureView, TextView, figures_of
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
@@ -30,6 +31,29 @@ def test_the_data_of_a_figure_say_in_each_row_what_was_not_measured_here(mark: s
         assert head[-1] == (mark or "cells")
         assert lines
         assert all((line[-1] == "true") == bool(mark) for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("first", "told"),
+    [
+        ("ok", "no such value"),
+        ("missing", "not in what was imported"),
+        ("skipped", "not needed: imported as one number for all repeats"),
+    ],
+)
+def test_a_repeat_that_was_not_needed_explains_nothing_where_another_one_was(first: str, told: str) -> None:
+    world = w.World({"disk": "Disk"}, {"a": "Sessions"}, threads=(1,), repeats=2)
+    reasons = {"skipped": "imported as one number for all repeats", "missing": "not in what was imported", "ok": ""}
+    rows = [
+        row._replace(status=status, reason=reasons[status])
+        if isinstance(row, s.CellRow) and (status := first if row.repeat == 1 else "skipped")
+        else row
+        for row in world.rows()
+    ]
+    results = Results(world.plan(), w.make_store(rows), CATALOGUES["en"])
+    query = w.query("SELECT NULL::DOUBLE AS value", (), "ops/s", "throughput", [w.read("throughput")])
+    assert told in results.why_missing(query)
+    assert ("not needed" in results.why_missing(query)) == (first == "skipped")
 
 
 @pytest.mark.parametrize(
