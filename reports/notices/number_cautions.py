@@ -14,6 +14,9 @@ from benchbrief.reports.view.report_data import CellRow, Key, Results, reads_of
 from benchbrief.results.analysis.tail_percentiles import FEWEST, Beyond
 from benchbrief.results.samples.sample_coverage import TOLD, shares
 
+ALIKE = 1.1
+"""How many times longer an imported measurement may be than another one without a caution."""
+
 
 class Cautions:
     """Reads the store once; `of` and `at` give the cautions of single numbers."""
@@ -30,6 +33,8 @@ class Cautions:
         achieved = {str(cell): float(rate) for cell, rate in rates}
         offered = [cell for cell in results.cells if cell.target and cell.cell_id in achieved and not results.published]
         self._short = {c.cell_id for c in offered if achieved[c.cell_id] < KEEPS_UP * (c.target or 0.0)}
+        rows = results.store.sql("SELECT cell_id, measured_s FROM cells WHERE measured_s > 0").rows
+        self._lasted = {str(cell): float(seconds) for cell, seconds in rows}
         self._shares = shares(results.store)
         self._beyond = Beyond(results.store)
         notes = "SELECT cell_id, text FROM notes WHERE origin = 'import' AND cell_id IS NOT NULL"
@@ -76,9 +81,15 @@ class Cautions:
         """Return that measurements of one number differ in their warm-up or measured time, which may explain the
         number."""
         words, experiments = self._results.words, self._results.plan.experiments
+        if is_imported(self._results):  # it was not measured as the spec's experiments say
+            lasted = sorted(self._lasted[cell.cell_id] for cell in cells if cell.cell_id in self._lasted)
+            if lasted and lasted[-1] > ALIKE * lasted[0]:
+                least, most = (duration(float(f"{seconds:.3g}")) for seconds in (lasted[0], lasted[-1]))
+                yield words["c_durations"].format(least=least, most=most)
+            return
         named = dict.fromkeys(cell.experiment for cell in cells)
         found = {name: experiments[name] for name in named if name in experiments}
-        if is_imported(self._results) or len({(each.warm_up_s, each.measure_s) for each in found.values()}) < 2:
+        if len({(each.warm_up_s, each.measure_s) for each in found.values()}) < 2:
             return
         told = (
             words["c_length"].format(

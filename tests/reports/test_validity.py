@@ -167,6 +167,18 @@ def test_a_latency_at_an_offered_load_says_from_when_it_is_counted(tmp_path: Pat
     assert service not in html, "no load was offered"
 
 
+def test_imported_measurements_of_unlike_length_are_told_with_their_lengths(tmp_path: Path) -> None:
+    source = s.SourceRow(w.RUN, "ycsb", "Runs", "Example Ltd", None, None, None, "cited", "a.txt", "0" * 64, 1)
+    for lengths, told in (((6.0, 12.04, 6.0), 3), ((6.0, 6.3, 6.0), 0)):
+        rows = [
+            row._replace(measured_s=lengths[row.repeat - 1]) if isinstance(row, s.CellRow) else row
+            for row in WORLD.rows()
+        ]
+        html = footnoted((RATE,), [*rows, source], WORLD.plan(), tmp_path)
+        assert ("lasted from 6 s to 12 s: they are not alike in length" in html) == bool(told)
+        assert html.count('<a href="#note-1"') == told
+
+
 def test_a_load_that_was_not_reached_is_told_first_and_at_each_number(tmp_path: Path) -> None:
     plan, rows = offering(2000.0)
     html = footnoted((RATE,), rows, plan, tmp_path)
