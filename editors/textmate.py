@@ -111,7 +111,7 @@ _ATTRIBUTE = _rule(
 
 _NUMBER = _rule(
     r"(?<!\w)(\d+(?:_\d+)*(?:\.\d+(?:_\d+)*)?(?:[eE][+-]?\d+)?(?:[kMGT](?!\w))?)"
-    rf"(?:[ \t]*({_UNIT}(?:/{_UNIT})*)(?!\s*[:(]){_EQUAL_NEXT.replace('(?=', '(?!', 1)})?",
+    rf"(?:[ \t]*({_UNIT}(?:/{_UNIT})*)(?!\s*\(|\s*:(?![-+,.%\d])){_EQUAL_NEXT.replace('(?=', '(?!', 1)})?",
     _1="constant.numeric",
     _2="keyword.other.unit",
 )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from benchbrief.compiler.planning.achieved_load import KEEPS_UP
 from benchbrief.compiler.planning.plan import Query
 from benchbrief.reports.text.number_format import duration, percent
-from benchbrief.reports.view.imported_briefs import is_imported, of_unknown_kind
+from benchbrief.reports.view.imported_briefs import cells_of_unknown_kind, is_imported
 from benchbrief.reports.view.report_data import CellRow, Key, Results, reads_of
 from benchbrief.results.analysis.tail_percentiles import FEWEST, Beyond
 from benchbrief.results.samples.sample_coverage import TOLD, shares
@@ -25,7 +25,7 @@ class Cautions:
         self._results = results
         rows = results.store.sql("SELECT DISTINCT cell_id FROM operations WHERE kind = 'intended'").rows
         self._from_due = {str(cell) for (cell,) in rows}
-        self._of_unknown_kind = of_unknown_kind(results)
+        self._of_unknown_kind = cells_of_unknown_kind(results)
         rates = results.store.sql(
             "SELECT cell_id, ops_per_s FROM throughput "
             "WHERE phase IS NULL AND operation = 'all' AND ops_per_s IS NOT NULL"

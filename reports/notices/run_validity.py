@@ -9,7 +9,7 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.achieved_load import CATCHES_UP, KEEPS_UP
 from benchbrief.compiler.rounding import formatted
 from benchbrief.reports.text.number_format import NBSP, percent, quantity
-from benchbrief.reports.view.imported_briefs import is_imported, of_unknown_kind
+from benchbrief.reports.view.imported_briefs import cells_of_unknown_kind, is_imported
 from benchbrief.reports.view.report_data import CellRow, Results
 from benchbrief.reports.view.view_model import Item, Notice
 from benchbrief.reports.words.brief_words import counted
@@ -124,7 +124,7 @@ def _service_only(results: Results) -> Iterable[Item]:
     intended = {cell for (cell,) in rows}
     offering = [c for c in results.plan.cells if c.target is not None or c.target_from is not None]
     measured = {cell.cell_id for cell in results.cells if cell.status == "ok"}
-    unknown = of_unknown_kind(results)
+    unknown = cells_of_unknown_kind(results)
     without = [c for c in offering if c.id in measured and c.id not in intended]
     found = dict.fromkeys(("v_unknown_kind" if c.id in unknown else "v_service_only", c.tool.driver) for c in without)
     for key, driver in found:

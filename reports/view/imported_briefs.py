@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.text.document_names import shown_names
 from benchbrief.reports.text.number_format import fixed, points, with_unit
@@ -13,7 +12,7 @@ from benchbrief.reports.view.quoted_values import DIMENSIONS
 from benchbrief.reports.view.report_data import NOT_PUBLISHED, Key, Results
 from benchbrief.reports.view.view_model import Item, Notice
 from benchbrief.reports.words.brief_words import counted
-from benchbrief.runners.messages.run_messages import say
+from benchbrief.results.analysis.latency_kinds import of_unknown_kind
 
 
 class Source(NamedTuple):
@@ -43,21 +42,12 @@ def is_imported(results: Results) -> bool:
     return bool(sources(results))
 
 
-def of_unknown_kind(results: Results) -> set[str]:
-    """Return the imported cells whose tool may count latency from when an operation was due, and whose files do not
-    tell whether it did."""
+def cells_of_unknown_kind(results: Results) -> set[str]:
+    """Return the imported cells whose files do not tell which kind of latency they have."""
     if not is_imported(results):
         return set()
-    told = [str(kind) for kind in (say.latency_service(), say.latency_intended(), say.latency_both())]
-    rows = results.store.sql("SELECT cell_id, value FROM properties WHERE name = 'latency'").rows
-    known = {str(cell) for cell, kind in rows if kind in told}
-    able = {name for name in {c.tool.driver for c in results.plan.cells} if _tells_intended(name)}
-    return {cell.id for cell in results.plan.cells if cell.tool.driver in able and cell.id not in known}
-
-
-def _tells_intended(tool: str) -> bool:
-    spec = TOOL_SPECS.usable(tool)
-    return spec is not None and spec.intended_latency
+    told = results.store.sql("SELECT cell_id, value FROM properties WHERE name = 'latency'").rows
+    return of_unknown_kind(results.plan, ((str(cell), str(kind)) for cell, kind in told))
 
 
 def notices(results: Results) -> Iterator[Notice]:
