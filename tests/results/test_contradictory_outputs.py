@@ -90,6 +90,14 @@ def test_an_output_of_ycsb_that_contradicts_itself_is_refused_with_both_values(
         read_output("ycsb", {"stdout": path}, "f")
 
 
+def test_an_output_that_is_cut_before_its_latencies_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "stdout"
+    head = "[OVERALL], RunTime(ms), 2000.0\n[OVERALL], Throughput(ops/sec), 50.0\n[READ], Operations, 100\n"
+    path.write_text(head)
+    with pytest.raises(OutputProblem, match=r"\[READ\] has 100 operations, and no AverageLatency: it was cut"):
+        read_output("ycsb", {"stdout": path}, "c")
+
+
 def test_failures_whose_count_is_dropped_are_missed(tmp_path: Path) -> None:
     path = tmp_path / "stdout"
     text = (OTHERS / "ycsb-0.12-some-failed.txt").read_text()

@@ -208,6 +208,13 @@ def _read_modify_write(output: Output) -> Iterator[str]:
                 yield f"[{before}{_RMW}] has {again.count} operations, and [{before}{half}] has only {own}"
 
 
+def _with_latencies(output: Output) -> Iterator[str]:
+    """YCSB prints the mean directly after the count, of every kind of measurement but raw ones."""
+    for name, row in output.text.rows.items():
+        if row.count and row.mean_s is None:
+            yield f"[{name}] has {row.count} operations, and no AverageLatency: it was cut"
+
+
 def _intended(output: Output) -> Iterator[str]:
     """With `measurement.interval=both`, each operation is counted twice: from its start, and from its due time."""
     rows = output.text.rows
@@ -268,6 +275,7 @@ TABLE: tuple[Invariant[Output], ...] = (
     Invariant("`Return=OK` is `Operations`; other return codes are the operations in `[X-FAILED]`", _return_codes),
     Invariant("Printed buckets hold all operations, and fit percentiles, mean, minimum and maximum", _buckets),
     Invariant("`Throughput` x `RunTime` is the operations of all rows, a read-modify-write once", _throughput),
+    Invariant("An operation that was done has a mean latency", _with_latencies),
     Invariant("`[Intended-X]` has the operations of `[X]`, and is nowhere faster", _intended),
     Invariant("`[READ-MODIFY-WRITE]` has no more operations than `[READ]` and `[UPDATE]`", _read_modify_write),
     Invariant("No operation takes longer than the run, all together no longer than its threads", _in_time),
