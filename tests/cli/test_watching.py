@@ -133,6 +133,7 @@ def test_a_run_is_seen_on_its_screen_and_from_other_shells_until_it_ends(slow_be
             leaves.until_it_says("1 of 2 cells finished")
             leaves.signal(signal.SIGINT)
             # The same numbers, asked for once.
+            until(lambda: any(cell["now"] for cell in bench("status", "--json").json["cells"]))
             status = bench("status", "--json").json
             (now,) = [cell["now"] for cell in status["cells"] if cell["now"]]
             assert now["ops_per_s"] > 0
