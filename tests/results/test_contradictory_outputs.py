@@ -140,6 +140,8 @@ def test_an_output_of_go_ycsb_that_contradicts_itself_is_refused(
             [(r"^Entries: .*", "Entries:    200000")],
             r"RawSize is 2\.2 MB, and 200000 entries of 116 bytes are 22\.1 MB",
         ),
+        ([(r"^FileSize:  +1\.3", "FileSize: 900")], r"FileSize is 900 MB, and 20000 entries of 66 bytes after"),
+        ([(r"\(50 bytes after", "(100 bytes after")], r"entries of 116 bytes after compression are 2\.2 MB"),
         ([(r"(Max: )24097", r"\g<1>54097")], r"has a maximum of 54097 us, and the bucket at that end"),
         ([(r"5\.676 micros", "17.028 micros")], r"took 17\.028 micros/op, and its histograms have a mean of 5\.68"),
         ([(r"5\.676 micros", "1.892 micros")], r"took 1\.892 micros/op, and its histograms have a mean of 5\.68"),

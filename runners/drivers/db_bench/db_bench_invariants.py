@@ -6,6 +6,7 @@ The rules follow its source: `Stats::Report` (tools/db_bench_tool.cc) and `Histo
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -243,6 +244,18 @@ def _data(output: Output) -> Iterator[str]:
         yield f"RawSize is {raw} MB, and {told}"
 
 
+def _compressed(output: Output) -> Iterator[str]:
+    """FileSize is `Entries` keys and values as they are after compression, in MB of 2^20 bytes."""
+    entries, size, keys = output.head("Entries"), output.head("FileSize"), output.head("Keys")
+    after = re.match(r"bytes each \((\d+) bytes after compression\)", output.text.head.get("Values", ("", ""))[1])
+    if entries is None or size is None or keys is None or after is None or output.size() is None:
+        return
+    each = keys.value + float(after[1])
+    if abs(entries.value * each / _MB - size.value) > size.off * 1.01 + entries.value / _MB:
+        told = f"{entries} entries of {rule.number(each)} bytes after compression"
+        yield f"FileSize is {size} MB, and {told} are {entries.value * each / _MB:.1f} MB"
+
+
 def _written(output: Output) -> Iterator[str]:
     """The bytes a second of writes are the rate times the size of a key and a value."""
     mb, size = output.cell("mb_per_s"), output.size()
@@ -303,6 +316,7 @@ TABLE: tuple[Invariant[Output], ...] = (
     Invariant("The histograms count `operations`", _counts),
     Invariant("`Average` is `micros/op`, but for what a thread does before its first and after its last one", _busy),
     Invariant("`RawSize` is `Entries` x (`Keys` + `Values`)", _data),
+    Invariant("`FileSize` is `Entries` x (`Keys` + `Values` after compression)", _compressed),
     Invariant("Of writes, `MB/s` is `ops/sec` x (`Keys` + `Values`)", _written),
     Invariant("Of reads, `MB/s` is `ops/sec` x the share found x (`Keys` + `Values`)", _read),
     Invariant("`(x of y found)`: x is within y, and y within the operations", _found),
