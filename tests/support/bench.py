@@ -17,7 +17,7 @@ from typing import Any
 
 from benchbrief.compiler.messages.text import from_data
 from tests.support.waiting import until
-from tests.support.warm import Forked, starts_alike, warm
+from tests.support.warm import starts_alike, warm
 from tests.support.wrapped import PROGRAMS
 
 PROGRAM = Path(sys.executable).with_name("bench")
@@ -105,22 +105,19 @@ class Bench:
 
     @contextmanager
     def started(
-        self, *words: str | Path, env: Mapping[str, str] | None = None, stays: bool = False, installed: bool = False
+        self, *words: str | Path, env: Mapping[str, str] | None = None, stays: bool = False
     ) -> Iterator[Started]:
-        """A command that goes on while the block runs; what is left of it is killed at the end, unless it `stays`.
-
-        `installed`: the installed program, whose memory is its own.
-        """
+        """A command that goes on while the block runs; what is left of it is killed at the end, unless it `stays`."""
         name = uuid.uuid4().hex
         with (self.folder / f"{name}.out").open("wb") as out, (self.folder / f"{name}.err").open("wb") as err:
-            typed, its = [str(word) for word in words], {**self.env, **(env or {})}
-            process: Forked | subprocess.Popen[bytes]
-            if starts_alike(env or {}) and not installed:
-                process = warm().started(typed, self.folder, its, out.fileno(), err.fileno())
-            else:
-                process = subprocess.Popen(
-                    [PROGRAM, *typed], cwd=self.folder, env=its, stdin=subprocess.DEVNULL, stdout=out, stderr=err
-                )
+            process = subprocess.Popen(
+                [PROGRAM, *map(str, words)],
+                cwd=self.folder,
+                env={**self.env, **(env or {})},
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+            )
             try:
                 yield Started(process, Path(out.name), Path(err.name))
             finally:
@@ -196,7 +193,7 @@ def fresh_bench(folder: Path) -> Iterator[Bench]:
 class Started:
     """A command that goes on. `out` and `err` are files with what it has printed so far."""
 
-    process: Forked | subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes]
     out: Path
     err: Path
 

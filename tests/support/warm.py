@@ -2,8 +2,8 @@
 
 A suite types hundreds of commands, and a Python that imports scipy, WeasyPrint and DuckDB for each of them spends more
 processor time on that than on what is tested. What runs is `bench` from its `main` on, in a process, working directory
-and environment of its own. Tests of the start itself (`tests/packaging`) or of a process's memory run the installed
-program.
+and environment of its own. Whatever is about the start itself runs the installed program (`tests/packaging`, every
+`Bench.started`).
 """
 
 from __future__ import annotations
@@ -63,35 +63,6 @@ report brief "Brief" {
 """Whose simulated brief makes all that is made once: templates, fonts, connections to the chart converter."""
 
 
-class Forked:
-    """A `bench` that goes on, with those methods of `subprocess.Popen` that tests use."""
-
-    def __init__(self, status: FileIO) -> None:
-        self.pid = int(status.readline())
-        self.returncode: int | None = None
-        self._status = status
-
-    def poll(self) -> int | None:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.wait(0)
-        return self.returncode
-
-    def wait(self, timeout: float | None = None) -> int:
-        if self.returncode is None:
-            if not select.select([self._status], [], [], timeout)[0]:
-                raise subprocess.TimeoutExpired("bench", timeout or 0)
-            self.returncode = int(self._status.readline())
-            self._status.close()
-        return self.returncode
-
-    def send_signal(self, number: int) -> None:
-        if self.poll() is None:
-            os.kill(self.pid, number)
-
-    def kill(self) -> None:
-        self.send_signal(signal.SIGKILL)
-
-
 class Warm:
     """The process that is forked, and how it is asked to. Raises subprocess.TimeoutExpired as `subprocess.run` does."""
 
@@ -117,30 +88,17 @@ class Warm:
     ) -> subprocess.CompletedProcess[bytes]:
         """Run `bench` with these words. It dies at the point `killed_at`: see `killed.py`."""
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            forked = self.started(words, cwd, env, out.fileno(), err.fileno(), killed_at)
-            try:
-                code = forked.wait(timeout)
-            except subprocess.TimeoutExpired:
-                forked.kill()
-                warm.cache_clear()  # it may have left a drawing half asked for
-                raise
+            asked = {"words": words, "cwd": str(cwd), "env": dict(env), "killed_at": killed_at}
+            with self._asked(asked, out.fileno(), err.fileno()) as status:
+                pid = int(status.readline())
+                if not select.select([status], [], [], timeout)[0]:
+                    os.kill(pid, signal.SIGKILL)
+                    warm.cache_clear()  # it may have left a drawing half asked for
+                    raise subprocess.TimeoutExpired(list(words), timeout)
+                code = int(status.readline())
             out.seek(0)
             err.seek(0)
             return subprocess.CompletedProcess(words, code, out.read(), err.read())
-
-    def started(
-        self,
-        words: Sequence[str],
-        cwd: Path,
-        env: Mapping[str, str],
-        out: int,
-        err: int,
-        killed_at: Mapping[str, str] | None = None,
-    ) -> Forked:
-        """Start `bench` with these words, with its output to these files."""
-        return Forked(
-            self._asked({"words": words, "cwd": str(cwd), "env": dict(env), "killed_at": killed_at}, out, err)
-        )
 
     def shown(self, words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> bytes:
         """What `bench` with these words shows on a terminal of its own."""
