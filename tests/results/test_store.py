@@ -171,15 +171,15 @@ def test_a_query_of_another_shape_than_it_says_is_refused(tmp_path: Path) -> Non
         ("SELECT * FROM read_csv('/etc/passwd')", "a query can't reach files"),
         ("SELECT * FROM read_text('/etc/passwd')", "a query can't reach files"),
         ("SELECT * FROM glob('/etc/*')", "a query can't reach files"),
-        ("FROM '/etc/passwd'", "Table with name /etc/passwd does not exist"),
-        ("FROM query('DELETE FROM cells')", "Expected a single SELECT statement"),
-        ("SELECT 1; SELECT 2", "expected one SQL statement, found 2"),
-        ("SELECT 1; DROP TABLE cells", "expected one SQL statement, found 2"),
-        ("-- nothing", "expected one SQL statement, found 0"),
-        ("SELCT 1", 'syntax error at or near "SELCT"'),
-        ("SELECT nope FROM cells", 'Referenced column "nope" not found in FROM clause'),
+        ("FROM '/etc/passwd'", "there is no table or view `/etc/passwd`"),
+        ("FROM query('DELETE FROM cells')", "this is not SQL: Expected a single SELECT statement"),
+        ("SELECT 1; SELECT 2", "these are 2 SQL statements"),
+        ("SELECT 1; DROP TABLE cells", "these are 2 SQL statements"),
+        ("-- nothing", "the query is empty"),
+        ("SELCT 1", "this is not SQL at `SELCT`"),
+        ("SELECT nope FROM cells", "there is no column `nope` in `cells`"),
         ("SELECT now()", "a time with a time zone can't be shown"),
-        ("FROM nope", "Table with name nope does not exist"),
+        ("FROM nope", "there is no table or view `nope`"),
         ("PIVOT cells ON hardware USING count(*)", "this PIVOT needs its columns named"),
     ],
 )
@@ -198,13 +198,16 @@ def test_sql_that_can_not_be_answered_gets_one_clear_line(tmp_path: Path, sql: s
 def test_a_wrong_column_is_answered_with_those_that_are_like_it(tmp_path: Path) -> None:
     with open_store(ramp(tmp_path).run_dir) as store, pytest.raises(ResultsError) as raised:
         store.sql("SELECT op_per_s FROM throughput")
-    assert '"ops_per_s"' in raised.value.hint
+    assert "`ops_per_s`" in raised.value.hint
 
 
 def test_python_variables_are_not_tables(tmp_path: Path) -> None:
     secret = pyarrow.table({"x": [42]})
     assert secret.num_rows == 1
-    with open_store(ramp(tmp_path).run_dir) as store, pytest.raises(ResultsError, match="name secret does not exist"):
+    with (
+        open_store(ramp(tmp_path).run_dir) as store,
+        pytest.raises(ResultsError, match="there is no table or view `secret`"),
+    ):
         store.sql("FROM secret")
 
 
