@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from benchbrief.compiler.planning.achieved_load import KEEPS_UP
 from benchbrief.compiler.planning.plan import Query
+from benchbrief.compiler.rounding import to_digits
 from benchbrief.reports.text.number_format import duration, percent
 from benchbrief.reports.view.imported_briefs import cells_of_unknown_kind, is_imported
 from benchbrief.reports.view.report_data import CellRow, Key, Results, reads_of
@@ -84,7 +85,7 @@ class Cautions:
         if is_imported(self._results):  # it was not measured as the spec's experiments say
             lasted = sorted(self._lasted[cell.cell_id] for cell in cells if cell.cell_id in self._lasted)
             if lasted and lasted[-1] > ALIKE * lasted[0]:
-                least, most = (duration(float(f"{seconds:.3g}")) for seconds in (lasted[0], lasted[-1]))
+                least, most = (duration(to_digits(seconds, 3)) for seconds in (lasted[0], lasted[-1]))
                 yield words["c_durations"].format(least=least, most=most)
             return
         named = dict.fromkeys(cell.experiment for cell in cells)

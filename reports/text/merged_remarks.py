@@ -24,12 +24,11 @@ def merged(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
 def _once_a_host(rows: Iterable[tuple[str, str, int]]) -> list[tuple[str, str, int]]:
     """Merge the remarks that other work kept a host busy into one sentence for each host, which counts the cells."""
     found: dict[Hashable, list[tuple[str, str, int]]] = {}
-    for row in rows:
+    for number, row in enumerate(rows):
         text = row[1]
-        said = isinstance(text, Text) and text.code in ("busy", "busy_meanwhile")
-        found.setdefault((row[0], text.code, text.args["host"]) if said and isinstance(text, Text) else row, []).append(
-            row
-        )
+        busy = isinstance(text, Text) and text.code in ("busy", "busy_meanwhile")
+        key = (row[0], text.code, text.args["host"]) if busy and isinstance(text, Text) else number
+        found.setdefault(key, []).append(row)
     return [
         same[0] if len(same) == 1 else (same[0][0], _busy([text for _, text, _ in same]), 1) for same in found.values()
     ]

@@ -13,6 +13,7 @@ from benchbrief.compiler.planning.plan import Cell, Plan, Workload
 from benchbrief.compiler.rounding import share_text
 from benchbrief.results.imports.import_problems import WRONG_CELL, Problem
 from benchbrief.results.imports.importer_seams import OutputImporter
+from benchbrief.results.messages.result_messages import say
 from benchbrief.runners.drivers.ycsb.ycsb_measurement import transactions
 from benchbrief.runners.measurement.measurement import Measurement
 
@@ -79,9 +80,14 @@ def _busy(
     """Yield a problem when all latencies together are longer than the time of the cell's threads.
 
     A thread, and with `io_depth` each place in its queue, has one operation after the other. An operation at each end
-    may reach out of the window. Intended latencies hold waits, which overlap.
+    may reach out of the window. Intended latencies hold waits, which overlap: at an offered load, files must tell that
+    theirs are service times.
     """
     if cell.threads is None or not files:
+        return
+    offered = cell.target is not None or cell.target_from is not None
+    kinds = {dict(each.properties).get("latency") for each in measured.values()}
+    if offered and kinds != {str(say.latency_service())}:
         return
     at_once = cell.threads * float(workload.properties.get("io_depth", 1.0))
     seconds = max(each.total.seconds for each in measured.values())

@@ -118,8 +118,9 @@ def test_status_shows_the_last_run_and_each_of_its_cells(finished_run: FinishedR
     assert done.code == 0
     head, *cells = done.out.splitlines()
     assert re.match(rf"{finished_run.bench.run_dir.name}  done +4/4 cells done, 0 failed, \d+ s$", head)
-    assert [line.split()[0] for line in cells] == ["ok"] * 4
+    cells, times = cells[:4], cells[4:]
     assert all(re.fullmatch(r"  ok +[\d,]+ ops/s  ramp/\w+/rr/threads=\d/r1", line) for line in cells), cells
+    assert [line.split()[0] for line in times] == ["time:", "loading", "measuring", "start-up", "rendering"]
 
 
 def test_status_of_a_run_by_the_start_of_its_name_and_as_json(finished_run: FinishedRun) -> None:

@@ -88,7 +88,7 @@ def test_what_go_ycsb_prints_of_its_properties_holds_no_secret(
 ) -> None:
     uri = "mongodb://{}:{}/ycsb?appName={{secret(APP_KEY)}}".format(*server)
     tool = f'go_ycsb("{built_tool("go-ycsb")}")'
-    bench.spec(MONGO.replace("[1, 2]", "[1]"), TOOL=tool, SERVER=f'uri = "{uri}"', SECONDS=1)
+    bench.spec(MONGO.replace("[1, 2]", "[1]"), TOOL=tool, SERVER=f'uri = "{uri}"  reset = drop_and_load', SECONDS=1)
     ended = bench("run", "brief.bench", "--no-report", env={"APP_KEY": secret})
     assert ended.code == 0, ended.text
     printed = [path.read_text() for path in bench.run_dir.glob("raw/**/stdout") if "mongodb.url" in path.read_text()]

@@ -100,7 +100,7 @@ def test_a_ycsb_that_loads_too_little_or_says_nothing_fails_its_cells_alone(benc
         'load*/workloadb*) set -- "$@" -p insertcount=50;;\nrun*/workloada*threads\\ 1\\ *) echo starting; exit 0;;',
     )
     text = MONGO.replace("[a]", "[a, b]") + "workload b from ycsb.b { records = 200 }\n" + AND_ROCKS
-    bench.spec(text, TOOL=f'ycsb("{tool}")', SERVER="server = embedded", SECONDS=1)
+    bench.spec(text, TOOL=f'ycsb("{tool}")', SERVER="server = embedded  reset = drop_and_load", SECONDS=1)
     run = FaultyRun(bench, bench("run", "brief.bench"))
     run.fails_only("/here/b/|/here/a/threads=1/")
     run.says_why("/here/b/", "200 records were to be loaded", "the load generator says 50", "holds 50")
