@@ -97,7 +97,8 @@ def test_a_ycsb_that_loads_too_little_or_says_nothing_fails_its_cells_alone(benc
     built_tool("mongo-stand-in")
     tool = wrapped.ycsb(
         bench.folder / "tool",
-        'load*/workloadb*) set -- "$@" -p insertcount=50;;\nrun*/workloada*threads\\ 1\\ *) echo starting; exit 0;;',
+        'load*/workloadb*) set -- "$@" -p insertcount=50 -p batchsize=1;;\n'
+        "run*/workloada*threads\\ 1\\ *) echo starting; exit 0;;",
     )
     text = MONGO.replace("[a]", "[a, b]") + "workload b from ycsb.b { records = 200 }\n" + AND_ROCKS
     bench.spec(text, TOOL=f'ycsb("{tool}")', SERVER="server = embedded  reset = drop_and_load", SECONDS=1)
