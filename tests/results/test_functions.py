@@ -106,7 +106,7 @@ def test_the_p_value_is_welchs_and_of_logarithms_for_percentiles(world: World) -
         logs = [[math.log(p99) for p99 in world.repeats(each, threads, "latency")] for each in ("old", "new")]
         assert tails[(threads,)] == pytest.approx(stats.ttest_ind(*logs, equal_var=False).pvalue)
     assert world.metric("found") == {(): sum(p < 0.05 for p in differ.values() if p is not None)}
-    assert (differ[(32,)] or 0) < 1e-4, "twice the cores"
+    assert (differ[(32,)] or 0) < 1e-5, "twice the cores"
 
 
 def test_the_scalability_law_is_fitted_to_the_means_of_the_ramp(world: World) -> None:
