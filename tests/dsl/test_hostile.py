@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 
 import pytest
 from hypothesis import example, given, settings
@@ -268,19 +269,33 @@ def test_ten_thousand_lines_take_less_than_two_seconds() -> None:
     assert len(tree.declarations) > 1000
 
 
+_OURS = """
+from benchbrief.dsl.syntax.parse import parse
+from benchbrief.dsl.syntax.source import Source
+parse(Source("t", "param p = 1"))
+"""
+_LARKS_OWN = """
+from lark import Lark
+from lark.indenter import PythonIndenter
+how = {"parser": "lalr", "postlex": PythonIndenter(), "start": "file_input"}
+Lark.open_from_package("lark", "python.lark", ["grammars"], **how).parse("p = 1\\n")
+"""
+
+
+def _in_a_new_process(program: str) -> float:
+    """The program's processor seconds, without the interpreter's start."""
+    timed = f"import time; start = time.process_time()\n{program}\nprint(time.process_time() - start)"
+    ran = subprocess.run([sys.executable, "-c", timed], capture_output=True, text=True, check=True)
+    return float(ran.stdout)
+
+
 def test_the_first_spec_is_parsed_quickly() -> None:
-    """Importing the parser and building it, in a process of its own; the best of a few, as others may be at work."""
-    program = (
-        "import time; start = time.process_time()\n"
-        "from benchbrief.dsl.syntax.parse import parse\n"
-        "from benchbrief.dsl.syntax.source import Source\n"
-        "parse(Source('t', 'param p = 1'))\n"
-        "print(time.process_time() - start)"
-    )
-    runs = [
-        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True) for _ in range(3)
-    ]
-    assert min(float(run.stdout) for run in runs) < 0.3
+    """Importing the parser and building it takes less time than Lark's own example, its grammar of Python.
+
+    They take turns, in processes of their own: a busy machine makes both slower.
+    """
+    pairs = [(_in_a_new_process(_OURS), _in_a_new_process(_LARKS_OWN)) for _ in range(5)]
+    assert median(ours / larks for ours, larks in pairs) < 0.5, pairs
 
 
 def test_parsing_works_from_several_threads_at_once() -> None:
