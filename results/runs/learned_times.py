@@ -12,12 +12,14 @@ from typing import NamedTuple
 from benchbrief.compiler.estimates.learned import Keys, Seen, rendering_key
 from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
 from benchbrief.compiler.planning.plan import Plan
+from benchbrief.dsl.bench_error import BenchError
 from benchbrief.results.runs.find_runs import list_real_runs
 from benchbrief.results.runs.times_taken import times_taken
 from benchbrief.runners.journal.run_folder import load_plan
 
 _RUNS = 20
 """So many of a folder's last runs are looked at."""
+_UNREADABLE = (BenchError, OSError, ValueError)
 _RESETS = {"snapshot": "copy"}
 """How a database with such a `reset` gets its data set back, where that has another name."""
 
@@ -25,17 +27,17 @@ _RESETS = {"snapshot": "copy"}
 def learned_times(out: Path) -> dict[str, Seen]:
     """Return what steps took, by the keys of `compiler/estimates/learned.py`: of each, in the last run that had it.
 
-    A run that can't be read counts for nothing.
+    A run that can't be read counts for nothing: `bench status` says what is wrong with it.
     """
     found: dict[str, Seen] = {}
     try:
         runs = list_real_runs(out)
-    except Exception:  # estimates must not fail for what lies in a folder
+    except _UNREADABLE:
         return found
     for run_dir in reversed(runs[-_RUNS:]):
         try:
             of_run = _of_run(run_dir)
-        except Exception:  # noqa: S112  # the same; `bench status` says what is wrong with the run
+        except _UNREADABLE:
             continue
         for key, seen in of_run.items():
             found.setdefault(key, seen)
