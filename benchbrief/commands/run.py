@@ -88,8 +88,10 @@ def _made(
     fresh: bool,
     progress: Progress,
 ) -> tuple[Path, list[str]]:
-    """The directory of a new run, and what was warned of. What was read of the spec ends here: of a fleet's it is more
-    than the run takes."""
+    """Return the directory of a new run, and the warnings given so far.
+
+    The checked spec is freed at the return: that of a large fleet takes more memory than the run.
+    """
     from benchbrief.comparing.git_files import revision_of
     from benchbrief.runners.journal.run_folder import create_run
     from benchbrief.runners.worlds.world_choice import world_for

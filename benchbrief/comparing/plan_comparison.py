@@ -181,7 +181,9 @@ def _why_again(found: PlanDiff, reuse: Reuse) -> dict[str, int]:
             continue
         experiments = [found.after.experiments[cell.experiment] for cell in block]
         if len(mine) == len(block):
-            why = "; ".join(reuse.passed_over) or "no run of the folder has good results of all that belong together"
+            why = (
+                "; ".join(reuse.passed_over) or "no earlier run has good results of every cell that is measured with it"
+            )
         elif any(experiment.search for experiment in experiments):
             why = "a search is taken with the cells at its knee, or not at all, and some of them are new or changed"
         else:

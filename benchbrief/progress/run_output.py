@@ -71,7 +71,7 @@ def ending_options(function: F) -> F:
 def run_and_tell(run_dir: Path, progress: Progress, asked: Ending, warned: Iterable[str] = ()) -> None:
     """Run a run's plan, tell how it ended, also in files for a build server, and stop with its exit code.
 
-    `warned` is what was warned of before it began, which is told again at its end.
+    `warned` holds the warnings given before the run began. The end of the run repeats them.
     """
     from benchbrief.pipeline import run_plan
     from benchbrief.results.ingest.run_evidence import read_evidence

@@ -40,7 +40,7 @@ def parameters(found: Declarations, given: Mapping[str, str], findings: Findings
 def _visit(
     name: str, values: Mapping[str, ast.Expr], ordered: dict[str, ast.Expr], circles: list[tuple[str, ...]]
 ) -> None:
-    """Append a parameter to `ordered` after all that it needs. The chain may be long, so there is no recursion."""
+    """Append a parameter to `ordered`, after the parameters that it refers to. A long chain needs no recursion."""
     trail: dict[str, Iterator[ast.Name]] = {}
     start: str | None = name
     while start is not None or trail:

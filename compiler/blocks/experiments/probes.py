@@ -36,7 +36,7 @@ _SOME_S = 1.0
 class Placed:
     """The probes of an experiment by hardware key.
 
-    `asked` are all that it names, each with its place. Hardware whose meter the profile takes away has no power
+    `asked` gives the place of each probe that it names. Hardware whose meter the profile takes away has no power
     probe.
     """
 
