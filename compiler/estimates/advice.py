@@ -6,13 +6,12 @@ considered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
 from benchbrief.compiler.estimates.estimate import estimate
-from benchbrief.compiler.extensions.engine_spec import EVERYWHERE
+from benchbrief.compiler.estimates.other_resets import USERS_OWN, WAYS, best_reset, with_reset
 from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.planning.expand import expand
 from benchbrief.compiler.planning.plan import DatabaseKey, Plan, Reset
@@ -22,17 +21,6 @@ MOST_CELLS = 5000
 _MOST = 3
 _LEAST_SHARE = 0.02
 """A change that saves a smaller share of the time is not worth a line."""
-_WAYS: Mapping[Reset, str] = {
-    "links": "the files of the loaded data are linked back, in place of a load",
-    "snapshot": "the loaded data are copied back, in place of a load",
-    "after_writes": "data are loaded only before a cell that follows one that wrote",
-    "as_needed": "data are loaded only before a cell that would notice what the cells before it changed",
-    "undo": "what cells insert is deleted, in place of a load",
-}
-"""Ways to reset that leave cells comparable, from the one that restores the most, with what they do."""
-_ALIKE = 0.05
-"""Of two ways, the one that restores more is advised when it saves less by no more than this share of the saving."""
-
 Estimate = Callable[[Plan], Plan]
 """Puts what was seen in earlier runs in the place of a plan's built-in estimates."""
 
@@ -78,34 +66,15 @@ def _resets(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[Advice]:
     """Yield the best way to reset each database whose data are reset in a way that we know."""
     for name in dict.fromkeys(matrix.database.name for matrix in matrices):
         database = next(matrix.database for matrix in matrices if matrix.database.name == name)
-        if database.reset.how in ("reuse", "command"):
+        if database.reset.how in USERS_OWN:
             continue
-        found = [
-            Advice(f"`reset = {how}`", f"database {name}", _WAYS[how], saves_s(_with_reset(matrices, name, how)))
-            for how in _ways(database)
-        ]
-        most = max((each.saves_s for each in found), default=0.0)
-        yield from [each for each in found if each.saves_s >= (1 - _ALIKE) * most][:1]
 
+        def saved(how: Reset, name: str = name) -> float:
+            return saves_s(with_reset(matrices, name, how))
 
-def _ways(database: DatabaseSpec) -> Iterator[Reset]:
-    """Yield the other ways to reset that the database can be declared with."""
-    for how in _WAYS:
-        known = how in (*EVERYWHERE, *database.engine.resets)
-        if known and how != database.reset.how and (how != "snapshot" or database.server in ("start", "none")):
-            yield how
-
-
-def _with_reset(matrices: tuple[Matrix, ...], name: str, how: Reset) -> tuple[Matrix, ...]:
-    return tuple(
-        replace(
-            matrix,
-            databases={key: each.model_copy(update={"reset": how}) for key, each in matrix.databases.items()},
-        )
-        if matrix.database.name == name
-        else matrix
-        for matrix in matrices
-    )
+        if found := best_reset(database, saved):
+            how, saved_s = found
+            yield Advice(f"`reset = {how}`", f"database {name}", WAYS[how], saved_s)
 
 
 def _orders(matrices: tuple[Matrix, ...], saves_s: _Saves) -> Iterator[Advice]:

@@ -1,0 +1,73 @@
+"""Warnings of declared resets that take longer than the measuring, where another one takes less."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
+from benchbrief.compiler.blocks.databases.kept_data_errors import CostlyReset
+from benchbrief.compiler.blocks.experiments.experiments import Matrix
+from benchbrief.compiler.estimates.other_resets import ALIKE, USERS_OWN, WAYS, best_reset, with_reset
+from benchbrief.compiler.planning.expand import expand
+from benchbrief.compiler.planning.plan import Host, Reset
+from benchbrief.compiler.problems import Findings
+
+_WORTH_S = 60.0
+"""The total time of resets that is worth a warning."""
+_MOST_CELLS = 2000
+"""A larger matrix gets no warning: an editor checks with each keystroke."""
+
+
+def warn_of_costly_resets(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], findings: Findings) -> None:
+    """Warn of each declared reset whose estimate is above the measured time. One that costs no more than the default
+    is not the cause, and gets no warning."""
+    if sum(matrix.cells for matrix in matrices) > _MOST_CELLS:
+        return
+    for database in {matrix.database.name: matrix.database for matrix in matrices}.values():
+        default = _default(database)
+        if "reset" not in database.places or database.imported or database.reset.how in (*USERS_OWN, default):
+            continue
+        found = _of_database(database.name, matrices, hosts)
+        if found.spent_s < _WORTH_S or found.spent_s <= found.measured_s:
+            continue
+
+        def saved(how: Reset, name: str = database.name, now_s: float = found.spent_s) -> float:
+            return now_s - _of_database(name, with_reset(matrices, name, how), hosts).spent_s
+
+        if saved(default) <= ALIKE * found.spent_s or (best := best_reset(database, saved)) is None:
+            continue
+        how, saved_s = best
+        findings.add(
+            CostlyReset(
+                database.places["reset"],
+                database.name,
+                found.cells,
+                found.spent_s,
+                found.measured_s,
+                how,
+                WAYS[how],
+                found.spent_s - saved_s,
+            )
+        )
+
+
+class _Resets(NamedTuple):
+    """The seconds of a database's resets and of its measuring, and how many cells reset."""
+
+    spent_s: float
+    measured_s: float
+    cells: int
+
+
+def _of_database(name: str, matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> _Resets:
+    theirs = {matrix.experiment.name for matrix in matrices if matrix.database.name == name}
+    cells = [cell for cell in expand(matrices, hosts) if cell.experiment in theirs]  # others may find their knees
+    steps = [step.seconds for cell in cells for step in cell.steps if step.reset]
+    return _Resets(sum(steps), sum(cell.measure_s for cell in cells), len(steps))
+
+
+def _default(database: DatabaseSpec) -> Reset:
+    """Return the default, as `read_reset` understands it."""
+    default = database.engine.default_reset
+    return "after_writes" if default == "as_needed" and not database.engine.updates_in_place else default
