@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from benchbrief.compiler.blocks.databases.costly_reset_warnings import warn_of_costly_resets
 from benchbrief.compiler.blocks.databases.databases import read_databases
 from benchbrief.compiler.blocks.databases.kept_data_warnings import warn_of_aged_data
 from benchbrief.compiler.blocks.databases.shared_path_warnings import warn_of_replaced_data
@@ -80,7 +79,6 @@ def resolve(
         warn_of_aged_data(matrices, hosts.hosts, findings)
         if not findings.failed:
             warn_of_replaced_data(matrices, hosts.hosts, findings)
-            warn_of_costly_resets(matrices, hosts.hosts, findings)
     return Model(
         hosts=hosts.hosts,
         hardware=world.hardware,

@@ -1,4 +1,4 @@
-"""Warnings of data that other cells change or replace, and of resets that cost much (W0210, W0211, W0213)."""
+"""Warnings of data that other cells change or replace (W0210, W0211)."""
 
 from __future__ import annotations
 
@@ -65,40 +65,3 @@ class ReplacedData(CompileProblem):
     @property
     def sharing(self) -> str:
         return ticked(self.hardware) if len(self.hardware) > 1 else f"all data sets of {ticked(self.hardware)}"
-
-
-@dataclass(frozen=True)
-class CostlyReset(CompileProblem):
-    """A declared reset that takes longer than what is measured. `better` is a reset that takes less."""
-
-    code = "W0213"
-    severity = "warning"
-    says = "resetting the data of database `{database}` would take about {time}, and all its measuring {measuring}"
-    mark = "{count}"
-    hint = (
-        "write `reset = {better}`: {why}; that takes about {less}, by the estimates of `bench plan`; or keep it where "
-        "no cell may find anything of another one, such as a warm cache"
-    )
-    database: str
-    cells: int
-    seconds: float
-    measured_s: float
-    better: str
-    why: str
-    better_s: float
-
-    @property
-    def time(self) -> str:
-        return duration(self.seconds)
-
-    @property
-    def measuring(self) -> str:
-        return duration(self.measured_s)
-
-    @property
-    def less(self) -> str:
-        return duration(self.better_s)
-
-    @property
-    def count(self) -> str:
-        return f"{self.cells:,} cells reset their data" if self.cells > 1 else "one cell resets its data"

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
-from benchbrief.compiler.blocks.databases.kept_data_errors import CostlyReset
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
+from benchbrief.compiler.estimates.estimate_errors import CostlyReset
 from benchbrief.compiler.estimates.other_resets import ALIKE, USERS_OWN, WAYS, best_reset, with_reset
+from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.planning.expand import expand
 from benchbrief.compiler.planning.plan import Host, Reset
 from benchbrief.compiler.problems import Findings
@@ -19,10 +20,11 @@ _MOST_CELLS = 2000
 """A larger matrix gets no warning: an editor checks with each keystroke."""
 
 
-def warn_of_costly_resets(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], findings: Findings) -> None:
+def warn_of_costly_resets(model: Model, findings: Findings) -> None:
     """Warn of each declared reset whose estimate is above the measured time. One that costs no more than the default
     is not the cause, and gets no warning."""
-    if sum(matrix.cells for matrix in matrices) > _MOST_CELLS:
+    matrices, hosts = model.matrices, model.hosts
+    if findings.failed or sum(matrix.cells for matrix in matrices) > _MOST_CELLS:
         return
     for database in {matrix.database.name: matrix.database for matrix in matrices}.values():
         default = _default(database)

@@ -1,0 +1,45 @@
+"""Warnings that follow from the estimated time of a plan (W0213)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchbrief.compiler.plain_amounts import duration
+from benchbrief.compiler.problems import CompileProblem
+
+
+@dataclass(frozen=True)
+class CostlyReset(CompileProblem):
+    """A declared reset that takes longer than what is measured. `better` is a reset that takes less."""
+
+    code = "W0213"
+    severity = "warning"
+    says = "resetting the data of database `{database}` would take about {time}, and all its measuring {measuring}"
+    mark = "{count}"
+    hint = (
+        "write `reset = {better}`: {why}; that takes about {less}, by the estimates of `bench plan`; or keep it where "
+        "no cell may find anything of another one, such as a warm cache"
+    )
+    database: str
+    cells: int
+    seconds: float
+    measured_s: float
+    better: str
+    why: str
+    better_s: float
+
+    @property
+    def time(self) -> str:
+        return duration(self.seconds)
+
+    @property
+    def measuring(self) -> str:
+        return duration(self.measured_s)
+
+    @property
+    def less(self) -> str:
+        return duration(self.better_s)
+
+    @property
+    def count(self) -> str:
+        return f"{self.cells:,} cells reset their data" if self.cells > 1 else "one cell resets its data"
