@@ -106,6 +106,25 @@ def paused(primary: Postgres, standby: Postgres) -> Iterator[None]:
 def silent(primary: Postgres, standby: Postgres) -> Iterator[None]:
     """Let the standby say nothing, from when it is known to have caught up: the primary knows no lag in seconds."""
     until(lambda: as_owner(primary, "SELECT replay_lag IS NULL FROM pg_stat_replication") == "t", 60)
+    with stopped_receiver(standby):
+        yield
+
+
+@contextmanager
+def silent_with_a_lag(primary: Postgres, standby: Postgres) -> Iterator[None]:
+    """Let the standby say nothing, while the primary still knows the small lag of what it replayed last."""
+
+    def lags() -> bool:
+        as_owner(primary, "SELECT txid_current()")
+        return as_owner(primary, "SELECT replay_lag < interval '0.1 s' FROM pg_stat_replication") == "t"
+
+    until(lags, 60)
+    with stopped_receiver(standby):
+        yield
+
+
+@contextmanager
+def stopped_receiver(standby: Postgres) -> Iterator[None]:
     receiver = int(as_owner(standby, "SELECT pid FROM pg_stat_wal_receiver"))
     os.kill(receiver, signal.SIGSTOP)
     try:
@@ -127,6 +146,7 @@ def test_a_standby_is_refused(make: Make, postgres_standby: Postgres) -> None:
     [
         (paused, r"is \d\.\d s \([\d,]{9,} bytes\) behind, and 0\.1 s are allowed"),
         (silent, r"is [\d,]{9,} bytes behind, for a time that the server does not know; 0\.1 s are allowed"),
+        (silent_with_a_lag, r"is [\d,]{9,} bytes behind, for a time that the server does not know; 0\.1 s are allowed"),
     ],
 )
 def test_no_cell_begins_while_a_standby_is_behind(

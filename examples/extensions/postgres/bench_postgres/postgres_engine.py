@@ -251,20 +251,26 @@ class Postgresql:
             )
 
     def _wait_for_standbys(self) -> None:
-        """Wait until the standbys have caught up. Raises RunnerError when they stay behind."""
+        """Wait until the standbys have replayed what the server has written by now. Raises RunnerError when they do
+        not.
+
+        The server's `replay_lag` proves nothing: of a standby that has fallen silent, it stays as it last was.
+        """
         most = self._database.max_lag_s
         deadline = time.monotonic() + _CATCH_UP_S + most
+        written: int | None = None
         while True:
             found = self._facts()
             behind, lag = found["behind_bytes"] or 0, found["lag_s"]
-            if behind <= 0 or (lag is not None and lag <= most):
+            written = found["wal_bytes"] if written is None else written
+            if found["wal_bytes"] - behind >= written:
                 return
             if self.stopping.is_set():
                 raise Interrupted
             if time.monotonic() > deadline:
                 about = {"database": self._database.name, "size": figure(behind, ",.0f"), "most": figure(most, "g")}
                 said = say_pg.pg_behind(**about)
-                if lag is not None:
+                if lag is not None and lag > most:
                     said = say_pg.pg_lagging(**about, lag=figure(lag, ".1f"))
                 raise RunnerError(said, say_pg.pg_hint_lagging())
             threading.Event().wait(_LOOK_EVERY_S)

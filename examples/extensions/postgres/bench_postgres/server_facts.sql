@@ -1,7 +1,7 @@
-WITH standbys AS (
-    SELECT pg_wal_lsn_diff(
-        CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, replay_lsn) AS behind,
-        extract(epoch FROM replay_lag) AS lag
+WITH wal AS (
+    SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END AS at
+), standbys AS (
+    SELECT pg_wal_lsn_diff((SELECT at FROM wal), replay_lsn) AS behind, extract(epoch FROM replay_lag) AS lag
     FROM pg_stat_replication
     WHERE replay_lsn IS NOT NULL
 )
@@ -19,6 +19,7 @@ SELECT json_build_object(
         - (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()),
     'standbys', (SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'),
     'synchronous_standbys', (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')),
+    'wal_bytes', pg_wal_lsn_diff((SELECT at FROM wal), '0/0'),
     'behind_bytes', (SELECT max(behind) FROM standbys),
     'lag_s', (SELECT max(lag) FROM standbys WHERE behind > 0 HAVING count(*) = count(lag)),
     'not_durable', (
