@@ -87,18 +87,20 @@ def sampled(
             covered = _coverage(samples, of, every_s, seconds)
             row = CoverageRow(run_id, cell_id, probe.name, host, covered.share, covered.longest_s)
             found.coverage.append(row)
+            patchy = covered.share < TOLD and _is_worth_a_note(samples, covered, every_s, seconds)
             if not samples:
                 without.append(host)
-            elif covered.share < TOLD and _is_worth_a_note(samples, covered, every_s, seconds):
+            elif patchy:
                 _tell(found.gaps, f"{PROBE}{probe.name}:{host}", _patchy(probe, host, covered))
             if probe.name == "power" and samples:
                 readings = [(part, s.value) for s, part in zip(samples, of, strict=True)]
-                joules = energy(readings, seconds)
+                # Readings stand for the time to their neighbours, so that every other one may be missing unseen.
+                joules = None if patchy else energy(readings, seconds)
                 at = samples[0].time
                 found.samples.append(SampleRow(run_id, cell_id, "energy", samples[0].node, "", at, joules, "J"))
                 units["energy"] = "J"
                 if joules is None:
-                    _tell(found.gaps, f"{PROBE}energy:{host}", why_no_energy(host, of, seconds))
+                    _tell(found.gaps, f"{PROBE}energy:{host}", why_no_energy(host, of, covered, seconds))
         found.samples += [
             SampleRow(run_id, cell_id, measure, host, "", 0.0, None, unit)
             for host in without
@@ -153,11 +155,11 @@ def _is_worth_a_note(samples: Sequence[Sample], covered: Coverage, every_s: floa
     return any(sample.seconds for sample in samples) or missed > late or covered.longest_s > late
 
 
-def why_no_energy(host: str, of: Sequence[Stretch], seconds: float) -> str:
-    """Say why `energy` gives no joules for at least one reading."""
+def why_no_energy(host: str, of: Sequence[Stretch], covered: Coverage, seconds: float) -> str:
+    """Say why there are no joules for at least one reading: too few, or too little of the window sampled."""
     if len(of) < FEWEST:
         return say.energy_readings(host=host, least=FEWEST, readings=len(of))
-    share = spanned(of, seconds)
+    share = min(covered.share, spanned(of, seconds))
     return say.energy_gaps(host=host, share=share_figure(share))
 
 

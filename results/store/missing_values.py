@@ -44,9 +44,11 @@ class MissingValues:
         for gap in self._unsized:
             if _concerns(gap, known, [read for read in reads if read.measure == gap["measure"]]):
                 return self._said(gap["reason"])
-        for gap in self._unsampled:
-            if _concerns(gap, known, [read for read in reads if read.probe == gap["probe"]]):
-                return self._said(gap["text"])
+        # What says why energy is not known says more than what its probe lacks.
+        for of in (lambda read: read.measure, lambda read: read.probe):
+            for gap in self._unsampled:
+                if _concerns(gap, known, [read for read in reads if of(read) == gap["probe"]]):
+                    return self._said(gap["text"])
         if not told and not query.absent:
             return say.no_value_of_plan()
         if query.absent:
@@ -91,7 +93,7 @@ class MissingValues:
 
     @cached_property
     def _unsampled(self) -> list[dict[str, Any]]:
-        """Return the probes that gave no samples in a cell."""
+        """Return what the probes did not give in a cell, by the probe or by what is computed of it: `energy`."""
         return self._records(
             "SELECT split_part(notes.origin, ':', 2) AS probe, text, experiment, hardware, workload, threads, target, "
             "repeat FROM notes JOIN cells USING (run_id, cell_id) WHERE notes.origin LIKE 'probe:%'"

@@ -15,7 +15,7 @@ from benchbrief.results.samples.window_stretches import Coverage, Stretch, both,
 from benchbrief.results.samples.window_stretches import energy as energy_of
 from benchbrief.results.store.store import open_store
 from benchbrief.runners.measurement.measurement import Operation, Sample
-from tests.results.making import HERE, MEASUREMENT, T0, RunMaker, a_cell, a_plan, measurement
+from tests.results.making import HERE, MEASUREMENT, T0, RunMaker, a_cell, a_plan, a_query, a_read, measurement, rows
 
 READ = Operation("read", 100, mean_s=0.001)
 
@@ -117,7 +117,65 @@ def test_a_patchy_probe_keeps_what_it_has_and_is_told_of(tmp_path: Path) -> None
 )
 def test_an_energy_that_is_not_known_has_the_reason_that_holds(times: list[float], every_s: float, why: str) -> None:
     assert energy([(time, 40.0) for time in times], every_s, 10.0) is None
-    assert why_no_energy("nvme-1", held(times, every_s, 10.0), 10.0) == f"the energy of nvme-1 is not known: {why}"
+    of, covered = held(times, every_s, 10.0), coverage(times, every_s, 10.0)
+    assert why_no_energy("nvme-1", of, covered, 10.0) == f"the energy of nvme-1 is not known: {why}"
+
+
+@pytest.mark.parametrize(
+    ("every_other", "share"),
+    [(2.5, "44 %"), (2.0, "56 %"), (1.6, "64 %"), (1.4, "73 %"), (1.0, ""), (0.4, "")],
+)
+def test_energy_is_known_where_the_coverage_says_that_the_power_was_sampled(
+    every_other: float, share: str, tmp_path: Path
+) -> None:
+    """What the readings of a slow meter stand for leaves no gap, though most of those asked for were not taken."""
+    run = a_run_with_power(tmp_path, np.arange(0.2, 10.0, every_other).tolist(), every_s=1)
+    with open_store(run.run_dir) as store:
+        (joules,) = [value for (value,) in rows(store, "SELECT value FROM samples WHERE measure = 'energy'")]
+        notes = [text for (text,) in rows(store, "SELECT text FROM notes WHERE origin = 'probe:energy:nvme-1'")]
+        assert (joules is None, notes) == (
+            (True, [f"the energy of nvme-1 is not known: its power was sampled for {share} of the measured window"])
+            if share
+            else (False, [])
+        )
+        assert share or joules == pytest.approx(400)
+
+
+@pytest.mark.parametrize(
+    ("times", "why"),
+    [
+        ((2.0, 7.0), "that takes 3 readings of power inside the measured window, and there were 2"),
+        (np.arange(0.2, 10.0, 2.5).tolist(), "its power was sampled for 44 % of the measured window"),
+    ],
+)
+def test_what_is_computed_of_an_unknown_energy_is_missing_with_its_reason(
+    times: Sequence[float], why: str, tmp_path: Path
+) -> None:
+    run = a_run_with_power(tmp_path, times, every_s=5 if len(times) < 3 else 1)
+    energy_read = a_read("sample", probe="power").model_copy(update={"measure": "energy"})
+    per_joule = a_query(
+        "SELECT hardware, any_value(t.value) * 10 / any_value(e.value) AS value FROM measure.throughput t "
+        "JOIN measure.sample e USING (hardware) WHERE e.measure = 'energy' GROUP BY ALL",
+        "hardware",
+        unit="ops/J",
+        reads=[a_read(), energy_read],
+    )
+    with open_store(run.run_dir) as store:
+        ((value, reason),) = [(row.value, row.reason) for row in store.query(per_joule)]
+    assert (value, reason) == (None, f"the energy of nvme-1 is not known: {why}")
+
+
+def a_run_with_power(tmp_path: Path, times: Sequence[float], every_s: float) -> RunMaker:
+    """Of 40 W at these seconds of a window of ten, by a meter that a command reads."""
+    cell = a_cell(probes=(Probe(name="power", every_s=every_s, hosts=("nvme-1",), origin=HERE),))
+    run = RunMaker(tmp_path / "run", a_plan([cell]))
+    attempt = run.start(cell)
+    run.collect(cell, attempt, "measure", "load-1", {"stdout": MEASUREMENT.dump_json(measurement([READ]))})
+    blocks = "".join(f"= {T0 + 100 + at:.3f} {500 + at:.2f}\n40\n.\n" for at in times)
+    files = {"stdout": f"meter command\n{blocks}".encode(), "stderr": b""}
+    run.collect(cell, attempt, "probe:power:nvme-1", "nvme-1", files)
+    run.ended(cell, attempt, "ok", ops_per_s=10.0)
+    return run
 
 
 @pytest.mark.parametrize(
