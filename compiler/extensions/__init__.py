@@ -17,7 +17,7 @@ from benchbrief.compiler.extensions.probe_spec import (
     ProbeSpec,
 )
 from benchbrief.compiler.extensions.template_spec import TemplateSpec
-from benchbrief.compiler.extensions.tool_spec import Attribute, Flags, Limit, ToolSpec, WorkloadSpec
+from benchbrief.compiler.extensions.tool_spec import Attribute, Flags, FlagType, Limit, ToolSpec, WorkloadSpec
 from benchbrief.compiler.extensions.transport_spec import TransportSpec
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Attribute",
     "EngineSpec",
     "Flag",
+    "FlagType",
     "Flags",
     "ImporterSpec",
     "Key",

@@ -104,11 +104,26 @@ class WorkloadSpec:
 
 
 @dataclass(frozen=True)
+class FlagType:
+    """What a flag takes. `minimum` and `maximum` bound an integer; a text is one of `words`, where there are any.
+
+    `unit` is in what an integer counts ("us", "ms", "s" or "MiB"), "" for anything but time.
+    """
+
+    kind: Literal["bool", "integer", "number", "text"]
+    minimum: int | None = None
+    maximum: int | None = None
+    unit: str = ""
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Flags:
     """Options of a database that the tool takes unchanged: `options { block_size = 4 KiB }`.
 
     `of` is the program, and `versions` those whose flags are `known`. The tool sets the `reserved` ones itself; the
-    value is the place of each in a spec, "" for none. The `renamed` ones have another name in the language.
+    value is the place of each in a spec, "" for none. The `renamed` ones have another name in the language. Values of
+    those with one of the `types` are checked.
     """
 
     of: str
@@ -116,6 +131,7 @@ class Flags:
     known: frozenset[str]
     reserved: Mapping[str, str] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
+    types: Mapping[str, FlagType] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -44,11 +44,11 @@ class MissingValues:
         for gap in self._unsized:
             if _concerns(gap, known, [read for read in reads if read.measure == gap["measure"]]):
                 return self._said(gap["reason"])
-        # What says why energy is not known says more than what its probe lacks.
-        for of in (lambda read: read.measure, lambda read: read.probe):
-            for gap in self._unsampled:
-                if _concerns(gap, known, [read for read in reads if of(read) == gap["probe"]]):
-                    return self._said(gap["text"])
+        # Why energy is not known says more than what its probe lacks.
+        measures = {read.measure for read in reads}
+        for gap in sorted(self._unsampled, key=lambda gap: gap["probe"] not in measures):
+            if _concerns(gap, known, [read for read in reads if gap["probe"] in (read.measure, read.probe)]):
+                return self._said(gap["text"])
         if not told and not query.absent:
             return say.no_value_of_plan()
         if query.absent:

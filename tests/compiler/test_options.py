@@ -11,7 +11,8 @@ import pytest
 
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.planning.plan import DatabaseKey
-from benchbrief.runners.drivers.db_bench.db_bench_flags import KNOWN
+from benchbrief.runners.drivers.db_bench.db_bench import _options as flags_of
+from benchbrief.runners.drivers.db_bench.db_bench_flags import KNOWN, TYPES
 
 SPEC = """
 hardware box {{
@@ -60,6 +61,72 @@ def test_every_flag_of_the_installed_db_bench_is_known() -> None:
     flags = set(re.findall(r"^    -(\w+) ", own, re.MULTILINE))
     assert len(flags) > 100
     assert flags - KNOWN == set()
+
+
+@pytest.mark.skipif(shutil.which("db_bench") is None, reason="needs db_bench of the system")
+def test_what_a_flag_of_the_installed_db_bench_takes_is_known() -> None:
+    told = subprocess.run(["db_bench", "--help"], check=False, capture_output=True, text=True).stdout
+    own = re.sub(r"\s+", " ", re.split(r"Flags from ", told.partition("db_bench_tool.cc:")[2])[0])
+    types = dict(re.findall(r" -(\w+) \((?:(?! type: ).)*\) type: (\w+) default:", own))
+    assert len(types) > 100
+    kinds = {"bool": "bool", "double": "number", "string": "text"}
+    for name, kind in types.items():
+        if name in TYPES:  # one that another version has with another type is in none
+            assert TYPES[name].kind == kinds.get(kind, "integer"), name
+
+
+JUDGED = {
+    "level0_file_num_compaction_trigger": ("2", '"2"', '"0x10"', "1.5", '"1.5"', '"1e3"', "3 GiB", '"4 "'),
+    "use_fsync": ("true", "1", '"YES"', "3", '"maybe"'),
+    "rate_limiter_bytes_per_sec": ("0", "20 MB/s", "-1"),
+    "readahead_size": ("1 MiB", "4 GiB"),
+    "memtable_bloom_size_ratio": ("0.5", "50 %", '"1e-3"', '".5"', '"a lot"'),
+    "cache_numshardbits": ("19", "-1", "20"),
+    "readwritepercent": ("50", "0", "50 %"),
+    "wal_compression": ('"none"', '"zsdt"'),
+}
+
+
+@pytest.mark.skipif(shutil.which("db_bench") is None, reason="needs db_bench of the system")
+@pytest.mark.parametrize(("flag", "value"), [(flag, value) for flag, values in JUDGED.items() for value in values])
+def test_a_flag_s_value_is_refused_just_where_db_bench_refuses_it(flag: str, value: str, tmp_path: Path) -> None:
+    path = write(tmp_path)
+    path.write_text(path.read_text().replace('compression = "none"', f"{flag} = {value}"))
+    codes = [each.code for each in check(path).diagnostics]
+    with_any = tmp_path / "any.bench"  # a flag that is unknown takes anything
+    with_any.write_text(path.read_text().replace(flag, "no_such_flag_of_it"))
+    plan = check(with_any).plan
+    assert plan is not None
+    passed = flags_of(plan.databases[DatabaseKey("rocks@small")].options)["no_such_flag_of_it"]
+    told = subprocess.run(
+        ["db_bench", f"--{flag}={passed}", "--benchmarks=stats", "--num=1", f"--db={tmp_path / 'db'}"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert codes == (["E0575"] if told.returncode else []), told.stderr[:200]
+
+
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [
+        ("slow_usecs = 1 s", "`1000000`"),
+        ("wal_size_limit_MB = 1 GiB", "`1024`"),
+        ("fifo_compaction_ttl = 1 MiB", "a number without a unit, in what the flag counts"),
+        ("num_levels = 7 s", "a number without a unit, in what the flag counts"),
+        ("max_background_jobs = true", "a number"),
+        ("fifo_compaction_ttl = 1 h", ""),
+        ("ttl_seconds = 90 min", ""),
+        ("disable_seek_compaction = true", ""),
+        ("target_file_size_base = 64 MiB", ""),
+    ],
+)
+def test_a_time_or_size_that_a_flag_counts_otherwise_is_refused(written: str, instead: str, tmp_path: Path) -> None:
+    path = write(tmp_path)
+    path.write_text(path.read_text().replace('compression = "none"', written))
+    found = [(each.code, each.help) for each in check(path).diagnostics]
+    assert found == ([("E0575", f"write {instead}")] if instead else [])
 
 
 def test_a_flag_that_begins_like_an_option_of_ours_is_passed_on(tmp_path: Path) -> None:

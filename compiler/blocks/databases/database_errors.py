@@ -171,6 +171,22 @@ class UnknownFlag(CompileProblem):
 
 
 @dataclass(frozen=True)
+class BadFlagValue(CompileProblem):
+    """A value that the tool refuses for its flag, or takes for another one. `write` is what to write instead."""
+
+    code = "E0575"
+    says = "the flag `{flag}` of {tool} takes {wanted}, not {found}"
+    mark = "{effect}"
+    hint = "write {write}"
+    flag: str
+    tool: str
+    wanted: str
+    found: str
+    effect: str
+    write: str
+
+
+@dataclass(frozen=True)
 class TopologyMismatch(CompileProblem):
     """A started server whose hosts don't make up its topology. `problem` says what fits."""
 

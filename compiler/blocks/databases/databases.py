@@ -211,7 +211,8 @@ def _filled_options(spec: DatabaseSpec, unit: HardwareUnit, reader: Reader) -> d
                 continue  # reported for other hardware already
             reader.findings.add(database_errors.UnknownHole(hole.expr.span, unit.hardware.key, hole.expr.text, known))
         else:
-            option = reads.value(key, reader.value(key, unit.said[hole.expr.text], shape), reader)
+            fact = unit.said[hole.expr.text]
+            option = reads.value(key, reader.value(key, fact, shape), reader, fact.span)
             if option is not None:
                 options[reads.word(key)] = option
     return options

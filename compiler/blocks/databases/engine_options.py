@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from benchbrief.compiler.blocks.databases import database_errors
 from benchbrief.compiler.blocks.databases.database_schema import options_schema
+from benchbrief.compiler.blocks.databases.flag_values import bad_value
 from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.block_values import Constant, Value
 from benchbrief.compiler.blocks.values.shapes import Fact, Key, Number, Shape
@@ -38,10 +39,11 @@ class EngineOptions:
             return {}
         known = entry if self.flags else self._by_our_names(entry, reader)
         found = reader.block(known, options_schema(self.engine, flags=self.flags is not None)).found
+        places = {key: attribute.values[0].span for key, attribute in known.attributes.items() if attribute.values}
         return {
             self.word(key): option
             for key, value in found.items()
-            if (option := self.value(key, value, reader)) is not None
+            if (option := self.value(key, value, reader, places.get(key))) is not None
         }
 
     def check(self, entry: Entry, reader: Reader) -> Entry:
@@ -73,9 +75,14 @@ class EngineOptions:
         option = self.engine.options.get(key)
         return option.key.shape if option else Fact() if self.flags else None
 
-    def value(self, key: str, value: Value | None, reader: Reader) -> plan.Option | None:
-        """Return an option's value in the engine's terms; None after a mistake."""
+    def value(self, key: str, value: Value | None, reader: Reader, place: Span | None) -> plan.Option | None:
+        """Return an option's value in the engine's terms; None after a mistake. `place` is where it is written."""
         option = self.engine.options.get(key) or _PASSED_ON
+        if option is _PASSED_ON and self.flags and key in self.flags.types and place:
+            problem = bad_value(place, key, value, self.flags.types[key], self.flags.of)
+            if problem is not None:
+                reader.findings.add(problem)
+                return None
         if isinstance(value, tuple):
             return (
                 _word_or_number(key, option, value[0], reader)

@@ -1,9 +1,9 @@
 """db_bench: RocksDB's own benchmarks, and what it can do."""
 
 from benchbrief.compiler.extensions import Attribute, Flags, Key, Number, ToolSpec, WorkloadSpec
-from benchbrief.runners.drivers.db_bench.db_bench_flags import KNOWN, OURS, RESERVED
+from benchbrief.runners.drivers.db_bench.db_bench_flags import KNOWN, OURS, RESERVED, TYPES
 
-_BYTES = Number("B", "400 B", integer=True, minimum=1.0)
+_BYTES = Number("B", "400 B", integer=True, minimum=1.0, maximum=2.0**31 - 1)
 
 SPEC = ToolSpec(
     api=1,
@@ -185,7 +185,7 @@ SPEC = ToolSpec(
             briefly="read {value}",
         ),
         "write_rate": Attribute(
-            Key(Number("B/s", "20 MB/s", above=True), "A limit for the writing thread."),
+            Key(Number("B/s", "20 MB/s", integer=True, minimum=1.0), "A limit for the writing thread."),
             needs="write",
             briefly="writes limited to {value}",
         ),
@@ -197,7 +197,7 @@ SPEC = ToolSpec(
             needs="seek",
         ),
     },
-    flags=Flags("db_bench", "RocksDB 6.11 to 10.4", known=KNOWN, reserved=RESERVED, renamed=OURS),
+    flags=Flags("db_bench", "RocksDB 6.11 to 10.4", known=KNOWN, reserved=RESERVED, renamed=OURS, types=TYPES),
     record=("key_size", "value_size"),
     # It has one histogram for the whole run, and intervals of counts alone: it has no phases.
     mergeable=True,

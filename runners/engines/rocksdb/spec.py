@@ -1,8 +1,12 @@
 """RocksDB: a library in its load generator's process."""
 
+from dataclasses import replace
+
 from benchbrief.compiler.extensions import EngineSpec, Flag, Key, Number, Option, Text, Word
 
 BYTES = Number("B", "400 B", integer=True, minimum=1.0)
+
+_BLOCK = replace(BYTES, maximum=2.0**31 - 1)
 
 SPEC = EngineSpec(
     api=1,
@@ -33,7 +37,7 @@ SPEC = EngineSpec(
             )
         ),
         "cache": Option(Key(BYTES, "The block cache.", example="cache = 8 GiB"), shapes_data=False),
-        "block_size": Option(Key(BYTES, "The size of a block.", example="block_size = 4 KiB")),
+        "block_size": Option(Key(_BLOCK, "The size of a block.", example="block_size = 4 KiB")),
         "write_buffer": Option(Key(BYTES, "The size of a memtable.", example="write_buffer = 64 MiB")),
         "bloom_bits": Option(
             Key(Number("", "10", plain=True, integer=True, maximum=64.0), "Bits for each key in the Bloom filter.")
