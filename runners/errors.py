@@ -20,6 +20,8 @@ class RunnerError(BenchError):
     """Whether the lane's server, or the way to it, is not to be relied on any more."""
     is_worth_another_attempt = False
     """Whether another attempt at the cell may succeed, when the plan is not the cause."""
+    is_tried_once_more = False
+    """Whether the cell gets one more attempt than its experiment's `retries` when this happens to it."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         # The message may quote part of a secret that a library, a tool or a server printed.
@@ -85,6 +87,13 @@ class BadOutput(RunnerError):
 
     code = "bad_output"
     is_worth_another_attempt = True
+
+
+class BeganLate(BadOutput):
+    """A tool's first operation came so late that too little of the measured time was left."""
+
+    code = "began_late"
+    is_tried_once_more = True
 
 
 class OptionRefused(BadOutput):

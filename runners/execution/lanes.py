@@ -151,7 +151,7 @@ class Lane:
 
     def _try(self, what: _Later, left: Left | None = None) -> None:
         """Attempt a cell until an attempt is good, is the last one, or needs hosts that have to come back first."""
-        run, known, attempt, before = self._run, what.cell, what.attempt, what.before
+        run, known, attempt, last, before = self._run, what.cell, what.attempt, what.last, what.before
         if left is None and (untried := run.why_not_tried(known)):
             run.begin(known)
             run.journal.write(_started(known, attempt))
@@ -171,7 +171,9 @@ class Lane:
             if problem is None:
                 return
             self._take_note(known, problem)
-            again = attempt < what.last and self._may_go_well(known, problem) and not run.ending.is_set()
+            if problem.is_tried_once_more and last == what.last:
+                last += 1
+            again = attempt < last and self._may_go_well(known, problem) and not run.ending.is_set()
             self._failed(known, attempt, problem, again=again)
             if not again:
                 return
@@ -179,7 +181,7 @@ class Lane:
             attempt += 1
             if self._lost.of(known):
                 if not self._is_waited_for(known):
-                    self._later.append(_Later(known, attempt, what.last, before))
+                    self._later.append(_Later(known, attempt, last, before))
                     return
                 if self._lost.wait([known]) is None:
                     return

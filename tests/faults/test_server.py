@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 
 import pytest
@@ -38,6 +39,52 @@ def test_an_attached_server_that_dies_fails_its_cells_and_no_others(bench: Bench
     faulty = FaultyRun(bench, ended)
     faulty.fails_only("^documents/.*threads=2/")
     faulty.says_why("^documents/.*threads=2/", "the server of database mongo can't be reached", "is it running")
+
+
+LATE_ONCE = """\
+#!/bin/sh
+# Runs YCSB. The first measured run finds a server that says nothing, up to the seventh second of its threads.
+case "$*" in
+run\\ *) [ -e @FOLDER@/late-once ] || held=1 ;;
+esac
+[ -n "$held" ] || exec @YCSB@/bin/ycsb.sh "$@"
+: >@FOLDER@/late-once
+mkfifo @FOLDER@/errors
+kill -STOP @SERVER@
+@YCSB@/bin/ycsb.sh "$@" 2>@FOLDER@/errors &
+while IFS= read -r line; do
+  echo "$line" >&2
+  case $line in *" "[6-9]" sec: 0 operations"*) kill -CONT @SERVER@ ;; esac
+done <@FOLDER@/errors
+kill -CONT @SERVER@
+wait $!
+"""
+
+
+def test_a_cell_whose_client_begins_late_is_measured_once_more(bench: Bench) -> None:
+    real = built_tool("ycsb")
+    slow = bench.folder / "slow"
+    (slow / "bin").mkdir(parents=True)
+    for part in ("lib", "mongodb-binding", "workloads"):
+        (slow / part).symlink_to(real / part)
+    with mortal_stand_in(tools_dir()) as (host, port, server):
+        program = slow / "bin/ycsb.sh"
+        text = LATE_ONCE.replace("@FOLDER@", str(slow)).replace("@YCSB@", str(real))
+        program.write_text(text.replace("@SERVER@", str(server.pid)))
+        program.chmod(0o755)
+        spec = MONGO.replace("[1, 2]", "[1]")
+        bench.spec(spec, TOOL=f'ycsb("{slow}")', SERVER=f'uri = "mongodb://{host}:{port}/ycsb"', SECONDS=2)
+        ended = bench("run", "brief.bench")
+    assert ended.code == 0, ended.text
+    late, good = bench.journal("cell_ended")
+    assert (late["status"], late["attempt"], late["retried"]) == ("failed", 1, True)
+    assert re.fullmatch(
+        r"YCSB measured \d\.\d s of 2 s: its first operation came [6-9]\.\d s after its threads' start \(.*\)",
+        late["reason"],
+    ), late["reason"]
+    assert (good["status"], good["attempt"]) == ("ok", 2)
+    (told,) = [each for each in bench.journal("remark") if "its first operation came" in str(each["text"])]
+    assert told["severity"] == "warning"
 
 
 def test_an_embedded_server_that_dies_is_started_again_for_the_next_cell(bench: Bench) -> None:

@@ -19,7 +19,7 @@ from benchbrief.runners.drivers.output_evidence import bad, best_line, lines, re
 from benchbrief.runners.drivers.ycsb import ycsb_log_invariants
 from benchbrief.runners.drivers.ycsb import ycsb_output as text
 from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
-from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.errors import BadOutput, BeganLate
 from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.jobs.tasks import JobOutput
 from benchbrief.runners.measurement import histogram as h
@@ -145,7 +145,7 @@ def _refuse(cell: Cell, output: JobOutput, found: text.Text, measured: float, fi
         end, said = figure(found.runtime_s, ".1f"), best_line(output)
         early = say.ycsb_ended_early(seconds=seconds, wanted=wanted, end=end, said=said)
         raise bad(output, early, say.hint_operations())
-    raise BadOutput(
+    raise BeganLate(
         say.ycsb_began_late(seconds=seconds, wanted=wanted, first=figure(first_s, ".1f")),
         say.hint_busy(),
     )
