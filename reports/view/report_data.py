@@ -37,6 +37,22 @@ class Store(Protocol):
     def sql(self, text: str) -> Table: ...
 
 
+class _Remembering:
+    """A store that is asked the same only once: a brief's notices, footnotes and disclosure tell of the same things."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._told: dict[str, Table] = {}
+
+    def query(self, query: Query) -> Sequence[Sequence[Any]]:
+        return self._store.query(query)
+
+    def sql(self, text: str) -> Table:
+        if text not in self._told:
+            self._told[text] = self._store.sql(text)
+        return self._told[text]
+
+
 _PLACE = ("experiment", "hardware", "workload")
 _POINT = (*_PLACE, "threads", "target", "repeat")
 
@@ -83,8 +99,8 @@ class Results:
 
     def __init__(self, plan: Plan, store: Store, words: Words) -> None:
         self.plan = plan
-        self.store = store
-        self.words = words.with_sentences(read_sentences(store.sql("SELECT text, message FROM sentences").rows))
+        self.store: Store = _Remembering(store)
+        self.words = words.with_sentences(read_sentences(self.store.sql("SELECT text, message FROM sentences").rows))
         self._read: dict[str, dict[tuple[Key, ...], float | None]] = {}
         self._reasons: dict[str, dict[tuple[Key, ...], str]] = {}
         self._behind: dict[str, list[tuple[CellRow, dict[str, Key]]]] = {}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from markupsafe import Markup
@@ -14,7 +17,7 @@ from benchbrief.reports.charts.signed_quantities import may_be_negative
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.text.html_markup import ticked, traced
 from benchbrief.reports.view.build_view import build
-from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.view.report_data import Results, Store, Table
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
 from benchbrief.runners.messages.run_messages import say
@@ -122,6 +125,29 @@ def test_what_was_never_planned_somewhere_is_told_so() -> None:
     query = w.throughput("hardware", "threads", workload="a")
     assert results.why_missing(query, hardware="ram", threads=4.0) == "not planned there"
     assert results.why_missing(query, hardware="disk", threads=4.0) == "not given by the measurement"
+
+
+class Counted:
+    """A real store that counts what it is asked."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.asked: Counter[str] = Counter()
+
+    def query(self, query: p.Query) -> Sequence[Sequence[Any]]:
+        return self._store.query(query)
+
+    def sql(self, text: str) -> Table:
+        self.asked[text] += 1
+        return self._store.sql(text)
+
+
+def test_notices_footnotes_and_the_disclosure_of_a_brief_ask_the_store_for_the_same_only_once() -> None:
+    world, report = w.World({"disk": "Disk"}, {"a": "A"}), w.report("R", p.DisclosureElement())
+    store = Counted(world.store())
+    build(world.plan(report), store, report, CATALOGUES["en"])
+    assert len(store.asked) > 30
+    assert {text: times for text, times in store.asked.items() if times > 1} == {}
 
 
 def test_words_in_backticks_become_code_and_nothing_else_becomes_markup() -> None:

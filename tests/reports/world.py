@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,18 +32,36 @@ STAND_IN = (
 
 def make_store(rows: Iterable[tuple[Any, ...]]) -> Store:
     """The store's read side over rows of the schema's named tuples."""
-    connection = duckdb.connect(":memory:")
     found: list[Any] = list(rows)
     found += Sentences(found).rows(RUN)
+    connection = duckdb.connect(":memory:")
+    connection.execute(_tables())
+    own: dict[type, list[Any]] = {}
+    for row in found:
+        own.setdefault(type(row), []).append(row)
     for name, row_type in s.TABLES.items():
-        columns = arrow_schema(row_type)
-        own = [row for row in found if type(row) is row_type]
-        arrays = [pa.array([row[i] for row in own], type=f.type) for i, f in enumerate(columns)]
-        connection.register("incoming", pa.Table.from_arrays(arrays, schema=columns))
-        connection.execute(f"CREATE TABLE {name} AS FROM incoming")
-        connection.unregister("incoming")
-    connection.execute(VIEWS)
+        if row_type in own:
+            columns = _columns(row_type)
+            arrays = [pa.array([row[i] for row in own[row_type]], type=f.type) for i, f in enumerate(columns)]
+            connection.register("incoming", pa.Table.from_arrays(arrays, schema=columns))
+            connection.execute(f"INSERT INTO {name} FROM incoming")
+            connection.unregister("incoming")
     return Store(connection, Path("unused"))
+
+
+_columns = cache(arrow_schema)
+
+
+@cache
+def _tables() -> str:
+    """The SQL that makes the empty tables and their views."""
+    with duckdb.connect(":memory:") as connection:
+        for name, row_type in s.TABLES.items():
+            connection.register("incoming", _columns(row_type).empty_table())
+            connection.execute(f"CREATE TABLE {name} AS FROM incoming")
+            connection.unregister("incoming")
+        made = connection.execute("SELECT sql FROM duckdb_tables()").fetchall()
+    return "\n".join([*(sql for (sql,) in made), VIEWS])
 
 
 # --- queries, as the compiler would write them -------------------------------------------------------------------
