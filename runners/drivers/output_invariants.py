@@ -25,6 +25,10 @@ _NUMBER = re.compile(r"[+-]?(\d{1,400})(?:\.(\d{1,400}))?(?:[eE]([+-]?\d{1,3}))?
 QUANTISED = 0.002
 """HdrHistogram's values have three digits. A printed value is off by at most this share."""
 
+_SLOWER, _BETWEEN_S = 2.0, 0.02
+"""How much slower than its two halves an operation may be: a thread waits for a processor between them, of which few
+serve many threads."""
+
 
 @dataclass(frozen=True)
 class Invariant(Generic[T]):
@@ -171,6 +175,51 @@ def ends_in_buckets(
         if value is not None and not bucket.lo - unit <= value <= bucket.hi + unit:
             held = f"{seconds(bucket.lo)} to {seconds(bucket.hi)}"
             yield f"{name} has a {what} of {seconds(value)}, and the bucket at that end is from {held}"
+
+
+def spread_in_buckets(name: str, histogram: Histogram, mean: float, deviation: float, unit: float) -> Iterator[str]:
+    """The standard deviation is possible for latencies in these buckets with this mean."""
+    if not histogram.count:
+        return
+    least = most = 0.0
+    for bucket in histogram.buckets:
+        near = max(bucket.lo - mean, mean - bucket.hi, 0.0)
+        far = max(abs(bucket.lo - mean), abs(bucket.hi - mean))
+        least, most = least + bucket.count * near**2, most + bucket.count * far**2
+    least, most = math.sqrt(least / histogram.count), math.sqrt(most / histogram.count)
+    if not least * (1 - QUANTISED) - unit <= deviation <= most * (1 + QUANTISED) + unit:
+        bounds = f"{seconds(least)} to {seconds(most)}"
+        yield f"{name} has a standard deviation of {seconds(deviation)}, and its buckets allow {bounds}"
+
+
+def of_two_halves(whole: Latencies, first: Latencies, second: Latencies) -> Iterator[str]:
+    """An operation that does a first one and then a second is never faster than both, and hardly slower.
+
+    What it does between them is not timed by either: making values, and waiting for a processor. When nothing else
+    does the second operation, each of the wholes holds one of these.
+    """
+    low = (first.low or 0.0) + (second.low or 0.0)
+    unit = whole.unit + first.unit + second.unit + low * QUANTISED
+    if whole.low is not None and whole.low < low - unit:
+        halves = f"the minima of {first.name} and {second.name} add up to {seconds(low)}"
+        yield f"{whole.name} has a minimum of {seconds(whole.low)}, and {halves}"
+    for what, value, one, two, beside in (
+        ("mean", whole.mean, first.mean, second.mean, _BETWEEN_S / 10),
+        ("maximum", whole.high, first.high, second.high, _BETWEEN_S),
+    ):
+        if value is not None and one is not None and two is not None and value > _SLOWER * (one + two) + beside:
+            halves = f"those of {first.name} and {second.name} add up to {seconds(one + two)}"
+            yield f"{whole.name} has a {what} of {seconds(value)}, and {halves}"
+    if second.count != whole.count:
+        return
+    at = dict(whole.percentiles)
+    for what, value, half in (
+        ("mean", whole.mean, second.mean),
+        ("maximum", whole.high, second.high),
+        *((f"p{number(percent)}", at.get(percent), value) for percent, value in second.percentiles),
+    ):
+        if value is not None and half is not None and value < half * (1 - QUANTISED) - unit - whole.above - whole.below:
+            yield f"{whole.name} has a {what} of {seconds(value)}, and {second.name} one of {seconds(half)}"
 
 
 def within_run(of: Latencies, run_s: float, off: float) -> Iterator[str]:

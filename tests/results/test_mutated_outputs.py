@@ -7,22 +7,25 @@ slipped decimal point, two runs in one file, logs that are cut or of another tim
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from benchbrief.results.imports.imported_files import OutputProblem
 from benchbrief.results.imports.read_imported import read_output
+from benchbrief.runners.measurement.histogram import percentile
 from benchbrief.runners.measurement.measurement import Measurement
 from tests.support.tools import REPOSITORY
 
 OUTPUTS = REPOSITORY / "tests" / "runners" / "drivers" / "outputs"
 MUTATIONS = 150
-"""Of each of the recordings: 900 in all."""
+"""Of each of the recordings: 1,650 in all, and as many more that are read."""
 ROUNDING = 0.02
 """A number that is changed by less is no other fact: a mean has no more digits that anything repeats."""
 
@@ -38,10 +41,11 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE]-?\d+)?(?![\w.])")
 def _ycsb_facts(lines: list[str]) -> Facts:
     found: Facts = {}
     for line in lines:
-        if match := re.match(r"\[(OVERALL|(?:Intended-)?(?:READ|UPDATE)[^\]]*)\], (.*), (\S+)$", line):
+        if match := re.match(r"\[(OVERALL|(?:Hdr|Bucket|Intended-)?(?:READ|UPDATE)[^\]]*)\], (.*), (\S+)$", line):
             key = (match[1], match[2])
             found[key] = f"{found[key]} {match[3]}" if key in found else match[3]
-    return found
+    # A bucket with nothing in it says nothing.
+    return {key: value for key, value in found.items() if not (re.fullmatch(r">?\d+", key[1]) and value == "0")}
 
 
 def _go_ycsb_facts(lines: list[str]) -> Facts:
@@ -82,6 +86,26 @@ def _db_bench_facts(lines: list[str]) -> Facts:
     return {key: re.sub(r"StdDev: \S+", "", value) for key, value in found.items()}
 
 
+def _fio_facts(lines: list[str]) -> Facts:
+    """Numbers of the jobs that are read: all the rest is fio's own summary of them."""
+    try:
+        jobs = json.loads("\n".join(lines))["jobs"]
+    except (ValueError, KeyError, TypeError):
+        return {("not whole",): "\n".join(lines)}
+    found: Facts = {}
+    for number, job in enumerate(jobs):
+        found |= {(str(number), key): str(job.get(key)) for key in ("usr_cpu", "sys_cpu", "error", "total_err")}
+        for way in ("read", "write"):
+            for key, value in job.get(way, {}).items():
+                if key in ("io_bytes", "bw_bytes", "iops", "runtime", "total_ios", "short_ios"):
+                    found[str(number), way, key] = str(value)
+                elif key in ("slat_ns", "clat_ns"):
+                    told = {name: each for name, each in value.items() if name not in ("stddev", "percentile", "bins")}
+                    told |= value.get("bins", {})
+                    found |= {(str(number), way, key, name): str(each) for name, each in told.items()}
+    return found
+
+
 def _log_facts(lines: list[str]) -> Facts:
     """Intervals without an operation say nothing, but that time went by."""
     found: Facts = {}
@@ -118,11 +142,11 @@ def _other_value(before: str, after: str) -> bool:
     return any(abs(a - b) > ROUNDING * max(a, b) and abs(a - b) > 1 for a, b in pairs)
 
 
-def _repeated(of: Facts, after: Facts) -> Facts:
+def _repeated(of: Facts, after: Facts, unrepeated: re.Pattern[str]) -> Facts:
     """Without what can't be seen. Where TOTAL is lost, the rows of operations are added up, and nothing is lost."""
     total = any(key[1] == "TOTAL" for key in after)
     kept = {key: value for key, value in of.items() if total or key[1] != "TOTAL"}
-    return {key: value for key, value in kept.items() if not UNREPEATED.fullmatch(" ".join(key[1:]))}
+    return {key: value for key, value in kept.items() if not unrepeated.fullmatch(" ".join(key[1:]))}
 
 
 # --- changes -----------------------------------------------------------------------------------------------------
@@ -260,6 +284,15 @@ UNREPEATED = re.compile(
 )
 """What of go-ycsb's output nothing else in it tells: a change of these alone can't be seen."""
 
+WITHIN_BUCKETS = re.compile(
+    r".*(?:Min|Average|Max)Latency\(us\)"  # the buckets allow others, by a millisecond and more
+    r"|(?:Hdr|Bucket)?(?:READ|UPDATE) [>\d.]+"  # of two neighbours, which has the one and which the other
+    r"|Bucket.*"  # the other histogram is read
+    r"|\d (?:read|write) (?:clat_ns \d+|slat_ns (?:min|max))|\d (?:usr|sys)_cpu"
+)
+"""What else in an output may be another number within the bounds that its buckets and its other numbers set."""
+
+FORMS = REPOSITORY / "tests" / "results" / "outputs"
 RECORDINGS = [
     ("ycsb", "ycsb/read-modify-write", "f", _ycsb_facts),
     ("ycsb", "ycsb/offered-load", "f", _ycsb_facts),
@@ -268,12 +301,31 @@ RECORDINGS = [
     ("db_bench", "db_bench/readrandom-6", "readrandom", _db_bench_facts),
     ("db_bench", "db_bench/readrandomwriterandom", "readrandomwriterandom", _db_bench_facts),
 ]
+BUCKETED = [
+    ("ycsb", "ycsb-0.1.4-with-status.txt", "a", _ycsb_facts),
+    ("ycsb", "ycsb-0.17-printed-histogram.txt", "a", _ycsb_facts),
+    ("ycsb", "ycsb-0.17-two-histograms.txt", "a", _ycsb_facts),
+    ("fio", "fio/mix", "randrw", _fio_facts),
+    ("fio", "fio/offered", "randread", _fio_facts),
+]
+"""Outputs with printed buckets, and with no log beside them."""
 
 
 def recorded(name: str) -> dict[str, list[str]]:
+    if name.endswith(".txt"):
+        return {"stdout": (FORMS / name).read_text().splitlines()}
     folder = OUTPUTS / name
+    if name.startswith("fio/"):
+        return {"stdout": (folder / "fio.json").read_text().splitlines()}
     names = [path for path in sorted(folder.glob("*.hdr")) if "CLEANUP" not in path.name]
     return {path.name: path.read_text().splitlines() for path in (folder / "stdout", *names)}
+
+
+def mutated(name: str, whole: dict[str, list[str]]) -> Iterator[tuple[int, str, dict[str, list[str]]]]:
+    for seed in range(MUTATIONS):
+        chance = random.Random(f"{name} {seed}")  # noqa: S311  # the same changes in each run
+        files = {each: list(lines) for each, lines in whole.items()}
+        yield seed, chance.choice(MUTATE)(chance, files), files
 
 
 def read(kind: str, files: dict[str, list[str]], benchmark: str, folder: Path) -> Measurement | str:
@@ -288,7 +340,10 @@ def read(kind: str, files: dict[str, list[str]], benchmark: str, folder: Path) -
         return str(problem)
 
 
-@pytest.mark.parametrize(("kind", "name", "benchmark", "of"), RECORDINGS, ids=[each[1] for each in RECORDINGS])
+EVERY = [*RECORDINGS, *BUCKETED]
+
+
+@pytest.mark.parametrize(("kind", "name", "benchmark", "of"), EVERY, ids=[each[1] for each in EVERY])
 def test_each_change_of_a_fact_is_refused_or_told(
     kind: str, name: str, benchmark: str, of: Callable[[list[str]], Facts], tmp_path: Path
 ) -> None:
@@ -297,12 +352,10 @@ def test_each_change_of_a_fact_is_refused_or_told(
     assert isinstance(good, Measurement), good
     before = facts(whole, of)
     changed, unseen = 0, []
-    for seed in range(MUTATIONS):
-        chance = random.Random(f"{name} {seed}")  # noqa: S311  # the same changes in each run
-        files = {each: list(lines) for each, lines in whole.items()}
-        what = chance.choice(MUTATE)(chance, files)
+    unrepeated = WITHIN_BUCKETS if (kind, name, benchmark, of) in BUCKETED else UNREPEATED
+    for seed, what, files in mutated(name, whole):
         after = facts(files, of)
-        if not other(*(_repeated(each, after) for each in (before, after))):
+        if not other(*(_repeated(each, after, unrepeated) for each in (before, after))):
             continue
         changed += 1
         found = read(kind, files, benchmark, tmp_path / "files")
@@ -310,3 +363,103 @@ def test_each_change_of_a_fact_is_refused_or_told(
             unseen.append(f"{seed}: {what}")
     assert changed > MUTATIONS / 4, "many changes are of facts"
     assert not unseen, "\n".join(unseen)
+
+
+# --- what is read of it ------------------------------------------------------------------------------------------
+
+UNREPEATING = [
+    ("ycsb", "ycsb-0.1.4-without-buckets.txt", "a"),
+    ("ycsb", "ycsb-0.17-by-milliseconds.txt", "a"),
+    ("ycsb", "ycsb-after-0.17.txt", "a"),
+    ("ycsb", "ycsb-0.12-some-failed.txt", "a"),
+    ("go-ycsb", "go-ycsb-without-total.txt", "a"),
+]
+"""Outputs whose minima, maxima and percentiles stand there once."""
+READ = [*(each[:3] for each in EVERY if not each[1].startswith("ycsb/") and each[0] != "db_bench"), *UNREPEATING]
+
+
+@pytest.mark.parametrize(("kind", "name", "benchmark"), READ, ids=[each[1] for each in READ])
+def test_what_is_read_of_a_changed_output_is_what_it_says(kind: str, name: str, benchmark: str, tmp_path: Path) -> None:
+    """Counts, means and ends are held to a reader of a few lines. Percentiles of a histogram lie between the ends."""
+    whole = recorded(name)
+    taken = 0
+    for seed, what, files in mutated(name, whole):
+        found = read(kind, files, benchmark, tmp_path / "files")
+        if isinstance(found, str):
+            continue
+        taken += 1
+        said = SAYS[kind](files["stdout"])
+        for each in found.operations:
+            told = {"count": float(each.count + each.errors), "mean": each.mean_s, "min": each.min_s, "max": each.max_s}
+            for key, value in told.items():
+                if value is not None and each.count:
+                    assert value == pytest.approx(said[each.operation][key], rel=1e-9), f"{seed}: {what}"
+            for percent, value in each.printed:
+                assert value == pytest.approx(said[each.operation][f"p{percent:g}"]), f"{seed}: {what}"
+            if each.histogram is not None:
+                assert each.histogram.count == each.count
+                ends = [percentile(each.histogram, percent) for percent in (0.001, 100)]
+                width = each.histogram.buckets[-1].hi - each.histogram.buckets[-1].lo
+                assert each.min_s is None or ends[0] >= each.min_s - 2e-3, f"{seed}: {what}"
+                assert each.max_s is None or ends[1] <= each.max_s + max(2e-3, width), f"{seed}: {what}"
+        assert found.total.seconds == pytest.approx(said["run"]["seconds"], rel=0.02), f"{seed}: {what}"
+    assert taken > 3, "some changes are of nothing that is read"
+
+
+Said = dict[str, dict[str, float]]
+
+
+def _ycsb_says(lines: list[str]) -> Said:
+    found: Said = {}
+    for line in lines:
+        section, _, rest = line.partition("], ")
+        key, _, value = rest.rpartition(", ")
+        of = found.setdefault(section.strip().lstrip("[").removeprefix("Hdr").lower().replace("-", "_"), {})
+        scale = {"(us)": 1e-6, "(ms)": 1e-3}.get(key[-4:], 1.0)
+        with suppress(ValueError):
+            words = {"Operations": "count", "AverageLatency": "mean", "MinLatency": "min", "MaxLatency": "max"}
+            percent = re.match(r"([\d.]+)(?:st|nd|rd|th)?Percentile", key)
+            named = f"p{float(percent[1]):g}" if percent else words.get(key.partition("(")[0], key)
+            of[named] = float(value) * scale
+    found["run"] = {"seconds": found["overall"]["RunTime(ms)"]}
+    for name in [name for name in found if name.endswith("_failed")]:
+        of = found.get(name.removesuffix("_failed"), {})
+        of["count"] = of.get("count", 0.0) + found[name]["count"]
+    return found
+
+
+def _go_ycsb_says(lines: list[str]) -> Said:
+    found: Said = {"run": {"seconds": 0.0}}
+    begin = next(at for at, line in enumerate(lines) if line.startswith("Run finished"))
+    for line in lines[begin:]:
+        if match := re.match(r"([A-Z_]+) +- (.*)$", line):
+            cells = dict(cell.split(": ") for cell in match[2].split(", "))
+            of = found.setdefault(match[1].lower(), {})
+            of |= {"count": float(cells["Count"])}
+            for word, key in (("mean", "Avg(us)"), ("min", "Min(us)"), ("max", "Max(us)")):
+                of[word] = float(cells[key]) / 1e6
+            of |= {f"p{float(key[:-6]):g}": float(us) / 1e6 for key, us in cells.items() if key.endswith("th(us)")}
+            found["run"]["seconds"] = max(found["run"]["seconds"], float(cells["Takes(s)"]))
+    for name in [name for name in found if name.endswith("_error")]:
+        if name.removesuffix("_error") in found:
+            found[name.removesuffix("_error")]["count"] += found[name]["count"]
+    return found
+
+
+def _fio_says(lines: list[str]) -> Said:
+    jobs = json.loads("\n".join(lines))["jobs"]
+    found: Said = {"run": {"seconds": max(job[way]["runtime"] for job in jobs for way in ("read", "write")) / 1000}}
+    for way in ("read", "write"):
+        each = [job[way]["clat_ns"] for job in jobs if job[way]["clat_ns"]["N"]]
+        if each:
+            count = sum(one["N"] for one in each)
+            found[way] = {
+                "count": float(count),
+                "mean": sum(one["mean"] * one["N"] for one in each) / count / 1e9,
+                "min": min(one["min"] for one in each) / 1e9,
+                "max": max(one["max"] for one in each) / 1e9,
+            }
+    return found
+
+
+SAYS: dict[str, Callable[[list[str]], Said]] = {"ycsb": _ycsb_says, "go-ycsb": _go_ycsb_says, "fio": _fio_says}

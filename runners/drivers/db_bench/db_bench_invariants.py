@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from benchbrief.runners.drivers import output_invariants as rule
@@ -17,6 +17,7 @@ from benchbrief.runners.drivers.db_bench.db_bench_output import Block, Headline
 from benchbrief.runners.drivers.db_bench.db_bench_output import Output as Text
 from benchbrief.runners.drivers.output_invariants import QUANTISED, Invariant, Printed, printed
 from benchbrief.runners.measurement import histogram as h
+from benchbrief.runners.measurement.measurement import Histogram
 
 _MB = 1048576.0
 _WRITES = frozenset({"fillseq", "fillrandom", "filluniquerandom", "overwrite", "fillsync"})
@@ -198,6 +199,21 @@ def _ends(output: Output) -> Iterator[str]:
                 yield f"{name} has a mean of {rule.seconds(block.mean_s)}, and latencies from {bounds}"
 
 
+def _spread(output: Output) -> Iterator[str]:
+    """`HistogramStat::StandardDeviation` is that of the latencies; of buckets that count while they are read, nan."""
+    for block in output.blocks:
+        said = printed(block.deviation)
+        if said is not None and block.whole and block.count:
+            edges = Histogram(
+                tuple(
+                    replace(bucket, lo=max(bucket.lo, block.min_s), hi=max(block.min_s, min(bucket.hi, block.max_s)))
+                    for bucket in block.histogram.buckets
+                )
+            )
+            name = f"the histogram of {block.operation}"
+            yield from rule.spread_in_buckets(name, edges, block.mean_s, said.value / 1e6, 1.5 * said.off / 1e6)
+
+
 def _counts(output: Output) -> Iterator[str]:
     """Each operation is one latency. A batch of writes or reads is one for the whole batch."""
     done, timed = output.headline.operations, sum(block.count for block in output.blocks)
@@ -244,10 +260,23 @@ def _data(output: Output) -> Iterator[str]:
         yield f"RawSize is {raw} MB, and {told}"
 
 
+_AFTER = re.compile(r"bytes each \((\d+) bytes after compression\)")
+
+
+def _whole_sizes(output: Output) -> Iterator[str]:
+    """The sizes before all results are whole numbers of bytes, and that of a value stands there twice."""
+    for name, (text, rest) in output.text.head.items():
+        size = f"{text} {rest}"
+        if name == "Values" and rest.startswith("bytes each") and not _AFTER.fullmatch(rest):
+            yield f"Values is `{size[:60]}`: db_bench prints their bytes after compression, too"
+        elif name in ("Keys", "Values", "Entries") and not text.isdecimal():
+            yield f"{name} is `{size[:60]}`, which is no whole number"
+
+
 def _compressed(output: Output) -> Iterator[str]:
     """FileSize is `Entries` keys and values as they are after compression, in MB of 2^20 bytes."""
     entries, size, keys = output.head("Entries"), output.head("FileSize"), output.head("Keys")
-    after = re.match(r"bytes each \((\d+) bytes after compression\)", output.text.head.get("Values", ("", ""))[1])
+    after = _AFTER.match(output.text.head.get("Values", ("", ""))[1])
     if entries is None or size is None or keys is None or after is None or output.size() is None:
         return
     each = keys.value + float(after[1])
@@ -313,8 +342,10 @@ TABLE: tuple[Invariant[Output], ...] = (
     Invariant("The shares beside buckets are those of their counts", _shares),
     Invariant("`Median` and `Percentiles` are those of the buckets", _percentiles),
     Invariant("`Min`, `Average` and `Max` lie where the buckets have latencies", _ends),
+    Invariant("`StdDev` is one that latencies in the buckets can have", _spread),
     Invariant("The histograms count `operations`", _counts),
     Invariant("`Average` is `micros/op`, but for what a thread does before its first and after its last one", _busy),
+    Invariant("`Keys`, `Values` and `Entries` are whole numbers, `Values` also after compression", _whole_sizes),
     Invariant("`RawSize` is `Entries` x (`Keys` + `Values`)", _data),
     Invariant("`FileSize` is `Entries` x (`Keys` + `Values` after compression)", _compressed),
     Invariant("Of writes, `MB/s` is `ops/sec` x (`Keys` + `Values`)", _written),

@@ -40,6 +40,7 @@ _PERCENTILES = re.compile(rf"\s*Percentiles:((?: P[\d.]+: {_F})+)")
 _PERCENTILE = re.compile(rf"P(\d{{1,3}}(?:\.\d{{1,9}})?): ({_F})")
 _BUCKET = re.compile(rf"\s*[\[(]\s*({_N}),\s*({_N})\s*[\])]\s+({_N})\s+({_F})%\s+({_F})%\s*#*")
 _HEAD = re.compile(rf"\s*(Keys|Values|Entries|RawSize|FileSize|Write rate|Read rate):\s+({_F})\b(.*)")
+_HEAD_BEGUN = re.compile(r"\s*(?:Keys|Values|Entries|RawSize|FileSize|Write rate|Read rate):")
 _TICKER = re.compile(rf"(rocksdb\.[\w.]+) (?:COUNT : ({_N})$|P50 : ({_F}) P95 : ({_F}) P99 : ({_F}) P100 : ({_F}))")
 _SUMS = re.compile(rf"COUNT : ({_N}) SUM : ({_N})")
 _WHOLE = re.compile(_N)
@@ -78,8 +79,8 @@ class Headline:
 class Block:
     """One `Microseconds per <operation>:` histogram; times in seconds. `whole`: no part of it is missing.
 
-    `median` and `percentiles` are in microseconds as printed. `shares` are printed beside each bucket's count: its
-    share and the cumulative share, in per cent.
+    `median`, `percentiles` and `deviation` are in microseconds as printed. `shares` are printed beside each bucket's
+    count: its share and the cumulative share, in per cent.
     """
 
     operation: str
@@ -92,6 +93,7 @@ class Block:
     median: str = ""
     percentiles: tuple[tuple[str, str], ...] = ()
     shares: tuple[tuple[int, str, str], ...] = ()
+    deviation: str = ""
 
     def as_operation(self) -> Operation:
         return Operation(
@@ -187,6 +189,8 @@ def read(stdout: Iterable[str], stderr: Iterable[str]) -> Output:
                 oddities.append(f"`{line.strip()[:80]}` is not a whole result of db_bench")
             elif match := _HEAD.match(line):
                 head.setdefault(match[1], (match[2], match[3].strip()))
+            elif _HEAD_BEGUN.match(line):
+                oddities.append(f"`{line.strip()[:80]}` is no size of db_bench")
             elif match := _VERSION.match(line):
                 version = match[1]
             elif match := _DATE.match(line):
@@ -258,6 +262,7 @@ class _Blocks:
         self._done: list[Block] = []
         self._operation = ""
         self._counts: tuple[int, float] | None = None
+        self._deviation = ""
         self._ends: tuple[float, float] | None = None
         self._buckets: list[tuple[tuple[float, float], int]] = []
         self._median = ""
@@ -275,6 +280,7 @@ class _Blocks:
             if self._counts is not None:
                 self.oddities.append(f"the histogram of {self._operation} has two counts: {line.strip()[:40]}")
             self._counts = int(match[1]), float(match[2]) / 1e6
+            self._deviation = match[3]
         elif match := _MIN.fullmatch(line.rstrip()):
             self._ends, self._median = (float(match[1]) / 1e6, float(match[3]) / 1e6), match[2]
         elif match := _PERCENTILES.fullmatch(line.rstrip()):
@@ -294,9 +300,10 @@ class _Blocks:
             except ValueError:  # lines of two threads ran together
                 histogram = Histogram(())
             whole = self._ends is not None and histogram.count == count
-            told = self._median, self._percentiles, tuple(self._shares)
+            told = self._median, self._percentiles, tuple(self._shares), self._deviation
             self._done.append(Block(self._operation, count, mean, low, high, histogram, whole, *told))
         self._operation, self._counts, self._ends, self._buckets = "", None, None, []
+        self._deviation = ""
         self._median, self._percentiles, self._shares = "", (), []
 
     def end(self) -> tuple[Block, ...]:

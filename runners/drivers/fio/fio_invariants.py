@@ -14,6 +14,7 @@ from benchbrief.runners.drivers.fio.fio_output import BUCKETS_END_NS, NS_PER_S, 
 from benchbrief.runners.drivers.output_invariants import Invariant
 
 _UNIT_S = 1e-9
+_MOST_CPU = 110.0
 _OFF = 1e-4
 """Of fio's rates, whose time it has in microseconds and prints in milliseconds."""
 
@@ -28,6 +29,7 @@ class One:
     depth: int
     block_size: int | None
     patterns: str
+    cpu: float | None = None
 
     @property
     def called(self) -> str:
@@ -49,6 +51,7 @@ def _each(output: Output) -> Iterator[One]:
                 max(1, number_of(output.option(job, "iodepth", "1")) or 1) * lanes(output, job),
                 number_of(output.option(job, "bs", output.option(job, "blocksize", "4k"))),
                 output.option(job, "rw", output.option(job, "readwrite", "")),
+                job.usr_cpu + job.sys_cpu if job.usr_cpu is not None and job.sys_cpu is not None else None,
             )
 
 
@@ -111,6 +114,32 @@ def _ends(one: One) -> Iterator[str]:
         yield from rule.mean_in_buckets(name, held, told.mean / NS_PER_S, _UNIT_S)
 
 
+def _submission(one: One) -> Iterator[str]:
+    """A latency is the time to submit an I/O and the time to its completion. Of those in flight when a ramp ends, fio
+    counts only one of these."""
+    slat, clat, lat = one.found.slat_ns, one.found.clat_ns, one.found.lat_ns
+    for name, told in (("slat", slat), ("lat", lat)):
+        if told and told.count and not told.low - 1 <= told.mean <= told.high + 1:
+            mean = rule.seconds(told.mean / NS_PER_S)
+            ends = f"{rule.seconds(told.low / NS_PER_S)} to {rule.seconds(told.high / NS_PER_S)}"
+            yield f"{one.called} has a {name} of {mean} on average, and from {ends}"
+    if slat is None or not slat.count or not lat.count:
+        return
+    both = slat.mean + clat.mean
+    apart = max(slat.count, clat.count, lat.count) - min(slat.count, clat.count, lat.count)
+    # An I/O that one of them lacks may have taken as long as the slowest.
+    off = 1.0 + apart * max(slat.high, clat.high, lat.high) / min(slat.count, clat.count or 1, lat.count)
+    if apart <= one.depth and abs(both - lat.mean) > off + 1e-6 * both:
+        parts = f"its slat and clat add up to {rule.seconds(both / NS_PER_S)}"
+        yield f"{one.called} has a lat of {rule.seconds(lat.mean / NS_PER_S)} on average, and {parts}"
+
+
+def _processors(one: One) -> Iterator[str]:
+    """A job is one thread or process, and its times are those of the clock's ticks."""
+    if one.cpu is not None and one.cpu > _MOST_CPU:
+        yield f"job {one.job} used {rule.number(one.cpu)} % of one processor"
+
+
 def _percentiles(one: One) -> Iterator[str]:
     told = one.found.clat_ns
     if told.high >= BUCKETS_END_NS:
@@ -149,6 +178,8 @@ TABLE: tuple[Invariant[One], ...] = (
     Invariant("`min`, `mean` and `max` lie where the bins have latencies", _ends),
     Invariant("Percentiles are those of the bins", _percentiles),
     Invariant("All latencies fit into the time of the queue's places", _busy),
+    Invariant("`slat` and `clat` make `lat`, whose mean lies between its `min` and `max`", _submission),
+    Invariant("A job uses no more than one processor", _processors),
     Invariant("A pattern has its own directions alone", _pattern),
 )
 

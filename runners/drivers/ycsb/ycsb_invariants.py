@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from benchbrief.runners.drivers import output_invariants as rule
 from benchbrief.runners.drivers.output_invariants import Invariant, Latencies, Printed, printed
-from benchbrief.runners.drivers.ycsb.ycsb_output import INTENDED, Row, Text, operation_of
+from benchbrief.runners.drivers.ycsb.ycsb_output import BUCKETS, INTENDED, Row, Text, operation_of
 
 _RMW = "READ-MODIFY-WRITE"
 _EMPTY = {"NaN", "9.223372036854776E18", "9223372036854775807", "2147483647", "2.147483647E9", "-1", "-1.0"}
@@ -74,12 +75,14 @@ def _numbers(output: Output) -> Iterator[str]:
                 yield f"[{name}] has {key} = {value}, which is no number"
             elif read is not None and read.value < 0 and value not in _EMPTY:
                 yield f"[{name}] has {key} = {value}: it is never below 0"
-            elif read is not None and _counts(key) and read.value != int(read.value):
+            elif read is not None and _is_whole(key) and read.value != int(read.value):
                 yield f"[{name}] has {key} = {value}: that is no whole number"
 
 
-def _counts(key: str) -> bool:
-    return key in ("Operations", "Total Operations") or key.startswith("Return=")
+def _is_whole(key: str) -> bool:
+    """Return whether its value is a count, or a latency of one operation: these are whole, in us or in ms."""
+    counts = key in ("Operations", "Total Operations") or key.startswith("Return=")
+    return counts or key.startswith(("Min", "Max")) or _PERCENTILE.fullmatch(key) is not None
 
 
 def _known_keys(output: Output) -> Iterator[str]:
@@ -90,6 +93,8 @@ def _known_keys(output: Output) -> Iterator[str]:
             latency = percentile or _LATENCY.fullmatch(key)
             if latency:
                 units[bool(percentile)].setdefault(latency[latency.lastindex or 1], f"[{name}] {key}")
+            elif key == "Return=-0":
+                yield f"[{name}] has `{key}`, which is no return code"
             elif "Latency" in key and not _OTHER_KEYS.fullmatch(key):
                 yield f"[{name}] has `{key}`, which YCSB does not print"
     for found in units.values():
@@ -171,12 +176,50 @@ def _buckets(output: Output) -> Iterator[str]:
             continue
         if sum(counts) != row.count:
             yield f"{name} has {row.count} operations, and its buckets hold {rule.number(sum(counts))}"
-        elif row.histogram:
+        elif row.histogram is None:
+            yield f"{name} has buckets that overlap"
+        else:
             # With buckets of a millisecond, a printed percentile is the lower end of its bucket.
             unit = 1e-3 if row.by_ms else 1e-6
             yield from rule.percentile_in_buckets(name, row.histogram, latencies.percentiles)
             yield from rule.mean_in_buckets(name, row.histogram, row.mean_s, unit)
             yield from rule.ends_in_buckets(name, row.histogram, row.min_s, row.max_s, unit)
+
+
+def _bucket_labels(output: Output) -> Iterator[str]:
+    """`OneMeasurementHistogram` prints buckets from 0 to n - 1 ms, and those above as `>n`, of each operation. A
+    printed HDR histogram leaves out the empty ones, as people do."""
+    labels = {
+        name: [key for key in cells if _BUCKET.fullmatch(key)] for name, cells, row in output.sections() if row.mean_s
+    }
+    without = [name for name, keys in labels.items() if not keys]
+    ends: dict[str, str] = {}
+    for name, keys in labels.items():
+        if keys and without:
+            yield f"{name} has buckets, and {without[0]} has none: YCSB prints them of each operation, or of none"
+            return
+        places = [int(key.removeprefix(">")) for key in keys]
+        over = [key for key in keys if key[0] == ">"]
+        back = next((pair for pair in pairwise(zip(places, keys, strict=True)) if pair[1][0] <= pair[0][0]), None)
+        if back:
+            yield f"{name} has the bucket {back[1][1]} after {back[0][1]}: YCSB prints them in order"
+        elif over and over != keys[-1:]:
+            yield f"{name} has the bucket {keys[-1]} after {over[0]}, which holds all above"
+        ends |= dict.fromkeys(over, name)
+    if len(ends) > 1:
+        yield f"{' and '.join(f'{name} has {key}' for key, name in ends.items())}: their last buckets are alike"
+
+
+def _both_histograms(output: Output) -> Iterator[str]:
+    """`TwoInOneMeasurement` hands each latency to both histograms. HdrHistogram's values have three digits."""
+    for section in output.text.cells:
+        first = section.removeprefix(BUCKETS)
+        if first == section or first not in output.text.cells:
+            continue
+        for key in ("Operations", "AverageLatency(us)", "MinLatency(us)", "MaxLatency(us)"):
+            one, two = output.cell(first, key), output.cell(section, key)
+            if one and two and abs(one.value - two.value) > (key != "Operations") * (1 + rule.QUANTISED * two.value):
+                yield f"[Hdr{first}] has {key} = {one}, and [{section}] of the same operations {two}"
 
 
 def _throughput(output: Output) -> Iterator[str]:
@@ -206,6 +249,13 @@ def _read_modify_write(output: Output) -> Iterator[str]:
             own = sum(r.count for n, r in rows.items() if n == before + half or n.startswith(f"{before}{half}-"))
             if again and again.count > own:
                 yield f"[{before}{_RMW}] has {again.count} operations, and [{before}{half}] has only {own}"
+    each = {of.name: of for of in output.latencies()}
+    parts = [each.get(f"[{name}]") for name in (_RMW, "READ", "UPDATE")]
+    failed = any(_failures(name) for name in rows)  # a half of it then is in a row of failures
+    if not output.intended and not failed and all(parts):
+        whole, first, second = (of for of in parts if of is not None)
+        # Each of them may count from when the whole was due, where a command line is lost that says so.
+        yield from rule.of_two_halves(whole, replace(first, low=None), second)
 
 
 def _with_latencies(output: Output) -> Iterator[str]:
@@ -267,17 +317,23 @@ def _garbage_collector(output: Output) -> Iterator[str]:
 
 TABLE: tuple[Invariant[Output], ...] = (
     Invariant("No row and no section stands there twice, and none is cut", _each_once),
-    Invariant("Each value is a number from 0 on; counts are whole", _numbers),
+    Invariant("Each value is a number from 0 on; counts and latencies of one operation are whole", _numbers),
     Invariant("Latencies are in us or in ms, those of a kind all in one of them", _known_keys),
     Invariant("Each operation has a count, its latencies, and return codes where others have them", _whole_sections),
     Invariant("Minimum <= percentiles, rising <= maximum; the mean lies between", _in_order),
     Invariant("The mean is one that latencies with these percentiles can have", _means),
     Invariant("`Return=OK` is `Operations`; other return codes are the operations in `[X-FAILED]`", _return_codes),
+    Invariant("Printed buckets rise to the same `>n`, and are of all operations or of none", _bucket_labels),
     Invariant("Printed buckets hold all operations, and fit percentiles, mean, minimum and maximum", _buckets),
+    Invariant("`[HdrX]` and `[BucketX]` have the same count, mean, minimum and maximum", _both_histograms),
     Invariant("`Throughput` x `RunTime` is the operations of all rows, a read-modify-write once", _throughput),
     Invariant("An operation that was done has a mean latency", _with_latencies),
     Invariant("`[Intended-X]` has the operations of `[X]`, and is nowhere faster", _intended),
-    Invariant("`[READ-MODIFY-WRITE]` has no more operations than `[READ]` and `[UPDATE]`", _read_modify_write),
+    Invariant(
+        "`[READ-MODIFY-WRITE]` has no more operations than `[READ]` and `[UPDATE]`, is not faster than both, and not "
+        "twice as slow",
+        _read_modify_write,
+    ),
     Invariant("No operation takes longer than the run, all together no longer than its threads", _in_time),
     Invariant("The collector's share is its time of `RunTime`", _garbage_collector),
 )

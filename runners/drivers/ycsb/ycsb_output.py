@@ -35,6 +35,8 @@ OPERATIONS: Mapping[str, str] = {
 """The names of operations for each row. A read-modify-write is counted again in READ and UPDATE."""
 
 INTENDED = "Intended-"
+BUCKETS = "Bucket"
+"""Sections of the second of two histograms: of `[HdrREAD]` and `[BucketREAD]`, the first one is read."""
 _OTHERS = ("OVERALL", "TOTAL_GC_TIME", "TOTAL_GC_TIME_%")
 """Sections that are no operations, but are read too."""
 
@@ -166,7 +168,7 @@ def read_text(stdout: Iterable[str]) -> Text:
     for line in stdout:
         if begun := _BEGUN.match(line):
             name = begun[1].removeprefix("Hdr")
-            if name in _OTHERS or operation_of(name):
+            if name in _OTHERS or operation_of(name.removeprefix(BUCKETS)):
                 _add_row(cells.setdefault(name, {}), name, line, oddities)
         elif line.lower().startswith(("warning:", "[warn]")):
             warnings.append(line.strip()[:300])
