@@ -229,10 +229,14 @@ def test_keys_and_a_distribution_other_than_the_specs_are_refused_of_go_ycsb(tmp
 
 
 def test_another_stock_workload_and_another_phase_than_the_specs_are_refused_of_ycsb(tmp_path: Path) -> None:
+    other = "run with -P w/workloada, where update is 0.5, and workload f (ycsb.f) has update = 0.0"
     for files, told in (
         ("-P w/workloadf", ""),
-        ("-P w/workloada", "run with -P w/workloada, where update is 0.5, and workload f (ycsb.f) has update = 0.0"),
+        ("-P w/workloada", other),
         ("-P w/workloada -P own.properties", ""),
+        ("-P own.properties -P w/workloada", other),  # a later file overrides an earlier one
+        ("-P w/workloadf -P w/workloada", other),
+        ("-P w/workloada -P own.properties -P w/workloadf", ""),
         ("-P w/workloada -p updateproportion=0 -p readmodifywriteproportion=0.5", ""),
     ):
         path = copied(tmp_path / "java", "ycsb/read-modify-write")["stdout"]
@@ -242,6 +246,24 @@ def test_another_stock_workload_and_another_phase_than_the_specs_are_refused_of_
         assert bool(why) == bool(told), why
     replaced(path, (r"Client -t", "Client -load"))
     assert "it was run with -load, and workload f is a run" in refused("ycsb", path, plan_of(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("-p threadcount=8 -threads 4", ""),
+        ("-threads 8 -p threadcount=4", ""),
+        ("-threads 4 -p threadcount=8", "it was run with threadcount = 8, and cell"),
+        ("-p threadcount=4 -threads 8", "it was run with -threads 8, and cell"),
+        ("-threads 4 -p recordcount=1000 -p recordcount=5000", "it was run with recordcount = 5000, and workload f"),
+    ],
+)
+def test_of_settings_that_ycsb_was_given_twice_the_later_one_holds(words: str, told: str, tmp_path: Path) -> None:
+    path = copied(tmp_path / "java", "ycsb/read-modify-write")["stdout"]
+    replaced(path, ("-threads 4", words))
+    why = refused("ycsb", path, plan_of(tmp_path, "f { records = 1000 }"))
+    assert told in why
+    assert bool(why) == bool(told), why
 
 
 # --- HDR logs ----------------------------------------------------------------------------------------------------

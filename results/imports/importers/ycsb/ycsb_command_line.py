@@ -15,15 +15,17 @@ _FLAGS = {"-threads": "threadcount", "-target": "target"}
 
 
 def of_command_line(text: Iterable[str]) -> Mapping[str, Setting]:
-    """Return the properties and flags of the first command line in an output, by the properties' names."""
+    """Return the properties and flags of the first command line in an output, by the properties' names.
+
+    Of two that set the same one, the later one holds (`Client.parseArguments`).
+    """
     command = command_line(text)
     found: dict[str, Setting] = {}
     for word, after in pairwise(command.words):
         if word == "-p":
             key, _, value = after.partition("=")
             found[key] = Setting(command.line, value, f"{key} = {value}")
-    for word, after in pairwise(command.words):
-        if word in _FLAGS:
+        elif word in _FLAGS:
             found[_FLAGS[word]] = Setting(command.line, after, f"{word} {after}")
     return found
 
@@ -47,9 +49,12 @@ class CommandLine:
 
     @property
     def stock(self) -> str:
-        """The letter of the workload that YCSB brings, when nothing that is not shown can have changed it; else ""."""
-        found = [_STOCK.fullmatch(file) for file in self.files]
-        return found[-1][1] if found and found[-1] and all(found) else ""
+        """The letter of the workload that YCSB brings, when nothing that is not shown can have changed it; else "".
+
+        A file of the user's own overrides those before it, and not those after it.
+        """
+        last = _STOCK.fullmatch(self.files[-1]) if self.files else None
+        return last[1] if last else ""
 
 
 def command_line(text: Iterable[str]) -> CommandLine:
