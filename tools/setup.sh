@@ -48,6 +48,7 @@ test_packages='
 command go                | golang-go               | builds go-ycsb
 command sshd              | openssh-server          | the tests start their own, on a high port
 command ip                | iproute2                | the tests make networks of several hosts
+command mkfs.btrfs        | btrfs-progs             | the tests make a file system that has snapshots
 command pdftotext         | poppler-utils           | the tests read the PDF briefs
 command ipmitool          | ipmitool                | the tests read power from a BMC of their own
 command ipmi_sim          | openipmi                | the tests start it: a BMC with sensors

@@ -10,9 +10,10 @@ from typing import ClassVar, Literal, get_args
 from benchbrief.compiler.blocks.values.shapes import Flag, Key, Login, Number, Special, Text, Word
 from benchbrief.compiler.extensions.extension_spec import NAME, ExtensionSpec
 
-Reset = Literal["drop_and_load", "after_writes", "as_needed", "undo", "snapshot", "links", "reuse", "command"]
+Reset = Literal["drop_and_load", "after_writes", "as_needed", "undo", "snapshot", "links", "btrfs", "reuse", "command"]
 """How a cell gets its data set: loaded again; loaded again after a cell that writes, or after one whose changes the
-next cell would notice; with what cells inserted deleted; copied or linked back from a snapshot made after the load;
+next cell would notice; with what cells inserted deleted; copied or linked back from a snapshot made after the load, or
+put back by btrfs;
 left as it is; or reset by the database's own commands."""
 
 EVERYWHERE: tuple[Reset, ...] = ("drop_and_load", "after_writes", "as_needed", "snapshot", "reuse", "command")

@@ -216,6 +216,7 @@ RESETS: Mapping[str, str] = {
     "undo": "what cells have inserted is deleted by key before the next cell; MongoDB only",
     "snapshot": "they are copied back, as they were after the load, before each cell",
     "links": "the same files are linked back before each cell, in no time and without room; RocksDB only",
+    "btrfs": "a btrfs snapshot is put back before each cell, in no time and without room; RocksDB only",
     "reuse": "they stay as the cells before have left them",
 }
 """How each cell gets its data."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from benchbrief.compiler.extensions.engine_spec import Reset
@@ -10,7 +11,8 @@ from benchbrief.compiler.resets.tolerated_changes import ResetWork, tolerated, w
 
 COPIED_BYTES_PER_S = 500e6
 """How fast a snapshot is estimated to be copied."""
-_LINKS_S = 1.0
+_SHARED_S: Mapping[Reset, float] = {"links": 1.0, "btrfs": 2.0}
+"""Seconds in which files are brought back that are not copied, however large they are."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,8 @@ class DataStates:
         self._held[place] = there if there and fit else _State(dataset)
         if reset == "command":
             return ResetStep("command")
-        if there and reset == "links":
-            return ResetStep("links", _LINKS_S)
+        if there and reset in ("links", "btrfs"):
+            return ResetStep(reset, _SHARED_S[reset])
         if there and reset == "snapshot":
             return ResetStep("copy", min(load_s, float(-(-bytes_ // COPIED_BYTES_PER_S))))
         if fit:

@@ -11,6 +11,7 @@ RESET_WORDS: Mapping[Reset, str] = {
     "undo": "loaded once, and what cells insert is deleted",
     "snapshot": "loaded once, and copied back for each cell",
     "links": "loaded once, and linked back for each cell",
+    "btrfs": "loaded once, and a btrfs snapshot put back for each cell",
     "reuse": "loaded once and kept",
     "command": "brought back by a command for each cell",
 }

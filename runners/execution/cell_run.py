@@ -197,7 +197,12 @@ class CellRun:
         engine = self.engine()
         goes_on = self.attempt.began("load") is not None
         if not goes_on and engine.holds(self._known_cell):
-            if not isinstance(engine, Restores) or self._database.reset not in ("snapshot", "links", "command"):
+            if not isinstance(engine, Restores) or self._database.reset not in (
+                "snapshot",
+                "links",
+                "btrfs",
+                "command",
+            ):
                 self.attempt.skip("load", say.dataset_reused())
                 self._settle()
                 return

@@ -21,7 +21,7 @@ from benchbrief.runners.execution.lanes import Lane
 from benchbrief.runners.execution.live_numbers import Monitor, read_live
 from benchbrief.runners.execution.run_state import Outcome, RunState, one_line
 from benchbrief.runners.execution.shared_hosts import lanes
-from benchbrief.runners.execution.unsupported import Meter, find_tools, metered, meters_of
+from benchbrief.runners.execution.unsupported import Meter, find_tools, metered, meters_of, refuse_places
 from benchbrief.runners.hosts.claims import claim_all, release_all
 from benchbrief.runners.hosts.host_aliases import refuse_aliases
 from benchbrief.runners.hosts.host_connections import CONTROLLER
@@ -112,6 +112,7 @@ def execute(
                 ahead = [cell for cell in plan.cells if cell.id not in done]
                 refuse_aliases(plan, ahead, hosts, held)
                 tools = find_tools(plan, ahead, hosts, held, world)
+                refuse_places(plan, ahead, hosts, held, world)
                 journal.write(
                     j.RunStarted(
                         at=now(),

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.journal.secret_references import refuse_unset
 from benchbrief.runners.plugins import spec_of
 from benchbrief.runners.probes.power.power_probe import try_meter
-from benchbrief.runners.seams import Hosts, Node, Transport
+from benchbrief.runners.seams import ChecksPlace, Hosts, Node, Transport
 
 if TYPE_CHECKING:
     from benchbrief.runners.worlds.real_world import World
@@ -164,6 +165,22 @@ def find_tools(plan: Plan, cells: Iterable[Cell], hosts: Hosts, held: Iterable[s
         hints = dict.fromkeys(each.hint for missing in lacking for each in missing if each.hint)
         raise NoTool(told, "; ".join((*hints, f"nothing was measured; `bench doctor {plan.spec.name}` looks again")))
     return tools
+
+
+def refuse_places(plan: Plan, cells: Iterable[Cell], hosts: Hosts, held: Iterable[str], world: World) -> None:
+    """Raises RunnerError when snapshots by the file system are not possible where data of these cells lie.
+
+    A place that commands make at the beginning is looked at when they have run.
+    """
+    there = set(held)
+    for key in dict.fromkeys(cell.database for cell in cells):
+        database, hardware = plan.databases[key], plan.hardware[key.hardware]
+        if world.simulated or database.reset != "btrfs" or database.hooks or hardware.prepare:
+            continue
+        engine = world.engine(plan, database, hardware, hosts)
+        if hardware.hosts[0] in there and isinstance(engine, ChecksPlace):
+            with suppress(HostError):  # its cells will report this
+                engine.check_place()
 
 
 def _missing(at: Transport, programs: Iterable[_Look]) -> Iterator[ToolMissing]:

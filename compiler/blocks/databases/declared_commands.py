@@ -25,6 +25,7 @@ _WAYS: Mapping[str, plan.Reset] = {
     "undo": "undo",
     "snapshot": "snapshot",
     "links": "links",
+    "btrfs": "btrfs",
     "reuse": "reuse",
 }
 _ARGUMENTS: Mapping[str, Shape] = {"on": Word(("each", "first")), "timeout": Number("s", "10 min", above=True)}

@@ -16,6 +16,7 @@ from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan, Wo
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.engines.rocksdb import linked_snapshots
+from benchbrief.runners.engines.rocksdb.snapshot_ways import WAYS, SnapshotWay
 from benchbrief.runners.errors import LoadShort, PlanRefused, RunnerError, ServerFailed, ToolMissing
 from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.hosts import tool_discovery
@@ -41,8 +42,6 @@ could not write completely."""
 # Every script gets the directory as $1. It exits with 0, or prints why not and exits with 1. The marker's words are
 # the data set, RocksDB's identity of the database, and how many cells wrote to it since.
 _HOLDS = read_script(__file__, "scripts/holds_data.sh")
-
-_HOLDS_SNAPSHOT = read_script(__file__, "scripts/snapshot_holds_data.sh")
 
 _FREE = "df -Pk -- \"$1\" | awk 'NR == 2 { print $4, $2 }'"
 
@@ -92,6 +91,8 @@ class RocksDB:
         if not self._opened:
             self._entered = True
             self._hooks("prepare")
+            if self._way and self._way.open:
+                self._require_place(self._way.open)
             said = data_directories.open_directory(self._hosts[self._host], path)
             if said is not None:
                 raise RunnerError(
@@ -104,14 +105,21 @@ class RocksDB:
                     f"the options file {options} can't be read on {self._host}",
                     f"copy it there, or mend `options_file` ({self._database.origin})",
                 )
-            if options and self._linked and (said := self._run(linked_snapshots.ELSEWHERE, options).stdout.strip()):
+            alone = self._way is not None and self._way.alone
+            if options and alone and (said := self._run(linked_snapshots.ELSEWHERE, options).stdout.strip()):
                 raise RunnerError(
-                    f"`reset = links` keeps the directory of database {self._database.name} alone, and the options "
-                    f"file {options} on {self._host} has `{said}`",
+                    f"`reset = {self._database.reset}` keeps the directory of database {self._database.name} alone, "
+                    f"and the options file {options} on {self._host} has `{said}`",
                     f"remove that from the file, or write `reset = after_writes` ({self._database.origin})",
                 )
             self._opened = True
         return Endpoint(path=path)
+
+    def check_place(self) -> str:
+        """Implement `seams.ChecksPlace`. Returns "": there is nothing but directories."""
+        if self._way and self._way.check:
+            self._require_place(self._way.check)
+        return ""
 
     def look(self) -> None:
         """Does nothing: there is no server."""
@@ -167,20 +175,20 @@ class RocksDB:
                     f"they have to leave the data set of {cell.workload} there ({self._database.origin})",
                 )
             return say.restored_by_command()
-        script = linked_snapshots.RESTORE if self._linked else data_directories.RESTORE
-        said = data_directories.restore_snapshot(self._hosts[self._host], self._path(), self.stopping, script)
+        way = WAYS[self._database.reset]
+        said = data_directories.restore_snapshot(self._hosts[self._host], self._path(), self.stopping, way.restore)
         if said is not None:
             raise RunnerError(
-                f"the snapshot in {self._path()} on {self._host} can't be copied back: {said}",
+                f"the snapshot in {self._path()} on {self._host} can't be brought back: {said}",
                 self._room_hint(),
             )
-        return say.restored_by_links() if self._linked else say.restored()
+        return way.told()
 
     def doubt(self, cell: Cell) -> str:
-        """Implement `data_seams.KnowsChanges`. Files that links share may have been written to by others."""
-        if not self._linked or cell.dataset is None:
+        """Implement `data_seams.KnowsChanges`. The files of a snapshot may have been written to by others."""
+        if self._way is None or cell.dataset is None:
             return ""
-        changed = self._holding(cell.dataset.hash, linked_snapshots.HOLDS) == "changed"
+        changed = self._holding(cell.dataset.hash, self._way.holds) == "changed"
         return say.snapshot_changed(path=self._path(), host=self._host) if changed else ""
 
     def finish(self, cell: Cell) -> None:
@@ -199,7 +207,8 @@ class RocksDB:
 
     def reset(self, cell: Cell) -> None:
         """Empty the directory. Raises RunnerError when it is not ours, or has no room for the load."""
-        said = data_directories.empty(self._hosts[self._host], self._path())
+        said = self._script(self._way.forget) if self._way and self._way.forget else None
+        said = said or data_directories.empty(self._hosts[self._host], self._path())
         if said is not None:
             raise RunnerError(
                 f"refusing to empty the directory of database {self._database.name} on {self._host}: {said}",
@@ -216,9 +225,8 @@ class RocksDB:
                 say.hint_load_again(),
             )
         self._remember(cell.dataset.hash, 0)
-        if self._database.reset in ("snapshot", "links"):
-            script = linked_snapshots.TAKE if self._linked else data_directories.TAKE
-            said = data_directories.take_snapshot(self._hosts[self._host], self._path(), self.stopping, script)
+        if self._way:
+            said = data_directories.take_snapshot(self._hosts[self._host], self._path(), self.stopping, self._way.take)
             if said is not None:
                 raise RunnerError(
                     f"no snapshot can be taken of {self._path()} on {self._host}: {said}", self._room_hint()
@@ -252,13 +260,12 @@ class RocksDB:
         if entered:
             self._hooks("teardown")
 
-    def _writers(self, dataset: str, *, snapshot: bool | None = None) -> int | None:
+    def _writers(self, dataset: str, *, snapshot: bool = True) -> int | None:
         """Return how many cells wrote to the data set since its load; None when it is not there.
 
-        By default, the data set is the one that the next cell gets.
+        It is the one that the next cell gets; without `snapshot`, the one in the directory now.
         """
-        of_snapshot = self._database.reset in ("snapshot", "links") if snapshot is None else snapshot
-        script = (linked_snapshots.HOLDS if self._linked else _HOLDS_SNAPSHOT) if of_snapshot else _HOLDS
+        script = self._way.holds if self._way and snapshot else _HOLDS
         said = self._holding(dataset, script)
         return int(said) if re.fullmatch(r"\d{1,18}", said) else None
 
@@ -268,11 +275,22 @@ class RocksDB:
         return done.stdout.strip() if done.exit_code == 0 else ""
 
     @property
-    def _linked(self) -> bool:
-        return self._database.reset == "links"
+    def _way(self) -> SnapshotWay | None:
+        """How a snapshot brings the data set back before each cell; None with another `reset`."""
+        return WAYS.get(self._database.reset)
+
+    def _require_place(self, script: str) -> None:
+        """Raises PlanRefused when there can be no such snapshots of the directory."""
+        said = self._script(script)
+        if said is not None:
+            raise PlanRefused(
+                f"`reset = {self._database.reset}` of database {self._database.name} is not possible on {self._host}: "
+                f"{said}",
+                f"mend that, or write `reset = links`, which any file system allows ({self._database.origin})",
+            )
 
     def _room_hint(self) -> str:
-        if self._linked:
+        if self._way and self._way.without_room:
             return f"write `reset = after_writes`, which needs no snapshot ({self._database.origin})"
         return "is there room for a second copy of the data? A run with `reset = links` needs none"
 

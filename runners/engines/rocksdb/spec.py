@@ -47,6 +47,6 @@ SPEC = EngineSpec(
         "wal": Option(Key(Flag(), "`false` turns the write-ahead log off.", example="wal = false"), shapes_data=False),
     },
     default_reset="after_writes",
-    resets=("links",),
+    resets=("links", "btrfs"),
     probes=("database",),
 )

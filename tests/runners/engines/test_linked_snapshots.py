@@ -137,7 +137,7 @@ def test_a_snapshot_whose_files_have_changed_is_not_used_and_told(tmp_path: Path
     else:
         (table.parent / "000999.sst").write_bytes(b"x")
     assert not engine.holds(context.cell)
-    assert "is not whole: its files are not those that were linked after the load" in engine.doubt(context.cell)
+    assert "is not whole: its files are not those that were kept after the load" in engine.doubt(context.cell)
     with pytest.raises(RunnerError, match=r"the files of the snapshot in .* have changed"):
         engine.restore(context.cell)
 
