@@ -50,7 +50,10 @@ class Unfinished(Meter):
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """Benchbrief, the packages of this folder and of the examples, and one that is broken and slow."""
+    """Benchbrief, the packages of this folder and of the examples, and one that is broken.
+
+    When the broken one is loaded, it leaves the file `broken-was-loaded` beside the environment's `bin`.
+    """
     folder = tmp_path_factory.mktemp("installed")
     environment = Environment(folder / "venv")
     environment.install("--editable", str(copy_sources(folder)))
@@ -64,7 +67,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     broken.mkdir(parents=True)
     (broken.parent / "pyproject.toml").write_text(BROKEN)
     (broken / "__init__.py").touch()
-    (broken / "spec.py").write_text("import time\ntime.sleep(5)\nraise RuntimeError('it is broken')\n")
+    told = str(environment.bin.parent / "broken-was-loaded")
+    (broken / "spec.py").write_text(f"open({told!r}, 'w').close()\nraise RuntimeError('it is broken')\n")
     (broken / "unfinished.py").write_text(UNFINISHED)
     (broken / "reader.py").write_text(READER)
     environment.install(str(broken.parent))
