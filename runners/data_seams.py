@@ -43,6 +43,10 @@ class Undoes(Protocol):
 class NamesKeys(Protocol):
     """A driver that knows the keys of the records that it inserts."""
 
-    def key(self, number: int) -> str:
-        """Return the key of the record with this number. The first one of the load is 0."""
+    def key(self, number: int, *, ordered: bool = False, padding: int = 1) -> str:
+        """Return the key of the record with this number. The first one of the load is 0.
+
+        `ordered`: the keys have the order of the numbers, and are not hashed. Fewer digits than `padding` are filled up
+        with zeros.
+        """
         ...

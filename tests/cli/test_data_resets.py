@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pymongo
 import pytest
 
 from tests.support.bench import Bench, Ended, records_of
-from tests.support.mongo import running_stand_in
+from tests.support.mongo import mortal_stand_in, running_stand_in
 from tests.support.tools import built_tool, tools_dir
 from tests.support.waiting import until
 
@@ -135,6 +137,54 @@ def test_what_cells_inserted_is_deleted_and_the_records_of_the_load_are_left(
     second = run(bench, "--fresh")
     assert load_jobs(second) == 0
     assert {each["_id"] for each in collection(server).find({}, {"_id": 1})} == loaded
+
+
+def test_inserts_of_a_ycsb_whose_release_orders_its_keys_are_deleted(bench: Bench, server: str) -> None:
+    home = bench.folder / "ordered"
+    shutil.copytree(tools_dir() / "ycsb", home)
+    for letter in "cd":
+        (home / f"workloads/workload{letter}").open("a").write("\ninsertorder=ordered\nzeropadding=10\n")
+    spec(bench, server, "c, d", "undo", tool=f'ycsb("{home}")')
+    first = run(bench)
+    assert load_jobs(first) == 1
+    assert {"user0000000000", "user0000000499"} <= {each["_id"] for each in collection(server).find({}, {"_id": 1})}
+    assert "was deleted by key before the measurement: the 500 records of the load are left" in remarks(first)
+
+
+def test_an_undo_whose_controller_is_killed_is_a_load_when_the_run_is_resumed(
+    bench: Bench, mortal: tuple[str, subprocess.Popen[bytes]]
+) -> None:
+    server, process = mortal
+    spec(bench, server, "d", "undo", tool="go_ycsb")
+    inserts = "{ records = 500  read = 0 %  insert = 100 % }"
+    text = (bench.folder / "brief.bench").read_text().replace("ycsb.d { records = 500 }", f"ycsb.d {inserts}")
+    bench.spec(text.replace("measure = 1 s", "measure = 4 s"))
+    notes = pymongo.MongoClient[dict[str, object]](f"mongodb://{server}/")["benchbrief"]["datasets"]
+    with bench.started("run", "brief.bench", "--no-report") as going:
+        until(lambda: _undoing(notes.find_one({})), 60)
+        process.send_signal(signal.SIGSTOP)
+        going.signal(signal.SIGKILL)
+        going.wait(60)
+    process.send_signal(signal.SIGCONT)
+    assert collection(server).count_documents({}) > 500, "the undo was not at its end"
+    done = bench("resume", newest(bench).name, "--no-report", timeout=240)
+    assert done.code == 0, done.text
+    resumed = newest(bench)
+    assert load_jobs(resumed) == 2
+    assert "was deleted by key" not in remarks(resumed)
+
+
+def _undoing(note: dict[str, object] | None) -> bool:
+    """Whether an undo has begun: our note says that anything may have changed, though no cell goes on."""
+    return note is not None and note["changes"] == "anything" and "after" not in note
+
+
+@pytest.fixture
+def mortal() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    for name in ("mongo-stand-in", "go-ycsb"):
+        built_tool(name)
+    with mortal_stand_in(tools_dir()) as (host, port, process):
+        yield f"{host}:{port}", process
 
 
 def test_inserts_that_are_not_all_of_ours_are_not_undone_but_loaded_again(bench: Bench, server: str) -> None:

@@ -93,9 +93,9 @@ class GoYcsb:
             return None
         return _timed(context, "warm_up", context.cell.warm_up_s)
 
-    def key(self, number: int) -> str:
-        """Implement `data_seams.NamesKeys`, for keys in the usual order (`insertorder=hashed`)."""
-        return inserted_key(number, "big")
+    def key(self, number: int, *, ordered: bool = False, padding: int = 1) -> str:
+        """Implement `data_seams.NamesKeys`, for any `insertorder` and `zeropadding`."""
+        return inserted_key(number, None if ordered else "big", padding)
 
     def measure(self, context: CellContext) -> Job:
         if context.cell.phases > 1:

@@ -131,9 +131,9 @@ class Ycsb:
         """Implement `seams.TellsInterim`. The status lines are of each second."""
         return text.interim(text_so_far)
 
-    def key(self, number: int) -> str:
-        """Implement `data_seams.NamesKeys`, for keys in the usual order (`insertorder=hashed`)."""
-        return inserted_key(number, "little")
+    def key(self, number: int, *, ordered: bool = False, padding: int = 1) -> str:
+        """Implement `data_seams.NamesKeys`, for any `insertorder` and `zeropadding`."""
+        return inserted_key(number, None if ordered else "little", padding)
 
 
 def _home(path: str) -> str:

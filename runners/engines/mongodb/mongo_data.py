@@ -93,6 +93,11 @@ class Data:
         with self._connection.reaching():
             return int(self._table.delete_many({"_id": {"$in": list(keys)}}).deleted_count)
 
+    def present(self, keys: Sequence[str]) -> list[str]:
+        """Return which of these keys are there."""
+        with self._connection.reaching():
+            return [str(each["_id"]) for each in self._table.find({"_id": {"$in": list(keys)}}, {"_id": 1})]
+
     def count(self, dataset: Dataset) -> int:
         """Return how many records it has now."""
         with self._connection.reaching():

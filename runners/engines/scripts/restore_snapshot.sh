@@ -4,5 +4,6 @@
 cd -- "$1" && [ -f "$snapshot/$marker" ] || { echo "there is no snapshot in $1"; exit 1; }
 find . -mindepth 1 -maxdepth 1 ! -name "$marker" ! -name lost+found ! -name "$snapshot*" -exec rm -rf -- {} +
 : >"$marker"
-find "$snapshot" -mindepth 1 -maxdepth 1 ! -name "$marker" -exec cp -a --reflink=auto -t . -- {} + 2>&1 || exit 1
+said="$(find "$snapshot" -mindepth 1 -maxdepth 1 ! -name "$marker" -exec cp -a --reflink=auto -t . -- {} + 2>&1)" ||
+    { printf '%s\n' "$said" | head -n 1; exit 1; }
 cp -- "$snapshot/$marker" "$marker.new" && sync -f . && mv -- "$marker.new" "$marker"

@@ -5,6 +5,6 @@
 : "${marker?}" "${snapshot?}"
 cd -- "$1" && [ -f "$marker" ] || { echo "$1 does not hold the marker $marker"; exit 1; }
 rm -rf -- "$snapshot" "$snapshot.new" && mkdir -- "$snapshot.new" || exit 1
-find . -mindepth 1 -maxdepth 1 ! -name lost+found ! -name "$snapshot*" \
-    -exec cp -a --reflink=auto -t "$snapshot.new" -- {} + 2>&1 || exit 1
+said="$(find . -mindepth 1 -maxdepth 1 ! -name lost+found ! -name "$snapshot*" \
+    -exec cp -a --reflink=auto -t "$snapshot.new" -- {} + 2>&1)" || { printf '%s\n' "$said" | head -n 1; exit 1; }
 sync -f . && mv -- "$snapshot.new" "$snapshot"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -30,17 +31,18 @@ def connection() -> Iterator[Connection]:
         opened.close()
 
 
-def inserted(connection: Connection) -> tuple[Data, Cell]:
+def inserted(connection: Connection, *, ordered: bool = False, padding: int = 1) -> tuple[Data, Cell]:
     """A data set into which one cell has inserted."""
     database: Database = cells.attached("").model_copy(update={"reset": "undo"})
     cell = cells.context(cells.ycsb("d", RECORDS), database, reuse=True).cell
     data = Data(connection, "ycsb")
     assert cell.dataset
+    key = partial(Ycsb().key, ordered=ordered, padding=padding)
     table = connection.collection("ycsb", "usertable")
-    table.insert_many([{"_id": Ycsb().key(each)} for each in range(RECORDS)])
+    table.insert_many([{"_id": key(each)} for each in range(RECORDS)])
     data.loaded(cell.dataset, RECORDS)
     data.begin(cell.dataset, "inserts")
-    table.insert_many([{"_id": Ycsb().key(each)} for each in range(RECORDS, RECORDS + INSERTED)])
+    table.insert_many([{"_id": key(each)} for each in range(RECORDS, RECORDS + INSERTED)])
     return data, cell
 
 
@@ -91,6 +93,28 @@ def test_a_load_s_record_that_is_missing_is_noticed_after_the_undo(connection: C
     assert not done
     assert "99 records, and 100 were loaded" in told
     assert not data.fit(cell.dataset, ("nothing", "updates"))
+
+
+@pytest.mark.parametrize(("ordered", "padding"), [(True, 1), (True, 12), (False, 24)])
+def test_keys_in_another_order_or_padded_are_known_by_those_of_the_load(
+    connection: Connection, ordered: bool, padding: int
+) -> None:
+    data, cell = inserted(connection, ordered=ordered, padding=padding)
+    assert cell.dataset
+    data.finish(cell.dataset)
+    assert inserted_records.delete(data, cell, threading.Event())[0]
+    assert data.count(cell.dataset) == RECORDS
+
+
+def test_keys_that_are_no_tool_s_are_not_deleted_but_told(connection: Connection) -> None:
+    data, cell = inserted(connection)
+    assert cell.dataset
+    data.finish(cell.dataset)
+    data.delete([Ycsb().key(0)])
+    done, told = inserted_records.delete(data, cell, threading.Event())
+    assert not done
+    assert "ycsb.usertable are not named as ycsb names them by any insertorder and zeropadding" in told
+    assert data.count(cell.dataset) == RECORDS - 1 + INSERTED
 
 
 def test_the_keys_are_those_of_the_tools_own_hashes() -> None:

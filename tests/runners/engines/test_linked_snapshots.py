@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import signal
 import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -44,11 +47,16 @@ def hashes(path: Path) -> dict[str, str]:
     }
 
 
-def loaded(path: Path, options_file: str | None = None) -> tuple[RocksDB, CellContext]:
-    """An engine with `reset = links` on a data set that db_bench has just loaded; the workload writes."""
+def engine_at(path: Path, options_file: str | None = None) -> tuple[RocksDB, CellContext]:
+    """An engine with `reset = links`; the workload writes."""
     database = cells.rocksdb(path, options_file).model_copy(update={"reset": "links"})
     context = cells.context(cells.db_bench("overwrite", RECORDS), database)
-    engine = RocksDB(context.plan, context.database, context.hardware, HostPool(context.plan))
+    return RocksDB(context.plan, context.database, context.hardware, HostPool(context.plan)), context
+
+
+def loaded(path: Path, options_file: str | None = None) -> tuple[RocksDB, CellContext]:
+    """An engine on a data set that db_bench has just loaded."""
+    engine, context = engine_at(path, options_file)
     engine.start()
     engine.reset(context.cell)
     db_bench(path, "fillseq", "flush", "waitforcompaction")
@@ -157,6 +165,95 @@ def test_a_table_on_another_device_is_refused_with_the_reason(tmp_path: Path) ->
     table.symlink_to(elsewhere)
     with pytest.raises(RunnerError, match=rf"{table.name} is no plain file in .*, so a link would not keep it"):
         engine.loaded(context.cell, RECORDS)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Makes small file systems, which only root can."""
+    if os.getuid() != 0:
+        pytest.skip("only root can mount a small file system")
+    mounted: list[Path] = []
+
+    def mount(size: str) -> Path:
+        path = tmp_path / f"small-{len(mounted)}"
+        path.mkdir()
+        words = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(path)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+        mounted.append(path)
+        return path
+
+    yield mount
+    for path in mounted:
+        subprocess.run(["umount", "--lazy", path], check=True)
+
+
+def test_a_table_that_is_a_mount_of_another_device_is_refused_with_the_reason(
+    tmp_path: Path, small: Callable[[str], Path]
+) -> None:
+    engine, context = loaded(tmp_path / "db")
+    (table, *_) = (tmp_path / "db").glob("*.sst")
+    elsewhere = small("8m") / table.name
+    shutil.copy(table, elsewhere)
+    subprocess.run(["mount", "--bind", elsewhere, table], check=True)
+    try:
+        with pytest.raises(RunnerError, match=r"the file system of .* can't link its files") as refused:
+            engine.loaded(context.cell, RECORDS)
+    finally:
+        subprocess.run(["umount", table], check=True)
+    assert "reset = after_writes" in refused.value.hint
+    assert not engine.holds(context.cell), "what is half linked is no snapshot"
+
+
+def test_a_snapshot_on_a_full_disk_is_refused_and_is_none(small: Callable[[str], Path]) -> None:
+    disk = small("16m")
+    engine, context = engine_at(disk / "db")
+    engine.start()
+    db_bench(disk / "db", "fillseq", "flush", "waitforcompaction")
+    fill(disk, left=16 << 10)
+    with pytest.raises(RunnerError, match=r"no snapshot can be taken of .*: cp: .*No space left on device"):
+        engine.loaded(context.cell, RECORDS)
+    assert not engine.holds(context.cell)
+
+
+def test_a_restore_on_a_full_disk_fails_and_is_made_again_with_room(small: Callable[[str], Path]) -> None:
+    disk = small("24m")
+    engine, context = engine_at(disk / "db")
+    engine.start()
+    db_bench(disk / "db", "fillseq", "flush", "waitforcompaction")
+    engine.loaded(context.cell, RECORDS)
+    before = hashes(disk / "db")
+    for log in (disk / "db").glob("LOG*"):
+        log.unlink()
+    filler = fill(disk)
+    with pytest.raises(RunnerError, match=r"can't be brought back: cp: .*No space left on device$"):
+        engine.restore(context.cell)
+    assert (disk / "db/BENCHBRIEF").read_text() == "", "it names no data set"
+    filler.unlink()
+    engine.restore(context.cell)
+    assert hashes(disk / "db") == before
+
+
+def test_a_marker_on_a_full_disk_is_told_as_what_has_no_room(small: Callable[[str], Path]) -> None:
+    disk = small("16m")
+    engine, context = engine_at(disk / "db")
+    engine.start()
+    db_bench(disk / "db", "fillseq", "flush", "waitforcompaction")
+    fill(disk)
+    with pytest.raises(RunnerError, match=r"the marker can't be written in .*/db, where 0 KiB are free"):
+        engine.loaded(context.cell, RECORDS)
+    assert not engine.holds(context.cell)
+
+
+def fill(disk: Path, left: int = 0) -> Path:
+    """Take all the room, but for so many bytes."""
+    path = disk / "filler"
+    with path.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(b"x" * 4096)
+    os.truncate(path, path.stat().st_size - left)
+    return path
 
 
 def test_an_options_file_that_puts_a_part_elsewhere_is_refused(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ files=$(cd -- "$snapshot" && find . -type f ! -name "$list" -printf '%P %s %T@\n
 [ "$files" = "$(cat -- "$snapshot/$list")" ] || { echo "the files of the snapshot in $1 have changed"; exit 1; }
 find . -mindepth 1 -maxdepth 1 ! -name "$marker" ! -name lost+found ! -name "$snapshot*" -exec rm -rf -- {} +
 : >"$marker"
-find "$snapshot" -mindepth 1 -maxdepth 1 \( -name '*.sst' -o -name '*.blob' \) -exec ln -t . -- {} + 2>&1 || exit 1
-find "$snapshot" -mindepth 1 -maxdepth 1 ! -name '*.sst' ! -name '*.blob' ! -name "$marker" ! -name "$list" \
-    -exec cp -a -t . -- {} + 2>&1 || exit 1
+said="$(find "$snapshot" -mindepth 1 -maxdepth 1 \( -name '*.sst' -o -name '*.blob' \) -exec ln -t . -- {} + 2>&1)" ||
+    { printf '%s\n' "$said" | head -n 1; exit 1; }
+said="$(find "$snapshot" -mindepth 1 -maxdepth 1 ! -name '*.sst' ! -name '*.blob' ! -name "$marker" ! -name "$list" \
+    -exec cp -a -t . -- {} + 2>&1)" || { printf '%s\n' "$said" | head -n 1; exit 1; }
 cp -- "$snapshot/$marker" "$marker.new" && sync -f . && mv -- "$marker.new" "$marker"

@@ -10,8 +10,8 @@ other=$(find . -mindepth 1 -maxdepth 1 \( -name '*.sst' -o -name '*.blob' \) ! -
 rm -rf -- "$snapshot" "$snapshot.new" && mkdir -- "$snapshot.new" || exit 1
 find . -mindepth 1 -maxdepth 1 \( -name '*.sst' -o -name '*.blob' \) -exec ln -t "$snapshot.new" -- {} + 2>&1 ||
     { echo "the file system of $1 can't link its files"; exit 1; }
-find . -mindepth 1 -maxdepth 1 ! -name '*.sst' ! -name '*.blob' ! -name lost+found ! -name "$snapshot*" \
-    -exec cp -a -t "$snapshot.new" -- {} + 2>&1 || exit 1
+said="$(find . -mindepth 1 -maxdepth 1 ! -name '*.sst' ! -name '*.blob' ! -name lost+found ! -name "$snapshot*" \
+    -exec cp -a -t "$snapshot.new" -- {} + 2>&1)" || { printf '%s\n' "$said" | head -n 1; exit 1; }
 files=$(cd -- "$snapshot.new" && find . -type f -printf '%P %s %T@\n' | LC_ALL=C sort) || exit 1
 printf '%s\n' "$files" >"$snapshot.new/$list" || exit 1
 sync -f . && mv -- "$snapshot.new" "$snapshot"
