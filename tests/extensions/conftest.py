@@ -56,13 +56,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """
     folder = tmp_path_factory.mktemp("installed")
     environment = Environment(folder / "venv")
-    environment.install("--editable", str(copy_sources(folder)))
-    for package in PACKAGES:
-        shutil.copytree(HERE / package, folder / package)
-        environment.install(str(folder / package))
-    for example in EXAMPLES.iterdir():
-        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
-        environment.install(str(shutil.copytree(example, folder / example.name, ignore=ignored)))
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
+    packages = (*(HERE / name for name in PACKAGES), *EXAMPLES.iterdir())
+    copies = [str(shutil.copytree(package, folder / package.name, ignore=ignored)) for package in packages]
     broken = folder / "broken" / "bench_broken"
     broken.mkdir(parents=True)
     (broken.parent / "pyproject.toml").write_text(BROKEN)
@@ -71,7 +67,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     (broken / "spec.py").write_text(f"open({told!r}, 'w').close()\nraise RuntimeError('it is broken')\n")
     (broken / "unfinished.py").write_text(UNFINISHED)
     (broken / "reader.py").write_text(READER)
-    environment.install(str(broken.parent))
+    environment.install("--editable", str(copy_sources(folder)), *copies, str(broken.parent))
     return environment
 
 

@@ -113,6 +113,8 @@ def test_help_names_all_and_loads_what_is_asked_for_alone(installed: Environment
     done = bench(installed, folder, "import", "ycsb", "out.txt", "--operation", "read", "--spec", "brief.bench")
     assert done.returncode == 2
     assert "No such option" in done.stderr
+    bench(installed, folder, "import", "broken", "--help")
+    assert loaded.exists(), "a package that is loaded is seen to be"
 
 
 def test_a_broken_one_is_named_to_who_uses_it(installed: Environment, folder: Path) -> None:

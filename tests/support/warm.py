@@ -25,7 +25,6 @@ import termios
 import time
 import traceback
 from collections.abc import Mapping, Sequence
-from functools import cache
 from io import FileIO
 from pathlib import Path
 from typing import Any, NoReturn
@@ -42,6 +41,7 @@ _ROOMS = (
     "benchbrief.runners.execution.executor",
     "benchbrief.runners.simulated.simulated_world",
 )
+_REPOSITORY = Path(__file__).parents[2]
 _MOST_BYTES = 200_000
 _BROKEN = 70
 """No exit code of `bench`: something left its `main` that never should."""
@@ -66,16 +66,18 @@ report brief "Brief" {
 class Warm:
     """The process that is forked, and how it is asked to. Raises subprocess.TimeoutExpired as `subprocess.run` does."""
 
-    def __init__(self) -> None:
+    def __init__(self, python: str | Path = sys.executable, folder: Path = _REPOSITORY) -> None:
+        """`python` is started in `folder`, where it finds these tests."""
+        self.broken = False
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._socket = ours
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__, str(theirs.fileno())],
+                [python, "-m", __name__, str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 env={**os.environ, "LANG": "C.UTF-8"},
                 pass_fds=[theirs.fileno()],
-                cwd=Path(__file__).parents[2],
+                cwd=folder,
             )
 
     def run(
@@ -93,7 +95,7 @@ class Warm:
                 pid = int(status.readline())
                 if not select.select([status], [], [], timeout)[0]:
                     os.kill(pid, signal.SIGKILL)
-                    warm.cache_clear()  # it may have left a drawing half asked for
+                    self.broken = True  # it may have left a drawing half asked for
                     raise subprocess.TimeoutExpired(list(words), timeout)
                 code = int(status.readline())
             out.seek(0)
@@ -121,10 +123,15 @@ class Warm:
         return FileIO(told)
 
 
-@cache
-def warm() -> Warm:
-    """The one of this process of the tests. It ends with it."""
-    return Warm()
+_WARM: dict[tuple[str | Path, Path], Warm] = {}
+
+
+def warm(python: str | Path = sys.executable, folder: Path = _REPOSITORY) -> Warm:
+    """The one of this process of the tests for that Python. It ends with it."""
+    its = (python, folder)
+    if its not in _WARM or _WARM[its].broken:
+        _WARM[its] = Warm(python, folder)
+    return _WARM[its]
 
 
 def starts_alike(env: Mapping[str, str]) -> bool:
