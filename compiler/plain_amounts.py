@@ -1,4 +1,4 @@
-"""Durations and sizes as people write them."""
+"""Durations, sizes and counts as people write them."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ def duration(seconds: float) -> str:
         if count or parts:
             parts.append(f"{count} {unit}" if count else "")
     return " ".join(part for part in parts[:2] if part)
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 or many is None else many}"
 
 
 def quantity_of_bytes(count: float) -> str:

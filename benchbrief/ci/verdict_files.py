@@ -12,6 +12,7 @@ import click
 
 from benchbrief.ci.junit import Case, junit
 from benchbrief.cli.terminal import fail, printable
+from benchbrief.compiler.plain_amounts import counted
 
 if TYPE_CHECKING:
     from benchbrief.results.analysis.expectation_verdicts import Verdict
@@ -94,10 +95,11 @@ def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
     seconds = sum(took[each.cell.id] for each in good)
     if not finished.failed:
         missing = sum(each.status == "missing" for each in evidence.verdicts)
-        state, detail = ("error", f"{missing} cells were not run") if missing else ("ok", "")
-        yield Case("cells", f"all {len(good) + missing} cells", state, detail, seconds)  # type: ignore[arg-type]  # one of both
+        state, detail = ("error", f"{counted(missing, 'cell was', 'cells were')} not run") if missing else ("ok", "")
+        every = len(good) + missing
+        yield Case("cells", f"all {every} cells" if every > 1 else "the only cell", state, detail, seconds)  # type: ignore[arg-type]  # one of both
     elif good:
-        yield Case("cells", f"{len(good)} other cells", "ok", "", seconds)
+        yield Case("cells", f"{counted(len(good), 'other cell', 'other cells')}", "ok", "", seconds)
     for cell, reason in finished.failed.items():
         yield Case("cells", cell, "failure", reason, took.get(cell, 0.0))
     for text in finished.undrawn:

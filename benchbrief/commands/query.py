@@ -8,6 +8,7 @@ import click
 
 from benchbrief.cli.run_options import chosen_run, open_results, out_option
 from benchbrief.cli.terminal import fail, show, show_data, show_json_text, show_lines
+from benchbrief.compiler.plain_amounts import counted
 
 
 @click.command(
@@ -40,7 +41,7 @@ def command(sql: str, run: str | None, out: Path, as_json: bool, as_csv: bool, p
     with open_results(chosen_run(out, run)) as results:
         if parquet is not None:
             rows = to_parquet(results, sql, parquet)
-            show(f"{parquet}: {rows} rows")
+            show(f"{parquet}: {counted(rows, 'row', 'rows')}")
             return
         table = results.sql(sql)
         table = marked(table, mark_of(results))

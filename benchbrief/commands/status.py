@@ -18,6 +18,7 @@ from benchbrief.cli.run_options import chosen_run, out_option, run_argument
 from benchbrief.cli.simulation_options import SHORT
 from benchbrief.cli.terminal import fail, one_line, show, show_data, show_json, show_painted, use_colour, warn
 from benchbrief.cli.terminal_marks import marks, shortened
+from benchbrief.compiler.plain_amounts import counted
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.diagnostics.source_line import display_width
 from benchbrief.progress.times_told import in_full
@@ -107,10 +108,10 @@ def _headline(run: RunStatus) -> str:
     left = f", about {duration(run.remaining_s)} left" if run.remaining_s else ""
     mark = f" ({SHORT})" if run.simulated else f" ({IMPORTED}: {one_line(run.source)})" if run.source else ""
     if run.source:  # nothing ran, so no time was taken
-        return f"{run.run_id}  {_state(run.status)} {run.done}/{run.total} cells imported{mark}"
+        return f"{run.run_id}  {_state(run.status)} {run.done}/{counted(run.total, 'cell', 'cells')} imported{mark}"
     skipped = f"{run.skipped} not needed, " if run.skipped else ""
     return (
-        f"{run.run_id}  {_state(run.status)} {run.done}/{run.total} cells done{taken}, "
+        f"{run.run_id}  {_state(run.status)} {run.done}/{counted(run.total, 'cell', 'cells')} done{taken}, "
         f"{run.failed} failed, {skipped}{duration(run.elapsed_s)}{left}{mark}"
     )
 

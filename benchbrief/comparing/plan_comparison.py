@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchbrief.cli.terminal import fail
+from benchbrief.compiler.plain_amounts import counted
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.earlier_results import day, taken_from
 
@@ -143,7 +144,9 @@ class NextRun:
         from benchbrief.compiler.plain_amounts import duration
 
         taken = [f"take {cells:,} from run {run_id} of {date}" for run_id, date, cells in self.sources]
-        measured = f"measure {self.measured:,} of {self.total:,} cells, about {duration(self.seconds)}"
+        measured = (
+            f"measure {self.measured:,} of {counted(self.total, 'cell', 'cells')}, about {duration(self.seconds)}"
+        )
         if not self.measured:
             measured = "measure nothing"
         return f"`bench run` would {', and '.join([measured, *taken])}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from benchbrief.cli.readable_quantities import duration, latency, of_planned, power
 from benchbrief.cli.terminal import one_line
 from benchbrief.cli.terminal_marks import UNICODE, Marks, padded, shortened
+from benchbrief.compiler.plain_amounts import counted
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.diagnostics.source_line import display_width
 from benchbrief.progress.load_rate import load_rate
@@ -52,7 +53,7 @@ def _head(view: RunView, now: float, columns: int, marks: Marks) -> Any:
     from rich.text import Text
 
     parts = ["SIMULATED"] if view.simulated else []
-    parts.append(f"{view.finished}/{view.total} cells")
+    parts.append(f"{view.finished}/{counted(view.total, 'cell', 'cells')}")
     parts += [f"{count} {state}" for state in ("failed", "skipped") if (count := view.counts[state])]
     left = view.remaining_s(now)
     parts.append(f"{duration(view.elapsed_s(now))} gone" + (f", about {duration(left)} left" if left else ""))

@@ -16,6 +16,7 @@ from benchbrief.cli.run_options import metrics_option, wait_option
 from benchbrief.cli.simulation_options import SHORT, SIMULATED
 from benchbrief.cli.terminal import Stop, show, show_json
 from benchbrief.compiler.messages.text import Text
+from benchbrief.compiler.plain_amounts import counted
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.earlier_results import reused_as_dict
@@ -265,11 +266,12 @@ def tell(finished: Finished, summary: Summary) -> None:
 
 
 def _sampled(probe: Patchy) -> str:
+    every = counted(probe.of, "cell", "cells")
     if probe.without:
-        return f"{probe.probe} was not sampled in {probe.without} of {probe.of} cells, such as {probe.cell}"
+        return f"{probe.probe} was not sampled in {probe.without} of {every}, such as {probe.cell}"
     return (
         f"{probe.probe} was sampled for {share_text(probe.share)} of the measured time in {probe.cell}, "
-        f"and for less than {share_text(TOLD)} in {probe.cells} of {probe.of} cells"
+        f"and for less than {share_text(TOLD)} in {probe.cells} of {every}"
     )
 
 

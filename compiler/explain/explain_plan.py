@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from benchbrief.compiler.blocks.values.shapes import Number, Shape
 from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.learned import Estimated, with_history
-from benchbrief.compiler.explain.explain_time import counted, explain_time, up_to
+from benchbrief.compiler.explain.explain_time import explain_time, up_to
 from benchbrief.compiler.explain.plain_text import Page, number
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
-from benchbrief.compiler.plain_amounts import duration, quantity_of_bytes
+from benchbrief.compiler.plain_amounts import counted, duration, quantity_of_bytes
 from benchbrief.compiler.planning.plan import (
     Cell,
     Confident,

@@ -9,7 +9,7 @@ from benchbrief.compiler.estimates.estimate import estimate
 from benchbrief.compiler.estimates.learned import Estimated, Source
 from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity, Spent, TimeSpent, time_spent
 from benchbrief.compiler.explain.plain_text import Page
-from benchbrief.compiler.plain_amounts import duration
+from benchbrief.compiler.plain_amounts import counted, duration
 from benchbrief.compiler.planning.plan import Experiment, Plan
 from benchbrief.compiler.planning.shared_data_places import shared_places
 
@@ -121,10 +121,6 @@ def _amount(seconds: float, unit: tuple[float, str]) -> str:
 
 def _bar(share: float) -> str:
     return "#" * round(_BAR * share)
-
-
-def counted(count: int, one: str, many: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 or many is None else many}"
 
 
 def up_to(e: Experiment) -> str:

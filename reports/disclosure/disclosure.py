@@ -22,7 +22,7 @@ from benchbrief.reports.view import imported_briefs
 from benchbrief.reports.view.expectations import judged, told
 from benchbrief.reports.view.report_data import NOT_PUBLISHED, CellRow, Results, Search
 from benchbrief.reports.view.view_model import CellLine, DisclosureGroup, DisclosureView, Item
-from benchbrief.reports.words.brief_words import Words, counted
+from benchbrief.reports.words.brief_words import Words, counted, some_of
 
 
 def disclosure(results: Results, *, facts_shown: bool, reports_from: Mapping[str, str] | None) -> DisclosureView:
@@ -131,8 +131,8 @@ def _run(results: Results, reports_from: Mapping[str, str]) -> Iterable[Item]:
         yield Item(words["d_ended"], time_text(run["ended_at"]))
     for earlier in reused(results):
         times = {"first": time_text(earlier.first), "last": time_text(earlier.last)}
-        total = fixed(len(results.cells), 0)
-        text = counted(words, "d_reused_run", earlier.cells, total=total, run=earlier.run_id, **times)
+        which = some_of(words, earlier.cells, len(results.cells))
+        text = counted(words, "d_reused_run", earlier.cells, which=which, run=earlier.run_id, **times)
         yield Item(words["d_reused"], text)
     told = (words.named(str(run["status"])), words.said(str(run["message"] or "")))
     yield Item(words["d_status"], words["colon"].join(filter(None, told)))

@@ -15,7 +15,7 @@ from benchbrief.reports.text.number_format import fixed, percent
 from benchbrief.reports.view.imported_briefs import is_imported
 from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.view.view_model import Item, Notice
-from benchbrief.reports.words.brief_words import counted
+from benchbrief.reports.words.brief_words import counted, some_of
 
 BUSY = 0.90
 """The share of a load generator's processors above which it may limit the throughput."""
@@ -101,7 +101,12 @@ def _busy_clients(results: Results) -> Iterator[Limit]:
     cells = len({cell for cell, _, _ in busy})
     total = len({cell for cell, _, _ in known})
     _, host, share = busy[0]
-    told = {"total": f"{total:,}", "host": host, "share": percent(share), "limit": percent(BUSY)}
+    told = {
+        "which": some_of(results.words, cells, total),
+        "host": host,
+        "share": percent(share),
+        "limit": percent(BUSY),
+    }
     full = counted(results.words, "l_busy_full", cells, **told)
     if any(host in group.hosts for group in results.plan.hardware.values() for _, host, _ in busy):
         full += " " + results.words["l_busy_shared"]
@@ -131,7 +136,7 @@ def _still_rising(results: Results) -> Iterator[Limit]:
         return
     most, (_, hardware, workload), threads = max(rising)
     told = {
-        "total": f"{len(ends):,}",
+        "which": some_of(results.words, len(rising), len(ends), "ramp"),
         "gain": percent(most - 1),
         "hardware": results.plan.hardware[hardware].label,
         "workload": results.plan.workloads[workload].label,
@@ -149,7 +154,7 @@ def _other_work(results: Results) -> Iterator[Limit]:
     ).rows
     cells, most, measured = rows[0]
     if cells:
-        words, told = results.words, {"total": f"{measured:,}", "most": fixed(most, 1)}
+        words, told = results.words, {"which": some_of(results.words, cells, measured), "most": fixed(most, 1)}
         yield Limit(counted(words, "l_other_work", cells, **told), counted(words, "l_other_work_full", cells, **told))
 
 
@@ -162,7 +167,7 @@ def _unsteady(results: Results) -> Iterator[Limit]:
     ).rows
     unsteady, measured = rows[0]
     if unsteady:
-        words, told = results.words, {"total": f"{measured:,}"}
+        words, told = results.words, {"which": some_of(results.words, unsteady, measured)}
         yield Limit(counted(words, "l_unsteady", unsteady, **told), counted(words, "l_unsteady_full", unsteady, **told))
 
 
@@ -219,5 +224,5 @@ def _earlier(results: Results) -> Iterator[Limit]:
     total, taken, runs = rows[0]
     if taken:
         words = results.words
-        told = {"total": f"{total:,}", "runs": counted(words, "l_runs", runs)}
+        told = {"which": some_of(words, taken, total), "runs": counted(words, "l_runs", runs)}
         yield Limit(counted(words, "l_earlier", taken, **told), counted(words, "l_earlier_full", taken, **told))

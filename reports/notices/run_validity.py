@@ -80,7 +80,7 @@ def _sampled(results: Results) -> Iterable[str]:
         if found.without and is_imported(results):  # the plan has this probe, and the source has no samples of it
             continue
         holes = {**found._asdict(), "share": percent(found.share, unlike=TOLD)}
-        yield results.words["v_unsampled" if found.without else "v_sampled"].format(**holes)
+        yield results.words.form("v_unsampled" if found.without else "v_sampled", found.of).format(**holes)
 
 
 def _offered(results: Results, key_short: str = "v_short", key_ahead: str = "v_ahead") -> tuple[str, str, str]:
@@ -146,7 +146,7 @@ def _confident(experiment: p.Experiment, rule: p.Confident, results: Results) ->
         return
     within = f"{100 * rule.within:g}{NBSP}%"
     wide = sum(width > rule.within for width in widths)
-    more = words["v_unconfident"].format(wide=wide, widest=percent(max(widths), 1, unlike=rule.within)) if wide else ""
+    more = counted(words, "v_unconfident", wide, widest=percent(max(widths), 1, unlike=rule.within)) if wide else ""
     ends = {"fewest": rule.at_least, "most": experiment.repeats}
     text = words["v_confident"].format(label=experiment.label, within=within, **ends)
     yield Item("", f"{text}{more}", emphasis=bool(wide))

@@ -30,6 +30,7 @@ from benchbrief.reports.text.number_format import points
 from benchbrief.reports.view.imported_briefs import is_imported
 from benchbrief.reports.view.provenance_view import Backlink, MeasurementLine, ProvenanceView, RawFile, SourceLine
 from benchbrief.reports.view.report_data import NOT_PUBLISHED, CellRow, Key, Results
+from benchbrief.reports.words.brief_words import counted
 
 Detail = Literal["full", "compact", "none"]
 """The detail of the appendix: see `provenance` of a report."""
@@ -280,7 +281,7 @@ class Ledger:
             plan.workloads[first.workload].label,
             _points(known) or words["not_published" if untold else "p_none_measured"],
             self._runs(known),
-            words["p_files"].format(n=f"{len(files):,}", sha256=manifest_sha256(files)[:16]) if files else "",
+            counted(words, "p_files", len(files), sha256=manifest_sha256(files)[:16]) if files else "",
         )
 
     def _runs(self, cells: Sequence[CellRow]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from benchbrief.compiler.plain_amounts import counted
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.provenance.number_ledger import cell_entries
 from benchbrief.reports.provenance.numbers_completeness import Identity, identity, within
@@ -43,8 +44,8 @@ def unfounded(numbers: NumbersFile, report: p.Report | None, results: Results) -
     told = [(cell, why) for cell in sorted(used | set(numbers.cells))
             if (why := changed(numbers.cells.get(cell), entries.get(cell)))]  # fmt: skip
     if told:
-        cell, why = told[0]
-        yield f"the file of its numbers tells {len(told):,} cells otherwise than the run, first {cell}, which {why}"
+        (cell, why), cells = told[0], counted(len(told), "cell", "cells")
+        yield f"the file of its numbers tells {cells} otherwise than the run, first {cell}, which {why}"
 
 
 def changed(then: CellEntry | None, now: CellEntry | None) -> str:

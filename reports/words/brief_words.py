@@ -105,6 +105,17 @@ def counted(words: Words, key: str, count: float, **holes: object) -> str:
     return words.form(key, count).format(n=words.locale.numerals(f"{count:,.15g}"), **holes)
 
 
+def some_of(words: Words, count: float, total: float, what: str = "measurement") -> str:
+    """Return "3 of 12 measurements", "one of 12 measurements" or "the only measurement"; `what` may be `ramp`."""
+    only, which = _SOME[what]
+    if total == 1:
+        return words[only]
+    return counted(words, which, count, total=words.locale.numerals(f"{total:,.15g}"))
+
+
+_SOME = {"measurement": ("l_only_measurement", "l_which_measurement"), "ramp": ("l_only_ramp", "l_which_ramp")}
+
+
 def words(language: str) -> Words:
     """Return the words of a language. Raises KeyError for one without a catalogue."""
     return CATALOGUES[language]

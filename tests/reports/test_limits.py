@@ -90,7 +90,7 @@ def test_operations_that_were_cut_off_are_held_against_go_ycsb_where_others_stop
 def test_a_saturated_load_generator_is_told_with_its_host() -> None:
     cell = world().cell_id("disk", "a", 4)
     (limit,) = told(world().plan(), [*clean(world()), utilised(0.97, cell)])
-    assert limit.short == "the load generator was saturated in one of 1 measurements"
+    assert limit.short == "the load generator was saturated in the only measurement"
     assert "97\u00a0% on local" in limit.full
     assert limit.full.endswith("shares this host with the system under test.")
 
@@ -210,7 +210,7 @@ def test_a_ramp_that_still_gained_at_its_last_thread_count_may_have_its_peak_bey
     ]
     limits_told = told(made.plan(w.report("R", CLAIM)), rows)
     expected = (
-        "In one of 1 ramps, the highest thread count that was measured still gained: 20\u00a0% more throughput than "
+        "In the only ramp, the highest thread count that was measured still gained: 20\u00a0% more throughput than "
         f"the one before it (Disk, Sessions, {most} threads). The peak may lie beyond it."
     )
     assert [limit.full for limit in limits_told] == [expected] * rising

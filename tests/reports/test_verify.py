@@ -120,13 +120,13 @@ def without_a_point(file: NumbersFile) -> dict[str, Any]:
         (lambda file: {"numbers": file.numbers[:1]}, r"lacks \d+ of those of its texts"),
         (without("Table 1"), r"lacks \d+ of those of its tables, first .* at "),
         (lambda file: {"figures": file.figures[1:]}, r"lacks \d+ points of the figure “"),
-        (without_a_point, "lacks 1 points of the figure “"),
+        (without_a_point, "lacks 1 point of the figure “"),
         (lambda _: {"report": "other"}, "no report other"),
         (lambda _: {"title": "Twice as fast"}, "is called “Twice as fast”, and its report in the plan “"),
         (lambda _: {"cells": {}}, r"tells \d+ cells otherwise than the run, first .*, which it does not tell of"),
         (
             lambda file: {"cells": file.cells | {CELL: file.cells[CELL].model_copy(update={"files": {"raw/x": "00"}})}},
-            f"tells 1 cells otherwise than the run, first {CELL}, which has other raw outputs, first raw/x",
+            f"tells 1 cell otherwise than the run, first {CELL}, which has other raw outputs, first raw/x",
         ),
         (
             lambda file: {"numbers": tuple(n.model_copy(update={"cells": ()}) for n in file.numbers)},
@@ -252,7 +252,7 @@ def test_links_lead_to_what_is_there(told: Told) -> None:
     anchors = set(re.findall(r'\bid="([^"]+)"', html))
     assert set(re.findall(r'href="#([^"]+)"', html)) <= anchors
     assert ('id="provenance"' in html) == (told.detail != "none")
-    assert ("SHA-256</th>" in html) == ("1 files, SHA-256" in html) == (told.detail == "full")
+    assert ("SHA-256</th>" in html) == ("1 file, SHA-256" in html) == (told.detail == "full")
     assert 'class="cover-notices"' in html, "no setting takes a notice away"
     rows = re.findall(r'<tr id="source-\d+">.*?</tr>', html)
     if told.detail == "compact":

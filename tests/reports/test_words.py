@@ -13,7 +13,7 @@ from babel import Locale
 import benchbrief.reports
 from benchbrief.compiler.briefs.style.word_catalogues import read_catalogue, shipped
 from benchbrief.compiler.problems import Findings
-from benchbrief.reports.words.brief_words import CATALOGUES, Entry, Words, counted
+from benchbrief.reports.words.brief_words import CATALOGUES, Entry, Words, counted, some_of
 
 ROOM = Path(next(iter(benchbrief.reports.__path__)))
 
@@ -122,3 +122,30 @@ def test_every_word_that_a_template_or_module_names_exists_and_none_is_left_over
         if w not in every_source and not w.startswith((*families, *of_measures)) and w not in dims
     }
     assert left == set()
+
+
+@pytest.mark.parametrize(
+    ("count", "total", "english"),
+    [(1, 1, "the only measurement"), (1, 12, "one of 12 measurements"), (1234, 5678, "1,234 of 5,678 measurements")],
+)
+def test_some_of_several_are_told_by_how_many_there_are(count: int, total: int, english: str) -> None:
+    assert some_of(CATALOGUES["en"], count, total) == english
+    assert all("1 measurements" not in some_of(each, count, total) for each in CATALOGUES.values())
+
+
+PLURAL = re.compile(r"\{(?:of|total|n|wide|cells)\} (?:measurements|cells|points|files|cores|threads|ramps|sockets)\b")
+SEVERAL = {
+    "d_occurrences": "told of several",
+    "d_noise_all": "of comparisons, of which there are several",
+    "r_busy_often": "told of several",
+    "r_busy_meanwhile_often": "told of several",
+    "r_not_tried": "after several cells",
+    "r_sockets": "told of several",
+    "r_halted": "the run had more cells than the one that failed",
+}
+"""English sentences for more than one thing in any case, and why."""
+
+
+def test_no_english_sentence_counts_one_thing_as_several() -> None:
+    plain = {key for key, entry in CATALOGUES["en"].entries.items() if isinstance(entry, str) and PLURAL.search(entry)}
+    assert plain == {key for key in SEVERAL if key in plain}
