@@ -254,8 +254,28 @@ def shortened(text: str, width: float, size: float = TEXT) -> str:
 
 
 def heading_lines(text: str, width: float) -> list[str]:
-    """Return the heading of a panel, on two lines where it needs them; the type is bold."""
-    return _wrap(text, width / 1.08, 2)
+    """Return the heading of a panel, on two lines where it needs them; the type is bold.
+
+    A word that is wider than the panel goes on in the next line, and takes a third one.
+    """
+    room = width / 1.08
+    parted = " ".join(" ".join(_fitting(word, room)) for word in text.split(" "))
+    return _wrap(parted, room, 2 if parted == text else 3)
+
+
+def _fitting(word: str, width: float) -> list[str]:
+    """Part a word that is wider than a line: behind a stroke of its own if one is there, else by a hyphen."""
+    found = []
+    while text_width(word, TEXT) > width and not _BROKEN_ANYWHERE.search(word):
+        most = next((at for at in range(len(word), 1, -1) if text_width(word[:at] + "-", TEXT) <= width), 1)
+        own = max(word.rfind(stroke, 1, most) for stroke in "-_/.") + 1
+        at = own if own > most / 3 else most
+        found.append(word[:at] + ("" if at == own else "-"))
+        word = word[at:]
+    return [*found, word]
+
+
+_BROKEN_ANYWHERE = re.compile(r"[\u2e80-\u9fff\uff00-\uffef]")
 
 
 def _extent(traces: Sequence[Trace]) -> list[float]:

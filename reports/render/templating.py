@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS
 from benchbrief.dsl.diagnostics.suggest import did_you_mean
 from benchbrief.reports.brief_error import ReportError
-from benchbrief.reports.text.html_markup import abridged, footed, marks, ticked, traced
+from benchbrief.reports.text.html_markup import abridged, footed, marks, ticked, traced, unparted
 from benchbrief.reports.view.layouts import folder_of
 from benchbrief.reports.words.brief_words import Words
 
@@ -99,7 +99,8 @@ def environment(parts: Mapping[str, tuple[str, str]]) -> SandboxedEnvironment:
         cache_size=-1,
         finalize=printable,
     )
-    made.filters |= {"ticked": ticked, "marks": marks, "footed": footed, "traced": traced, "abridged": abridged}
+    own = (ticked, marks, footed, traced, abridged, unparted)
+    made.filters |= {each.__name__: each for each in own}
     return made
 
 

@@ -68,6 +68,16 @@ def abridged(text: str) -> str:
     return _DIGEST.sub(lambda match: f"{match.group()[:12]}…", text)
 
 
+def unparted(text: str) -> Markup:
+    """Keep units with a stroke whole at the end of a line: USD/Mop."""
+    if isinstance(text, Markup):
+        return text
+    return Markup("").join(
+        Markup('<bdi class="whole">{}</bdi>').format(part) if index % 2 else part
+        for index, part in enumerate(re.split(r"((?<!\S)[^\s/]{1,12}/[^\s/]{1,12}(?!\S))", text))
+    )
+
+
 def _whole(text: str) -> Markup:
     """Keep a number and a unit with a stroke on one line: 7,120 ops/s."""
     return Markup("").join(

@@ -171,6 +171,15 @@ def grouped_rows(lines: Sequence[tuple[Head, tuple[Cell, ...]]], words: Words) -
 
 
 def _longest_word(text: str) -> float:
-    """Return the width of the widest unbreakable piece of a text, in heights of the type."""
-    pieces = re.findall(r"[\u2e80-\u9fff\uff00-\uffef]|[^\s\u2e80-\u9fff\uff00-\uffef]+", text)
-    return max((text_width(piece, 1.0) for piece in pieces), default=0.0)
+    """Return the width of the widest piece of a text that stays on one line, in heights of the type.
+
+    Japanese may be broken between any two characters, but a column of single ones is hard to read: words in katakana
+    stay whole, and so do some characters of the others.
+    """
+    return max((text_width(piece, 1.0) for piece in _PIECE.findall(text)), default=0.0)
+
+
+_PIECE = re.compile(
+    r"[\u30a0-\u30ff]{1,8}|[\u4e00-\u9fff\u3005]{1,4}|[\u2e80-\u9fff\uff00-\uffef]|[^\s\u2e80-\u9fff\uff00-\uffef]+"
+)
+"""Katakana, Chinese characters, others that may be broken anywhere, and words between blanks."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchbrief.reports.charts.chart import TEXT
 from benchbrief.reports.charts.chart_axes import text_width
 from benchbrief.reports.charts.chart_layout import heading_lines, shortened
@@ -25,3 +27,20 @@ def test_what_is_left_out_are_whole_words() -> None:
 
 def test_a_single_long_word_still_fits() -> None:
     assert text_width(shortened("Donaudampfschifffahrtsgesellschaft", 80), TEXT) <= 80
+
+
+@pytest.mark.parametrize("width", [60, 90, 120, 150])
+@pytest.mark.parametrize(
+    "name",
+    ["StandardnodeskonfigurationMitNamen", "Node Mittelgrosseverteilungsinfrastruktur", "two-socket_server/rev-b"],
+)
+def test_a_word_that_is_wider_than_a_panel_goes_on_in_the_next_line_and_loses_nothing(name: str, width: int) -> None:
+    lines = heading_lines(name, width)
+    if len(lines) < 3:
+        assert "".join(lines).replace("-", "").replace(" ", "") == name.replace("-", "").replace(" ", "")
+    assert all(text_width(line, TEXT) <= width for line in lines)
+
+
+def test_a_long_name_is_parted_at_its_own_strokes() -> None:
+    assert heading_lines("standard-nodes_configuration", 110) == ["standard-nodes_", "configuration"]
+    assert heading_lines("Mittelgrosseverteilung", 110)[0].endswith("-")

@@ -7,10 +7,14 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from markupsafe import Markup
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.render.page_html import TEMPLATES
 from benchbrief.reports.render.render_report import render
+from benchbrief.reports.text.html_markup import unparted
+from benchbrief.reports.view.table_heads import parts_of, room_of
+from benchbrief.reports.view.view_model import Cell, Head, Row
 from tests.reports import world as w
 from tests.support.paging import Word, words
 
@@ -126,3 +130,31 @@ def test_a_long_word_above_a_column_alone_is_whole(tmp_path: Path) -> None:
     element = p.TableElement(title="T", dim="workload", dim_label="", keys=w.keys(WORKLOADS), lines=tuple(lines))
     _, found = made(tmp_path, element)
     assert set(groups) <= {word.text for word in found}
+
+
+@pytest.mark.parametrize("columns", [4, 8, 12])
+def test_japanese_heads_are_not_broken_character_by_character(columns: int) -> None:
+    """Between any two characters they may be, which made columns of one character each where others have long words."""
+    room = room_of(False, boxed=False)
+    names = ["高速ストレージ構成", "読み取りと更新が半分ずつのワークロード", "StandardnodeskonfigurationMitNamen"]
+    heads = [Head(names[at % 3], "ops/s") for at in range(columns)]
+    cells = tuple(Cell(Markup("1,234"), numeric=True) for _ in heads)
+    parts = parts_of("スレッド数", heads, [Row(Head("読み取り"), cells)], room)
+    for part in parts:
+        if part.widths:
+            size = (part.points or room.points) * 4 / 3
+            for head, width in zip(heads[part.first : part.end], part.widths[1:], strict=True):
+                assert head.label == names[2] or width * room.width / 100 >= 5 * size, head.label
+
+
+@pytest.mark.parametrize(
+    ("title", "html"),
+    [
+        ("Cost in USD/Mop", 'Cost in <bdi class="whole">USD/Mop</bdi>'),
+        ("Read/write <b>", "Read/write"),
+        ("no unit", "no unit"),
+    ],
+)
+def test_a_unit_with_a_stroke_is_kept_whole_in_a_title(title: str, html: str) -> None:
+    assert html in str(unparted(title)).replace('<bdi class="whole">Read/write</bdi>', "Read/write")
+    assert "<b>" not in unparted(title)
