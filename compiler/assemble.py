@@ -11,13 +11,15 @@ from benchbrief.compiler.planning.extension_words import with_measure_words
 from benchbrief.compiler.planning.plan import DatabaseKey, Plan, SpecRef
 
 
-def assemble(name: str, examined: Examined, *, profile: str | None, params: Mapping[str, str]) -> Plan | None:
+def assemble(
+    name: str, examined: Examined, *, profile: str | None, params: Mapping[str, str], budget_s: float | None = None
+) -> Plan | None:
     """Return the plan of a spec that was examined for planning; None when it has an error. `name` is its path as
     given."""
     if examined.loaded is None or examined.model is None or examined.failed:
         return None
     model = examined.model
-    cells = expand(model.matrices, model.hosts)
+    cells = expand(model.matrices, model.hosts, budget_s)
     return Plan(
         spec=SpecRef(
             name=name,
@@ -39,5 +41,6 @@ def assemble(name: str, examined: Examined, *, profile: str | None, params: Mapp
         metrics=examined.metrics,
         expects=examined.expects,
         reports=tuple(with_measure_words(report, cells) for report in examined.reports),
+        budget_s=budget_s,
         estimate_s=estimate(cells),
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchbrief.compiler.assemble import assemble
 from benchbrief.compiler.briefs.lower_report import Memory, lower
+from benchbrief.compiler.estimates.budget_fit import check_budgets
 from benchbrief.compiler.estimates.costly_resets import warn_of_costly_resets
 from benchbrief.compiler.examined import Checked, Examined
 from benchbrief.compiler.frontend.declarations import collect
@@ -21,11 +22,18 @@ from benchbrief.dsl.diagnostics.diagnostic import SpecError
 
 
 def check(
-    path: Path, *, profile: str | None = None, params: Mapping[str, str] | None = None, files: Files | None = None
+    path: Path,
+    *,
+    profile: str | None = None,
+    params: Mapping[str, str] | None = None,
+    files: Files | None = None,
+    budget_s: float | None = None,
 ) -> Checked:
-    """Compile a spec to its plan. `diagnostics` has every mistake, in the order of the text."""
+    """Compile a spec to its plan. `diagnostics` has every mistake, in the order of the text.
+
+    `budget_s` is for all experiments together."""
     examined = examine(path, profile=profile, params=params, files=files, planning=True)
-    plan = assemble(str(path), examined, profile=profile, params=params or {})
+    plan = assemble(str(path), examined, profile=profile, params=params or {}, budget_s=budget_s)
     return Checked(plan, examined.in_context(), examined.model)
 
 
@@ -54,6 +62,7 @@ def examine(
         apply_profile(declarations, profile, findings)
         model = resolve(declarations, values, profile, findings, whole=loaded.whole)  # -> hosts, databases, matrices
         warn_of_costly_resets(model, findings)
+        check_budgets(model, findings)
         lowered = lower(model.scope, memory, whole=model.whole, planning=planning)  # expressions -> queries
     except SpecError as error:
         return Examined(distinct(error.diagnostics))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,14 +44,44 @@ def _split(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...])
     return params
 
 
-def compile_or_stop(path: Path, profile: str | None, params: dict[str, str], *, planning: bool = False) -> Any:
+def budget_option(function: F) -> F:
+    """`--budget TIME`, given on in seconds."""
+    return click.option(
+        "--budget",
+        metavar="TIME",
+        callback=_seconds,
+        help="The time for all cells: each point once, then repeats where intervals are widest.  [such as 12h, 90min]",
+    )(function)
+
+
+def _seconds(_ctx: click.Context, _param: click.Parameter, given: str | None) -> float | None:
+    from benchbrief.compiler.units import UnknownUnitError, base_unit, parse_unit
+
+    if given is None:
+        return None
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", given)
+    with suppress(UnknownUnitError):
+        unit = parse_unit(found[2]) if found else None
+        if found and unit and base_unit(unit.dimension) == "s" and float(found[1]) > 0:
+            return float(found[1]) * unit.factor
+    raise click.BadParameter(f"`{given}` is no time, such as 12h, 90min or 45s")
+
+
+def compile_or_stop(
+    path: Path,
+    profile: str | None,
+    params: dict[str, str],
+    *,
+    planning: bool = False,
+    budget_s: float | None = None,
+) -> Any:
     """The checked spec with its plan; shows every diagnostic, and stops with code 1 when there is an error.
 
     Warnings of what a brief will leave out are shown only when `planning`: a run shows them in its brief.
     """
     from benchbrief.compiler.compile import check
 
-    checked = check(path, profile=profile, params=params)
+    checked = check(path, profile=profile, params=params, budget_s=budget_s)
     show_diagnostics([one for one in checked.diagnostics if planning or one.code not in _OF_A_PLAN])
     if checked.plan is None:
         raise Stop(ExitCode.SPEC_WRONG)

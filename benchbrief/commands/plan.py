@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from benchbrief.cli.run_options import out_option
-from benchbrief.cli.spec_options import compile_or_stop, spec_options
+from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_options
 from benchbrief.cli.terminal import Stop, show_json, show_painted, use_colour
 from benchbrief.comparing.plan_comparison import LAST, NextRun, older_plan
 from benchbrief.dsl.bench_error import ExitCode
@@ -33,7 +33,9 @@ Examples:
 \b
 --json prints the plan and its `time`: {in_all: {loading_s, resets_s, warm_up_s, measuring_s, cooling_s, start_up_s,
 rendering_s, total_s}, experiments: {NAME: {the same}}, estimates: [{activity, of, estimate, run}],
-advice: [{change, of, why, saves_s}]}. Hosts that work side by side add up in it. `run` is the earlier run that an
+advice: [{change, of, why, saves_s}],
+budgets: [{experiment, budget_s, one_pass_s, all_repeats_s, fits, times_each_point}]}. Without an experiment, a budget
+is that of `--budget`. Hosts that work side by side add up in it. `run` is the earlier run that an
 estimate was seen in, "" for a built-in one. `saves_s` is what a change of the spec saves by itself.
 
 Loads, resets, start-up and rendering are estimated by what they took in earlier runs of the folder, for the same hosts,
@@ -60,6 +62,7 @@ With --diff, --json prints {spec, against, differs, cells, searches, besides, ru
 )
 @click.option("--exit-code", "by_code", is_flag=True, help="With --diff: end with code 1 when anything differs.")
 @click.option("--history/--no-history", default=True, help="Estimate by what earlier runs of the folder took.")
+@budget_option
 @out_option
 @click.option("--json", "as_json", is_flag=True, help="Print the whole plan, or the difference, as JSON.")
 def command(
@@ -69,11 +72,13 @@ def command(
     against: str | None,
     by_code: bool,
     history: bool,
+    budget: float | None,
     out: Path,
     as_json: bool,
 ) -> None:
     """Show what SPEC would run: the matrix, the hosts, the order, and an estimate of the time. Runs nothing."""
     from benchbrief.compiler.estimates.advice import advice
+    from benchbrief.compiler.estimates.budget_fit import budget_fits
     from benchbrief.compiler.estimates.learned import with_history
     from benchbrief.compiler.estimates.time_spent import time_spent
     from benchbrief.results.runs.learned_times import learned_times
@@ -84,7 +89,7 @@ def command(
         raise click.UsageError(f"Missing argument 'SPEC'{hint}.")
     if by_code and against is None:
         raise click.UsageError("--exit-code tells whether --diff finds anything: say --diff too")
-    checked = compile_or_stop(spec, profile, params, planning=True)
+    checked = compile_or_stop(spec, profile, params, planning=True, budget_s=budget)
     plan: Plan = checked.plan
     if against is not None:
         _compare(spec, plan, against, out, as_json=as_json, by_code=by_code)
@@ -95,8 +100,14 @@ def command(
     if as_json:
         time = time_spent(estimated.plan, estimated.rendering_s).as_dict()
         sources = [source.as_dict() for source in estimated.sources]
+        budgets = [each.as_dict() for each in budget_fits(estimated.plan)]
         changes = [each.as_dict() for each in advised]
-        show_json({**plan.model_dump(mode="json"), "time": {**time, "estimates": sources, "advice": changes}})
+        show_json(
+            {
+                **plan.model_dump(mode="json"),
+                "time": {**time, "estimates": sources, "advice": changes, "budgets": budgets},
+            }
+        )
         return
 
     from benchbrief.compiler.explain.explain_plan import explain

@@ -36,6 +36,7 @@ _ORDERS = {
     "random": "shuffled with seed {seed}",
 }
 _STOPS_TOGETHER = "; hardware that takes turns goes on until all of it is confident"
+_BUDGET = "each point once, then repeats where the intervals of what is asked for are widest"
 _SHOWN_HOSTS = 4
 _SHOWN_POINTS = 20
 _STEPS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect", "cool_down")
@@ -131,7 +132,7 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         ("up to " if e.search else "") + counted(len(e.points) or 1, "point", "points"),
         (f"{e.confident.at_least} to " if e.confident else "") + counted(e.repeats, "repeat", "repeats"),
     )
-    yield "matrix", f"{' x '.join(counts)} = {up_to(e)}{counted(len(cells), 'cell', 'cells')}"
+    yield "matrix", f"{' x '.join(counts)} = {up_to(e, plan.budget_s)}{counted(len(cells), 'cell', 'cells')}"
     first = cells[0]
     if e.axis == "target":
         yield "target", f"{_points(e.points)} ops/s" if e.points else _found_by(e.target_from)
@@ -143,6 +144,8 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         yield "search", _search(e.search, len(e.points))
     if e.confident:
         yield "repeats", _confident(e, e.confident)
+    if e.budget_s is not None:
+        yield "budget", f"{duration(e.budget_s)}: {_BUDGET}"
     if e.requires:
         yield "waits for", ", ".join(e.requires)
     yield "order", f"{e.order}: " + _ORDERS[e.order].format(axis=e.axis, seed=e.seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from benchbrief.compiler.estimates.advice import Advice
+from benchbrief.compiler.estimates.budget_fit import budget_fits
 from benchbrief.compiler.estimates.estimate import estimate
 from benchbrief.compiler.estimates.learned import Estimated, Source
 from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity, Spent, TimeSpent, time_spent
@@ -35,6 +36,10 @@ def explain_time(estimated: Estimated, advised: Sequence[Advice], page: Page) ->
     plan = estimated.plan
     spent = time_spent(plan, estimated.rendering_s)
     _total(plan, spent, page)
+    if fits := budget_fits(plan):
+        page.heading("Budget")
+        for fit in fits:
+            page.paragraph(fit.text)
     page.heading("Where the time goes")
     unit = _unit(sum(spent.in_all.values()))
     _shares("in all", spent.in_all, unit, page)
@@ -55,7 +60,7 @@ def explain_time(estimated: Estimated, advised: Sequence[Advice], page: Page) ->
 
 def _total(plan: Plan, spent: TimeSpent, page: Page) -> None:
     page.heading("Total")
-    most = "up to " if any(map(up_to, plan.experiments.values())) else ""
+    most = "up to " if any(up_to(e, plan.budget_s) for e in plan.experiments.values()) else ""
     wall_s, alone_s = plan.estimate_s + spent.rendering_s, sum(spent.in_all.values())
     text = f"{most}{counted(len(plan.cells), 'cell', 'cells')}, {most}about {duration(wall_s)}"
     if wall_s < alone_s - 1:
@@ -69,7 +74,8 @@ def _total(plan: Plan, spent: TimeSpent, page: Page) -> None:
         page.table(
             (
                 name,
-                f"{up_to(e)}about " + duration(estimate(cell for cell in plan.cells if cell.experiment == name)),
+                f"{up_to(e, plan.budget_s)}about "
+                + duration(estimate(cell for cell in plan.cells if cell.experiment == name)),
             )
             for name, e in plan.experiments.items()
         )
@@ -123,6 +129,6 @@ def _bar(share: float) -> str:
     return "#" * round(_BAR * share)
 
 
-def up_to(e: Experiment) -> str:
-    """Return "up to " for an experiment that may end before its last point or repeat."""
-    return "up to " if e.search or e.confident else ""
+def up_to(e: Experiment, budget_s: float | None = None) -> str:
+    """Return "up to " for an experiment that may end before its last point or repeat. `budget_s` is the run's."""
+    return "up to " if e.search or e.confident or e.budget_s or budget_s else ""

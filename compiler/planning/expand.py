@@ -43,22 +43,27 @@ _NOT_OF_THE_DATA = ("drop_caches", "max_lag_s", "version")
 """Attributes of a database that change its measurement and not its data."""
 
 
-def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> tuple[Cell, ...]:
-    """Return every cell of every experiment, in running order."""
+def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], budget_s: float | None = None) -> tuple[Cell, ...]:
+    """Return every cell of every experiment, in running order. With a budget of all together, all points are measured
+    once before any is repeated; a search has all its repeats before."""
     up: dict[str, DatabaseKey] = {}
     """The server that each lane used last."""
     states = DataStates()
     cells: list[Cell] = []
     searches = _Searches()
+    places: list[tuple[Matrix, _Block, _Place]] = []
     for matrix in matrices:
         blocks = {
             (unit.hardware.key, load.workload.name): _Block.of(matrix, unit, load, hosts)
             for unit, load in product(matrix.units, matrix.loads)
         }
-        for hardware, workload, point, repeat in ordered(matrix):
-            cells.append(blocks[hardware, workload].cell(point, repeat, (up, states), searches))
-            if matrix.experiment.search:
-                searches.add(matrix.experiment.search, cells[-1])
+        places += [(matrix, blocks[place[0], place[1]], place) for place in ordered(matrix)]
+    if budget_s is not None:
+        places.sort(key=lambda each: each[2][3] if each[0].experiment.search is None else 1)
+    for matrix, block, (_, _, point, repeat) in places:
+        cells.append(block.cell(point, repeat, (up, states), searches))
+        if matrix.experiment.search:
+            searches.add(matrix.experiment.search, cells[-1])
     return tuple(cells)
 
 
@@ -82,19 +87,21 @@ _Before = tuple[dict[str, DatabaseKey], DataStates]
 """What the cells before have left: servers that are up, and data sets."""
 
 
-def ordered(matrix: Matrix) -> Iterator[_Place]:
+def ordered(matrix: Matrix) -> list[_Place]:
     """Return (hardware, workload, point, repeat) in the experiment's order."""
     e = matrix.experiment
     repeats, workloads = range(1, e.repeats + 1), workloads_in_order(matrix)
     if e.order == "interleaved":
         # A beside B at each repeat, so that drift affects both sides
-        for workload, point, repeat, hardware in product(workloads, matrix.points, repeats, e.hardware):
-            yield hardware, workload, point, repeat
-        return
-    places = list(product(e.hardware, workloads, matrix.points, repeats))
+        turns = product(workloads, matrix.points, repeats, e.hardware)
+        places = [(hardware, workload, point, repeat) for workload, point, repeat, hardware in turns]
+    else:
+        places = list(product(e.hardware, workloads, matrix.points, repeats))
     if e.order == "random":
         random.Random(e.seed).shuffle(places)  # noqa: S311  # an order that can be had again, not a secret
-    yield from places
+    if e.budget_s is not None:  # each point once before any is repeated
+        places.sort(key=lambda place: place[3])
+    return places
 
 
 @dataclass

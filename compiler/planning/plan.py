@@ -272,7 +272,8 @@ class Experiment(Node):
     """`points` are those of `axis`; of a `search`, all that it may try, in rising order.
 
     `threads_from` and `target_from` name the experiment whose knee counts; the axis then has no points. `requires`
-    are the experiments that have to end before. `repeats` is the maximum where `confident` may end them early.
+    are the experiments that have to end before. `repeats` is the maximum where `confident` or a budget may end them
+    early. `budget_s` is the time that its cells may take on each group of hosts (see `budgets.py`).
     `cool_down_s` passes after each cell, `retries` is how often a failed one is tried again, and `slack_s` how much
     longer than planned a measured job may take (None: see `expand.py`). `unattended_s` is how long a job goes on
     without its controller (None: the runners' usual time).
@@ -293,6 +294,7 @@ class Experiment(Node):
     phases: int
     repeats: int
     confident: Confident | None = None
+    budget_s: float | None = None
     order: Literal["grouped", "interleaved", "random"]
     seed: int | None = None
     max_error_share: float = 0.0
@@ -328,6 +330,8 @@ class Plan(Node):
     metrics: tuple[Metric, ...] = ()
     expects: tuple[Expect, ...] = ()
     reports: tuple[Report, ...] = ()
+    budget_s: float | None = None
+    """The time that all cells together may take on each group of hosts: `bench run --budget`."""
     estimate_s: float
     """Estimated wall time: cells one after another on each host, independent groups side by side, searches in full."""
 

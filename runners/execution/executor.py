@@ -33,6 +33,7 @@ from benchbrief.runners.journal.run_identity import run_name, settle
 from benchbrief.runners.journal.run_record import LeftBehind, RunRecord, read_run
 from benchbrief.runners.journal.secret_masking import hide
 from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.scheduling.budgeted_repeats import Budgets, OpenPoints
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.knee_search import Searches
 from benchbrief.runners.takeover.rival_controllers import refuse_driven_elsewhere, refuse_driven_here
@@ -63,15 +64,16 @@ def execute(
     wait: Callable[[str], None] | None = None,
     before: RunRecord | None = None,
     expected: j.TimeEstimated | None = None,
+    open_points: OpenPoints = tuple,
 ) -> Outcome:
     """Run every cell of the plan that the journal does not call good yet. `monitor` watches its jobs meanwhile.
 
     Set `stopping` to end early: running jobs are stopped, and the run can be resumed. With a `wait`, the call waits
     for a host that another run holds, and passes the reason to `wait`. `before` is what the journal says, when it was
-    read before: it is extended while the run goes on. `expected` is recorded when the run begins. Raises HostBusy
-    without a `wait`, OneMachine when two names lead to one host, NoTool when hosts lack tools, FolderMoved when the
-    run's folder is moved meanwhile, RunnerError when another process drives the run or when it can't run as planned,
-    and DiskFull when the journal can't be begun.
+    read before: it is extended while the run goes on. `expected` is recorded when the run begins. `open_points` says
+    where expectations are open, for budgets. Raises HostBusy without a `wait`, OneMachine when two names lead to one
+    host, NoTool when hosts lack tools, FolderMoved when the run's folder is moved meanwhile, RunnerError when another
+    process drives the run or when it can't run as planned, and DiskFull when the journal can't be begun.
     """
     record = before or read_run(run_dir)
     world = world_of(run_dir, record.starts)
@@ -139,6 +141,8 @@ def execute(
                     journal.write(j.Remark(at=now(), severity="warning", text=text, passing=True))
                 searches = Searches(plan, record, done, journal.write)
                 repeats = RepeatsUntil(plan, record, done, journal.write)
+                simulated = world.simulated is not None
+                budgets = Budgets(plan, record, journal.write, simulated=simulated, open_points=open_points)
                 run = RunState(
                     plan,
                     run_dir,
@@ -150,6 +154,7 @@ def execute(
                     len(record.reused),
                     searches,
                     repeats,
+                    budgets,
                     world,
                     looking,
                     tools=tools,
@@ -288,11 +293,10 @@ def _run_lane(run: RunState, hosts: OpenHosts, cells: list[Cell]) -> None:
         if not over:
             lane.remember_warm(cells)
         lane.observe(cells)
-        for cell in cells:
+        for cell in run.budgets.in_order([cell for cell in cells if cell.id not in over]):
             if run.ending.is_set():
                 break
-            if cell.id not in over:
-                lane.run_cell(cell)
+            lane.run_cell(cell)
         lane.try_later()
     except NotKept as error:
         run.stop_all(error)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
 from benchbrief.compiler.messages.text import joined
+from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.compiler.planning.plan import Cell
 from benchbrief.runners.errors import (
     HostError,
@@ -124,7 +125,7 @@ class Lane:
         Raises NotWhole when that attempt can't be resumed.
         """
         run = self._run
-        reason = run.searches.not_needed(cell) or run.repeats.not_needed(cell)
+        reason = run.searches.not_needed(cell) or run.repeats.not_needed(cell) or run.budgets.not_needed(cell)
         if reason and left is None:
             self._skip(cell, reason)
             return
@@ -189,7 +190,7 @@ class Lane:
     def _is_waited_for(self, cell: Cell) -> bool:
         """Return whether later cells depend on this one, by a search or by repeats that end by themselves."""
         experiment = self._run.plan.experiments[cell.experiment]
-        return experiment.search is not None or experiment.confident is not None
+        return bool(experiment.search or experiment.confident) or is_budgeted(self._run.plan, experiment)
 
     def go_on(self, cell: Cell, left: Left) -> bool:
         """Resume an attempt that an earlier controller left. Returns False when it can't be resumed and must run
@@ -286,7 +287,8 @@ class Lane:
             self.remark("info", text, cell=cell.id)
         criterion = run.searches.criterion(cell)
         latency_s = latency_of(measurement, criterion.latency) if criterion else None
-        self._ended(cell, attempt, ops_per_s=measurement.total.ops_per_s, latency_s=latency_s)
+        asked = run.budgets.asked_values(cell, measurement)
+        self._ended(cell, attempt, ops_per_s=measurement.total.ops_per_s, latency_s=latency_s, asked=asked)
         return None
 
     def _ended(
@@ -296,6 +298,7 @@ class Lane:
         *,
         ops_per_s: float | None = None,
         latency_s: float | None = None,
+        asked: Mapping[str, float] | None = None,
         failed: RunnerError | None = None,
         retried: bool = False,
     ) -> None:
@@ -310,6 +313,7 @@ class Lane:
             origin=str(cell.origin) if failed else "",
             ops_per_s=ops_per_s,
             latency_s=latency_s,
+            asked=dict(asked or {}),
             retried=retried,
             by_plan=bool(failed and failed.by_plan),
             by_host=bool(failed and failed.by_host),

@@ -18,6 +18,7 @@ from benchbrief.runners.hosts.tool_discovery import Found
 from benchbrief.runners.journal.cell_history import Left
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.scheduling.budgeted_repeats import Budgets
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.knee_search import Searches
 from benchbrief.runners.worlds.real_world import World
@@ -67,6 +68,7 @@ class RunState:
     reused: int
     searches: Searches
     repeats: RepeatsUntil
+    budgets: Budgets
     world: World
     monitor: Monitor = field(default_factory=Monitor)
     left: Mapping[str, Left] = field(default_factory=dict)

@@ -297,6 +297,8 @@ class CellEnded(Record):
     origin: str = ""
     ops_per_s: float | None = None
     latency_s: float | None = None
+    asked: dict[str, float] = Field(default_factory=dict)
+    """With a budget: the other statistics that reports and expectations ask for, such as `p99 read`, in base units."""
     retried: bool = False
     """A failed attempt that is not the cell's last: the cell is tried again, after a host that is away comes back."""
     by_plan: bool = False  # the plan itself is the cause of the failure, so that another attempt fails in the same way

@@ -13,6 +13,7 @@ from pathlib import Path
 from benchbrief.compiler.planning.plan import Knee, Plan
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.cell_history import CellHistory, Left, Progressed
+from benchbrief.runners.journal.cell_times import CellTimes
 from benchbrief.runners.journal.journal_file import JOURNAL, Place, each_record, whole_bytes
 from benchbrief.runners.journal.merged_facts import together
 
@@ -60,6 +61,7 @@ class RunRecord:
     warm: dict[str, int] = field(default_factory=dict)
     retried: set[str] = field(default_factory=set)
     """Cells that were tried again after a failed attempt. An interrupted attempt does not count."""
+    times: CellTimes = field(default_factory=CellTimes)
     elapsed_s: float = 0.0
     last_at: float | None = None
     size: int = 0
@@ -99,6 +101,7 @@ class RunRecord:
         return {cell.id for cell in plan.cells if cell.id in self.cells and cell.hash in self.cells[cell.id].good}
 
     def add(self, place: Place, record: j.AnyRecord) -> None:
+        self.times.add(record)
         match record:
             case j.RunStarted():
                 self._start(record)

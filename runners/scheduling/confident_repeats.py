@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from benchbrief.compiler.messages.text import Figure, share_figure
+from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.compiler.planning.plan import Cell, Confident, Experiment, Plan
 from benchbrief.runners.execution.shared_hosts import lanes
 from benchbrief.runners.journal import events as j
@@ -129,7 +130,7 @@ class RepeatsUntil:
         for number, lane in enumerate(lanes(plan.cells)):
             for cell in lane:
                 experiment = plan.experiments[cell.experiment]
-                if experiment.confident is None:
+                if experiment.confident is None or is_budgeted(plan, experiment):  # budgets decide on those
                     continue
                 # A knee that is not found yet is one point of the plan, although its value differs between hardware.
                 by = number if experiment.order == "interleaved" else cell.hardware

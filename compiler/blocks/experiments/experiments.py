@@ -14,7 +14,7 @@ from benchbrief.compiler.blocks.experiments.fitting_parts import Fit
 from benchbrief.compiler.blocks.experiments.measured_times import read_times
 from benchbrief.compiler.blocks.experiments.probes import AskedProbe, read_probes, warn_of_short_window
 from benchbrief.compiler.blocks.experiments.ramps import Axis, KneeOf, Ramp, Ramps, read_ramp
-from benchbrief.compiler.blocks.experiments.repeats import read_repeats
+from benchbrief.compiler.blocks.experiments.repeats import check_budget, read_repeats
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
@@ -87,6 +87,8 @@ class Matrix:
     """The threads of a `target` ramp. None when the threads are the ramp or a search finds them."""
     awaits: Mapping[Axis, KneeOf]
     span: Span
+    places: Mapping[str, Span] = field(default_factory=dict)
+    """The place of each attribute's value."""
     knees: Mapping[Axis, Mapping[tuple[str, str], plan.Knee]] = field(default_factory=dict)
 
     def load_hosts(self, unit: HardwareUnit, load: Load) -> tuple[str, ...]:
@@ -143,6 +145,7 @@ class _Experiment:
         ramps = self._ramp()
         measure_s, phases = read_times(self.entry, self.values, self.reader)
         repeats = read_repeats(self.values.series("repeats"), self.reader)
+        budget_s = self.values.number("budget")
         placed = read_probes(self.values.series("probes"), self.world.probes, units, database, self.reader)
         if database is None or not units or not loads:
             return None
@@ -162,6 +165,8 @@ class _Experiment:
         warn_of_short_window(self.entry.name, placed, measure_s, self.reader)
         if ramps.ramp.search and repeats.order == "random":
             self.reader.findings.add(experiment_errors.SearchInRandomOrder(self.values.span("repeats")))
+        if budget_s is not None:
+            check_budget(self.values.span("budget"), repeats, self.reader, searches=ramps.ramp.search is not None)
         name, awaits = self.entry.name, ramps.awaits
         return Matrix(
             experiment=plan.Experiment(
@@ -180,6 +185,7 @@ class _Experiment:
                 phases=phases,
                 repeats=repeats.most,
                 confident=repeats.confident,
+                budget_s=budget_s,
                 order=repeats.order,
                 seed=repeats.seed,
                 cool_down_s=self.values.number("cool_down") or 0.0,
@@ -204,6 +210,7 @@ class _Experiment:
             threads=int(ramps.threads.points[0]) if ramps.axis == "target" and ramps.threads.points else None,
             awaits=awaits,
             span=self.entry.head,
+            places={key: self.values.span(key) for key in self.entry.attributes},
         )
 
     # --- what is named ---------------------------------------------------------------------------------------------

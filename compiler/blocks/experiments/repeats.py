@@ -14,6 +14,7 @@ from benchbrief.compiler.blocks.values.values import Reader
 from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
 from benchbrief.compiler.planning import plan
 from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Span
 
 Order = Literal["grouped", "interleaved", "random"]
 ORDERS = get_args(Order)
@@ -95,6 +96,14 @@ def _confident(call: ast.Call, reader: Reader) -> tuple[int, plan.Confident | No
         reader.findings.add(schedule_errors.NoRoomToStop(last.span, fewest, int(last.value)))
         return _UNKNOWN, None
     return int(last.value), plan.Confident(at_least=fewest, within=within.value)
+
+
+def check_budget(at: Span, repeats: Repeats, reader: Reader, *, searches: bool) -> None:
+    """Report a budget that has nothing to give away: a search needs all its repeats, and one repeat is no choice."""
+    if searches:
+        reader.findings.add(schedule_errors.BudgetOfSearch(at))
+    elif repeats.most < 2:
+        reader.findings.add(schedule_errors.NoRepeatsToChoose(at))
 
 
 def _order(parts: Iterable[ast.Expr], reader: Reader) -> tuple[Order, int | None]:

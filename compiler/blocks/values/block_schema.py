@@ -90,6 +90,12 @@ EXPERIMENT = BlockSchema(
             default="1, grouped",
             example="repeats = 3, interleaved",
         ),
+        "budget": Key(
+            Number("s", "12 h", above=True),
+            "The time that its cells may take: each point once, then repeats go where intervals are widest.",
+            default="none: all repeats are made",
+            example="budget = 12 h",
+        ),
         "probes": Key(
             Special("`[disk every 1 s, power every 1 s]`"),
             "What is sampled beside the measurement.",

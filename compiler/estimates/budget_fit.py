@@ -1,0 +1,126 @@
+"""What fits in a budget: how often all points can be measured, by the estimates, before a run begins."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from benchbrief.compiler.blocks.experiments.schedule_errors import BudgetBelowPass
+from benchbrief.compiler.estimates.estimate import estimate, estimate_some
+from benchbrief.compiler.frontend.resolve import Model
+from benchbrief.compiler.plain_amounts import duration
+from benchbrief.compiler.planning.budgets import Point, is_budgeted, needed_cells, point_of
+from benchbrief.compiler.planning.expand import expand
+from benchbrief.compiler.planning.plan import Plan, StepKind
+from benchbrief.compiler.problems import Findings
+
+_DECLARED: tuple[StepKind, ...] = ("warm_up", "measure", "cool_down")
+"""The steps whose times the spec declares."""
+
+
+@dataclass(frozen=True)
+class BudgetFit:
+    """A budget against the estimates, in seconds. `of` is its experiment, "" for the whole run.
+
+    `pass_s` is what it takes to measure each point once, and `loading_s` the part of it that loads and resets; `all_s`
+    is for all repeats. `times` is how often every point can be measured within the budget.
+    """
+
+    of: str
+    budget_s: float
+    pass_s: float
+    loading_s: float
+    all_s: float
+    times: int
+    most: int
+
+    @property
+    def fits(self) -> bool:
+        return self.pass_s <= self.budget_s
+
+    @property
+    def whose(self) -> str:
+        return f"experiment {self.of}" if self.of else "the run"
+
+    @property
+    def text(self) -> str:
+        """Return what fits, or what one pass needs."""
+        if not self.fits:
+            return f"{duration(self.budget_s)} for {self.whose} is {self.too_small}"
+        once = f"one pass takes about {duration(self.pass_s)}"
+        if self.all_s <= self.budget_s:
+            return f"{duration(self.budget_s)} for {self.whose}: {once}, and all repeats about {duration(self.all_s)}"
+        each = "once" if self.times == 1 else f"{self.times} times"
+        return (
+            f"{duration(self.budget_s)} for {self.whose}: {once}; every point can be measured {each}, and the time "
+            f"that is left goes where intervals are widest; all {self.most} repeats, about {duration(self.all_s)}, "
+            "do not fit"
+        )
+
+    @property
+    def too_small(self) -> str:
+        loading = f", {duration(self.loading_s)} of it to load and reset data" if self.loading_s >= 1 else ""
+        return f"below one pass: to measure each point once takes about {duration(self.pass_s)}{loading}"
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "experiment": self.of or None,
+            "budget_s": self.budget_s,
+            "one_pass_s": round(self.pass_s, 3),
+            "all_repeats_s": round(self.all_s, 3),
+            "fits": self.fits,
+            "times_each_point": self.times,
+        }
+
+
+def budget_fits(plan: Plan) -> tuple[BudgetFit, ...]:
+    """Return what fits in each budget of a plan, by its steps' times: put learned ones in before."""
+    return tuple(_fits(plan))
+
+
+def _fits(plan: Plan) -> Iterator[BudgetFit]:
+    for name, experiment in plan.experiments.items():
+        if experiment.budget_s is not None and is_budgeted(plan, experiment):
+            yield _fit(plan, (name,), name, experiment.budget_s)
+    if plan.budget_s is not None:
+        yield _fit(plan, tuple(plan.experiments), "", plan.budget_s)
+
+
+def _fit(plan: Plan, names: Collection[str], of: str, budget_s: float) -> BudgetFit:
+    theirs = [cell for cell in plan.cells if cell.experiment in names]
+    needed = needed_cells(plan, {name: plan.experiments[name] for name in names})
+    seen: Counter[Point] = Counter()
+    at: dict[str, int] = {}
+    for cell in theirs:
+        seen[point_of(cell)] += 1
+        at[cell.id] = 1 if cell.id in needed else seen[point_of(cell)]
+    most = max(at.values(), default=1)
+
+    def seconds(times: int) -> float:
+        return estimate_some(theirs, {cell_id for cell_id, number in at.items() if number <= times})
+
+    times, pass_s, all_s = 1, seconds(1), seconds(most)
+    while times < most and (all_s <= budget_s or seconds(times + 1) <= budget_s):
+        times += 1
+    loading = sum(step.seconds for cell in theirs if cell.id in needed for step in cell.steps if step.reset)
+    return BudgetFit(of, budget_s, pass_s, loading, all_s, times if pass_s <= budget_s else 0, most)
+
+
+def check_budgets(model: Model, findings: Findings) -> None:
+    """Report each budget in which the declared times of one pass do not fit. How long loads take is not declared."""
+    if findings.failed:
+        return
+    for matrix in model.matrices:
+        budget_s = matrix.experiment.budget_s
+        if budget_s is None or "budget" not in matrix.places:
+            continue
+        cells = [cell for cell in expand(model.matrices, model.hosts) if cell.experiment == matrix.experiment.name]
+        declared = [
+            cell.model_copy(update={"steps": tuple(step for step in cell.steps if step.kind in _DECLARED)})
+            for cell in cells
+            if cell.repeat == 1
+        ]
+        needed_s = estimate(declared)
+        if needed_s > budget_s:
+            findings.add(BudgetBelowPass(matrix.places["budget"], budget_s, needed_s))

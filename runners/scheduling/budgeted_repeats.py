@@ -1,0 +1,234 @@
+"""A budget while a run goes on: each point once, then repeats where the rule of `repeat_allocation.py` sends them.
+
+Everything is decided by what the journal says: verdicts, and the time that cells have taken. So a resumed run decides
+as the interrupted one did, and counts what was spent before. A budget is that of each lane, which works by itself; in
+a simulated run, each cell takes as long as planned.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from benchbrief.compiler.messages.text import Text, figure
+from benchbrief.compiler.plain_amounts import duration
+from benchbrief.compiler.planning.budgets import Point, first_look, first_pass, is_budgeted, level, point_of
+from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.runners.execution.shared_hosts import lanes
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.cell_history import CellHistory
+from benchbrief.runners.journal.controller_clock import now
+from benchbrief.runners.journal.run_record import RunRecord
+from benchbrief.runners.measurement.measurement import Measurement
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.scheduling.asked_statistics import THROUGHPUT, AskedStatistics
+from benchbrief.runners.scheduling.repeat_allocation import Group, PointSoFar, next_group
+
+OpenPoints = Callable[[], Collection[Point]]
+"""Returns the points on which an expectation depends whose repeats can't decide it yet."""
+
+_Turn = tuple[Point, ...]
+"""The points that are repeated together."""
+
+
+@dataclass(frozen=True)
+class _Over:
+    """A budget that is spent, or will be with the next cells: how much it is, and was spent, in seconds."""
+
+    budget_s: float
+    spent_s: float
+    next_s: float
+
+    @property
+    def reason(self) -> Text:
+        told = {"budget": self.budget_s, "spent": self.spent_s, "next": self.next_s}
+        return say.budget_over(**{key: duration(_short(seconds)) for key, seconds in told.items()})
+
+
+class Budgets:
+    """The budgets of a run, shared by its lanes. `record` is the run so far, which its journal extends."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        record: RunRecord,
+        tell: Callable[[j.AnyRecord], None],
+        *,
+        simulated: bool = False,
+        open_points: OpenPoints = tuple,
+    ) -> None:
+        self._plan, self._record, self._tell, self._simulated = plan, record, tell, simulated
+        self._open_points = open_points
+        self._lock = threading.Lock()
+        self._reasons: dict[str, Text] = {}
+        """Why cells are not run, by their ids."""
+        self._told: set[str] = set()
+        self._of_point: dict[Point, list[Cell]] = {}
+        self._turn_of: dict[Point, _Turn] = {}
+        self._lane_of: dict[str, int] = {}
+        self._cells: dict[str, Cell] = {}
+        self._lanes: list[list[Cell]] = []
+        self._needed: set[str] = set()
+        self._asked = AskedStatistics(plan)
+        if any(is_budgeted(plan, each) for each in plan.experiments.values()) or plan.budget_s is not None:
+            self._sort()
+
+    def _sort(self) -> None:
+        plan = self._plan
+        self._lanes = lanes(plan.cells)
+        first = first_pass(plan.cells)
+        turns: dict[tuple[object, ...], dict[Point, None]] = {}
+        for number, lane in enumerate(self._lanes):
+            for cell in lane:
+                self._lane_of[cell.id], self._cells[cell.id] = number, cell
+                experiment, point = plan.experiments[cell.experiment], point_of(cell)
+                if not is_budgeted(plan, experiment) or cell.id in first:
+                    self._needed.add(cell.id)
+                if is_budgeted(plan, experiment):
+                    self._of_point.setdefault(point, []).append(cell)
+                    hardware = "" if experiment.order == "interleaved" else cell.hardware
+                    key = (number, cell.experiment, hardware, cell.workload, cell.threads, cell.target)
+                    turns.setdefault(key, {})[point] = None
+        for points in turns.values():
+            self._turn_of |= dict.fromkeys(points, tuple(points))
+
+    def asked_values(self, cell: Cell, measurement: Measurement) -> dict[str, float]:
+        """Return the statistics of latency that the rule needs of a cell; none without a budget."""
+        planned = self._cells.get(cell.id)  # as the plan has it, without what a search has found
+        budgeted = planned is not None and point_of(planned) in self._of_point
+        return self._asked.values(planned, measurement) if planned and budgeted else {}
+
+    def not_needed(self, cell: Cell) -> Text | str:
+        """Return why a cell is not run; "" when it is."""
+        return self._reasons.get(cell.id, "")
+
+    def in_order(self, cells: Sequence[Cell]) -> Iterator[Cell]:
+        """Yield a lane's cells in the order in which they run: those of the plan, but repeats where they are wanted.
+
+        Cells that are not run are yielded too: `not_needed` says so.
+        """
+        left = {cell.id: cell for cell in cells}
+        while left:
+            cell = next(iter(left.values()))
+            if not self._lane_of or cell.id in self._needed:
+                self._hold_first(cell)
+                yield left.pop(cell.id)
+                continue
+            for chosen in self._choose(self._pool(cell, left.values())):
+                yield left.pop(chosen.id)
+
+    def _hold_first(self, cell: Cell) -> None:
+        """Leave out a cell of the first pass that no longer fits. A search is not cut short: others need its knee."""
+        if not self._lane_of or self._plan.experiments[cell.experiment].search is not None:
+            return
+        if (over := self._over([cell])) is None:
+            return
+        self._leave_out([cell], over.reason)
+        with self._lock:
+            new = cell.experiment not in self._told
+            self._told.add(cell.experiment)
+        if new:
+            origin = str(self._plan.experiments[cell.experiment].origin)
+            text = say.budget_short(experiment=cell.experiment, why=over.reason)
+            self._tell(j.Remark(at=now(), severity="warning", text=text, origin=origin))
+
+    def _pool(self, cell: Cell, left: Collection[Cell]) -> list[Cell]:
+        """Return the repeats that compete for time: of one experiment, or of all with the run's budget."""
+        every = self._plan.budget_s is not None
+        return [each for each in left if each.id not in self._needed and (every or each.experiment == cell.experiment)]
+
+    def _choose(self, pool: list[Cell]) -> list[Cell]:
+        """Return the next cells of the pool: a turn; or all of them, which are then not run."""
+        turns = list(dict.fromkeys(self._turn_of[point_of(cell)] for cell in pool))
+        left: dict[Point, list[Cell]] = {}
+        for cell in pool:
+            left.setdefault(point_of(cell), []).append(cell)
+        groups = [self._group(turn, left) for turn in turns]
+        place = next_group(groups)
+        if place is None and (still := set(self._open_points())):
+            for group, turn in zip(groups, turns, strict=True):
+                group.open = not still.isdisjoint(turn)
+            place = next_group(groups)
+        if place is None:
+            return self._leave_out(pool, self._enough(pool))
+        behind = min((len(self._ended(point)) for point in turns[place] if point in left), default=0)
+        chosen = [left[point][0] for point in turns[place] if point in left and len(self._ended(point)) == behind]
+        if over := self._over(chosen):
+            return self._leave_out(pool, over.reason)
+        return chosen
+
+    def _group(self, turn: _Turn, left: dict[Point, list[Cell]]) -> Group:
+        cell = self._of_point[turn[0]][0]
+        experiment = self._plan.experiments[cell.experiment]
+        return Group(
+            [self._so_far(point) for point in turn],
+            first_look(experiment),
+            level(self._plan, experiment),
+            experiment.confident.within if experiment.confident else None,
+            left=any(point in left for point in turn),
+            asked=any(self._asked.of(self._of_point[point][0]) for point in turn),
+        )
+
+    def _ended(self, point: Point) -> list[CellHistory]:
+        found = (self._record.cells.get(cell.id) for cell in self._of_point[point])
+        return [each for each in found if each is not None and (each.skipped is not None or _is_over(each))]
+
+    def _so_far(self, point: Point) -> PointSoFar:
+        ended = self._ended(point)
+        good = [each.ended for each in ended if each.ended is not None and each.ended.status == "ok"]
+        values = {}
+        for name in self._asked.of(self._of_point[point][0]):
+            told = [each.ops_per_s if name == THROUGHPUT else each.asked.get(name) for each in good]
+            known = [value for value in told if value is not None]
+            if known or name == THROUGHPUT or not good:  # a tool may not tell a statistic at all
+                values[name] = known
+        return PointSoFar(values, len(ended))
+
+    def _enough(self, pool: Sequence[Cell]) -> Text:
+        confident = self._plan.experiments[pool[0].experiment].confident
+        return say.budget_enough(wanted=figure(100 * (confident.within if confident else 0.0), "g"))
+
+    def _leave_out(self, cells: list[Cell], reason: Text) -> list[Cell]:
+        self._reasons |= dict.fromkeys((cell.id for cell in cells), reason)
+        return cells
+
+    # --- time -----------------------------------------------------------------------------------------------------
+
+    def _over(self, chosen: Sequence[Cell]) -> _Over | None:
+        """Return the budget in which these cells no longer fit."""
+        experiment = self._plan.experiments[chosen[0].experiment]
+        lane = self._lanes[self._lane_of[chosen[0].id]]
+        next_s = sum(map(self._expected_s, chosen))
+        for budget_s, theirs in (
+            (experiment.budget_s, [cell for cell in lane if cell.experiment == experiment.name]),
+            (self._plan.budget_s, lane),
+        ):
+            if budget_s is not None:
+                spent_s = sum(map(self._spent_s, theirs))
+                if spent_s + next_s > budget_s:
+                    return _Over(budget_s, spent_s, next_s)
+        return None
+
+    def _spent_s(self, cell: Cell) -> float:
+        if self._simulated:
+            history = self._record.cells.get(cell.id)
+            return _planned_s(cell) * len(history.started) if history and history.ended else 0.0
+        return self._record.times.seconds.get(cell.id, 0.0)
+
+    def _expected_s(self, cell: Cell) -> float:
+        """Return what the longest repeat of the point took, or what the plan says of the first."""
+        took = [] if self._simulated else [self._spent_s(each) for each in self._of_point.get(point_of(cell), ())]
+        return max((seconds for seconds in took if seconds), default=_planned_s(cell))
+
+
+def _is_over(history: CellHistory) -> bool:
+    return history.ended is not None and not history.ended.retried
+
+
+def _planned_s(cell: Cell) -> float:
+    return sum(step.seconds for step in cell.steps)
+
+
+def _short(seconds: float) -> float:
+    return round(seconds, 1 if seconds < 60 else 0)

@@ -1,0 +1,89 @@
+"""Which group of points gets the next repeat: the rule itself, a function of what was measured.
+
+A group is what is repeated together: a point, or a point on each hardware that takes turns. The rule, in this order:
+
+1. A turn that has begun is finished, so that each hardware of a group has equally many repeats.
+2. A group with a point that has too few repeats for its interval to count is the first.
+3. Then the group with the widest interval: half its width as a share of the mean, or of the target where there is
+   one. Of equally wide ones, the one with fewer repeats, then the first in the plan.
+
+A group whose points all have their intervals within the target is decided, unless an expectation that depends on it is
+open. The intervals have the level of `compiler/planning/budgets.py`, so that looking at them after each repeat does not
+make them miss more often.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from benchbrief.runners.measurement.confidence_interval import t_interval
+
+
+@dataclass
+class PointSoFar:
+    """What is known of a point: the values of each asked statistic over its good repeats, and how many have ended."""
+
+    values: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    ended: int = 0
+
+
+@dataclass
+class Group:
+    """What is repeated together. `left` says whether a repeat is left; `open` whether an expectation needs more.
+
+    `within` is the target as a share of the mean, None where all repeats are wanted. `at_least` repeats make an
+    interval count, and `level` is the level of each. `asked`: whether anything is asked for here at all.
+    """
+
+    points: Sequence[PointSoFar]
+    at_least: int
+    level: float
+    within: float | None = None
+    left: bool = True
+    open: bool = False
+    asked: bool = True
+
+    @property
+    def begun(self) -> bool:
+        """Return whether a turn has begun and is not over."""
+        return len({point.ended for point in self.points}) > 1
+
+    @property
+    def repeats(self) -> int:
+        return min(point.ended for point in self.points)
+
+    def need(self) -> float:
+        """Return how much the group needs another repeat: infinite without a whole interval, 0 when it is decided."""
+        if not self.asked:
+            return 0.0
+        widest = max((self._width(point) for point in self.points), default=0.0)
+        if self.within is None:
+            return widest
+        return widest / self.within if widest > self.within or self.open else 0.0
+
+    def _width(self, point: PointSoFar) -> float:
+        """Return the widest interval of a point; of one without good repeats, it is infinite while any is left."""
+        widths = [half_width(values, self.at_least, self.level) for values in point.values.values()]
+        return max(widths, default=math.inf)
+
+
+def half_width(values: Sequence[float], at_least: int, level: float) -> float:
+    """Return half the width of a mean's interval as a share of the mean; infinite with fewer than `at_least` values."""
+    if len(values) < max(2, at_least):
+        return math.inf
+    mean = statistics.fmean(values)
+    low, high = t_interval(len(values), mean, statistics.stdev(values), level)
+    return (high - low) / 2 / abs(mean) if low is not None and high is not None and mean else math.inf
+
+
+def next_group(groups: Sequence[Group]) -> int | None:
+    """Return the place of the group to repeat next; None when none needs it."""
+    found = [
+        (group.begun, group.need(), -group.repeats, -place)
+        for place, group in enumerate(groups)
+        if group.left and (group.begun or group.need() > 0)
+    ]
+    return -max(found)[3] if found else None
