@@ -12,10 +12,11 @@ import click
 from benchbrief.ci.verdict_files import require_writable
 from benchbrief.cli.run_options import out_option
 from benchbrief.cli.simulation_options import simulate_options, simulation
-from benchbrief.cli.spec_options import compile_or_stop, spec_options
+from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_options
 from benchbrief.cli.terminal import ENDS, exit_codes, fail
 from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.dsl.diagnostics.plural import plural
+from benchbrief.progress.budgets_told import refuse_small_budgets
 from benchbrief.progress.earlier_results import look_for_earlier
 from benchbrief.progress.run_output import Ending, ending_options, run_and_tell
 from benchbrief.progress.run_progress import Progress
@@ -34,6 +35,7 @@ Examples:
   bench run brief.bench --openmetrics /var/lib/node_exporter/bench.prom
   bench run brief.bench --junit verdicts.xml --markdown "$GITHUB_STEP_SUMMARY"
   bench run brief.bench --wait                  wait for hosts that another run holds
+  bench run brief.bench --budget 12h            each point once, then repeats where intervals are widest
   bench run brief.bench --fresh                 measure again what was measured before
   bench run brief.bench --simulate              the whole way to the brief, in seconds, against simulated hosts
   bench run brief.bench --simulate --failing 'db-*=5%'
@@ -50,6 +52,7 @@ results and each page of its brief are marked as simulated, no `expect` counts, 
 )
 @click.argument("spec", type=click.Path(path_type=Path))
 @spec_options
+@budget_option
 @out_option
 @simulate_options
 @click.option("--fresh", is_flag=True, help="Measure all cells again; take none from earlier runs.")
@@ -58,6 +61,7 @@ def command(
     spec: Path,
     profile: str | None,
     params: dict[str, str],
+    budget: float | None,
     out: Path,
     simulate: bool,
     seed: int | None,
@@ -71,7 +75,9 @@ def command(
 
     require_writable(asked["junit"], asked["markdown"])
     progress = Progress(quiet=asked["quiet"])
-    run_dir, warned = _made(spec, profile, params, out, simulation(simulate, seed, errors, failing), fresh, progress)
+    run_dir, warned = _made(
+        spec, profile, params, budget, out, simulation(simulate, seed, errors, failing), fresh, progress
+    )
     try:
         run_and_tell(run_dir, progress, asked, warned)
     except (HostBusy, NoHost, NoTool, OneMachine):  # nothing was begun
@@ -83,6 +89,7 @@ def _made(
     spec: Path,
     profile: str | None,
     params: dict[str, str],
+    budget: float | None,
     out: Path,
     simulated: Simulated | None,
     fresh: bool,
@@ -96,11 +103,12 @@ def _made(
     from benchbrief.runners.journal.run_folder import create_run
     from benchbrief.runners.worlds.world_choice import world_for
 
-    checked = compile_or_stop(spec, profile, params)
+    checked = compile_or_stop(spec, profile, params, budget_s=budget)
     plan, found = checked.plan, sum(each.severity == "warning" for each in checked.diagnostics)
     warned = [f"the spec has {plural(found, 'warning')}: bench check {shlex.quote(str(spec))}"] if found else []
     if not plan.cells:
         raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)
+    refuse_small_budgets(plan, out, simulated=simulated is not None, progress=progress)
     world_for(simulated).refuse(plan)
     files = {name: Path(name).read_bytes() for name in plan.spec.files}
     revision = revision_of(spec, map(Path, files))

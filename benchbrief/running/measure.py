@@ -23,6 +23,7 @@ def measure(
 
     `report`: its reports will be rendered, which the recorded estimate covers.
     """
+    from benchbrief.results.analysis.open_expectations import open_points
     from benchbrief.results.ingest.run_evidence import read_evidence
     from benchbrief.runners.execution.executor import execute
     from benchbrief.runners.journal.run_folder import PLAN
@@ -41,6 +42,7 @@ def measure(
             wait=progress.note if wait else None,
             before=before,
             expected=expected_times(plan, run_dir, before, report=report),
+            open_points=lambda: open_points(run_dir, plan),
         )
     evidence = read_evidence(run_dir, plan, before)
     return Finished(

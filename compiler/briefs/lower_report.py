@@ -33,7 +33,7 @@ from benchbrief.compiler.frontend.name_errors import SingleRun
 from benchbrief.compiler.frontend.scope import Scope
 from benchbrief.compiler.frontend.spec_paths import is_file
 from benchbrief.compiler.metrics import metric_errors
-from benchbrief.compiler.metrics.typing.expressions import Typer
+from benchbrief.compiler.metrics.typing.expressions import Typer, has_repeats
 from benchbrief.compiler.metrics.typing.lookups import taken
 from benchbrief.compiler.metrics.typing.planned_points import Runs, planned_runs
 from benchbrief.compiler.metrics.typing.repeat_functions import holds_percentiles
@@ -188,8 +188,18 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
             query(typer, found.term, found.unit if found.unit.text else shown or found.unit, text_of(side))
             for side, found in sides
         ),
+        repeats=_sides_by_repeat(typer, [side for side, _ in sides]) if typer.planning else (),
         origin=origin(expect.span),
     )
+
+
+def _sides_by_repeat(typer: Typer, sides: Sequence[ast.Expr]) -> tuple[plan.Query, ...]:
+    """Return both sides of a comparison for each repeat, in one unit; none where no side has several."""
+    typed = [found for side in sides if (found := typer.side_by_repeat(side))]
+    if len(typed) != len(sides) or not any(map(has_repeats, typed)):
+        return ()
+    texts = map(text_of, sides)
+    return tuple(query(typer, found.term, typed[0].unit, text) for found, text in zip(typed, texts, strict=True))
 
 
 def _label(typer: Typer, label: ast.String | None) -> str | None:

@@ -86,11 +86,13 @@ class Metric(Node):
 class Expect(Node):
     """A condition: `query` gives `value` 1.0 (holds), 0.0 (does not) or NULL (unknown) for each of its dims.
 
-    `sides` are the two sides of a comparison, whose numbers the verdict shows; empty for other conditions.
+    `sides` are the two sides of a comparison, whose numbers the verdict shows; empty for other conditions. `repeats`
+    has both with the values of each repeat (a further dim), where there are several.
     """
 
     text: str
     label: str
     query: Query
     sides: tuple[Query, ...] = ()
+    repeats: tuple[Query, ...] = ()
     origin: Origin

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from benchbrief.compiler.planning import plan
+from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.reports.charts.alt_text import alternative
 from benchbrief.reports.charts.chart import Chart, Point, Trace, XAxis, XKind
 from benchbrief.reports.charts.drawn_series import Detail, Drawn, column, written
@@ -288,7 +289,7 @@ def _interval(
     The value is of all repeats (a ratio of means, a percentile of merged histograms), and may differ from their
     mean.
     """
-    low, high = t_interval(len(values), drawn, statistics.stdev(values))
+    low, high = t_interval(len(values), drawn, statistics.stdev(values), strictest_level(results.plan))
     if low is None or high is None or may_be_negative(series.query.text, results.plan):
         return low, high  # type: ignore[return-value]  # both are known, or neither
     return max(low, 0.0), high

@@ -9,11 +9,13 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.reports.disclosure import memory_fit, power_meters, source_told
 from benchbrief.reports.disclosure.systems_under_test import settings_text, systems
 from benchbrief.reports.disclosure.test_configuration import fact_name
 from benchbrief.reports.disclosure.tool_texts import always_texts, data_set_text
 from benchbrief.reports.notices import result_limits, run_validity
+from benchbrief.reports.notices.budgeted_repeats import rule
 from benchbrief.reports.notices.repeat_variation import paragraph
 from benchbrief.reports.text.document_names import shown_names
 from benchbrief.reports.text.merged_remarks import merged
@@ -189,7 +191,9 @@ def _settings(results: Results) -> Iterable[Item]:
         parts.append(words["d_measure"].format(time=duration(experiment.measure_s)))
         if experiment.phases > 1:
             parts.append(words["d_phases"].format(n=experiment.phases))
-        if experiment.confident:
+        if is_budgeted(results.plan, experiment):
+            parts.append(rule(experiment, results))
+        elif experiment.confident:
             ends = {"low": experiment.confident.at_least, "high": experiment.repeats}
             parts.append(words["d_repeats_until"].format(within=f"{100 * experiment.confident.within:g} %", **ends))
         else:

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.achieved_load import CATCHES_UP, KEEPS_UP
+from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.compiler.rounding import formatted
+from benchbrief.reports.notices.budgeted_repeats import budgeted
 from benchbrief.reports.text.number_format import NBSP, percent, quantity
 from benchbrief.reports.view.imported_briefs import cells_of_unknown_kind, is_imported
 from benchbrief.reports.view.report_data import CellRow, Results
@@ -43,7 +45,9 @@ def paragraphs(results: Results) -> Iterable[Item]:
         yield Item("", text, emphasis=True)
     yield from _service_only(results)
     for experiment in results.plan.experiments.values():
-        if experiment.confident and not is_imported(results):
+        if is_budgeted(results.plan, experiment) and not is_imported(results):
+            yield from budgeted(experiment, results)
+        elif experiment.confident and not is_imported(results):
             yield from _confident(experiment, experiment.confident, results)
 
 

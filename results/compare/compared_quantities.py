@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Protocol
 
+from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.compiler.planning.plan import Metric, Plan, Query
 from benchbrief.results.compare.comparison import Better, Point, Quantity, Values
 from benchbrief.results.compare.metric_definitions import defined_otherwise
@@ -71,13 +72,14 @@ class _Gathered:
             value, reason = None, f"{of - len(known)} of {of} repeats without a value"
         elif value is None and not reason:
             reason = f"{say.unmergeable()} over repeats" if percentile and len(known) > 1 else "no repeat has a value"
-        return Values(value, known, percentile, reason, *behind.at(point))
+        return Values(value, known, percentile, reason, *behind.at(point), level=behind.level)
 
 
 class _Measurements:
     """What a contender's cells rest on: the digests of their raw outputs, else the run that measured them."""
 
     def __init__(self, side: Contender) -> None:
+        self.level = strictest_level(side.plan)
         self._cells: list[tuple[dict[str, Key], str, float]] = []
         self._found: dict[tuple[str, ...], dict[Point, dict[str, float]]] = {}
         rows = side.store.sql(

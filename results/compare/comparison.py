@@ -13,7 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from benchbrief.results.analysis.significance import (
+    LEVEL,
     Estimate,
+    corrected,
     difference,
     difference_of,
     do_not_vary,
@@ -48,6 +50,8 @@ class Values:
     reason: str = ""
     measurements: frozenset[str] = frozenset()
     seconds: float = 0.0
+    level: float = LEVEL
+    """The level of each interval: above 0.95 where the repeats were looked at several times."""
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -57,7 +61,9 @@ class Values:
             return None
         if self.percentile:
             return min(self.repeats), max(self.repeats)
-        low, high = t_interval(len(self.repeats), statistics.fmean(self.repeats), statistics.stdev(self.repeats))
+        low, high = t_interval(
+            len(self.repeats), statistics.fmean(self.repeats), statistics.stdev(self.repeats), self.level
+        )
         return None if low is None or high is None else (low, high)
 
 
@@ -182,10 +188,11 @@ def _compared(quantity: Quantity, point: Point, first: Values | None, second: Va
     ratio = interval = p = None
     apart: Estimate | None = None
     if first is not None and second is not None and first.value is not None and second.value is not None:
+        level = max(first.level, second.level)
         several = min(len(first.repeats), len(second.repeats)) > 1
         apart = Estimate(second.value - first.value, None, None)
         if several:
-            apart = difference_of(first.repeats, second.repeats, percentile=first.percentile)
+            apart = difference_of(first.repeats, second.repeats, percentile=first.percentile, level=level)
         if first.value > 0 and min((second.value, *first.repeats, *second.repeats)) >= 0:
             ratio, interval = _ratio(first, second)
             if interval and not quantity.signed:  # excluding the impossible does not lower the confidence in the rest
@@ -193,6 +200,7 @@ def _compared(quantity: Quantity, point: Point, first: Values | None, second: Va
         alike = point not in quantity.unlike and not _same_measurement(first, second)
         if len({*first.repeats, *second.repeats}) > 1 and alike:
             p = p_value(first.repeats, second.repeats, percentile=first.percentile)
+            p = None if p is None else corrected(p, level)
     return Comparison(
         quantity.name,
         quantity.unit,
@@ -217,7 +225,7 @@ def _ratio(first: Values, second: Values) -> tuple[float | None, tuple[float, fl
     between: Estimate | None = None
     if first.repeats and second.repeats:
         of = ratio_of_percentiles if first.percentile else ratio_of_means
-        between = of(first.repeats, second.repeats)
+        between = of(first.repeats, second.repeats, max(first.level, second.level))
     if between is not None and min(len(first.repeats), len(second.repeats)) > 1:
         ratio = between.value
     return ratio, _ends(between)

@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.compiler.planning.plan import Cell, DatabaseKey, Plan, Reference
 from benchbrief.results.ingest.cell_measurement import MEASURE
 from benchbrief.results.ingest.cell_verdicts import Verdict
@@ -194,8 +195,10 @@ class _EarlierRun:
         was, now = self._evidence.plan.experiments[verdict.cell.experiment], self._plan.experiments[cell.experiment]
         if verdict.status == "skipped":
             points = (was.points if was.search else None) == (now.points if now.search else None)
+            # What a budget leaves out is decided anew: another run may have more time.
+            budgeted = is_budgeted(self._evidence.plan, was) or is_budgeted(self._plan, now)
             same = (was.search, was.repeats, was.confident) == (now.search, now.repeats, now.confident)
-            return points and same
+            return points and same and not budgeted
         return now.search is None or (was.search is not None and was.search.latency == now.search.latency)
 
     def _not_noted(self, cell: Cell) -> list[str]:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import benchbrief
+from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.dsl.bench_error import FULL
 from benchbrief.results.store.measure_views import VIEWS
@@ -148,7 +149,14 @@ def _write_tables(evidence: Evidence, building: Path) -> str:
     build = uuid.uuid4().hex
     writers = {row: _TableWriter(building / f"{name}.parquet", row, build) for name, row in TABLES.items()}
     try:
-        meta = MetaRow(SCHEMA_VERSION, build, benchbrief.__version__, evidence.journal_bytes, evidence.journal_sum)
+        meta = MetaRow(
+            SCHEMA_VERSION,
+            build,
+            benchbrief.__version__,
+            evidence.journal_bytes,
+            evidence.journal_sum,
+            strictest_level(evidence.plan),
+        )
         writers[MetaRow].add(meta)
         sentences = Sentences()
         for row in ingest(evidence):

@@ -12,10 +12,11 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from benchbrief.results.analysis.scalability import NoFit, fit_usl
-from benchbrief.results.analysis.significance import p_value
+from benchbrief.results.analysis.significance import corrected, p_value
 from benchbrief.runners.measurement.confidence_interval import t_interval
 
 if TYPE_CHECKING:
@@ -25,17 +26,18 @@ PREFIX = "bench_"
 _List: TypeAlias = list[float | None] | None
 
 
-def _half_width(values: _List) -> float | None:
+def _half_width(level: float, values: _List) -> float | None:
     known = _known(values)
     if known is None or len(known) < 2:
         return None
-    low, high = t_interval(len(known), statistics.fmean(known), statistics.stdev(known))
+    low, high = t_interval(len(known), statistics.fmean(known), statistics.stdev(known), level)
     return None if low is None or high is None else (high - low) / 2
 
 
-def _p_value(a: _List, b: _List, percentile: bool) -> float | None:
+def _p_value(level: float, a: _List, b: _List, percentile: bool) -> float | None:
     left, right = _known(a), _known(b)
-    return None if left is None or right is None else p_value(left, right, percentile=percentile)
+    found = None if left is None or right is None else p_value(left, right, percentile=percentile)
+    return None if found is None else corrected(found, level)
 
 
 def _usl(loads: _List, rates: _List, field: str) -> float | None:
@@ -60,9 +62,14 @@ _FUNCTIONS: dict[str, tuple[Callable[..., float | None], list[Any]]] = {
 }
 
 
-def register(connection: duckdb.DuckDBPyConnection) -> None:
-    """Register the functions with a connection, once for each."""
+def register(connection: duckdb.DuckDBPyConnection, level: float) -> None:
+    """Register the functions with a connection, once for each. `level` is that of each interval over repeats."""
     from duckdb.func import FunctionNullHandling
 
+    by_level: dict[str, Callable[..., float | None]] = {
+        "bench_half_width": partial(_half_width, level),
+        "bench_p_value": partial(_p_value, level),
+    }
     for name, (function, parameters) in _FUNCTIONS.items():
-        connection.create_function(name, function, parameters, "DOUBLE", null_handling=FunctionNullHandling.SPECIAL)
+        called = by_level.get(name, function)
+        connection.create_function(name, called, parameters, "DOUBLE", null_handling=FunctionNullHandling.SPECIAL)

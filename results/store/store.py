@@ -92,6 +92,8 @@ class Store:
         self.mended = ""
         """What was wrong with the tables, so that they were rebuilt when opened; "" when nothing was."""
         self._ranks = self._order_of_names()
+        ((self.level,),) = self._rows("SELECT interval_level FROM meta")
+        """The level of each interval over repeats."""
         self.simulated = any(simulated for (simulated,) in self._rows("SELECT simulated FROM runs"))
         """Whether the numbers come from a model, so that nothing was measured."""
         self.imported = any(origin == "imported" for (origin,) in self._rows("SELECT origin FROM runs"))
@@ -139,7 +141,7 @@ class Store:
             self._has_metrics = True
             statements = statements_of(self._connection)
         if sql_functions.PREFIX in f"{text}{statements}" and not self._has_functions:
-            sql_functions.register(self._connection)
+            sql_functions.register(self._connection, self.level)
             self._has_functions = True
         if statements:
             create_views(self._connection, statements)
@@ -169,7 +171,7 @@ class Store:
             "WHERE phase IS NULL AND operation = ? AND repeats > 0 ORDER BY ALL",
             [operation],
         )
-        return [Confidence(*row, *t_interval(*row[-4:-1])) for row in spread]
+        return [Confidence(*row, *t_interval(row[-4], row[-3], row[-2], self.level)) for row in spread]
 
     def _rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql, parameters).fetchall()

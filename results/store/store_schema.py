@@ -14,7 +14,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-SCHEMA_VERSION = 14
+SCHEMA_VERSION = 15
 """Raised with every change of a table or a view: a store of another version is built again."""
 
 
@@ -25,13 +25,15 @@ def utc(seconds: float | None) -> datetime | None:
 
 class MetaRow(NamedTuple):
     """The store's origin. The journal's size shows whether the store is up to date, and its sum whether the journal
-    is unchanged (`runners/journal/line_sums.py`)."""
+    is unchanged (`runners/journal/line_sums.py`). `interval_level` is that of each interval over repeats: above
+    0.95 where a budget looks at them several times (`compiler/planning/budgets.py`)."""
 
     schema_version: int
     build: str
     benchbrief: str
     journal_bytes: int
     journal_sum: str = ""
+    interval_level: float = 0.95
 
 
 class RunRow(NamedTuple):

@@ -6,7 +6,7 @@ Mistakes go to the findings. A wrong expression is None, and expressions around 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from benchbrief.compiler.blocks.values.value_errors import NotFinite, UnknownUnit
 from benchbrief.compiler.frontend.declared_names import names_in
@@ -127,14 +127,20 @@ class Typer:
 
     def by_repeat(self, name: str) -> Typed | None:
         """Return a metric for each repeat, where it has several values. Reports nothing."""
+        typed = self._silently(lambda: self.metric(name, frozenset({"repeat"})))
+        return typed if typed is not None and has_repeats(typed) else None
+
+    def side_by_repeat(self, expr: ast.Expr) -> Typed | None:
+        """Return a side of a comparison for each repeat, or as it is without any. Reports nothing."""
+        return self._silently(lambda: self.number(expr, frozenset({"repeat"})))
+
+    def _silently(self, typing: Callable[[], Typed | None]) -> Typed | None:
         findings, known = self.findings, self._typed_metrics
         self.findings, self._typed_metrics = Findings(), dict(known)
         try:
-            typed = self.metric(name, frozenset({"repeat"}))
+            return typing()
         finally:
             self.findings, self._typed_metrics = findings, known
-        several = typed is not None and "repeat" in typed.term.dims and len(offered_keys(typed.term, "repeat")) > 1
-        return typed if several else None
 
     def is_complete(self, typed: Typed, expr: ast.Expr, where: str = "") -> bool:
         """Return whether the term can be computed: each latency has an operation, and something is planned.
@@ -345,6 +351,11 @@ class Typer:
             )
             return None
         return Typed(typed.term, unit)
+
+
+def has_repeats(typed: Typed) -> bool:
+    """Return whether the term has several values along `repeat`."""
+    return "repeat" in typed.term.dims and len(offered_keys(typed.term, "repeat")) > 1
 
 
 def _plain(key: Key) -> str:

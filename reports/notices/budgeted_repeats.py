@@ -1,0 +1,77 @@
+"""What a reader must know of repeats that a budget sent where intervals were widest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from benchbrief.compiler.planning import plan as p
+from benchbrief.compiler.planning.budgets import level, looks
+from benchbrief.reports.text.number_format import NBSP, duration, percent
+from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.view.view_model import Item
+from benchbrief.results.analysis.repeat_spread import t_interval
+
+
+def budgeted(experiment: p.Experiment, results: Results) -> Iterable[Item]:
+    """Return the rule, how often points were measured, the level of the intervals, and why no repeat followed."""
+    words, rows = results.words, _rows(experiment, results)
+    if not rows:
+        return
+    counts = [count for count, _ in rows]
+    text = words["v_budget"].format(
+        label=experiment.label,
+        budget=_budget(experiment, results.plan),
+        fewest=min(counts),
+        most=max(counts),
+        level=f"{100 * level(results.plan, experiment):.4g}{NBSP}%",
+        looks=looks(results.plan, experiment),
+    )
+    wide = _wide(experiment, [width for _, width in rows], results)
+    ends = "".join(words["v_budget_end"].format(why=words.said(each)) for each in _reasons(experiment, results))
+    yield Item("", f"{text}{wide}{ends}", emphasis=bool(wide))
+
+
+def rule(experiment: p.Experiment, results: Results) -> str:
+    """Return the setting of the experiment in the disclosure."""
+    return results.words["d_budget"].format(budget=_budget(experiment, results.plan), high=experiment.repeats)
+
+
+def _budget(experiment: p.Experiment, plan: p.Plan) -> str:
+    known = [seconds for seconds in (experiment.budget_s, plan.budget_s) if seconds is not None]
+    return duration(min(known))
+
+
+def _rows(experiment: p.Experiment, results: Results) -> list[tuple[int, float | None]]:
+    """Return for each point how often it was measured, and half the width of its interval as a share of the mean."""
+    found: list[tuple[int, float | None]] = []
+    for name, repeats, mean, sd in results.store.sql(
+        "SELECT experiment, repeats, mean, sd FROM measure.spread "
+        "WHERE phase IS NULL AND operation = 'all' AND mean > 0"
+    ).rows:
+        if name == experiment.name:
+            low, high = t_interval(
+                int(repeats), float(mean), None if sd is None else float(sd), level(results.plan, experiment)
+            )
+            width = (high - low) / 2 / float(mean) if low is not None and high is not None else None
+            found.append((int(repeats), width))
+    return found
+
+
+def _wide(experiment: p.Experiment, widths: list[float | None], results: Results) -> str:
+    """Return how many points stayed wider than the target, or without an interval; "" without a target."""
+    if experiment.confident is None:
+        return ""
+    within = experiment.confident.within
+    wide = [width for width in widths if width is None or width > within]
+    known = [width for width in wide if width is not None]
+    if not wide:
+        return ""
+    told = {"wide": len(wide), "n": len(widths), "within": f"{100 * within:g}{NBSP}%"}
+    widest = results.words["v_budget_widest"].format(widest=percent(max(known), 1, unlike=within)) if known else ""
+    return results.words["v_budget_wide"].format(**told, widest=widest)
+
+
+def _reasons(experiment: p.Experiment, results: Results) -> list[str]:
+    """Return why the last repeats were not made, one for each group of hosts."""
+    skipped = (c.reason for c in results.cells if c.experiment == experiment.name and c.status == "skipped")
+    return list(dict.fromkeys(reason for reason in skipped if reason))[:2]

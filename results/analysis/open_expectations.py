@@ -1,0 +1,84 @@
+"""Expectations that the repeats so far can't decide, while a run with a budget goes on.
+
+An expectation compares two sides. Their difference has a value for each repeat. It is decided, either way, once the
+interval of the mean difference excludes 0; the interval has the level of `compiler/planning/budgets.py`.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from benchbrief.compiler.planning.budgets import Point, is_budgeted, point_of
+from benchbrief.compiler.planning.plan import Dimension, Expect, Plan, Query
+from benchbrief.results.store.store import Key, Store, rebuilt_store
+from benchbrief.runners.measurement.confidence_interval import t_interval
+
+_FEWEST = 3
+"""Differences that lie close together by chance are common among two."""
+_Place = tuple[tuple[Dimension, Key], ...]
+
+
+def open_points(run_dir: Path, plan: Plan) -> set[Point]:
+    """Return the points that an undecided expectation reads, by the run's journal. Raises RunnerError."""
+    judged = [expect for expect in plan.expects if expect.repeats]
+    if not judged:
+        return set()
+    with rebuilt_store(run_dir) as store:
+        return {
+            point for expect in judged for place in _undecided(expect, store) for point in _read(expect, place, plan)
+        }
+
+
+def _undecided(expect: Expect, store: Store) -> Iterator[Mapping[Dimension, Key]]:
+    """Yield the places at which the condition is open."""
+    left, right = (_by_place(query, store) for query in expect.repeats)
+    every = {place for side in (left, right) for place in side}
+    # A side with fewer dimensions, such as a plain number, stands at each place of the other.
+    for place in [place for place in every if not any(set(place) < set(other) for other in every)]:
+        found = [_values(side, place) for side in (left, right)]
+        repeats = sorted({repeat for values in found for repeat in values if repeat is not None})
+        pairs = [[values.get(repeat, values.get(None)) for values in found] for repeat in repeats]
+        known = [a - b for a, b in pairs if a is not None and b is not None]
+        if not _is_decided(known, store.level):
+            yield dict(place)
+
+
+def _is_decided(differences: list[float], level: float) -> bool:
+    if len(differences) < _FEWEST:
+        return False
+    low, high = t_interval(len(differences), statistics.fmean(differences), statistics.stdev(differences), level)
+    return low is not None and high is not None and not low <= 0 <= high
+
+
+def _by_place(query: Query, store: Store) -> dict[_Place, dict[Key, float | None]]:
+    """Return the values by place, and there by repeat (None: of all)."""
+    found: dict[_Place, dict[Key, float | None]] = {}
+    for row in store.query(query):
+        keys = dict(zip(query.dims, row.keys, strict=True))
+        repeat = keys.pop("repeat", None)
+        found.setdefault(tuple(keys.items()), {})[repeat] = row.value
+    return found
+
+
+def _values(side: Mapping[_Place, Mapping[Key, float | None]], place: _Place) -> Mapping[Key, float | None]:
+    return next((values for other, values in side.items() if set(other) <= set(place)), {})
+
+
+def _read(expect: Expect, place: Mapping[Dimension, Key], plan: Plan) -> Iterator[Point]:
+    """Yield the points of budgeted experiments that the expectation reads at a place."""
+    for cell in plan.cells:
+        if not is_budgeted(plan, plan.experiments[cell.experiment]):
+            continue
+        keys: dict[Dimension, Key] = {
+            "experiment": cell.experiment,
+            "hardware": cell.hardware,
+            "workload": cell.workload,
+            "threads": cell.threads,
+            "target": cell.target,
+        }
+        there = all(keys[dim] == key for dim, key in place.items() if keys.get(dim) is not None)
+        known: dict[str, object] = {dim: key for dim, key in keys.items() if key is not None}
+        if there and any(read.covers(known) for read in expect.query.reads or ()):
+            yield point_of(cell)
