@@ -51,7 +51,7 @@ Examples:
 
 `bench watch` shows the same until the run ends. What the run took is shown against what it was estimated to take, by
 activity. In --json, that is `time`: {estimated_s, taken_s, in_all: {loading: {estimated_s, taken_s}, ...}, experiments,
-learned_from}.
+learned_from}. `budgets` has what is spent of each: [{experiment, budget_s, spent_s}].
 """
 )
 @run_argument
@@ -80,6 +80,9 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
         show_painted(_headline(each))
         for what in each.waits:
             show(f"  waits: {what}")
+        for budget in each.budgets:
+            of = f"experiment {budget.experiment}" if budget.experiment else "the run"
+            show(f"  budget {duration(budget.budget_s)} for {of}: {duration(budget.spent_s)} spent")
         if not every:
             _tell_cells(each)
             _tell_hosts(each)

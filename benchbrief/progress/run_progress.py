@@ -211,7 +211,9 @@ class Progress:
             return
         left = duration(view.remaining_s(record.at) or 0)
         before = f", {view.finished} done before" if view.finished else ""
-        up_to = "up to " if any(e.search or e.confident for e in view.plan.experiments.values()) else ""
+        budget_s = view.plan.budget_s
+        ends_early = any(e.search or e.confident or e.budget_s or budget_s for e in view.plan.experiments.values())
+        up_to = "up to " if ends_early else ""
         self._say(f"run {record.run_id}: {up_to}{plural(view.total, 'cell')}{before}, {up_to}about {left}")
 
     def _on_engine_facts(self, record: j.EngineFacts) -> None:

@@ -17,6 +17,7 @@ from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.metrics import word_meanings
 from benchbrief.compiler.metrics.measure_catalogue import FAMILIES, KINDS, family_of, find_measure
 from benchbrief.compiler.metrics.typing.expressions import Typer
+from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.problems import Findings
 from benchbrief.compiler.rounding import share_text
@@ -292,10 +293,12 @@ def _hosts(hosts: tuple[str, ...]) -> str:
 
 def _experiment(experiment: plan.Experiment, cells: int) -> str:
     points = ", ".join(f"{point:,g}" for point in experiment.points)
+    up_to = "up to " if experiment.confident or experiment.budget_s else ""
     return (
         f"{len(experiment.hardware)} hardware × {len(experiment.workloads)} workloads × {len(experiment.points)} "
-        f"points × {_repeats(experiment)} repeats = **{'up to ' if experiment.confident else ''}{cells:,} cells**\n\n"
+        f"points × {_repeats(experiment)} repeats = **{up_to}{cells:,} cells**\n\n"
         f"{experiment.axis}: {points}  \nwarm-up {experiment.warm_up_s:,g} s, measured {experiment.measure_s:,g} s"
+        + (f"  \nbudget {duration(experiment.budget_s)}" if experiment.budget_s else "")
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -16,7 +16,15 @@ from benchbrief.compiler.blocks.values.structure_errors import (
 )
 from benchbrief.compiler.briefs import report_errors as wrong
 from benchbrief.compiler.briefs.elements.element_bodies import Body, read_attributes
-from benchbrief.compiler.briefs.elements.element_queries import Place, dimension, origin, query, runs_at
+from benchbrief.compiler.briefs.elements.element_queries import (
+    Place,
+    dimension,
+    named_params,
+    origin,
+    query,
+    runs_at,
+    sides_by_repeat,
+)
 from benchbrief.compiler.briefs.elements.plan_figures import figure
 from benchbrief.compiler.briefs.elements.plan_formulas import formula
 from benchbrief.compiler.briefs.elements.plan_prose import prose, title
@@ -28,12 +36,11 @@ from benchbrief.compiler.briefs.style.word_catalogues import Entry, read_catalog
 from benchbrief.compiler.extensions.extension_errors import UnusableExtension
 from benchbrief.compiler.extensions.extension_spec import LANGUAGES
 from benchbrief.compiler.extensions.registry import TEMPLATE_SPECS, Refused
-from benchbrief.compiler.frontend.declared_names import names_in
 from benchbrief.compiler.frontend.name_errors import SingleRun
 from benchbrief.compiler.frontend.scope import Scope
 from benchbrief.compiler.frontend.spec_paths import is_file
 from benchbrief.compiler.metrics import metric_errors
-from benchbrief.compiler.metrics.typing.expressions import Typer, has_repeats
+from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.lookups import taken
 from benchbrief.compiler.metrics.typing.planned_points import Runs, planned_runs
 from benchbrief.compiler.metrics.typing.repeat_functions import holds_percentiles
@@ -148,20 +155,9 @@ def _metric(typer: Typer, metric: ast.Metric) -> plan.Metric | None:
         query=query(typer, typed.term, typed.unit, text_of(metric.expr)),
         repeats=query(typer, repeated.term, repeated.unit, text_of(metric.expr)) if repeated else None,
         percentile=holds_percentiles(typed.term),
-        params=_params(metric.expr, typer.scope.params),
+        params=named_params(metric.expr, typer.scope.params),
         origin=origin(metric.span),
     )
-
-
-def _params(expr: ast.Expr, params: Mapping[str, ast.Expr]) -> dict[str, str]:
-    """Return the parameters that an expression names, directly or by one another, with their written values."""
-    found: dict[str, str] = {}
-    left = [expr]
-    while left:
-        for name in {used.text for used in names_in(left.pop())} & params.keys() - found.keys():
-            found[name] = text_of(params[name])
-            left.append(params[name])
-    return dict(sorted(found.items()))
 
 
 def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect | None:
@@ -188,18 +184,9 @@ def _expect(typer: Typer, expect: ast.Expect, judged: set[str]) -> plan.Expect |
             query(typer, found.term, found.unit if found.unit.text else shown or found.unit, text_of(side))
             for side, found in sides
         ),
-        repeats=_sides_by_repeat(typer, [side for side, _ in sides]) if typer.planning else (),
+        repeats=sides_by_repeat(typer, [side for side, _ in sides]) if typer.planning else (),
         origin=origin(expect.span),
     )
-
-
-def _sides_by_repeat(typer: Typer, sides: Sequence[ast.Expr]) -> tuple[plan.Query, ...]:
-    """Return both sides of a comparison for each repeat, in one unit; none where no side has several."""
-    typed = [found for side in sides if (found := typer.side_by_repeat(side))]
-    if len(typed) != len(sides) or not any(map(has_repeats, typed)):
-        return ()
-    texts = map(text_of, sides)
-    return tuple(query(typer, found.term, typed[0].unit, text) for found, text in zip(typed, texts, strict=True))
 
 
 def _label(typer: Typer, label: ast.String | None) -> str | None:

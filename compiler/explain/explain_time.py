@@ -11,6 +11,7 @@ from benchbrief.compiler.estimates.learned import Estimated, Source
 from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity, Spent, TimeSpent, time_spent
 from benchbrief.compiler.explain.plain_text import Page
 from benchbrief.compiler.plain_amounts import counted, duration
+from benchbrief.compiler.planning.budgets import most_s
 from benchbrief.compiler.planning.plan import Experiment, Plan
 from benchbrief.compiler.planning.shared_data_places import shared_places
 
@@ -61,9 +62,10 @@ def explain_time(estimated: Estimated, advised: Sequence[Advice], page: Page) ->
 def _total(plan: Plan, spent: TimeSpent, page: Page) -> None:
     page.heading("Total")
     most = "up to " if any(up_to(e, plan.budget_s) for e in plan.experiments.values()) else ""
-    wall_s, alone_s = plan.estimate_s + spent.rendering_s, sum(spent.in_all.values())
+    cells_s = min(plan.estimate_s, most_s(plan))
+    wall_s, alone_s = cells_s + spent.rendering_s, sum(spent.in_all.values())
     text = f"{most}{counted(len(plan.cells), 'cell', 'cells')}, {most}about {duration(wall_s)}"
-    if wall_s < alone_s - 1:
+    if cells_s == plan.estimate_s and wall_s < alone_s - 1:
         text += f" with independent hosts side by side ({duration(alone_s)} one after another)"
     page.paragraph(text)
     for shared in shared_places(plan.cells, plan.hardware, plan.databases, plan.workloads, plan.hosts):

@@ -15,7 +15,7 @@ from benchbrief.reports.disclosure.systems_under_test import settings_text, syst
 from benchbrief.reports.disclosure.test_configuration import fact_name
 from benchbrief.reports.disclosure.tool_texts import always_texts, data_set_text
 from benchbrief.reports.notices import result_limits, run_validity
-from benchbrief.reports.notices.budgeted_repeats import rule
+from benchbrief.reports.notices.budget_notice import rule
 from benchbrief.reports.notices.repeat_variation import paragraph
 from benchbrief.reports.text.document_names import shown_names
 from benchbrief.reports.text.merged_remarks import merged

@@ -9,7 +9,7 @@ from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.achieved_load import CATCHES_UP, KEEPS_UP
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.compiler.rounding import formatted
-from benchbrief.reports.notices.budgeted_repeats import budgeted
+from benchbrief.reports.notices.budget_notice import budgeted
 from benchbrief.reports.text.number_format import NBSP, percent, quantity
 from benchbrief.reports.view.imported_briefs import cells_of_unknown_kind, is_imported
 from benchbrief.reports.view.report_data import CellRow, Results

@@ -13,6 +13,7 @@ from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence, read_evidence
 from benchbrief.results.ingest.source_rows import origin_of
 from benchbrief.results.messages.result_messages import say
+from benchbrief.results.runs.budgets_spent import BudgetSpent, budgets_spent
 from benchbrief.results.runs.find_runs import RunState, run_state
 from benchbrief.runners.execution.live_numbers import Load, Reading, load_of, measures_of, present_readings, read_live
 from benchbrief.runners.journal.controller_clock import now_in_run
@@ -74,6 +75,7 @@ class RunStatus:
     """The probes' current values, by host and measure."""
     waits: tuple[str, ...] = ()
     """What a run in progress waits for, in sentences."""
+    budgets: tuple[BudgetSpent, ...] = ()
 
 
 def summarise(run_dir: Path) -> RunStatus:
@@ -105,6 +107,7 @@ def summarise(run_dir: Path) -> RunStatus:
         ),
         cells=cells,
         hosts=measures_of(readings),
+        budgets=budgets_spent(evidence),
         waits=live.waits if status == "running" and (live := read_live(run_dir)) else (),
     )
 

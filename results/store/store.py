@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from benchbrief.compiler.planning.plan import Query
 from benchbrief.dsl.bench_error import FULL
-from benchbrief.results.analysis.repeat_spread import Confidence, t_interval
+from benchbrief.results.analysis.repeat_spread import LEVEL, Confidence, t_interval
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.query.user_query import Table, ask, ask_in_batches, checked
 from benchbrief.results.store import sql_functions
@@ -92,7 +92,7 @@ class Store:
         self.mended = ""
         """What was wrong with the tables, so that they were rebuilt when opened; "" when nothing was."""
         self._ranks = self._order_of_names()
-        ((self.level,),) = self._rows("SELECT interval_level FROM meta")
+        self.level: float = next((level for (level,) in self._rows("SELECT interval_level FROM meta")), LEVEL)
         """The level of each interval over repeats."""
         self.simulated = any(simulated for (simulated,) in self._rows("SELECT simulated FROM runs"))
         """Whether the numbers come from a model, so that nothing was measured."""

@@ -118,8 +118,7 @@ class Lane:
         self._run.journal.write(j.Remark(at=now(), severity=severity, text=text, origin=origin, cell=cell))
 
     def run_cell(self, cell: Cell, left: Left | None = None) -> None:
-        """Run a cell, with as many attempts as its experiment allows. Skips it when its search or its repeats are
-        over.
+        """Run a cell, with as many attempts as its experiment allows. Skips it when it is not needed.
 
         First waits for the searches that the cell takes numbers from. With `left`, resumes that attempt first.
         Raises NotWhole when that attempt can't be resumed.
@@ -193,8 +192,7 @@ class Lane:
         return bool(experiment.search or experiment.confident) or is_budgeted(self._run.plan, experiment)
 
     def go_on(self, cell: Cell, left: Left) -> bool:
-        """Resume an attempt that an earlier controller left. Returns False when it can't be resumed and must run
-        again."""
+        """Resume an attempt that an earlier controller left. Returns False when it must run again instead."""
         try:
             self.run_cell(cell, left)
         except NotWhole as reason:
@@ -225,8 +223,7 @@ class Lane:
         """Let the previous cell cool down. Returns False when the run ends meanwhile."""
         run = self._run
         (cell, attempt), self._warm = self._warm or (None, 0), None
-        step = next((step for step in cell.steps if step.kind == "cool_down"), None) if cell else None
-        if cell is None or step is None:
+        if cell is None or (step := next((step for step in cell.steps if step.kind == "cool_down"), None)) is None:
             return True
         named = {"cell": cell.id, "attempt": attempt, "step": step.kind}
         run.journal.write(j.StepStarted.model_validate({"at": now(), "seconds": step.seconds, **named}))
@@ -238,8 +235,7 @@ class Lane:
         return True
 
     def _attempt(self, cell: Cell, attempt: int, left: Left | None) -> RunnerError | None:
-        """Make one attempt, up to a good verdict. Returns the error of a failed one. An interrupted one has no
-        verdict.
+        """Make one attempt, up to a good verdict. Returns a failed one's error. An interrupted one has no verdict.
 
         Raises NotWhole when the attempt in `left` can't be resumed.
         """
@@ -285,10 +281,10 @@ class Lane:
         text = off_schedule(cell, measurement)
         if text and (left is None or text not in left.said):
             self.remark("info", text, cell=cell.id)
-        criterion = run.searches.criterion(cell)
+        criterion, rate = run.searches.criterion(cell), measurement.total.ops_per_s
         latency_s = latency_of(measurement, criterion.latency) if criterion else None
         asked = run.budgets.asked_values(cell, measurement)
-        self._ended(cell, attempt, ops_per_s=measurement.total.ops_per_s, latency_s=latency_s, asked=asked)
+        self._ended(cell, attempt, ops_per_s=rate, latency_s=latency_s, asked=asked)
         return None
 
     def _ended(

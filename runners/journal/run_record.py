@@ -12,8 +12,7 @@ from pathlib import Path
 
 from benchbrief.compiler.planning.plan import Knee, Plan
 from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import CellHistory, Left, Progressed
-from benchbrief.runners.journal.cell_times import CellTimes
+from benchbrief.runners.journal.cell_history import CellHistory, CellTimes, Left, Progressed
 from benchbrief.runners.journal.journal_file import JOURNAL, Place, each_record, whole_bytes
 from benchbrief.runners.journal.merged_facts import together
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from benchbrief.compiler.messages.text import Text, figure
-from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.budgets import Point, first_look, first_pass, is_budgeted, level, point_of
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.runners.execution.shared_hosts import lanes
@@ -43,7 +42,7 @@ class _Over:
     @property
     def reason(self) -> Text:
         told = {"budget": self.budget_s, "spent": self.spent_s, "next": self.next_s}
-        return say.budget_over(**{key: duration(_short(seconds)) for key, seconds in told.items()})
+        return say.budget_over(**{key: figure(seconds / 60, ".1f") for key, seconds in told.items()})
 
 
 class Budgets:
@@ -211,15 +210,20 @@ class Budgets:
         return None
 
     def _spent_s(self, cell: Cell) -> float:
-        if self._simulated:
-            history = self._record.cells.get(cell.id)
-            return _planned_s(cell) * len(history.started) if history and history.ended else 0.0
-        return self._record.times.seconds.get(cell.id, 0.0)
+        return spent_s(cell, self._record, simulated=self._simulated)
 
     def _expected_s(self, cell: Cell) -> float:
         """Return what the longest repeat of the point took, or what the plan says of the first."""
         took = [] if self._simulated else [self._spent_s(each) for each in self._of_point.get(point_of(cell), ())]
         return max((seconds for seconds in took if seconds), default=_planned_s(cell))
+
+
+def spent_s(cell: Cell, record: RunRecord, *, simulated: bool) -> float:
+    """Return the seconds that a cell has taken so far; simulated, what was planned for each attempt that ended."""
+    if simulated:
+        history = record.cells.get(cell.id)
+        return _planned_s(cell) * len(history.started) if history and history.ended else 0.0
+    return record.times.seconds.get(cell.id, 0.0)
 
 
 def _is_over(history: CellHistory) -> bool:
@@ -228,7 +232,3 @@ def _is_over(history: CellHistory) -> bool:
 
 def _planned_s(cell: Cell) -> float:
     return sum(step.seconds for step in cell.steps)
-
-
-def _short(seconds: float) -> float:
-    return round(seconds, 1 if seconds < 60 else 0)

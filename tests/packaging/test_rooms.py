@@ -28,12 +28,14 @@ ONLY = {
         "benchbrief.compiler.extensions.extension_spec",
         "benchbrief.compiler.planning.plan",
         "benchbrief.compiler.planning.steady_rule",
+        "benchbrief.compiler.planning.budgets",  # the level of intervals is one for all rooms
         "benchbrief.compiler.planning.achieved_load",
         "benchbrief.compiler.planning.error_limit",
         "benchbrief.compiler.resets.tolerated_changes",
         "benchbrief.compiler.rounding",
     },
     ("results", "compiler"): {
+        "benchbrief.compiler.planning.budgets",
         "benchbrief.compiler.messages.text",  # the sentences of a run
         "benchbrief.compiler.blocks.values.lengths",  # what a source says of itself has the limits of a spec's texts
         "benchbrief.compiler.rounding",
@@ -48,6 +50,7 @@ ONLY = {
         "benchbrief.compiler.units",
     },
     ("reports", "compiler"): {
+        "benchbrief.compiler.planning.budgets",
         "benchbrief.compiler.extensions",  # what a template says of itself
         "benchbrief.compiler.extensions.registry",  # templates, and words of probes and tools
         "benchbrief.compiler.extensions.tool_spec",

@@ -10,9 +10,15 @@ from benchbrief.compiler.planning.plan import Plan
 from benchbrief.dsl.diagnostics.diagnostic import SpecError
 
 
-def compile_spec(path: Path, *, profile: str | None = None, params: Mapping[str, str] | None = None) -> Plan:
+def compile_spec(
+    path: Path,
+    *,
+    profile: str | None = None,
+    params: Mapping[str, str] | None = None,
+    budget_s: float | None = None,
+) -> Plan:
     """Raises SpecError, which tells all mistakes, when there is one."""
-    checked = check(path, profile=profile, params=params)
+    checked = check(path, profile=profile, params=params, budget_s=budget_s)
     if checked.plan is None:
         raise SpecError(checked.diagnostics)
     return checked.plan

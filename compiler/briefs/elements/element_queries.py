@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from benchbrief.compiler.frontend.declared_names import names_in
 from benchbrief.compiler.metrics.evidence_errors import ServiceLatencyOnly, UnmergedRepeats
 from benchbrief.compiler.metrics.measure_catalogue import DIMENSIONS, NAMED, Key
 from benchbrief.compiler.metrics.sql.lower import lower
 from benchbrief.compiler.metrics.typing.expressions import Typer
 from benchbrief.compiler.metrics.typing.planned_points import Runs
-from benchbrief.compiler.metrics.typing.terms import Fixed, Measure, Term, along, fix, leaves, offers, planned_keys
-from benchbrief.compiler.metrics.typing.typed_expression import Typed
+from benchbrief.compiler.metrics.typing.terms import (
+    Fixed,
+    Measure,
+    Term,
+    along,
+    fix,
+    has_repeats,
+    leaves,
+    offers,
+    planned_keys,
+)
+from benchbrief.compiler.metrics.typing.typed_expression import Typed, text_of
 from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.plan import Dimension
 from benchbrief.compiler.units import Unit
@@ -152,3 +163,23 @@ def origin(span: Span) -> plan.Origin:
 
 def _plain(key: Key) -> str:
     return key if isinstance(key, str) else f"{key:.15g}"
+
+
+def sides_by_repeat(typer: Typer, sides: Sequence[ast.Expr]) -> tuple[plan.Query, ...]:
+    """Return both sides of a comparison for each repeat, in one unit; none where no side has several."""
+    typed = [found for side in sides if (found := typer.side_by_repeat(side))]
+    if len(typed) != len(sides) or not any(has_repeats(each.term) for each in typed):
+        return ()
+    texts = map(text_of, sides)
+    return tuple(query(typer, found.term, typed[0].unit, text) for found, text in zip(typed, texts, strict=True))
+
+
+def named_params(expr: ast.Expr, params: Mapping[str, ast.Expr]) -> dict[str, str]:
+    """Return the parameters that an expression names, directly or by one another, with their written values."""
+    found: dict[str, str] = {}
+    left = [expr]
+    while left:
+        for name in {used.text for used in names_in(left.pop())} & params.keys() - found.keys():
+            found[name] = text_of(params[name])
+            left.append(params[name])
+    return dict(sorted(found.items()))

@@ -26,6 +26,7 @@ from benchbrief.compiler.metrics.typing.terms import (
     Number,
     Operation,
     Term,
+    has_repeats,
     leaves,
     offered_keys,
     without_points,
@@ -128,10 +129,10 @@ class Typer:
     def by_repeat(self, name: str) -> Typed | None:
         """Return a metric for each repeat, where it has several values. Reports nothing."""
         typed = self._silently(lambda: self.metric(name, frozenset({"repeat"})))
-        return typed if typed is not None and has_repeats(typed) else None
+        return typed if typed and has_repeats(typed.term) else None
 
     def side_by_repeat(self, expr: ast.Expr) -> Typed | None:
-        """Return a side of a comparison for each repeat, or as it is without any. Reports nothing."""
+        """Return a side of a comparison for each repeat, where it has any. Reports nothing."""
         return self._silently(lambda: self.number(expr, frozenset({"repeat"})))
 
     def _silently(self, typing: Callable[[], Typed | None]) -> Typed | None:
@@ -153,10 +154,8 @@ class Typer:
         self.expressions += 1
         if self.full():
             many = f"{MAX_PARTS:,} parts" if self.parts > MAX_PARTS else f"{MAX_EXPRESSIONS:,} expressions"
-            what = f"more than {many}"
-            self.findings.add(
-                wrong.TooComplex(expr.span, what, "up to here the spec is", "compute or show less, or split the spec")
-            )
+            help_ = "compute or show less, or split the spec"
+            self.findings.add(wrong.TooComplex(expr.span, f"more than {many}", "up to here the spec is", help_))
             return False
         for leaf in leaves(typed.term):
             if isinstance(leaf, Measure) and leaf.kind.needs_operation and "operation" in leaf.offers - set(leaf.dims):
@@ -351,11 +350,6 @@ class Typer:
             )
             return None
         return Typed(typed.term, unit)
-
-
-def has_repeats(typed: Typed) -> bool:
-    """Return whether the term has several values along `repeat`."""
-    return "repeat" in typed.term.dims and len(offered_keys(typed.term, "repeat")) > 1
 
 
 def _plain(key: Key) -> str:

@@ -374,3 +374,8 @@ def without_points(term: Term) -> Measure | Fact | AxisValue | None:
             case _:
                 pass
     return None
+
+
+def has_repeats(term: Term) -> bool:
+    """Return whether a term has several values along `repeat`."""
+    return "repeat" in term.dims and len(offered_keys(term, "repeat")) > 1

@@ -1,0 +1,205 @@
+"""A budget: each point once, then repeats where intervals are widest, by what the journal says."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from benchbrief.compiler.planning.budgets import Point, level, looks, point_of
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.cell_history import CellTimes
+from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
+from benchbrief.runners.scheduling.budgeted_repeats import Budgets
+from benchbrief.runners.scheduling.repeat_allocation import Group, PointSoFar, half_width, next_group
+from tests.support.plans import compile_spec
+
+HEAD = """
+hardware box { hosts = "box.lab"  variant one { path = "/one" }  variant two { path = "/two" } }
+database rocks { engine = rocksdb  path = "{path}" }
+workload calm from db_bench.fillrandom
+workload wild from db_bench.overwrite
+"""
+STEADY = (100.0, 100.1, 99.9, 100.0, 100.1, 99.9, 100.0, 100.0)
+NOISY = (100.0, 110.0, 90.0, 104.0, 95.0, 108.0, 93.0, 100.0)
+CELL_S = 10.0
+
+
+def plan_of(
+    tmp_path: Path, more: str, after: str = "", hardware: str = "box.one", budget_s: float | None = None
+) -> Plan:
+    path = tmp_path / "spec.bench"
+    text = f"experiment e {{ hardware = {hardware}  workloads = [calm, wild]  threads = 1  measure = 1 s\n  {more} }}\n"
+    path.write_text(HEAD + text + after, encoding="utf-8")
+    return compile_spec(path, budget_s=budget_s)
+
+
+class Run:
+    """A run in memory, in which each cell takes `CELL_S`. A resumed one goes on with the records of another."""
+
+    def __init__(self, plan: Plan, before: list[j.AnyRecord] | None = None, still: Collection[Point] = ()) -> None:
+        self.plan, self.now = plan, 0.0
+        self.records: list[j.AnyRecord] = []
+        self.record = RunRecord()
+        for each in [*(before or []), self._start(before)]:
+            self._write(each)
+        self.budgets = Budgets(plan, self.record, self._write, open_points=lambda: still)
+
+    def _start(self, before: list[j.AnyRecord] | None) -> j.RunStarted:
+        at = before[-1].at + 100_000.0 if before else 0.0  # resumed a day later
+        return j.RunStarted(
+            at=at, run_id="r", plan_sha256="", benchbrief="", spec="", profile=None, controller_pid=1, resumed=bool(at)
+        )
+
+    def _write(self, record: j.AnyRecord) -> None:
+        self.now = record.at
+        self.records.append(record)
+        self.record.add(NOWHERE, record)
+
+    def go(self, most: int = 1000) -> list[str]:
+        """Return the cells that are measured, `hardware workload repeat`, up to so many."""
+        done = self.record.finished(self.plan)
+        measured: list[str] = []
+        for cell in self.budgets.in_order([cell for cell in self.plan.cells if cell.id not in done]):
+            if reason := self.budgets.not_needed(cell):
+                self._write(j.CellSkipped(at=self.now, cell=cell.id, hash=cell.hash, reason=reason))
+                continue
+            if len(measured) == most:
+                break
+            measured.append(f"{cell.hardware} {cell.workload} {cell.repeat}")
+            self._write(j.CellStarted(at=self.now, cell=cell.id, hash=cell.hash, attempt=1))
+            rate = (NOISY if cell.workload == "wild" else STEADY)[cell.repeat - 1]
+            at = self.now + CELL_S
+            self._write(j.CellEnded(at=at, cell=cell.id, hash=cell.hash, attempt=1, status="ok", ops_per_s=rate))
+        return measured
+
+    @property
+    def reasons(self) -> set[str]:
+        return {str(each.reason) for each in self.records if isinstance(each, j.CellSkipped)}
+
+
+CONFIDENT = "repeats = confident(within: 2 %, from: 3, to: 8)"
+
+
+def test_each_point_is_measured_once_before_any_is_repeated(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, f"{CONFIDENT}, interleaved  budget = 1 h", hardware="box.variants")
+    assert [(cell.repeat, cell.hardware, cell.workload) for cell in plan.cells[:5]] == [
+        (1, "one", "calm"),
+        (1, "two", "calm"),
+        (1, "one", "wild"),
+        (1, "two", "wild"),
+        (2, "one", "calm"),
+    ]
+
+
+def test_repeats_go_to_the_widest_interval_until_all_are_narrow(tmp_path: Path) -> None:
+    run = Run(plan_of(tmp_path, f"{CONFIDENT}  budget = 1 h"))
+    measured = run.go()
+    assert measured[:6] == [f"one {workload} {n}" for n in (1, 2, 3) for workload in ("calm", "wild")]
+    assert measured[6:] == [f"one wild {n}" for n in (4, 5, 6, 7, 8)], "calm is known after three"
+    (reason,) = run.reasons
+    assert reason == "each interval of what is asked for is within ±2 %, and the repeats decide every expectation"
+
+
+def test_no_repeat_begins_that_no_longer_fits(tmp_path: Path) -> None:
+    run = Run(plan_of(tmp_path, f"{CONFIDENT}  budget = 75 s"))
+    assert len(run.go()) == 7
+    assert run.reasons == {"the budget of 1.2 min has no room for it: 1.2 min are spent, and it takes about 0.2 min"}
+
+
+def test_a_resumed_run_decides_alike_and_counts_what_was_spent_before(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, f"{CONFIDENT}  budget = 95 s")
+    whole = Run(plan).go()
+    for most in range(1, len(whole)):
+        begun = Run(plan)
+        first = begun.go(most)
+        assert [*first, *Run(plan, begun.records).go()] == whole, most
+
+
+def test_turns_of_hardware_are_finished_also_by_a_resumed_run(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, f"{CONFIDENT}, interleaved  budget = 205 s", hardware="box.variants")
+    begun = Run(plan)
+    first = begun.go(15)
+    measured = [*first, *Run(plan, begun.records).go()]
+    for workload in ("calm", "wild"):
+        one, two = (sum(each.startswith(f"{key} {workload}") for each in measured) for key in ("one", "two"))
+        assert one == two
+    assert len(measured) == 20
+
+
+def test_an_open_expectation_keeps_its_points_going(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, f"{CONFIDENT}  budget = 1 h")
+    calm = next(point_of(cell) for cell in plan.cells if cell.workload == "calm")
+    assert sum("calm" in each for each in Run(plan, still={calm}).go()) == 8
+
+
+def test_what_neither_report_nor_expectation_asks_for_is_measured_once(tmp_path: Path) -> None:
+    after = "expect throughput[calm] > 1 ops/s\n"
+    run = Run(plan_of(tmp_path, f"{CONFIDENT}  budget = 1 h", after))
+    assert run.go() == ["one calm 1", "one wild 1", "one calm 2", "one calm 3"]
+
+
+def test_a_plain_number_of_repeats_is_made_as_far_as_the_budget_goes(tmp_path: Path) -> None:
+    assert len(Run(plan_of(tmp_path, "repeats = 4  budget = 1 h")).go()) == 8
+    measured = Run(plan_of(tmp_path, "repeats = 4  budget = 60 s")).go()
+    assert measured[4:] == ["one wild 3", "one wild 4"]
+
+
+def test_points_that_do_not_fit_are_left_out_with_one_warning(tmp_path: Path) -> None:
+    run = Run(plan_of(tmp_path, f"{CONFIDENT}  budget = 15 s"))
+    assert run.go() == ["one calm 1"]
+    (remark,) = (each for each in run.records if isinstance(each, j.Remark))
+    assert remark.severity == "warning"
+    assert "not every point was measured" in remark.text
+
+
+def test_a_whole_runs_budget_goes_over_its_experiments(tmp_path: Path) -> None:
+    more = f"experiment second {{ hardware = box.one  workloads = calm  threads = 2  measure = 1 s  {CONFIDENT} }}\n"
+    plan = plan_of(tmp_path, CONFIDENT, more, budget_s=95)
+    assert [cell.repeat for cell in plan.cells[:6]] == [1, 1, 1, 2, 2, 2]
+    assert len(Run(plan).go()) == 9
+
+
+def test_each_look_has_a_part_of_the_five_per_cent(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, f"{CONFIDENT}  budget = 1 h")
+    assert looks(plan, plan.experiments["e"]) == 6
+    assert level(plan, plan.experiments["e"]) == pytest.approx(1 - 0.05 / 6)
+    assert level(plan_of(tmp_path, CONFIDENT), plan.experiments["e"].model_copy(update={"budget_s": None})) == 0.95
+    low, high = stats.t.interval(0.99, 3, 100.0, stats.sem(NOISY[:4]))
+    mean = sum(NOISY[:4]) / 4
+    assert half_width(NOISY[:4], 3, 0.99) == pytest.approx((high - low) / 2 / mean)
+
+
+def test_of_equally_wide_groups_the_one_with_fewer_repeats_is_next() -> None:
+    def group(*counts: int, **more: object) -> Group:
+        return Group([PointSoFar({"throughput": [1.0] * n}, n) for n in counts], 3, 0.95, **more)  # type: ignore[arg-type]
+
+    assert next_group([group(2), group(1)]) == 1
+    assert next_group([group(1), group(1)]) == 0
+    assert next_group([group(1), group(4, 3)]) == 1, "a turn that has begun comes first"
+    assert next_group([group(1, left=False), group(2)]) == 1
+    assert next_group([group(4, within=0.05), group(2, asked=False)]) is None
+
+
+def test_the_time_of_a_cell_leaves_out_that_between_two_controllers() -> None:
+    times = CellTimes()
+    start = Run._start  # the same record as there
+    named = {"cell": "c", "attempt": 1}
+    for record in (
+        j.CellStarted(at=1, hash="", **named),  # before the first start: of another run
+        j.CellEnded(at=50, hash="", status="ok", **named),
+        start(Run.__new__(Run), None).model_copy(update={"at": 100.0}),
+        j.CellStarted(at=100, hash="", **named),
+        j.StepStarted(at=102, step="measure", seconds=10, **named),
+        start(Run.__new__(Run), None).model_copy(update={"at": 1000.0}),
+        j.CellResumed(at=1001, hash="", step="measure", began_at=102, away_since=103, **named),
+        j.StepEnded(at=1002, step="measure", seconds=900, **named),
+        j.CellEnded(at=1003, hash="", status="ok", **named),
+        j.StepStarted(at=1003, step="cool_down", seconds=5, **named),
+        j.StepEnded(at=1008, step="cool_down", seconds=5, **named),
+    ):
+        times.add(record)
+    assert times.seconds == {"c": pytest.approx(2 + 10 + 2 + 5)}, "the job went on for its 10 s"
