@@ -79,7 +79,7 @@ def test_what_a_killed_controller_left_running_is_attached_to(slow_bench: Bench)
     with bench.started("run", "brief.bench") as run:
         wait_for_the_second_cell(bench, run)
         run.process.kill()
-        run.process.wait(10)
+        run.process.wait(60)
         assert bench.strays(), "a job outlives its controller"
         assert cells(bench) == [(FIRST, "ok", 1)]
         assert re.search(r"interrupted +1/3 cells done", bench("status").out)
@@ -112,7 +112,7 @@ def test_a_resumption_whose_meter_is_missing_goes_on_with_what_runs_and_fails_wh
     with bench.started("run", "brief.bench") as run:
         wait_for_the_second_cell(bench, run)
         run.process.kill()
-        run.process.wait(10)
+        run.process.wait(60)
         meter.unlink()
         with bench.started("resume", "--no-report") as resume:
             resume.until_it_says(f"going on with {SECOND} in its measure step: attached to what began")

@@ -183,7 +183,7 @@ def test_the_screen_suits_the_terminal(bench: Bench, env: dict[str, str]) -> Non
     coerced = {"PYTHONCOERCECLOCALE": "0"} if "LC_ALL" in env else {}
     with terminal(bench, "run", "brief.bench", "--no-report", env={**env, **coerced}) as run:
         assert run.process.wait(60) == 0, run.lines()
-        until(lambda: run.shows("done, 1 cell"), 10)
+        until(lambda: run.shows("done, 1 cell"), 60)
     said = bytes(run.said)
     assert b"[1/1]" in said
     if "TERM" in env:
@@ -260,7 +260,7 @@ def test_the_columns_of_status_stand_whatever_the_names_of_cells_are(bench: Benc
     assert len({line.index("ramp/") for line in cells}) == 1
     with terminal(bench, "status", columns=80) as shown:
         assert shown.process.wait(30) == 0
-        until(lambda: any(line.startswith("time: ") for line in shown.lines()), 10)
+        until(lambda: any(line.startswith("time: ") for line in shown.lines()), 60)
         assert all("…" in line and line.endswith("/r1") for line in shown.lines()[1:3])
 
 

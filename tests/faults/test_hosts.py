@@ -268,6 +268,6 @@ def _vanish(server: Sshd) -> None:
     """End the server, and then its connections, so that nobody connects again."""
     connections = server.sessions()
     server.process.terminate()
-    server.process.wait(10)
+    server.process.wait(60)
     for pid in connections:
         os.kill(pid, signal.SIGKILL)

@@ -59,10 +59,15 @@ def commands(server: Sshd) -> list[bytes]:
     return found
 
 
+def jobs(server: Sshd) -> int:
+    """How many jobs were started on the host: the tool's, and the probe's."""
+    return sum(path.name == "pid" and bool(path.read_text()) for path in left(server))
+
+
 def killed(server: Sshd, run: Started) -> None:
-    until(lambda: tools(server), 60)
+    until(lambda: tools(server) and jobs(server) >= 2, 60)
     run.signal(signal.SIGKILL)
-    run.process.wait(10)
+    run.process.wait(60)
 
 
 @contextmanager
@@ -96,7 +101,7 @@ def test_a_run_that_goes_on_is_stopped_with_nothing_left_and_a_second_one_is_kep
             by = "stopped by its own controller, which leaves nothing on its hosts"
             kept = f"what it has measured is kept; go on with: bench resume {bench.run_dir.name}"
             assert stopped.out == f"{bench.run_dir.name}: {by}\n{kept}\n"
-            assert run.wait(10).code == 130
+            assert run.wait(60).code == 130
             until(lambda: tools(far), 30)
             waiting.signal(signal.SIGINT)
             assert waiting.wait(30).code == 130
@@ -170,7 +175,7 @@ def test_a_moved_run_goes_on_with_what_runs_and_strays_of_one_are_ended(bench: B
             doctor = bench("doctor", "brief.bench")
             assert "stray" not in doctor.out, "a process drives it, though its jobs tell of the folder before"
             again.signal(signal.SIGKILL)
-            again.process.wait(10)
+            again.process.wait(60)
         moved.rename(bench.folder / "bench-out" / "again")
         ended = bench("stop", "--strays", "brief.bench")
         assert ended.code == 0
@@ -206,7 +211,7 @@ def test_a_run_of_an_earlier_version_is_ended_and_resumed_by_its_place(bench: Be
         with bench.started("resume") as again:
             again.until_it_says("attached to what began")
             again.signal(signal.SIGKILL)
-            again.process.wait(10)
+            again.process.wait(60)
         stopped = bench("stop", "--json")
         assert stopped.code == 0, stopped.text
         assert stopped.json["jobs_ended"] >= 1

@@ -69,7 +69,7 @@ class NetHost:
 
     def stop(self) -> None:
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(60)
 
 
 @dataclass

@@ -102,7 +102,7 @@ class Sshd:
         self.process.send_signal(signal.SIGSTOP)  # its children stay its own until they are counted
         self.cut_connections()
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(60)
 
     def start_again(self) -> None:
         """After `stop`: the same server, on the same port."""

@@ -197,7 +197,7 @@ def killed_again_and_again(bench: Bench, seed: int, times: int, lines: tuple[int
         with bench.started(*words, "--no-report", stays=True) as run:
             until(lambda p=run.process, n=enough: p.poll() is not None or written(bench) >= n, 60)  # type: ignore[misc]
             run.process.kill()
-            ended = run.wait(10)
+            ended = run.wait(60)
         if ended.code == 0:
             return killed
         assert ended.code == -signal.SIGKILL, ended.text
