@@ -53,6 +53,10 @@ class RunView:
         self._locks = {cell.id: cell.locks for cell in plan.cells}
         self._hosts = {host: None for cell in plan.cells for host in cell.locks}
         self._records = {cell.id: cell.dataset.records for cell in plan.cells if cell.dataset}
+        from benchbrief.results.runs.pace import Pace
+
+        self._planned = {cell.id: cell for cell in plan.cells}
+        self._pace = Pace()
         self._left: float | None = None
         self._left_at = 0.0
         self._left_cost = 0.0
@@ -87,6 +91,7 @@ class RunView:
     def _on_cell_started(self, record: j.CellStarted) -> None:
         if cell := self.cells.get(record.cell):
             cell.started, cell.step = record.at, ""
+            self._pace.begin(record.cell)
             self.attempts += 1
             self._become(record.cell, "running")
 
@@ -107,6 +112,8 @@ class RunView:
     def _on_step_ended(self, record: j.StepEnded) -> None:
         if record.step == "cool_down":
             self.running.pop(record.cell, None)
+        elif cell := self._planned.get(record.cell):
+            self._pace.note(cell, record.step, 0.0 if record.skipped else record.seconds)
 
     def _on_cell_ended(self, record: j.CellEnded) -> None:
         if cell := self.cells.get(record.cell):
@@ -147,11 +154,14 @@ class RunView:
             return max(0.0, self._left - (started - self._left_at)) if self._left is not None else None
         self._left = remaining_s(
             (
-                cell,
-                (view := self.cells[cell.id]).state,
-                now - view.started if view.state == "running" and view.started is not None else view.seconds,
-            )
-            for cell in self.plan.cells
+                (
+                    cell,
+                    (view := self.cells[cell.id]).state,
+                    now - view.started if view.state == "running" and view.started is not None else view.seconds,
+                )
+                for cell in self.plan.cells
+            ),
+            self._pace,
         )
         if self._left is not None:
             self._left = min(self._left, max(0.0, most_s(self.plan) - self.elapsed_s(now)))

@@ -15,6 +15,8 @@ from benchbrief.results.ingest.source_rows import origin_of
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.runs.budgets_spent import BudgetSpent, budgets_spent
 from benchbrief.results.runs.find_runs import RunState, run_state
+from benchbrief.results.runs.pace import Pace, pace_of
+from benchbrief.results.runs.times_taken import times_taken
 from benchbrief.runners.execution.live_numbers import Load, Reading, load_of, measures_of, present_readings, read_live
 from benchbrief.runners.journal.controller_clock import now_in_run
 
@@ -46,7 +48,7 @@ class RunStatus:
     """A run's progress. `elapsed_s` is the time spent running, without the pauses between interruptions and
     resumes.
 
-    `remaining_s` is an estimate from the plan, corrected by how long finished cells took; None when nothing is
+    `remaining_s` is an estimate from the plan, corrected by how long steps took in this run; None when nothing is
     left.
     """
 
@@ -103,7 +105,8 @@ def summarise(run_dir: Path) -> RunStatus:
         total=len(cells),
         elapsed_s=_elapsed(evidence, now),
         remaining_s=remaining_s(
-            (planned, cell.status, cell.seconds) for planned, cell in zip(evidence.plan.cells, cells, strict=True)
+            ((planned, cell.status, cell.seconds) for planned, cell in zip(evidence.plan.cells, cells, strict=True)),
+            pace_of(evidence.plan, times_taken(run_dir)) if evidence.starts else Pace(),
         ),
         cells=cells,
         hosts=measures_of(readings),
@@ -161,24 +164,22 @@ def _state(verdict: Verdict, run: RunState, *, imported: bool) -> CellState:
     return "running" if run == "running" else "interrupted"
 
 
-def remaining_s(states: Iterable[tuple[Cell, CellState, float | None]]) -> float | None:
+def remaining_s(states: Iterable[tuple[Cell, CellState, float | None]], pace: Pace) -> float | None:
     """Estimate for how many seconds at most any host is still needed: cells that share a host run one after
     another.
 
-    Each cell comes with its state and with its seconds so far. The plan's estimates are corrected by how long
-    finished cells took. None when nothing is left.
+    Each cell comes with its state and with its seconds so far. The plan's estimates are corrected by the `pace` of
+    each kind of step, and by how long finished cells took beside their steps. None when nothing is left.
     """
     planned = list(states)
-    # A cell's own time ends before its hosts cool down.
-    expected = {cell.id: sum(s.seconds for s in cell.steps if s.kind != "cool_down") for cell, *_ in planned}
-    finished = [(expected[cell.id], seconds) for cell, state, seconds in planned if state == "ok" and seconds]
-    plan_s = sum(estimate for estimate, _ in finished)
+    finished = [(pace.stepped(cell), seconds) for cell, state, seconds in planned if state == "ok" and seconds]
+    plan_s = sum(stepped for stepped, _ in finished)
     factor = sum(seconds for _, seconds in finished) / plan_s if plan_s > 0 else 1.0
     hosts: dict[str, float] = {}
     for cell, state, seconds in planned:
         if state in ("ok", "failed", "skipped", "missing"):
             continue
-        left = expected[cell.id] * factor
+        left = pace.expected(cell) * factor  # a cell's own time ends before its hosts cool down
         if state == "running":
             left = max(0.0, left - (seconds or 0.0))
         left += sum(step.seconds for step in cell.steps if step.kind == "cool_down")

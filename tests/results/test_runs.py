@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.planning import plan as p
 from benchbrief.progress.follow_run import Follower
 from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.results.runs.find_runs import find_run, last_interrupted, last_run, last_unended, list_runs, run_state
-from benchbrief.results.runs.run_summary import summarise
+from benchbrief.results.runs.pace import Pace
+from benchbrief.results.runs.run_summary import CellState, remaining_s, summarise
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.journal import controller_clock
@@ -175,6 +177,31 @@ def test_a_running_run_is_told_cell_by_cell_with_the_time_left(tmp_path: Path, m
     # Planned 10 s each, a fifth slower so far: 12 s less the 4 s gone, and 12 s.
     assert status.remaining_s == pytest.approx(12 - 4 + 12)
     assert json.loads(json.dumps(dataclasses.asdict(status)))["cells"][1]["origin"] == "brief.bench:7:3"
+
+
+def test_a_quick_load_tells_nothing_of_how_long_measurements_take() -> None:
+    def planned(threads: int, load_s: float) -> p.Cell:
+        steps = (
+            p.Step(kind="load", seconds=load_s, timeout_s=9999.0, reset="load"),
+            p.Step(kind="measure", seconds=100.0, timeout_s=9999.0),
+        )
+        return a_cell(threads=threads).model_copy(update={"steps": steps})
+
+    cells = [planned(1, 1000.0), planned(2, 0.0), planned(3, 1000.0)]
+    pace = Pace()
+    pace.note(cells[0], "load", 10.0)
+    pace.note(cells[0], "measure", 110.0)
+    states: list[tuple[p.Cell, CellState, float | None]] = [
+        (cells[0], "ok", 120.0),
+        (cells[1], "waiting", None),
+        (cells[2], "waiting", None),
+    ]
+    assert remaining_s(states, pace) == pytest.approx(110 + (10 + 110))
+    pace.begin(cells[1].id)
+    pace.note(cells[1], "load", 0.0)
+    pace.note(cells[1], "measure", 110.0)
+    # A tenth more than its steps: what lies between them.
+    assert remaining_s([*states[:1], (cells[1], "ok", 143.0), states[2]], pace) == pytest.approx(120 * 263 / 230)
 
 
 def test_cells_on_different_hosts_are_expected_side_by_side(tmp_path: Path) -> None:
