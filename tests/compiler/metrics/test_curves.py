@@ -108,14 +108,20 @@ def shaped(name: str, seed: int, missing: float) -> tuple[Measured, duckdb.DuckD
     return measured, measured.connect()
 
 
+@cache
+def of_spec(name: str, expr: str) -> tuple[ast.Metric, plan.Query]:
+    """A metric's tree and its query, which no measurement changes."""
+    tree = parse(Source("<test>", f"metric it = {expr}")).declarations[0]
+    assert isinstance(tree, ast.Metric)
+    metrics, _, _, diagnostics = lower(replace(scope(name), metrics=(*scope(name).metrics, tree)))
+    assert not [found.summary for found in diagnostics if found.severity == "error"], expr
+    return tree, next(found.query for found in metrics if found.name == "it")
+
+
 def agree(name: str, expr: str, seed: int, missing: float) -> set[object]:
     """Holds the SQL's answers against the rules', and gives them."""
     measured, connection = shaped(name, seed, missing)
-    tree = parse(Source("<test>", f"metric it = {expr}")).declarations[0]
-    assert isinstance(tree, ast.Metric)
-    metrics, _, _, diagnostics = lower(replace(measured.scope, metrics=(*measured.scope.metrics, tree)))
-    assert not [found.summary for found in diagnostics if found.severity == "error"], expr
-    query = next(found.query for found in metrics if found.name == "it")
+    tree, query = of_spec(name, expr)
     found = run(connection, query)
     expected = Oracle(measured).table(tree.expr, query.dims)
     assert found.keys() == expected.keys(), f"{expr}\n{query.sql}"
