@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("startup", "plan_10k", "hcl", "keystroke", "overhead", "fan_out", "report", "fleet", "raw_import")
+NAMES = ("startup", "plan_10k", "hcl", "keystroke", "overhead", "fan_out", "report", "fleet", "raw_import", "budget")
 
 
 def main() -> int:

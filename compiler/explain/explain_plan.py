@@ -36,7 +36,7 @@ _ORDERS = {
     "random": "shuffled with seed {seed}",
 }
 _STOPS_TOGETHER = "; hardware that takes turns goes on until all of it is confident"
-_BUDGET = "each point once, then repeats where the intervals of what is asked for are widest"
+_BUDGET = "each point once, then repeats where expectations are open or intervals are widest"
 _SHOWN_HOSTS = 4
 _SHOWN_POINTS = 20
 _STEPS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect", "cool_down")

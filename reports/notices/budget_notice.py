@@ -9,6 +9,7 @@ from benchbrief.compiler.planning.budgets import level, looks
 from benchbrief.reports.text.number_format import NBSP, duration, percent
 from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.view.view_model import Item
+from benchbrief.reports.words.brief_words import counted
 from benchbrief.results.analysis.repeat_spread import t_interval
 
 
@@ -66,9 +67,9 @@ def _wide(experiment: p.Experiment, widths: list[float | None], results: Results
     known = [width for width in wide if width is not None]
     if not wide:
         return ""
-    told = {"wide": len(wide), "n": len(widths), "within": f"{100 * within:g}{NBSP}%"}
     widest = results.words["v_budget_widest"].format(widest=percent(max(known), 1, unlike=within)) if known else ""
-    return results.words["v_budget_wide"].format(**told, widest=widest)
+    told = {"within": f"{100 * within:g}{NBSP}%", "widest": widest}
+    return counted(results.words, "v_budget_wide", len(wide), **told)
 
 
 def _reasons(experiment: p.Experiment, results: Results) -> list[str]:

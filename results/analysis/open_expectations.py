@@ -6,6 +6,7 @@ interval of the mean difference excludes 0; the interval has the level of `compi
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,19 +21,23 @@ _FEWEST = 3
 _Place = tuple[tuple[Dimension, Key], ...]
 
 
-def open_points(run_dir: Path, plan: Plan) -> set[Point]:
-    """Return the points that an undecided expectation reads, by the run's journal. Raises RunnerError."""
+def open_points(run_dir: Path, plan: Plan) -> dict[Point, float]:
+    """Return the points that undecided expectations read, by the run's journal, with how far each is from a decision:
+    half the width of the interval of the mean difference, as a share of that difference. Raises RunnerError."""
     judged = [expect for expect in plan.expects if expect.repeats]
+    found: dict[Point, float] = {}
     if not judged:
-        return set()
+        return found
     with rebuilt_store(run_dir) as store:
-        return {
-            point for expect in judged for place in _undecided(expect, store) for point in _read(expect, place, plan)
-        }
+        for expect in judged:
+            for place, distance in _undecided(expect, store):
+                for point in _read(expect, place, plan):
+                    found[point] = min(distance, found.get(point, math.inf))
+    return found
 
 
-def _undecided(expect: Expect, store: Store) -> Iterator[Mapping[Dimension, Key]]:
-    """Yield the places at which the condition is open."""
+def _undecided(expect: Expect, store: Store) -> Iterator[tuple[Mapping[Dimension, Key], float]]:
+    """Yield the places at which the condition is open, each with its distance from a decision."""
     left, right = (_by_place(query, store) for query in expect.repeats)
     every = {place for side in (left, right) for place in side}
     # A side with fewer dimensions, such as a plain number, stands at each place of the other.
@@ -40,16 +45,18 @@ def _undecided(expect: Expect, store: Store) -> Iterator[Mapping[Dimension, Key]
         found = [_values(side, place) for side in (left, right)]
         repeats = sorted({repeat for values in found for repeat in values if repeat is not None})
         pairs = [[values.get(repeat, values.get(None)) for values in found] for repeat in repeats]
-        known = [a - b for a, b in pairs if a is not None and b is not None]
-        if not _is_decided(known, store.level):
-            yield dict(place)
+        distance = _distance([a - b for a, b in pairs if a is not None and b is not None], store.level)
+        if distance >= 1:
+            yield dict(place), distance
 
 
-def _is_decided(differences: list[float], level: float) -> bool:
+def _distance(differences: list[float], level: float) -> float:
+    """Return half the width of the interval as a share of the mean difference: below 1, it excludes 0."""
     if len(differences) < _FEWEST:
-        return False
-    low, high = t_interval(len(differences), statistics.fmean(differences), statistics.stdev(differences), level)
-    return low is not None and high is not None and not low <= 0 <= high
+        return math.inf
+    mean = statistics.fmean(differences)
+    low, high = t_interval(len(differences), mean, statistics.stdev(differences), level)
+    return (high - low) / 2 / abs(mean) if low is not None and high is not None and mean else math.inf
 
 
 def _by_place(query: Query, store: Store) -> dict[_Place, dict[Key, float | None]]:

@@ -64,7 +64,7 @@ def execute(
     wait: Callable[[str], None] | None = None,
     before: RunRecord | None = None,
     expected: j.TimeEstimated | None = None,
-    open_points: OpenPoints = tuple,
+    open_points: OpenPoints = dict,
 ) -> Outcome:
     """Run every cell of the plan that the journal does not call good yet. `monitor` watches its jobs meanwhile.
 

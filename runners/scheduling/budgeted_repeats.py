@@ -7,8 +7,9 @@ a simulated run, each cell takes as long as planned.
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchbrief.compiler.messages.text import Text, figure
@@ -24,8 +25,9 @@ from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.asked_statistics import THROUGHPUT, AskedStatistics
 from benchbrief.runners.scheduling.repeat_allocation import Group, PointSoFar, next_group
 
-OpenPoints = Callable[[], Collection[Point]]
-"""Returns the points on which an expectation depends whose repeats can't decide it yet."""
+OpenPoints = Callable[[], Mapping[Point, float]]
+"""Returns the points that expectations read which the repeats can't decide yet, with how far from it they are: half the
+width of the interval of the mean difference, as a share of that difference."""
 
 _Turn = tuple[Point, ...]
 """The points that are repeated together."""
@@ -55,7 +57,7 @@ class Budgets:
         tell: Callable[[j.AnyRecord], None],
         *,
         simulated: bool = False,
-        open_points: OpenPoints = tuple,
+        open_points: OpenPoints = dict,
     ) -> None:
         self._plan, self._record, self._tell, self._simulated = plan, record, tell, simulated
         self._open_points = open_points
@@ -144,11 +146,12 @@ class Budgets:
         for cell in pool:
             left.setdefault(point_of(cell), []).append(cell)
         groups = [self._group(turn, left) for turn in turns]
-        place = next_group(groups)
-        if place is None and (still := set(self._open_points())):
+        # Reading the expectations takes time, and says nothing before each interval counts.
+        if not any(group.left and (group.begun or math.isinf(group.need())) for group in groups):
+            still = self._open_points()
             for group, turn in zip(groups, turns, strict=True):
-                group.open = not still.isdisjoint(turn)
-            place = next_group(groups)
+                group.open = min((still[point] for point in turn if point in still), default=None)
+        place = next_group(groups)
         if place is None:
             return self._leave_out(pool, self._enough(pool))
         behind = min((len(self._ended(point)) for point in turns[place] if point in left), default=0)

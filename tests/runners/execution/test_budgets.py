@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -40,13 +40,15 @@ def plan_of(
 class Run:
     """A run in memory, in which each cell takes `CELL_S`. A resumed one goes on with the records of another."""
 
-    def __init__(self, plan: Plan, before: list[j.AnyRecord] | None = None, still: Collection[Point] = ()) -> None:
+    def __init__(
+        self, plan: Plan, before: list[j.AnyRecord] | None = None, still: Mapping[Point, float] | None = None
+    ) -> None:
         self.plan, self.now = plan, 0.0
         self.records: list[j.AnyRecord] = []
         self.record = RunRecord()
         for each in [*(before or []), self._start(before)]:
             self._write(each)
-        self.budgets = Budgets(plan, self.record, self._write, open_points=lambda: still)
+        self.budgets = Budgets(plan, self.record, self._write, open_points=lambda: still or {})
 
     def _start(self, before: list[j.AnyRecord] | None) -> j.RunStarted:
         at = before[-1].at + 100_000.0 if before else 0.0  # resumed a day later
@@ -133,7 +135,7 @@ def test_turns_of_hardware_are_finished_also_by_a_resumed_run(tmp_path: Path) ->
 def test_an_open_expectation_keeps_its_points_going(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, f"{CONFIDENT}  budget = 1 h")
     calm = next(point_of(cell) for cell in plan.cells if cell.workload == "calm")
-    assert sum("calm" in each for each in Run(plan, still={calm}).go()) == 8
+    assert sum("calm" in each for each in Run(plan, still={calm: 1.5}).go()) == 8
 
 
 def test_what_neither_report_nor_expectation_asks_for_is_measured_once(tmp_path: Path) -> None:
@@ -182,6 +184,8 @@ def test_of_equally_wide_groups_the_one_with_fewer_repeats_is_next() -> None:
     assert next_group([group(1), group(4, 3)]) == 1, "a turn that has begun comes first"
     assert next_group([group(1, left=False), group(2)]) == 1
     assert next_group([group(4, within=0.05), group(2, asked=False)]) is None
+    assert next_group([group(4), group(4, open=3.0), group(4, open=2.0)]) == 2, "the nearest to a decision"
+    assert next_group([group(4, open=3.0), group(2)]) == 1, "but those without an interval come first"
 
 
 def test_the_time_of_a_cell_leaves_out_that_between_two_controllers() -> None:
