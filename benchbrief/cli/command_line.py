@@ -11,7 +11,9 @@ import io
 import os
 import signal
 import sys
-from typing import NoReturn
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 import click
 
@@ -77,18 +79,28 @@ class _Commands(click.Group):
             ctx.fail(f"no command `{args[0]}`; {hint}")
         return super().resolve_command(ctx, args)
 
+    def make_context(self, *words: Any, **more: Any) -> click.Context:
+        with _ending_silently():  # `bench --help` is printed here
+            return super().make_context(*words, **more)
+
     def invoke(self, ctx: click.Context) -> object:
         _require_utf8()
-        try:
+        with _ending_silently():
             return super().invoke(ctx)
-        except BrokenPipeError:
-            # The reader of our output has gone (`bench query ... | head`): end as silently as SIGPIPE would.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise Stop(ExitCode.OUTPUT_CLOSED) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+@contextmanager
+def _ending_silently() -> Iterator[None]:
+    """End as silently as SIGPIPE would when the reader of our output has gone (`bench query ... | head`)."""
+    try:
+        yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise Stop(ExitCode.OUTPUT_CLOSED) from None
 
 
 def _require_utf8() -> None:

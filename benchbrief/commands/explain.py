@@ -60,8 +60,12 @@ def _print(head: str, markdown: str) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
+    class Ours(Console):
+        def on_broken_pipe(self) -> None:
+            raise  # noqa: PLE0704  # rich would end with code 1 here, that of a wrong spec
+
     colour = use_colour(sys.stdout)
-    console = Console(file=sys.stdout, force_terminal=colour, no_color=not colour, highlight=False)
+    console = Ours(file=sys.stdout, force_terminal=colour, no_color=not colour, highlight=False)
     console.width = min(console.width, 100)
     console.print(Text(head, style="bold"))
     if not colour:  # plain text is Markdown as it is: it can be searched, piped and pasted

@@ -135,6 +135,25 @@ def test_a_reader_that_goes_away_early_is_no_error(finished_run: FinishedRun) ->
     assert done.stdout.splitlines()[2] == "code 141"  # as any program that SIGPIPE ends
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("check brief.bench", "plan brief.bench", "plan brief.bench --json", "doctor brief.bench"),
+        *("status", "status --json", "watch", "query 'FROM cells'", "verify {brief}"),
+        *("explain E0101", "explain", "extensions", "--help", "run --help", "--version"),
+    ],
+)
+def test_no_command_takes_a_reader_that_has_gone_for_anything_else(finished_run: FinishedRun, words: str) -> None:
+    bench = finished_run.bench
+    words = words.format(brief=f"{bench.run_dir}/reports/brief.pdf")
+    script = f'{PROGRAM} {words} | true; echo "code ${{PIPESTATUS[0]}}"'
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=bench.folder, env=bench.env, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "Traceback" not in done.stderr
+    assert done.stdout == "code 141\n"
+
+
 def test_a_run_goes_on_when_nobody_reads_its_progress_any_more(bench: Bench) -> None:
     system_tool("db_bench")
     bench.spec(ONE_FOLDER)
