@@ -49,7 +49,7 @@ RECORDS = 50_000 * (16 + 400)
 def test_interleaved_variants_on_one_path_have_each_its_own_size(bench: Bench) -> None:
     bench.tool = f'db_bench("{wrapped.db_bench(bench.folder / "tool")}")'
     bench.spec(VARIANTS)
-    ran(bench("run", "brief.bench"))
+    ran(bench("run", "brief.bench", "--no-report"))
     found: dict[tuple[str, str], list[float]] = {}
     for hardware, measure, value in (row.values() for row in bench("query", SIZES, "--json").json):
         found.setdefault((hardware, measure), []).append(value)
@@ -59,8 +59,7 @@ def test_interleaved_variants_on_one_path_have_each_its_own_size(bench: Bench) -
     assert found["plain", "database.space_amplification"] == pytest.approx(
         [size / RECORDS for size in found["plain", "database.size"]]
     )
-    (page,) = (bench.folder / "bench-out").glob("*/reports/*.html")
-    html = re.sub("<[^>]+>", "", page.read_text().replace("\u00a0", " "))
+    html = re.sub("<[^>]+>", "", bench.page().replace("\u00a0", " "))
     sizes = re.findall(r"on disk (\S+) MiB after the measurement", html)
     assert len(sizes) == 2
     assert len(re.findall(r"on disk, and its hosts have [^:]+ of memory or more: reads may be served", html)) == 2
@@ -69,7 +68,7 @@ def test_interleaved_variants_on_one_path_have_each_its_own_size(bench: Bench) -
 
 def test_the_sizes_of_simulated_databases_can_be_had_too(bench: Bench) -> None:
     bench.spec(VARIANTS.replace("expect saved >= 20 %", "expect space[plain] <= 2"))
-    ran(bench("run", "brief.bench", "--simulate"))
+    ran(bench("run", "brief.bench", "--simulate", "--no-report"))
     rows = bench("query", SIZES, "--json", "--run", newest(bench)).json
     assert {row["measure"] for row in rows if row["value"]} == {
         "database.size",
@@ -90,9 +89,8 @@ experiment ramp { hardware = box  workloads = [a]  threads = [1]  measure = 1 s 
 metric size in MB = database.size, lower is better
 report brief "A brief" { text = "It takes {size:.1fu}."  disclosure = automatic }
 """)
-    ran(bench("run", "brief.bench", timeout=120))
+    ran(bench("run", "brief.bench", "--no-report", timeout=120))
     rows = bench("query", "SELECT value, reason FROM sizes", "--json").json
     why = "the server does not tell its storageSize (`dbStats`)"
     assert [tuple(row.values()) for row in rows] == [(None, why)] * 3
-    (page,) = (bench.folder / "bench-out").glob("*/reports/*.html")
-    assert "does not tell its storageSize" in page.read_text()
+    assert "does not tell its storageSize" in bench.page()

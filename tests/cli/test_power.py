@@ -34,7 +34,7 @@ def quick_loads(bench: Bench) -> None:
 
 def test_power_of_the_measured_window_goes_into_metrics(bench: Bench) -> None:
     bench.spec(SPEC, METER='command("echo 125", boundary: wall)')
-    ended = bench("run", "brief.bench", timeout=100)
+    ended = bench("run", "brief.bench", "--no-report", timeout=100)
     assert ended.code == 0, ended.text
     asked = bench("query", "SELECT cell_id, node, t_s, value, unit FROM samples WHERE measure = 'power'", "--json")
     assert asked.code == 0, asked.text
@@ -43,8 +43,7 @@ def test_power_of_the_measured_window_goes_into_metrics(bench: Bench) -> None:
     assert len({row["cell_id"] for row in rows}) == 2
     assert all(0 <= row["t_s"] <= 3.5 for row in rows)
     assert 8 <= len(rows) <= 16
-    (brief,) = (bench.run_dir / "reports").glob("*.html")
-    assert "The power of Box is that of its outlets, read by command." in brief.read_text(encoding="utf-8")
+    assert "The power of Box is that of its outlets, read by command." in bench.page()
 
 
 def test_a_reading_that_fails_is_a_gap_with_its_reason(bench: Bench) -> None:
@@ -131,23 +130,20 @@ def test_watts_of_cpu_packages_are_marked_as_such_wherever_they_are_shown(bench:
     figure = 'disclosure = automatic  figure "Efficiency" { bars = efficiency by threads }'
     bench.spec(QUICK.replace("disclosure = automatic", figure), METER='command("echo 80", boundary: cpu)')
     assert "80 W (CPU packages only)" in bench("doctor", "brief.bench").text
-    ended = bench("run", "brief.bench", timeout=100)
+    ended = bench("run", "brief.bench", "--no-report", timeout=100)
     assert ended.code == 0, ended.text
-    (brief,) = (bench.run_dir / "reports").glob("*.html")
     told = "The power of Box is that of its CPU packages only"
-    assert brief.read_text(encoding="utf-8").count(told) >= 2, "under the figure, and in the disclosure"
+    assert bench.page().count(told) >= 2, "under the figure, and in the disclosure"
 
 
 def test_a_meter_that_hosts_share_is_counted_once_for_the_hardware(bench: Bench) -> None:
     meters = '[command("echo 40", shared: true, boundary: wall), command("echo 2.5", shared: true, boundary: wall)]'
     bench.spec(QUICK, METER=meters)
-    ended = bench("run", "brief.bench", timeout=100)
+    ended = bench("run", "brief.bench", "--no-report", timeout=100)
     assert ended.code == 0, ended.text
     rows = bench("query", "SELECT DISTINCT node, value FROM samples WHERE measure = 'power'", "--json").json
     assert rows == [{"node": "box", "value": 42.5}]
-    (brief,) = (bench.run_dir / "reports").glob("*.html")
-    text = brief.read_text(encoding="utf-8")
-    assert "The hosts of Box share what was read: its watts are counted once" in text
+    assert "The hosts of Box share what was read: its watts are counted once" in bench.page()
 
 
 def test_the_log_of_a_meter_is_read_after_each_cell_and_kept_for_rebuild(bench: Bench) -> None:
@@ -199,8 +195,8 @@ def test_the_doctor_reads_every_meter(bench: Bench) -> None:
 
 def test_a_profile_takes_the_meters_place_or_leaves_it_out(bench: Bench) -> None:
     bench.spec(SPEC, METER='command("exit 1")')
-    ended = bench("run", "brief.bench", "--profile", "other", "--quiet", timeout=100)
+    ended = bench("run", "brief.bench", "--profile", "other", "--quiet", "--no-report", timeout=100)
     assert ended.code == 0, ended.text
-    ended = bench("run", "brief.bench", "--profile", "without", "--fresh", timeout=100)
+    ended = bench("run", "brief.bench", "--profile", "without", "--fresh", "--no-report", timeout=100)
     assert ended.code != 0, "what is expected of power can't be known without it"
     assert "can't be known" in ended.text or "unknown" in ended.text, ended.text

@@ -148,6 +148,13 @@ class Bench:
         (found,) = self.run_dirs()
         return found
 
+    def page(self) -> str:
+        """The page of the last run's only brief. A run with `--no-report` and this spare its PDF."""
+        made = self("report", "--html-only")
+        assert made.code == 0, made.text
+        (page,) = max(self.run_dirs(), key=lambda run: run.name).glob("reports/*.html")
+        return page.read_text(encoding="utf-8")
+
     def journal(self, kind: str | None = None) -> list[dict[str, Any]]:
         """The whole records of the only run's journal, with sentences in words."""
         return [record for record in records_of(self.run_dir) if kind in (None, record["type"])]
