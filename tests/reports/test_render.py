@@ -50,6 +50,12 @@ def japanese(tmp_path_factory: pytest.TempPathFactory) -> PdfReader:
 
 
 @pytest.fixture(scope="module")
+def incomplete(tmp_path_factory: pytest.TempPathFactory) -> PdfReader:
+    """A PDF of a run with failed measurements."""
+    return pdf(*briefs.quickstart(failed=True), tmp_path_factory.mktemp("incomplete"))
+
+
+@pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The pages of three whole briefs, by their names."""
     names = ("quickstart", "three_ssds", "cluster_shrink")
@@ -207,12 +213,11 @@ def test_the_first_page_says_that_the_server_is_a_stand_in(tmp_path: Path) -> No
     assert "Not a real MongoDB" not in page(*briefs.quickstart(stand_in=False), tmp_path)
 
 
-def test_the_first_page_names_failed_measurements_with_their_reasons(tmp_path: Path) -> None:
-    reader = pdf(*briefs.quickstart(failed=True), tmp_path)
-    first = words_of(reader, 0)
+def test_the_first_page_names_failed_measurements_with_their_reasons(incomplete: PdfReader) -> None:
+    first = words_of(incomplete, 0)
     assert "Incomplete results. 2 of 24 measurements failed or are missing" in first
     assert "ended with 12 failed operations of 60,000" in first
-    assert "ramp/ram/b/threads=2/1" in words_of(reader)
+    assert "ramp/ram/b/threads=2/1" in words_of(incomplete)
 
 
 def test_a_missing_number_is_a_dash_with_its_reason_below_and_never_zero(tmp_path: Path) -> None:
@@ -473,8 +478,8 @@ def test_every_template_gives_a_page_and_a_pdf(template: str, tmp_path: Path) ->
     assert len(reader.pages) <= {"white_paper": 6, "slide": 14}.get(template, 3)
 
 
-def test_a_brief_fits_its_pages(tmp_path: Path) -> None:
-    reader = pdf(*briefs.quickstart(failed=True), tmp_path)
+def test_a_brief_fits_its_pages(incomplete: PdfReader) -> None:
+    reader = incomplete
     assert len(reader.pages) <= 6  # the last one or two are the disclosure and the appendix on provenance
     for number, sheet in enumerate(reader.pages, 1):
         assert [round(float(v)) for v in sheet.mediabox[2:]] == [595, 842]
