@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from tests.runners.engines.test_linked_snapshots import RECORDS, db_bench, hashe
 from tests.support import cells
 from tests.support.bench import Bench, fresh_bench
 from tests.support.tools import system_tool
+from tests.support.waiting import until
 
 SPEC = """\
 hardware here { hosts = local }
@@ -250,3 +252,16 @@ def test_a_run_is_refused_before_the_first_cell(bench: Bench, tmp_path: Path) ->
     assert "reset = links" in ended.err
     assert not bench.journal("cell_started") if bench.run_dirs() else True
     assert not (tmp_path / "db").exists()
+
+
+def test_a_run_that_was_killed_goes_on_with_the_same_snapshot(bench: Bench, place: Path) -> None:
+    bench.spec(SPEC.replace("@DB@", str(place / "db")).replace("measure = 1 s", "measure = 5 s"))
+    with bench.started("run", "brief.bench", "--no-report") as going:
+        until(lambda: any(bench.folder.glob("bench-out/*/journal.jsonl")) and bool(bench.journal("cell_ended")), 120)
+        going.signal(signal.SIGKILL)
+        going.wait(60)
+    done = bench("resume", bench.run_dir.name, "--no-report", timeout=240)
+    assert done.code == 0, done.text
+    loads = [each for each in bench.journal("job_collected") if each["step"] == "load" and each["job"] == "load"]
+    assert len(loads) == 1
+    assert names(place) == ["db", "db.BENCHBRIEF.snapshot"]
