@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from benchbrief.compiler.plain_amounts import counted
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.provenance.number_ledger import cell_entries
 from benchbrief.reports.provenance.numbers_completeness import Identity, identity, within
@@ -44,7 +43,7 @@ def unfounded(numbers: NumbersFile, report: p.Report | None, results: Results) -
     told = [(cell, why) for cell in sorted(used | set(numbers.cells))
             if (why := changed(numbers.cells.get(cell), entries.get(cell)))]  # fmt: skip
     if told:
-        (cell, why), cells = told[0], counted(len(told), "cell", "cells")
+        (cell, why), cells = told[0], f"{len(told):,} cell{'s' if len(told) > 1 else ''}"
         yield f"the file of its numbers tells {cells} otherwise than the run, first {cell}, which {why}"
 
 

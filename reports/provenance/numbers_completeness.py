@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from benchbrief.compiler.plain_amounts import counted
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.provenance.numbers_file import Key, NumbersFile
 from benchbrief.reports.view.published_metrics import telling
@@ -58,7 +57,7 @@ def lacking(numbers: NumbersFile, report: p.Report | None, results: Results) -> 
             if (identity(query), _keys(keys)) not in points
         ]
         if lost_points:
-            count, first = counted(len(lost_points), "point", "points"), _told(lost_points[0])
+            count, first = f"{len(lost_points):,} point{'s' if len(lost_points) > 1 else ''}", _told(lost_points[0])
             yield f"the file of its numbers lacks {count} of the figure “{figure.title}”, first {first}"
 
 
