@@ -181,7 +181,7 @@ class Lane:
             attempt += 1
             if self._lost.of(known):
                 if not self._is_waited_for(known):
-                    self._later.append(_Later(known, attempt, last, before))
+                    self._later.append(_Later(known, attempt, what.last, before))
                     return
                 if self._lost.wait([known]) is None:
                     return

@@ -129,6 +129,14 @@ def test_a_time_or_size_that_a_flag_counts_otherwise_is_refused(written: str, in
     assert found == ([("E0575", f"write {instead}")] if instead else [])
 
 
+@pytest.mark.parametrize(("sign", "instead"), [("", "2147483647"), ("-", "-2147483648")])
+def test_a_number_of_thousands_of_digits_is_out_of_range(sign: str, instead: str, tmp_path: Path) -> None:
+    path = write(tmp_path)
+    path.write_text(path.read_text().replace('compression = "none"', f'num_levels = "{sign}{"9" * 5000}"'))
+    found = [(each.code, each.help) for each in check(path).diagnostics]
+    assert found == [("E0418", "shorten it"), ("E0575", f"write `{instead}`")]
+
+
 def test_a_flag_that_begins_like_an_option_of_ours_is_passed_on(tmp_path: Path) -> None:
     path = write(tmp_path)
     path.write_text(path.read_text().replace('compression = "none"', "compression_ratio = 1.0  wal_size_limit_MB = 5"))

@@ -54,7 +54,7 @@ kill -STOP @SERVER@
 @YCSB@/bin/ycsb.sh "$@" 2>@FOLDER@/errors &
 while IFS= read -r line; do
   echo "$line" >&2
-  case $line in *" "[6-9]" sec: 0 operations"*) kill -CONT @SERVER@ ;; esac
+  case $line in *" "[6-9]" sec: "*|*" "[1-9][0-9]" sec: "*) kill -CONT @SERVER@ ;; esac
 done <@FOLDER@/errors
 kill -CONT @SERVER@
 wait $!
@@ -79,7 +79,7 @@ def test_a_cell_whose_client_begins_late_is_measured_once_more(bench: Bench) -> 
     late, good = bench.journal("cell_ended")
     assert (late["status"], late["attempt"], late["retried"]) == ("failed", 1, True)
     assert re.fullmatch(
-        r"YCSB measured \d\.\d s of 2 s: its first operation came [6-9]\.\d s after its threads' start \(.*\)",
+        r"YCSB measured \d\.\d s of 2 s: its first operation came \d+\.\d s after its threads' start \(.*\)",
         late["reason"],
     ), late["reason"]
     assert (good["status"], good["attempt"]) == ("ok", 2)

@@ -19,6 +19,7 @@ _SWITCHES = {"1": True, "t": True, "true": True, "y": True, "yes": True} | dict.
 """What gflags takes for a switch, in either case."""
 
 _WHOLE = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|[0-9]+)\Z")
+_MOST_DIGITS = 40
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
 _COUNTED = {
     "us": ("microseconds", parse_unit("us")),
@@ -83,6 +84,8 @@ def _of_a_text(text: str, kind: FlagType) -> tuple[str, str]:
     if kind.kind == "integer":
         if not _WHOLE.match(text):
             return _wanted(kind), "a number"
+        if len(text) > _MOST_DIGITS:  # Python refuses to read a number of thousands of digits
+            return _out_of_range(-math.inf if text.startswith("-") else math.inf, kind)
         return _out_of_range(int(text, 16 if "x" in text.lower() else 10), kind)
     if kind.kind == "number":
         return ("", "") if _NUMBER.match(text) else (_wanted(kind), "a number")
