@@ -120,8 +120,9 @@ class Left:
 class CellTimes:
     """How long each cell has taken so far, by the records: all its attempts, and its cool-downs.
 
-    The time between two controllers of a run does not count, except for the rest of a step: what was begun on the
-    hosts goes on there by itself. What comes before the first start was measured in another run, and does not count.
+    The time between two controllers of a run does not count, except for the rest of a step after a controller that
+    wrote no end: what was begun on the hosts goes on there by itself. A controller that was told to stop ends it. What
+    comes before the first start was measured in another run, and does not count.
     """
 
     seconds: dict[str, float] = field(default_factory=dict)
@@ -136,6 +137,10 @@ class CellTimes:
             self._begun = True
             for running in self._since:
                 self._count(running, min(record.at, self._until.get(running, 0.0)))
+            self._since.clear()
+        if isinstance(record, j.RunEnded) and not record.gone:
+            for running in self._since:
+                self._count(running, record.at)
             self._since.clear()
         cell: str | None = getattr(record, "cell", None)
         if not self._begun or cell is None or isinstance(record, j.Remark | j.CellSkipped):

@@ -342,6 +342,8 @@ class RunEnded(Record):
     status: Literal["done", "failed", "interrupted"]
     """done: every cell ok; failed: at least one cell failed; interrupted: resumable."""
     message: Said = ""
+    gone: bool = False
+    """The controller ended earlier, nobody knows when."""
 
 
 class ReportMade(Record):

@@ -124,7 +124,7 @@ def _clean_up(run_dir: Path) -> Stopped:
         ended = not record.starts or record.end is not None
         if not ended:
             message = "ended by `bench stop`, as its controller was gone"
-            journal.write(j.RunEnded(at=now(), status="interrupted", message=message))
+            journal.write(j.RunEnded(at=now(), status="interrupted", message=message, gone=True))
         return Stopped("ended" if ended else "cleaned", found, unclean, copied_from(run_dir))
     finally:
         journal.close()

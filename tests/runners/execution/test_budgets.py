@@ -207,3 +207,21 @@ def test_the_time_of_a_cell_leaves_out_that_between_two_controllers() -> None:
     ):
         times.add(record)
     assert times.seconds == {"c": pytest.approx(2 + 10 + 2 + 5)}, "the job went on for its 10 s"
+
+
+@pytest.mark.parametrize(
+    ("planned_s", "gone", "seconds"), [(20_000, False, 62), (20, False, 62), (20_000, True, 20_001), (20, True, 21)]
+)
+def test_an_interrupted_step_counts_up_to_the_end_of_its_run(planned_s: float, gone: bool, seconds: float) -> None:
+    times = CellTimes()
+    start = Run._start(Run.__new__(Run), None)
+    named = {"cell": "c", "attempt": 1}
+    for record in (
+        start,
+        j.CellStarted(at=0, hash="", **named),
+        j.StepStarted(at=1, step="load", seconds=planned_s, **named),
+        j.RunEnded(at=50_000 if gone else 62, status="interrupted", message="", gone=gone),
+        start.model_copy(update={"at": 100_000.0, "resumed": True}),
+    ):
+        times.add(record)
+    assert times.seconds == {"c": pytest.approx(seconds)}
