@@ -236,8 +236,15 @@ def cautions(first: Contender, second: Contender, outcome: Outcome, threshold: f
         yield (
             "better and worse: p below 5 % after Holm's correction for the points of each metric"
             + (f", and a change of {threshold * 100:.3g} % or more" if threshold else "")
-            + "; ± and ( ) are 95 % intervals over repeats, −/+ the repeats of a percentile"
+            + f"; ± and ( ) are {levels_of(outcome.comparisons)} intervals over repeats, "
+            "−/+ the repeats of a percentile"
         )
+
+
+def levels_of(rows: Sequence[Comparison]) -> str:
+    """Return the level of the intervals, `95 %`, or from which to which level they are."""
+    levels = sorted({side.level for row in rows for side in (row.first, row.second) if side})
+    return " to ".join(f"{100 * each:.4g} %" for each in dict.fromkeys((levels[0], levels[-1])))
 
 
 def _told_few(first: Contender, second: Contender, rows: Sequence[Comparison]) -> Iterator[str]:

@@ -284,7 +284,7 @@ def _standing(point: Point, figure: plan.FigureElement, dim: str, kind: XKind) -
 def _interval(
     series: plan.Series, values: Sequence[float], drawn: float, results: Results
 ) -> tuple[float, float] | tuple[None, None]:
-    """Return Student's 95 % interval around the drawn value, as wide as the repeats' own values say.
+    """Return Student's interval around the drawn value, at the brief's level, as wide as the repeats' own values say.
 
     The value is of all repeats (a ratio of means, a percentile of merged histograms), and may differ from their
     mean.

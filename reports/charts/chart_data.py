@@ -13,7 +13,7 @@ from benchbrief.results.query.export import defused
 
 def figure_csv(drawn: Sequence[Drawn], figure: plan.FigureElement, mark: str = "") -> str:
     """Return CSV (RFC 4180) with a head. Missing values are empty. `repeats` and `cells` (separated by blanks) are
-    those behind a value; `low` and `high` the ends of its 95 % interval, in its unit. A `mark` (`simulated`,
+    those behind a value; `low` and `high` the ends of its interval over repeats, in its unit. A `mark` (`simulated`,
     `imported`) is a last column of `true`, as in other exports, since the file is read apart from its brief."""
     x_dim = next((s.x_dim for s in figure.series if s.x_dim), None) or "point"
     curve = any(d.series.x_query for d in drawn)

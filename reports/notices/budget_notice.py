@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from benchbrief.compiler.planning import plan as p
-from benchbrief.compiler.planning.budgets import level, looks
+from benchbrief.compiler.planning.budgets import looks
 from benchbrief.reports.text.number_format import NBSP, duration, percent
 from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.view.view_model import Item
@@ -24,8 +24,7 @@ def budgeted(experiment: p.Experiment, results: Results) -> Iterable[Item]:
         budget=_budget(experiment, results.plan),
         fewest=min(counts),
         most=max(counts),
-        level=f"{100 * level(results.plan, experiment):.4g}{NBSP}%",
-        looks=looks(results.plan, experiment),
+        looks=max(looks(results.plan, each) for each in results.plan.experiments.values()),
     )
     wide = _wide(experiment, [width for _, width in rows], results)
     ends = "".join(words["v_budget_end"].format(why=words.said(each)) for each in _reasons(experiment, results))
@@ -43,16 +42,16 @@ def _budget(experiment: p.Experiment, plan: p.Plan) -> str:
 
 
 def _rows(experiment: p.Experiment, results: Results) -> list[tuple[int, float | None]]:
-    """Return for each point how often it was measured, and half the width of its interval as a share of the mean."""
+    """Return for each point how often it was measured, and half the width of its interval as a share of the mean.
+
+    The interval has the level that the brief draws, also where the experiment's own looks would do with a lower."""
     found: list[tuple[int, float | None]] = []
     for name, repeats, mean, sd in results.store.sql(
         "SELECT experiment, repeats, mean, sd FROM measure.spread "
         "WHERE phase IS NULL AND operation = 'all' AND mean > 0"
     ).rows:
         if name == experiment.name:
-            low, high = t_interval(
-                int(repeats), float(mean), None if sd is None else float(sd), level(results.plan, experiment)
-            )
+            low, high = t_interval(int(repeats), float(mean), None if sd is None else float(sd), results.words.level)
             width = (high - low) / 2 / float(mean) if low is not None and high is not None else None
             found.append((int(repeats), width))
     return found

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.compiler.planning.plan import Plan, Query, Read
 from benchbrief.reports.brief_error import ReportError
 from benchbrief.reports.text.number_format import number
@@ -100,7 +101,8 @@ class Results:
     def __init__(self, plan: Plan, store: Store, words: Words) -> None:
         self.plan = plan
         self.store: Store = _Remembering(store)
-        self.words = words.with_sentences(read_sentences(self.store.sql("SELECT text, message FROM sentences").rows))
+        told = read_sentences(self.store.sql("SELECT text, message FROM sentences").rows)
+        self.words = words.with_sentences(told).at_level(strictest_level(plan))
         self._read: dict[str, dict[tuple[Key, ...], float | None]] = {}
         self._reasons: dict[str, dict[tuple[Key, ...], str]] = {}
         self._behind: dict[str, list[tuple[CellRow, dict[str, Key]]]] = {}

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from benchbrief.compiler.extensions.registry import own_words
 from benchbrief.compiler.messages.text import FAMILY, Figure, Text
+from benchbrief.compiler.planning.budgets import LEVEL
 from benchbrief.compiler.planning.plan import Report
 from benchbrief.reports.text.locale_formats import Locale
 
@@ -24,12 +25,19 @@ _HERE = Path(__file__).parent
 
 
 class Words(Mapping[str, str]):
-    """The words of a language, and how it writes numbers. A word with plural forms reads as its form `other`."""
+    """The words of a language, and how it writes numbers. A word with plural forms reads as its form `other`.
+
+    `level` is that of the brief's intervals over repeats, which fills the hole `{level}` of every text."""
 
     def __init__(
-        self, language: str, entries: Mapping[str, Entry], sentences: Mapping[str, Text] | None = None
+        self,
+        language: str,
+        entries: Mapping[str, Entry],
+        sentences: Mapping[str, Text] | None = None,
+        level: float = LEVEL,
     ) -> None:
         self.language = language
+        self.level = level
         self.sentences = sentences or {}
         self._locale = str(entries.get("locale", language))
         self.locale = Locale(self._locale, _units(entries))
@@ -37,7 +45,7 @@ class Words(Mapping[str, str]):
 
     def __getitem__(self, key: str) -> str:
         entry = self.entries[key]
-        return entry if isinstance(entry, str) else entry["other"]
+        return self._filled(entry if isinstance(entry, str) else entry["other"])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.entries)
@@ -47,11 +55,15 @@ class Words(Mapping[str, str]):
 
     def with_measures(self, labels: Mapping[str, str]) -> Words:
         """Return the words with the names of other packages' measures, by their keys."""
-        return Words(self.language, {"locale": self._locale, **labels, **self.entries})
+        return Words(self.language, {"locale": self._locale, **labels, **self.entries}, self.sentences, self.level)
 
     def with_sentences(self, sentences: Mapping[str, Text]) -> Words:
         """Return the words for a run whose sentences have these codes, by their English words."""
-        return Words(self.language, {"locale": self._locale, **self.entries}, sentences)
+        return Words(self.language, {"locale": self._locale, **self.entries}, sentences, self.level)
+
+    def at_level(self, level: float) -> Words:
+        """Return the words for a brief whose intervals over repeats have this level, such as 0.95."""
+        return Words(self.language, {"locale": self._locale, **self.entries}, self.sentences, level)
 
     def said(self, text: str) -> str:
         """Return a text of a run in this language, with shares as a brief prints them. A text without a code, such
@@ -72,8 +84,11 @@ class Words(Mapping[str, str]):
         """Return the text for a count: the one for this number, else that of its plural category."""
         entry = self.entries[key]
         if isinstance(entry, str):
-            return entry
-        return entry.get(f"={count:.15g}") or entry.get(self.locale.plural(count)) or entry["other"]
+            return self._filled(entry)
+        return self._filled(entry.get(f"={count:.15g}") or entry.get(self.locale.plural(count)) or entry["other"])
+
+    def _filled(self, text: str) -> str:
+        return text.replace("{level}", self.locale.numerals(f"{100 * self.level:.4g}"))
 
 
 _GLUED = re.compile(r"(?<=\d) ?%")

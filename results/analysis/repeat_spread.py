@@ -11,7 +11,8 @@ __all__ = ["LEVEL", "Confidence", "t_interval"]
 
 @dataclass(frozen=True)
 class Confidence:
-    """Throughput at one point of a ramp over its repeats: `low` to `high` is the mean's 95 % confidence interval.
+    """Throughput at one point of a ramp over its repeats: `low` to `high` is the mean's confidence interval, of
+    the store's level.
 
     `sd` (of the sample), `cv`, `low` and `high` are None with fewer than two repeats.
     """

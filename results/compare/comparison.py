@@ -55,7 +55,7 @@ class Values:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Return the 95 % confidence interval of the mean; for percentiles, the lowest and the highest of the
+        """Return the confidence interval of the mean at `level`; for percentiles, the lowest and the highest of the
         repeats."""
         if len(self.repeats) < 2:
             return None
@@ -89,7 +89,7 @@ class Comparison:
 
     For percentiles with repeats that is the ratio of the repeats, not of the merged value. There is no ratio for
     values below 0, or when the first is 0. `difference` is how far the second is above the first, in the unit. Each
-    has its 95 % interval.
+    has its interval, at the higher `level` of the two sides.
 
     `p` is the probability of so large a difference if there is none. `p_holm` is the same, corrected for the
     comparisons of its family. Both are None when one side has fewer than two repeats, and when no repeat differs.

@@ -1,6 +1,6 @@
 """The statistics that a plan's SQL may call: Python functions in DuckDB, made when a query first needs one.
 
-    bench_half_width(values)            half the width of the mean's 95 % confidence interval
+    bench_half_width(values)            half the width of the mean's confidence interval, at the run's level
     bench_p_value(a, b, percentile)     how likely so large a difference is if there is none
     bench_usl(loads, rates, field)      a number of the Universal Scalability Law fitted to a ramp
 

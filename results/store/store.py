@@ -165,7 +165,7 @@ class Store:
         return ask_in_batches(self._connection, text)
 
     def confidence(self, operation: str = "all") -> list[Confidence]:
-        """Return throughput over the repeats of each point, for the whole measured window, with its 95 % interval."""
+        """Return throughput over the repeats of each point, for the whole measured window, with its interval."""
         spread = self._rows(
             "SELECT experiment, hardware, workload, threads, target, repeats, mean, sd, cv FROM measure.spread "
             "WHERE phase IS NULL AND operation = ? AND repeats > 0 ORDER BY ALL",

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchbrief.comparing.compare_output import cases, markdown, quantity, told_apart, told_rows
+from benchbrief.comparing.compare_output import cases, levels_of, markdown, quantity, told_apart, told_rows
 from benchbrief.comparing.compare_table import table_of
 from benchbrief.results.compare.comparison import Outcome, Point, Quantity, Values, compare
 from benchbrief.results.compare.contender_differences import _readable
@@ -33,6 +33,15 @@ def compared(unit: str, first: tuple[float, ...], second: tuple[float, ...], *me
     values = merged or tuple(statistics.fmean(each) for each in (first, second))
     sides = [Values(value, own, percentile=False) for value, own in zip(values, (first, second), strict=True)]
     return compare([Quantity("gain", unit, "higher", {(("workload", "hot"),): (sides[0], sides[1])})])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "text"), [(0.95, 0.95, "95 %"), (0.99375, 0.99375, "99.38 %"), (0.95, 0.975, "95 % to 97.5 %")]
+)
+def test_the_level_of_the_intervals_is_that_of_the_runs(first: float, second: float, text: str) -> None:
+    sides = [Values(2.0, (1.0, 2.0, 3.0), percentile=False, level=each) for each in (first, second)]
+    outcome = compare([Quantity("gain", "ops/s", "higher", {(("workload", "hot"),): (sides[0], sides[1])})])
+    assert levels_of(outcome.comparisons) == text
 
 
 @pytest.mark.parametrize(
