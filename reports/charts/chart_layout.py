@@ -264,10 +264,15 @@ def heading_lines(text: str, width: float) -> list[str]:
 
 
 def _fitting(word: str, width: float) -> list[str]:
-    """Part a word that is wider than a line: behind a stroke of its own if one is there, else by a hyphen."""
-    found = []
-    while text_width(word, TEXT) > width and not _BROKEN_ANYWHERE.search(word):
-        most = next((at for at in range(len(word), 1, -1) if text_width(word[:at] + "-", TEXT) <= width), 1)
+    """Part a word that is wider than a line: behind a stroke of its own if one is there, else by a hyphen.
+
+    What would be on the fourth line is left in one: a heading has three.
+    """
+    found: list[str] = []
+    while len(found) < 3 and text_width(word, TEXT) > width and not _BROKEN_ANYWHERE.search(word):
+        most = 1
+        while most < len(word) and text_width(word[: most + 1] + "-", TEXT) <= width:
+            most += 1
         own = max(word.rfind(stroke, 1, most) for stroke in "-_/.") + 1
         at = own if own > most / 3 else most
         found.append(word[:at] + ("" if at == own else "-"))

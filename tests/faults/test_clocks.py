@@ -28,7 +28,7 @@ esac
 """
 SPEC = """\
 hardware box { hosts = "box" }
-client load { hosts = local  tool = ycsb }
+client load { hosts = local  tool = go_ycsb }
 database mongo { engine = mongodb  uri = "@URI@" }
 workload a from ycsb.a { records = 200 }
 experiment e { hardware = box  database = mongo  workloads = [a]  threads = [1]  measure = 4 s
@@ -75,7 +75,7 @@ def test_the_offset_of_a_clock_is_known_to_half_a_round_trip(lying: Path, monkey
 
 @pytest.mark.timeout(120)
 def test_samples_stay_in_place_when_a_wrong_clock_is_set_during_the_measurement(bench: Bench, lying: Path) -> None:
-    built_tool("ycsb")
+    built_tool("go-ycsb")
     with sshd(config=server_config(lying, bench.tmp)) as server, mortal_stand_in(tools_dir()) as (host, port, _):
         bench.spec(SPEC, URI=f"mongodb://{host}:{port}/ycsb")
         bench.env["HOME"] = str(server.home)

@@ -241,10 +241,13 @@ def specs(draw: st.DrawFn) -> str:
     for name in workloads:
         keys = draw(attributes(WORKLOAD.keys, NEEDS_OTHERS, only))
         parts.append(f'workload {name} "Load {name}" from {draw(st.sampled_from(BASES_OF[engine]))} {{\n{keys}}}\n')
+    repeats = draw(REPEATS)
+    # A budget has repeats to give, and room for one pass over all points.
+    budget = draw(st.sampled_from(["", "  budget = 9000 h\n"])) if repeats != "1" else ""
     parts.append(
         f"experiment ramp {{\n  hardware = [alpha, beta]\n  workloads = [{', '.join(workloads)}]\n"
-        f"  threads = {draw(RAMPS)}\n  measure = 1 min\n  repeats = {draw(REPEATS)}\n  probes = [cpu every 1 s]\n"
-        f"{draw(attributes(block_schema.EXPERIMENT.keys, without=('measure',)))}}}\n"
+        f"  threads = {draw(RAMPS)}\n  measure = 1 min\n  repeats = {repeats}\n  probes = [cpu every 1 s]\n"
+        f"{budget}{draw(attributes(block_schema.EXPERIMENT.keys, without=('measure', 'budget')))}}}\n"
     )
     return "\n".join([*parts, draw(st.sampled_from(REPORTS))])
 

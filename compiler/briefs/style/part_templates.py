@@ -40,7 +40,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "disclosure": ("block", "next", "loop"),
 }
 """Further names of some parts."""
-FILTERS = ("ticked", "marks", "footed", "traced", "abridged")
+FILTERS = ("ticked", "marks", "footed", "traced", "abridged", "unparted")
 """Filters that Jinja lacks."""
 BASE = ("base/blocks.html.j2", "base/macros.html.j2")
 """Our templates that a part may use."""
