@@ -140,25 +140,33 @@ class Budgets:
         return [each for each in left if each.id not in self._needed and (every or each.experiment == cell.experiment)]
 
     def _choose(self, pool: list[Cell]) -> list[Cell]:
-        """Return the next cells of the pool: a turn; or all of them, which are then not run."""
-        turns = list(dict.fromkeys(self._turn_of[point_of(cell)] for cell in pool))
+        """Return the next turn of the pool, after those that no longer fit and are not run; or the whole pool, of which
+        nothing more is run."""
         left: dict[Point, list[Cell]] = {}
         for cell in pool:
             left.setdefault(point_of(cell), []).append(cell)
+        turns = list(dict.fromkeys(self._turn_of[point] for point in left))
         groups = [self._group(turn, left) for turn in turns]
         # Reading the expectations takes time, and says nothing before each interval counts.
         if not any(group.left and (group.begun or math.isinf(group.need())) for group in groups):
             still = self._open_points()
             for group, turn in zip(groups, turns, strict=True):
                 group.open = min((still[point] for point in turn if point in still), default=None)
-        place = next_group(groups)
-        if place is None:
-            return self._leave_out(pool, self._enough(pool))
-        behind = min((len(self._ended(point)) for point in turns[place] if point in left), default=0)
-        chosen = [left[point][0] for point in turns[place] if point in left and len(self._ended(point)) == behind]
-        if over := self._over(chosen):
-            return self._leave_out(pool, over.reason)
-        return chosen
+        out: list[Cell] = []
+        while (place := next_group(groups)) is not None:
+            theirs = [point for point in turns[place] if point in left]
+            behind = min(len(self._ended(point)) for point in theirs)
+            chosen = [left[point][0] for point in theirs if len(self._ended(point)) == behind]
+            over = self._over(chosen)
+            if over is None:
+                return [*out, *chosen]
+            groups[place].left = False  # shorter turns, or those of another budget, may still fit
+            out += self._leave_out([cell for point in theirs for cell in left[point]], over.reason)
+        for group, turn in zip(groups, turns, strict=True):
+            if group.left:
+                cells = [cell for point in turn for cell in left.get(point, ())]
+                out += self._leave_out(cells, _enough(group))
+        return out
 
     def _group(self, turn: _Turn, left: dict[Point, list[Cell]]) -> Group:
         cell = self._of_point[turn[0]][0]
@@ -186,10 +194,6 @@ class Budgets:
             if known or name == THROUGHPUT or not good:  # a tool may not tell a statistic at all
                 values[name] = known
         return PointSoFar(values, len(ended))
-
-    def _enough(self, pool: Sequence[Cell]) -> Text:
-        confident = self._plan.experiments[pool[0].experiment].confident
-        return say.budget_enough(wanted=figure(100 * (confident.within if confident else 0.0), "g"))
 
     def _leave_out(self, cells: list[Cell], reason: Text) -> list[Cell]:
         self._reasons |= dict.fromkeys((cell.id for cell in cells), reason)
@@ -227,6 +231,13 @@ def spent_s(cell: Cell, record: RunRecord, *, simulated: bool) -> float:
         history = record.cells.get(cell.id)
         return _planned_s(cell) * len(history.started) if history and history.ended else 0.0
     return record.times.seconds.get(cell.id, 0.0)
+
+
+def _enough(group: Group) -> Text:
+    """Return why a group that could go on needs no repeat."""
+    if not group.asked:
+        return say.budget_unasked()
+    return say.budget_enough(wanted=figure(100 * (group.within or 0.0), "g"))
 
 
 def _is_over(history: CellHistory) -> bool:

@@ -80,9 +80,19 @@ class Run:
 
     @property
     def reasons(self) -> set[str]:
-        return {str(each.reason) for each in self.records if isinstance(each, j.CellSkipped)}
+        return set(self.reason_of.values())
+
+    @property
+    def reason_of(self) -> dict[str, str]:
+        """Return why cells were not run, by their ids."""
+        return {each.cell: str(each.reason) for each in self.records if isinstance(each, j.CellSkipped)}
 
 
+ENOUGH = (
+    "each interval of what is asked for at the point is within ±2 %, "
+    "and the repeats decide every expectation that reads it"
+)
+UNASKED = "no report and no expectation reads the point"
 CONFIDENT = "repeats = confident(within: 2 %, from: 3, to: 8)"
 
 
@@ -103,13 +113,14 @@ def test_repeats_go_to_the_widest_interval_until_all_are_narrow(tmp_path: Path) 
     assert measured[:6] == [f"one {workload} {n}" for n in (1, 2, 3) for workload in ("calm", "wild")]
     assert measured[6:] == [f"one wild {n}" for n in (4, 5, 6, 7, 8)], "calm is known after three"
     (reason,) = run.reasons
-    assert reason == "each interval of what is asked for is within ±2 %, and the repeats decide every expectation"
+    assert reason == ENOUGH
 
 
 def test_no_repeat_begins_that_no_longer_fits(tmp_path: Path) -> None:
     run = Run(plan_of(tmp_path, f"{CONFIDENT}  budget = 75 s"))
     assert len(run.go()) == 7
-    assert run.reasons == {"the budget of 1.2 min has no room for it: 1.2 min are spent, and it takes about 0.2 min"}
+    over = "the budget of 1.2 min has no room for it: 1.2 min are spent, and it takes about 0.2 min"
+    assert {cell.split("/")[2]: why for cell, why in run.reason_of.items()} == {"wild": over, "calm": ENOUGH}
 
 
 def test_a_resumed_run_decides_alike_and_counts_what_was_spent_before(tmp_path: Path) -> None:
@@ -163,6 +174,41 @@ def test_a_whole_runs_budget_goes_over_its_experiments(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, CONFIDENT, more, budget_s=95)
     assert [cell.repeat for cell in plan.cells[:6]] == [1, 1, 1, 2, 2, 2]
     assert len(Run(plan).go()) == 9
+
+
+def test_an_experiments_own_budget_ends_its_own_repeats_alone(tmp_path: Path) -> None:
+    more = f"experiment second {{ hardware = box.one  workloads = wild  threads = 2  measure = 1 s  {CONFIDENT} }}\n"
+    run = Run(plan_of(tmp_path, f"{CONFIDENT}  budget = 45 s", more, budget_s=1000))
+    measured = run.go()
+    assert len(measured) == 4 + 8, "the second goes on when the first has spent its own"
+    assert {each for cell, each in run.reason_of.items() if cell.startswith("second/")} == set()
+
+
+def test_a_shorter_turn_is_made_where_a_longer_one_no_longer_fits(tmp_path: Path) -> None:
+    more = "experiment second { hardware = box.variants  workloads = wild  threads = 2  measure = 1 s  repeats = 4"
+    run = Run(plan_of(tmp_path, "repeats = 4", f"{more}, interleaved }}\n", budget_s=105))
+    assert len(run.go()) == 10, "the last 15 s have room for one point, and not for both pieces of hardware"
+
+
+def test_each_point_has_its_own_reason(tmp_path: Path) -> None:
+    after = "expect throughput[calm] > 1 ops/s\n"
+    run = Run(plan_of(tmp_path, "repeats = 4  budget = 1 h", after))
+    run.go()
+    assert run.reasons == {UNASKED}, "a plain number of repeats has no target"
+    run = Run(plan_of(tmp_path, f"{CONFIDENT}  budget = 1 h", after))
+    run.go()
+    assert {cell.split("/")[2]: reason for cell, reason in run.reason_of.items()} == {"calm": ENOUGH, "wild": UNASKED}
+
+
+def test_experiments_that_share_a_budget_name_their_own_targets(tmp_path: Path) -> None:
+    other = CONFIDENT.replace("2 %", "4 %")
+    more = f"experiment second {{ hardware = box.one  workloads = calm  threads = 2  measure = 1 s  {other} }}\n"
+    run = Run(plan_of(tmp_path, CONFIDENT, more, budget_s=10_000))
+    run.go()
+    assert {cell.split("/")[0]: reason for cell, reason in run.reason_of.items()} == {
+        "e": ENOUGH,
+        "second": ENOUGH.replace("2 %", "4 %"),
+    }
 
 
 def test_each_look_has_a_part_of_the_five_per_cent(tmp_path: Path) -> None:
