@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Callable
@@ -62,9 +63,15 @@ def _seconds(_ctx: click.Context, _param: click.Parameter, given: str | None) ->
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", given)
     with suppress(UnknownUnitError):
         unit = parse_unit(found[2]) if found else None
-        if found and unit and base_unit(unit.dimension) == "s" and float(found[1]) > 0:
-            return float(found[1]) * unit.factor
-    raise click.BadParameter(f"`{given}` is no time, such as 12h, 90min or 45s")
+        if found and unit and base_unit(unit.dimension) == "s":
+            seconds = float(found[1]) * unit.factor
+            if not math.isfinite(seconds):
+                raise click.BadParameter("the number is too large: write a time such as 12h, 90min or 45s")
+            if seconds > 0:
+                return seconds
+    raise click.BadParameter(
+        f"`{given}` is no time, such as 12h, 90min or 45s: one number above 0, one unit in small letters"
+    )
 
 
 def compile_or_stop(

@@ -45,6 +45,25 @@ def test_a_budget_below_one_pass_is_refused_with_what_it_would_need(bench: Bench
     assert "`4 kg` is no time, such as 12h" in wrong.err
 
 
+@pytest.mark.parametrize("given", ["12h30min", "12H", "12 H", "0 h", "-1h", "1e3h"])
+def test_a_budget_is_one_number_and_one_unit_in_small_letters(bench: Bench, given: str) -> None:
+    bench.spec(SPEC, BUDGET="", LANGUAGE="en")
+    done = bench("plan", "brief.bench", "--budget", given)
+    assert done.code == 2
+    said = " ".join(done.err.split())
+    assert f"`{given}` is no time, such as 12h" in said
+    assert "one unit in small letters" in said
+
+
+@pytest.mark.parametrize("digits", [308, 400])
+def test_a_budget_without_an_end_is_refused(bench: Bench, digits: int) -> None:
+    bench.spec(SPEC, BUDGET="", LANGUAGE="en")
+    done = bench("plan", "brief.bench", "--budget", "9" * digits + "h")
+    assert done.code == 2
+    assert "the number is too large" in " ".join(done.err.split())
+    assert len(done.err) < 1000
+
+
 def test_a_plan_says_what_fits(bench: Bench) -> None:
     bench.spec(SPEC, BUDGET="budget = 20 min", LANGUAGE="en")
     told = " ".join(bench("plan", "brief.bench").out.split())
