@@ -16,6 +16,7 @@ from benchbrief.compiler.extensions.registry import own_words
 from benchbrief.compiler.messages.text import FAMILY, Figure, Text
 from benchbrief.compiler.planning.budgets import LEVEL
 from benchbrief.compiler.planning.plan import Report
+from benchbrief.compiler.rounding import formatted
 from benchbrief.reports.text.locale_formats import Locale
 
 Entry: TypeAlias = str | Mapping[str, str]
@@ -88,7 +89,7 @@ class Words(Mapping[str, str]):
         return self._filled(entry.get(f"={count:.15g}") or entry.get(self.locale.plural(count)) or entry["other"])
 
     def _filled(self, text: str) -> str:
-        return text.replace("{level}", self.locale.numerals(f"{100 * self.level:.4g}"))
+        return text.replace("{level}", self.locale.numerals(formatted(100 * self.level, ".4g")))
 
 
 _GLUED = re.compile(r"(?<=\d) ?%")
