@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from benchbrief.compiler.blocks.experiments.schedule_errors import BudgetBelowPass
-from benchbrief.compiler.estimates.estimate import estimate, estimate_some
+from benchbrief.compiler.estimates.estimate import alone, estimate, estimate_some, lanes, seconds
 from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.budgets import Point, is_budgeted, needed_cells, point_of
 from benchbrief.compiler.planning.expand import expand
-from benchbrief.compiler.planning.plan import Plan, StepKind
+from benchbrief.compiler.planning.plan import Cell, Plan, StepKind
 from benchbrief.compiler.problems import Findings
 
 _DECLARED: tuple[StepKind, ...] = ("warm_up", "measure", "cool_down")
@@ -23,8 +23,9 @@ _DECLARED: tuple[StepKind, ...] = ("warm_up", "measure", "cool_down")
 class BudgetFit:
     """A budget against the estimates, in seconds. `of` is its experiment, "" for the whole run.
 
-    `pass_s` is what it takes to measure each point once, and `loading_s` the part of it that loads and resets; `all_s`
-    is for all repeats. `times` is how often every point can be measured within the budget.
+    `pass_s` is what it takes to measure each point once, and `loading_s` the part of it that loads and resets, on the
+    group of hosts that takes longest; `all_s` is for all repeats. `times` is how often every point can be measured
+    within the budget.
     """
 
     of: str
@@ -97,14 +98,25 @@ def _fit(plan: Plan, names: Collection[str], of: str, budget_s: float) -> Budget
         at[cell.id] = 1 if cell.id in needed else seen[point_of(cell)]
     most = max(at.values(), default=1)
 
-    def seconds(times: int) -> float:
+    def seconds_of(times: int) -> float:
         return estimate_some(theirs, {cell_id for cell_id, number in at.items() if number <= times})
 
-    times, pass_s, all_s = 1, seconds(1), seconds(most)
-    while times < most and (all_s <= budget_s or seconds(times + 1) <= budget_s):
+    times, pass_s, all_s = 1, seconds_of(1), seconds_of(most)
+    while times < most and (all_s <= budget_s or seconds_of(times + 1) <= budget_s):
         times += 1
-    loading = sum(step.seconds for cell in theirs if cell.id in needed for step in cell.steps if step.reset)
-    return BudgetFit(of, budget_s, pass_s, loading, all_s, times if pass_s <= budget_s else 0, most)
+    loading_s = _loading_s(alone(theirs, needed))
+    return BudgetFit(of, budget_s, pass_s, loading_s, all_s, times if pass_s <= budget_s else 0, most)
+
+
+def _loading_s(cells: Collection[Cell]) -> float:
+    """Return the time to load and reset on the group of hosts that takes longest: the groups work side by side."""
+    lane_of = lanes(cells)
+    whole: dict[str, float] = defaultdict(float)
+    loading: dict[str, float] = defaultdict(float)
+    for cell in cells:
+        whole[lane_of[cell.id]] += seconds(cell)
+        loading[lane_of[cell.id]] += sum(step.seconds for step in cell.steps if step.reset)
+    return loading[max(whole, key=lambda lane: whole[lane])] if whole else 0.0
 
 
 def check_budgets(model: Model, findings: Findings) -> None:
