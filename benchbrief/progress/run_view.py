@@ -146,7 +146,6 @@ class RunView:
 
     def remaining_s(self, now: float) -> float | None:
         """Estimated seconds left, None when nothing is. With many cells the estimate is made now and then only."""
-        from benchbrief.compiler.planning.budgets import most_s
         from benchbrief.results.runs.run_summary import remaining_s
 
         started = time.monotonic()
@@ -162,9 +161,8 @@ class RunView:
                 for cell in self.plan.cells
             ),
             self._pace,
+            self.plan,
         )
-        if self._left is not None:
-            self._left = min(self._left, max(0.0, most_s(self.plan) - self.elapsed_s(now)))
         self._left_at = time.monotonic()
         self._left_cost = self._left_at - started
         return self._left

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from benchbrief.compiler.blocks.experiments.schedule_errors import BudgetBelowPass
-from benchbrief.compiler.estimates.estimate import alone, estimate, estimate_some, lanes, seconds
+from benchbrief.compiler.estimates.estimate import alone, cool_down, estimate, estimate_some, lanes, seconds
 from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.budgets import Point, is_budgeted, needed_cells, point_of
@@ -117,6 +117,40 @@ def _loading_s(cells: Collection[Cell]) -> float:
         whole[lane_of[cell.id]] += seconds(cell)
         loading[lane_of[cell.id]] += sum(step.seconds for step in cell.steps if step.reset)
     return loading[max(whole, key=lambda lane: whole[lane])] if whole else 0.0
+
+
+def most_s(plan: Plan, experiment: str | None = None) -> float:
+    """Estimate the wall time in seconds of all cells, or of an experiment's, as far as the budgets let them begin.
+
+    A budget is what each group of hosts may spend, so cells behind it count as far as they fit.
+    """
+    left: dict[tuple[str, str], float] = {}
+    """The seconds that each experiment may still spend on each group of hosts."""
+    lane_of = lanes(plan.cells)
+    within: list[Cell] = []
+    for cell in plan.cells:
+        if experiment not in (None, cell.experiment):
+            continue
+        budget_s = plan.experiments[cell.experiment].budget_s
+        if budget_s is not None:
+            key = cell.experiment, lane_of[cell.id]
+            known = left.setdefault(key, budget_s)
+            left[key] = known - min(known, seconds(cell) + cool_down(cell))
+            within.append(_shortened(cell, known))
+        else:
+            within.append(cell)
+    needed_s = estimate(within)
+    return needed_s if plan.budget_s is None else min(needed_s, plan.budget_s)
+
+
+def _shortened(cell: Cell, left_s: float) -> Cell:
+    """Return the cell with as much of its time as is left."""
+    whole_s = seconds(cell) + cool_down(cell)
+    if whole_s <= left_s:
+        return cell
+    share = left_s / whole_s
+    steps = (step.model_copy(update={"seconds": step.seconds * share}) for step in cell.steps)
+    return cell.model_copy(update={"steps": tuple(steps)})
 
 
 def check_budgets(model: Model, findings: Findings) -> None:

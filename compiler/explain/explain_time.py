@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from benchbrief.compiler.estimates.advice import Advice
-from benchbrief.compiler.estimates.budget_fit import budget_fits
-from benchbrief.compiler.estimates.estimate import estimate
+from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s
 from benchbrief.compiler.estimates.learned import Estimated, Source
 from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity, Spent, TimeSpent, time_spent
 from benchbrief.compiler.explain.plain_text import Page
 from benchbrief.compiler.plain_amounts import counted, duration
-from benchbrief.compiler.planning.budgets import most_s
 from benchbrief.compiler.planning.plan import Experiment, Plan
 from benchbrief.compiler.planning.shared_data_places import shared_places
 
@@ -62,7 +60,7 @@ def explain_time(estimated: Estimated, advised: Sequence[Advice], page: Page) ->
 def _total(plan: Plan, spent: TimeSpent, page: Page) -> None:
     page.heading("Total")
     most = "up to " if any(up_to(e, plan.budget_s) for e in plan.experiments.values()) else ""
-    cells_s = min(plan.estimate_s, most_s(plan))
+    cells_s = most_s(plan)
     wall_s, alone_s = cells_s + spent.rendering_s, sum(spent.in_all.values())
     text = f"{most}{counted(len(plan.cells), 'cell', 'cells')}, {most}about {duration(wall_s)}"
     if cells_s == plan.estimate_s and wall_s < alone_s - 1:
@@ -76,8 +74,7 @@ def _total(plan: Plan, spent: TimeSpent, page: Page) -> None:
         page.table(
             (
                 name,
-                f"{up_to(e, plan.budget_s)}about "
-                + duration(estimate(cell for cell in plan.cells if cell.experiment == name)),
+                f"{up_to(e, plan.budget_s)}about {duration(most_s(plan, name))}",
             )
             for name, e in plan.experiments.items()
         )

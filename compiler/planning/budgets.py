@@ -9,7 +9,6 @@ All looks together then miss in 5 % of all cases at most, whenever the repeats e
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 
 from benchbrief.compiler.planning.plan import Cell, Experiment, Plan
@@ -69,10 +68,3 @@ def needed_cells(plan: Plan, experiments: Mapping[str, Experiment] | None = None
     theirs = [cell for cell in plan.cells if cell.experiment in (experiments or plan.experiments)]
     first = first_pass(theirs)
     return {cell.id for cell in theirs if cell.id in first or not is_budgeted(plan, plan.experiments[cell.experiment])}
-
-
-def most_s(plan: Plan) -> float:
-    """Return the longest time that the budgets leave to all cells; infinite where an experiment has none."""
-    if plan.budget_s is not None:
-        return plan.budget_s
-    return sum(math.inf if each.budget_s is None else each.budget_s for each in plan.experiments.values())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from benchbrief.compiler.messages.text import Text
-from benchbrief.compiler.planning.plan import Cell
+from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence, read_evidence
 from benchbrief.results.ingest.source_rows import origin_of
@@ -107,6 +107,8 @@ def summarise(run_dir: Path) -> RunStatus:
         remaining_s=remaining_s(
             ((planned, cell.status, cell.seconds) for planned, cell in zip(evidence.plan.cells, cells, strict=True)),
             pace_of(evidence.plan, times_taken(run_dir)) if evidence.starts else Pace(),
+            evidence.plan,
+            evidence.reused,
         ),
         cells=cells,
         hosts=measures_of(readings),
@@ -164,19 +166,32 @@ def _state(verdict: Verdict, run: RunState, *, imported: bool) -> CellState:
     return "running" if run == "running" else "interrupted"
 
 
-def remaining_s(states: Iterable[tuple[Cell, CellState, float | None]], pace: Pace) -> float | None:
+def remaining_s(
+    states: Iterable[tuple[Cell, CellState, float | None]],
+    pace: Pace,
+    plan: Plan | None = None,
+    reused: Container[str] = (),
+) -> float | None:
     """Estimate for how many seconds at most any host is still needed: cells that share a host run one after
     another.
 
     Each cell comes with its state and with its seconds so far. The plan's estimates are corrected by the `pace` of
     each kind of step, and by how long finished cells took beside their steps. None when nothing is left.
+
+    With a `plan`, no host is needed for longer than its budgets leave: that of each experiment, and that of the run.
+    The cells in `reused` took nothing of them.
     """
     planned = list(states)
     finished = [(pace.stepped(cell), seconds) for cell, state, seconds in planned if state == "ok" and seconds]
     plan_s = sum(stepped for stepped, _ in finished)
     factor = sum(seconds for _, seconds in finished) / plan_s if plan_s > 0 else 1.0
-    hosts: dict[str, float] = {}
+    needed: dict[str, dict[str, float]] = {}
+    """The seconds that are left on each host, by experiment."""
+    spent: dict[str, dict[str, float]] = {}
     for cell, state, seconds in planned:
+        for host in cell.locks if cell.id not in reused else ():
+            of = spent.setdefault(host, {})
+            of[cell.experiment] = of.get(cell.experiment, 0.0) + (seconds or 0.0)
         if state in ("ok", "failed", "skipped", "missing"):
             continue
         left = pace.expected(cell) * factor  # a cell's own time ends before its hosts cool down
@@ -184,5 +199,17 @@ def remaining_s(states: Iterable[tuple[Cell, CellState, float | None]], pace: Pa
             left = max(0.0, left - (seconds or 0.0))
         left += sum(step.seconds for step in cell.steps if step.kind == "cool_down")
         for host in cell.locks:
-            hosts[host] = hosts.get(host, 0.0) + left
-    return max(hosts.values(), default=None)
+            to_do = needed.setdefault(host, {})
+            to_do[cell.experiment] = to_do.get(cell.experiment, 0.0) + left
+    return max((_within_budgets(left, spent.get(host, {}), plan) for host, left in needed.items()), default=None)
+
+
+def _within_budgets(needed: Mapping[str, float], spent: Mapping[str, float], plan: Plan | None) -> float:
+    """Return how long a host is needed for at most, by what its cells of each experiment need and have spent."""
+    if plan is None:
+        return sum(needed.values())
+    total = 0.0
+    for name, left in needed.items():
+        budget_s = plan.experiments[name].budget_s
+        total += left if budget_s is None else min(left, max(0.0, budget_s - spent.get(name, 0.0)))
+    return total if plan.budget_s is None else min(total, max(0.0, plan.budget_s - sum(spent.values())))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchbrief.compiler.estimates.budget_fit import budget_fits
+import pytest
+
+from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s
+from benchbrief.compiler.explain.explain_plan import explain
 from tests.support.plans import compile_text
 
 BOX = """
@@ -26,3 +29,27 @@ def test_loads_on_hosts_of_their_own_do_not_add_up_beside_the_time_of_a_pass(tmp
         assert 0 < fit.loading_s < fit.pass_s
         told[len(boxes)] = fit.too_small
     assert told[1] == told[2]
+
+
+TWO = (
+    BOX.format(name="one")
+    + LOADED
+    + """
+experiment e { hardware = one  workloads = calm  threads = 1  measure = 10 min  repeats = 9  @BUDGET@ }
+experiment f { hardware = one  workloads = calm  threads = 1  measure = 10 min  repeats = 2 }
+"""
+)
+
+
+def test_totals_end_with_the_budget_of_each_experiment_and_with_that_of_the_run(tmp_path: Path) -> None:
+    whole = compile_text(TWO.replace("@BUDGET@", ""), tmp_path)
+    assert most_s(whole) == whole.estimate_s
+    within = compile_text(TWO.replace("@BUDGET@", "budget = 60 min"), tmp_path)
+    assert most_s(within, "e") == 3600
+    assert most_s(within, "f") == most_s(whole, "f")
+    assert most_s(within) == pytest.approx(3600 + most_s(whole, "f"))
+    told = " ".join(explain(within).split())
+    assert "e up to about 1 h f about 20 min" in told
+    assert "up to about 1 h 20 min" in told
+    assert most_s(within.model_copy(update={"budget_s": 4000.0})) == 4000
+    assert most_s(within.model_copy(update={"budget_s": 3000.0}), "e") == 3000

@@ -279,3 +279,26 @@ def test_a_follower_waits_for_the_brief_of_a_run_whose_clock_is_set_back(
         monitor.ended(4)
     found = follower.look()
     assert (found.phase, found.code) == ("ended", 4)
+
+
+def test_the_time_left_ends_with_the_budgets_of_the_experiments_and_of_the_run() -> None:
+    def planned(experiment: str, repeat: int) -> p.Cell:
+        cell = a_cell(repeat=repeat)
+        steps = (p.Step(kind="measure", seconds=100.0, timeout_s=9999.0),)
+        return cell.model_copy(update={"id": f"{experiment}{repeat}", "experiment": experiment, "steps": steps})
+
+    cells = [planned("ramp", number) for number in range(1, 7)] + [planned("plain", 1)]
+    plan = a_plan(cells)
+    ramp = plan.experiments["ramp"].model_copy(update={"repeats": 6, "budget_s": 350.0})
+    plain = plan.experiments["ramp"].model_copy(update={"name": "plain"})
+    plan = plan.model_copy(update={"experiments": {"ramp": ramp, "plain": plain}})
+    states: list[tuple[p.Cell, CellState, float | None]] = [
+        (cells[0], "ok", 100.0),
+        (cells[1], "running", 40.0),
+        *((cell, "waiting", None) for cell in cells[2:]),
+    ]
+    assert remaining_s(states, Pace()) == pytest.approx(60 + 4 * 100 + 100)
+    assert remaining_s(states, Pace(), plan) == pytest.approx(350 - 140 + 100)
+    assert remaining_s(states, Pace(), plan, {cells[0].id}) == pytest.approx(350 - 40 + 100)
+    whole = plan.model_copy(update={"budget_s": 200.0})
+    assert remaining_s(states, Pace(), whole) == pytest.approx(200 - 140)
