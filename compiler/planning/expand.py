@@ -18,6 +18,7 @@ from benchbrief.compiler.planning.fingerprint import (
     database_parts,
     digest,
     machines,
+    place_of,
     searched,
     shared_parts,
     size_parts,
@@ -252,12 +253,6 @@ def _with_slack(seconds: float, slack: float | None) -> float:
 
 def _whole(seconds: float) -> float:
     return float(-(-seconds // 1))
-
-
-def place_of(hardware: Hardware, database: Database, hosts: Mapping[str, Host]) -> str:
-    """Return the place of a database's data."""
-    place = database.model_dump(include={"engine", "server", "uri", "path"})
-    return digest([machines(hardware.hosts, hosts), *place.values()])
 
 
 def dataset_of(

@@ -170,3 +170,9 @@ def database_parts(database: Database) -> Parts:
 def digest(content: object) -> str:
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def place_of(hardware: Hardware, database: Database, hosts: Mapping[str, Host]) -> str:
+    """Return the place of a database's data."""
+    place = database.model_dump(include={"engine", "server", "uri", "path"})
+    return digest([machines(hardware.hosts, hosts), *place.values()])

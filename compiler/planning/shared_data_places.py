@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from benchbrief.compiler.planning.expand import place_of
+from benchbrief.compiler.planning.fingerprint import place_of
 from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Hardware, Host, Workload
 from benchbrief.compiler.resets.tolerated_changes import tolerated
 

@@ -116,6 +116,14 @@ class Left:
                 pass
 
 
+class ResetTook(NamedTuple):
+    """The seconds of a cell's last step `load`, which brings back its data set: by a load, or in another way."""
+
+    seconds: float
+    loaded: bool
+    skipped: bool
+
+
 @dataclass
 class CellTimes:
     """How long each cell has taken so far, by the records: all its attempts, and its cool-downs.
@@ -126,6 +134,11 @@ class CellTimes:
     """
 
     seconds: dict[str, float] = field(default_factory=dict)
+    resetting: dict[str, float] = field(default_factory=dict)
+    """The part of `seconds` that the step `load` took."""
+    resets: dict[str, ResetTook] = field(default_factory=dict)
+    _in_load: set[str] = field(default_factory=set)
+    _loaded: set[str] = field(default_factory=set)
     _since: dict[str, float] = field(default_factory=dict)
     """Up to when the time of each running cell is counted."""
     _until: dict[str, float] = field(default_factory=dict)
@@ -149,8 +162,18 @@ class CellTimes:
             self._since[cell] = record.at
         self._count(cell, record.at)
         match record:
+            case j.CellStarted():
+                self._in_load.discard(cell)
+                self._loaded.discard(cell)
             case j.StepStarted():
                 self._until[cell] = record.at + record.seconds
+                if record.step == "load":
+                    self._in_load.add(cell)
+            case j.JobCollected(step="load"):
+                self._loaded.add(cell)
+            case j.StepEnded(step="load"):
+                self._in_load.discard(cell)
+                self.resets[cell] = ResetTook(record.seconds, cell in self._loaded, bool(record.skipped))
             case j.CellEnded() | j.StepEnded(step="cool_down"):
                 self._since.pop(cell, None)
             case _:
@@ -158,5 +181,8 @@ class CellTimes:
 
     def _count(self, cell: str, until: float) -> None:
         since = self._since[cell]
-        self.seconds[cell] = self.seconds.get(cell, 0.0) + max(0.0, until - since)
+        took = max(0.0, until - since)
+        self.seconds[cell] = self.seconds.get(cell, 0.0) + took
+        if cell in self._in_load:
+            self.resetting[cell] = self.resetting.get(cell, 0.0) + took
         self._since[cell] = max(since, until)

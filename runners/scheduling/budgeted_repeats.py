@@ -23,6 +23,7 @@ from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.measurement.measurement import Measurement
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.asked_statistics import THROUGHPUT, AskedStatistics
+from benchbrief.runners.scheduling.next_cell_times import ExpectedTimes
 from benchbrief.runners.scheduling.repeat_allocation import Group, PointSoFar, next_group
 
 OpenPoints = Callable[[], Mapping[Point, float]]
@@ -123,7 +124,7 @@ class Budgets:
         """Leave out a cell of the first pass that no longer fits. A search is not cut short: others need its knee."""
         if not self._lane_of or self._plan.experiments[cell.experiment].search is not None:
             return
-        if (over := self._over([cell])) is None:
+        if (over := self._over([cell], self._expected(cell))) is None:
             return
         self._leave_out([cell], over.reason)
         with self._lock:
@@ -153,11 +154,12 @@ class Budgets:
             for group, turn in zip(groups, turns, strict=True):
                 group.open = min((still[point] for point in turn if point in still), default=None)
         out: list[Cell] = []
+        expected = self._expected(pool[0])
         while (place := next_group(groups)) is not None:
             theirs = [point for point in turns[place] if point in left]
             behind = min(len(self._ended(point)) for point in theirs)
             chosen = [left[point][0] for point in theirs if len(self._ended(point)) == behind]
-            over = self._over(chosen)
+            over = self._over(chosen, expected)
             if over is None:
                 return [*out, *chosen]
             groups[place].left = False  # shorter turns, or those of another budget, may still fit
@@ -201,11 +203,20 @@ class Budgets:
 
     # --- time -----------------------------------------------------------------------------------------------------
 
-    def _over(self, chosen: Sequence[Cell]) -> _Over | None:
+    def _expected(self, cell: Cell) -> Callable[[Sequence[Cell]], float]:
+        """Return what says how long cells of this cell's lane would take now."""
+        if self._simulated:
+            return lambda cells: sum(map(_planned_s, cells))
+        lane = self._lanes[self._lane_of[cell.id]]
+        return ExpectedTimes(
+            self._plan, self._record, lane, lambda each: self._of_point.get(point_of(each), ())
+        ).seconds
+
+    def _over(self, chosen: Sequence[Cell], expected: Callable[[Sequence[Cell]], float]) -> _Over | None:
         """Return the budget in which these cells no longer fit."""
         experiment = self._plan.experiments[chosen[0].experiment]
         lane = self._lanes[self._lane_of[chosen[0].id]]
-        next_s = sum(map(self._expected_s, chosen))
+        next_s = expected(chosen)
         for budget_s, theirs in (
             (experiment.budget_s, [cell for cell in lane if cell.experiment == experiment.name]),
             (self._plan.budget_s, lane),
@@ -218,11 +229,6 @@ class Budgets:
 
     def _spent_s(self, cell: Cell) -> float:
         return spent_s(cell, self._record, simulated=self._simulated)
-
-    def _expected_s(self, cell: Cell) -> float:
-        """Return what the longest repeat of the point took, or what the plan says of the first."""
-        took = [] if self._simulated else [self._spent_s(each) for each in self._of_point.get(point_of(cell), ())]
-        return max((seconds for seconds in took if seconds), default=_planned_s(cell))
 
 
 def spent_s(cell: Cell, record: RunRecord, *, simulated: bool) -> float:

@@ -31,6 +31,8 @@ ONLY = {
         "benchbrief.compiler.planning.budgets",  # the level of intervals is one for all rooms
         "benchbrief.compiler.planning.achieved_load",
         "benchbrief.compiler.planning.error_limit",
+        "benchbrief.compiler.planning.fingerprint",  # where data lie
+        "benchbrief.compiler.resets.data_states",  # whether the next cell must load, also in another order
         "benchbrief.compiler.resets.tolerated_changes",
         "benchbrief.compiler.rounding",
     },

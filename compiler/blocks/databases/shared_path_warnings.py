@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from benchbrief.compiler.blocks.databases.kept_data_errors import ReplacedData
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
-from benchbrief.compiler.planning.expand import dataset_of, expand, place_of
+from benchbrief.compiler.planning.expand import dataset_of, expand
+from benchbrief.compiler.planning.fingerprint import place_of
 from benchbrief.compiler.planning.plan import DatabaseKey, Host
 from benchbrief.compiler.planning.shared_data_places import shared_places
 from benchbrief.compiler.problems import Findings

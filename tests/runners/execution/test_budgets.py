@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from benchbrief.compiler.planning.budgets import Point, level, looks, point_of
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.cell_history import CellTimes
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
@@ -38,12 +38,19 @@ def plan_of(
 
 
 class Run:
-    """A run in memory, in which each cell takes `CELL_S`. A resumed one goes on with the records of another."""
+    """A run in memory, in which each cell takes `CELL_S`, and a load, if there is one, `load_s` more.
+
+    A resumed one goes on with the records of another.
+    """
 
     def __init__(
-        self, plan: Plan, before: list[j.AnyRecord] | None = None, still: Mapping[Point, float] | None = None
+        self,
+        plan: Plan,
+        before: list[j.AnyRecord] | None = None,
+        still: Mapping[Point, float] | None = None,
+        load_s: float = 0.0,
     ) -> None:
-        self.plan, self.now = plan, 0.0
+        self.plan, self.now, self.load_s = plan, 0.0, load_s
         self.records: list[j.AnyRecord] = []
         self.record = RunRecord()
         for each in [*(before or []), self._start(before)]:
@@ -73,10 +80,28 @@ class Run:
                 break
             measured.append(f"{cell.hardware} {cell.workload} {cell.repeat}")
             self._write(j.CellStarted(at=self.now, cell=cell.id, hash=cell.hash, attempt=1))
+            if self.load_s:
+                self._load(cell)
             rate = (NOISY if cell.workload == "wild" else STEADY)[cell.repeat - 1]
             at = self.now + CELL_S
             self._write(j.CellEnded(at=at, cell=cell.id, hash=cell.hash, attempt=1, status="ok", ops_per_s=rate))
         return measured
+
+    def _load(self, cell: Cell) -> None:
+        """Load the data set, unless it is there as the last load left it."""
+        named = {"cell": cell.id, "attempt": 1, "step": "load"}
+        before = [each.cell for each in self.records if isinstance(each, j.CellEnded)]
+        if before and "/wild/" not in before[-1]:
+            self._write(j.StepEnded(at=self.now, seconds=0, skipped="it is there", **named))
+            return
+        self._write(j.StepStarted(at=self.now, seconds=1, **named))
+        at, files = self.now + self.load_s, {"job": "load", "host": "box.lab", "directory": "", "exit_code": 0}
+        self._write(j.JobCollected(at=at, started_at=self.now, ended_at=at, files={}, **named, **files))
+        self._write(j.StepEnded(at=at, seconds=self.load_s, **named))
+
+    @property
+    def spent_s(self) -> float:
+        return sum(self.record.times.seconds.values())
 
     @property
     def reasons(self) -> set[str]:
@@ -209,6 +234,35 @@ def test_experiments_that_share_a_budget_name_their_own_targets(tmp_path: Path) 
         "e": ENOUGH,
         "second": ENOUGH.replace("2 %", "4 %"),
     }
+
+
+def loading(tmp_path: Path, workloads: str, more: str) -> Plan:
+    """Return a plan whose workload `calm` reads, and `wild` writes, so that the next cell must load."""
+    path = tmp_path / "spec.bench"
+    text = HEAD.replace("calm from db_bench.fillrandom", "calm from db_bench.readrandom { records = 1M }")
+    text = text.replace("wild from db_bench.overwrite", "wild from db_bench.overwrite { records = 1M }")
+    body = f"hardware = box.one  workloads = {workloads}  threads = [1, 2]  measure = 1 s\n  repeats = 4  {more}"
+    path.write_text(f"{text}experiment e {{ {body} }}\n", encoding="utf-8")
+    return compile_spec(path)
+
+
+def test_a_repeat_is_not_expected_to_load_again_what_is_there(tmp_path: Path) -> None:
+    plan = loading(tmp_path, "calm", "budget = 400 s")
+    run = Run(plan, load_s=200)
+    assert len(run.go()) == 8
+    assert run.spent_s == pytest.approx(200 + 8 * CELL_S)
+
+
+def test_a_repeat_that_must_load_again_is_expected_to(tmp_path: Path) -> None:
+    plan = loading(tmp_path, "[calm, wild]", "budget = 220 s")
+    run = Run(plan, load_s=80)
+    whole = run.go()
+    assert run.spent_s <= 220, "the first cells with `wild` found the data there, the next ones do not"
+    for most in range(1, len(whole)):
+        begun = Run(plan, load_s=80)
+        first = begun.go(most)
+        resumed = Run(plan, begun.records, load_s=80)
+        assert [*first, *resumed.go()] == whole, most
 
 
 def test_each_look_has_a_part_of_the_five_per_cent(tmp_path: Path) -> None:
