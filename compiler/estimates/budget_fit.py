@@ -10,13 +10,15 @@ from benchbrief.compiler.blocks.experiments.schedule_errors import BudgetBelowPa
 from benchbrief.compiler.estimates.estimate import alone, cool_down, estimate, estimate_some, lanes, seconds
 from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.plain_amounts import duration
-from benchbrief.compiler.planning.budgets import Point, is_budgeted, needed_cells, point_of
+from benchbrief.compiler.planning.budgets import Point, first_pass, is_budgeted, needed_cells, point_of
 from benchbrief.compiler.planning.expand import expand
 from benchbrief.compiler.planning.plan import Cell, Plan, StepKind
 from benchbrief.compiler.problems import Findings
 
 _DECLARED: tuple[StepKind, ...] = ("warm_up", "measure", "cool_down")
 """The steps whose times the spec declares."""
+_MOST_CELLS = 2000
+"""With more cells in all, a check does not look whether budgets suffice; a run does before it begins."""
 
 
 @dataclass(frozen=True)
@@ -154,19 +156,20 @@ def _shortened(cell: Cell, left_s: float) -> Cell:
 
 
 def check_budgets(model: Model, findings: Findings) -> None:
-    """Report each budget in which the declared times of one pass do not fit. How long loads take is not declared."""
-    if findings.failed:
+    """Report each budget in which the declared times of one pass do not fit. How long loads take is not declared.
+
+    A larger matrix is judged before its run only: an editor checks with each keystroke."""
+    found = [each for each in model.matrices if each.experiment.budget_s is not None and "budget" in each.places]
+    if findings.failed or not found or sum(matrix.cells for matrix in model.matrices) > _MOST_CELLS:
         return
-    for matrix in model.matrices:
-        budget_s = matrix.experiment.budget_s
-        if budget_s is None or "budget" not in matrix.places:
-            continue
-        cells = [cell for cell in expand(model.matrices, model.hosts) if cell.experiment == matrix.experiment.name]
+    cells = expand(model.matrices, model.hosts)
+    first = first_pass(cells)
+    for matrix in found:
         declared = [
             cell.model_copy(update={"steps": tuple(step for step in cell.steps if step.kind in _DECLARED)})
             for cell in cells
-            if cell.repeat == 1
+            if cell.experiment == matrix.experiment.name and cell.id in first
         ]
-        needed_s = estimate(declared)
-        if needed_s > budget_s:
+        needed_s, budget_s = estimate(declared), matrix.experiment.budget_s
+        if budget_s is not None and needed_s > budget_s:
             findings.add(BudgetBelowPass(matrix.places["budget"], budget_s, needed_s))

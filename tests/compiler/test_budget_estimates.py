@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from benchbrief.compiler.compile import check
+from benchbrief.compiler.estimates import budget_fit
 from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s
 from benchbrief.compiler.explain.explain_plan import explain
+from benchbrief.compiler.planning.expand import expand
 from tests.support.plans import compile_text
 
 BOX = """
@@ -53,3 +57,26 @@ def test_totals_end_with_the_budget_of_each_experiment_and_with_that_of_the_run(
     assert "up to about 1 h 20 min" in told
     assert most_s(within.model_copy(update={"budget_s": 4000.0})) == 4000
     assert most_s(within.model_copy(update={"budget_s": 3000.0}), "e") == 3000
+
+
+def test_a_check_expands_the_cells_once_for_all_budgets_and_leaves_large_matrices_to_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    def counted(*given: Any) -> tuple[Any, ...]:
+        cells = expand(*given)
+        seen.append(len(cells))
+        return cells
+
+    monkeypatch.setattr(budget_fit, "expand", counted)
+    path = tmp_path / "brief.bench"
+    for points, times, codes in ((2, 1, ["E0554"] * 3), (900, 0, [])):
+        text = BOX.format(name="one") + LOADED
+        for name in "efg":
+            text += f"experiment {name} {{ hardware = one  workloads = calm  threads = range(1, {points}, step: 1)\n"
+            text += "  measure = 1 min  repeats = 3  budget = 90 s }\n"
+        path.write_text(text, encoding="utf-8")
+        seen.clear()
+        assert [each.code for each in check(path).diagnostics if each.code.startswith("E")] == codes
+        assert len(seen) == times
