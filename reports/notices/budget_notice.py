@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from benchbrief.compiler.planning import plan as p
-from benchbrief.compiler.planning.budgets import looks
+from benchbrief.compiler.planning.budgets import first_look, looks
 from benchbrief.reports.text.number_format import NBSP, duration, percent
 from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.view.view_model import Item
@@ -19,16 +19,17 @@ def budgeted(experiment: p.Experiment, results: Results) -> Iterable[Item]:
     if not rows:
         return
     counts = [count for count, _ in rows]
-    text = words["v_budget"].format(
-        label=experiment.label,
-        budget=_budget(experiment, results.plan),
-        fewest=min(counts),
-        most=max(counts),
-        looks=max(looks(results.plan, each) for each in results.plan.experiments.values()),
-    )
-    wide = _wide(experiment, [width for _, width in rows], results)
-    ends = "".join(words["v_budget_end"].format(why=words.said(each)) for each in _reasons(experiment, results))
-    yield Item("", f"{text}{wide}{ends}", emphasis=bool(wide))
+    ends = {"fewest": min(counts), "most": max(counts)}
+    yield Item("", words["v_budget"].format(label=experiment.label, budget=_budget(experiment, results.plan), **ends))
+    yield Item("", words["v_budget_first"].format(first=first_look(experiment)))
+    yield Item("", words["v_budget_turns"])
+    most = max(looks(results.plan, each) for each in results.plan.experiments.values())
+    if most > 1:
+        yield Item("", words["v_budget_level"].format(looks=most))
+    if wide := _wide(experiment, [width for _, width in rows], results):
+        yield Item("", wide, emphasis=True)
+    for why in _reasons(experiment, results):
+        yield Item("", words["v_budget_end"].format(why=words.said(why)))
 
 
 def rule(experiment: p.Experiment, results: Results) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.notices.budget_notice import budgeted as notice
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import CATALOGUES
@@ -36,6 +37,17 @@ def told(plan: p.Plan, folder: Path) -> str:
     html = render(plan, WORLD.store(), "brief", folder, html_only=True).html.read_text("utf-8")
     html = html.replace("\u00a0", " ").replace("\\u00a0", " ")
     return re.sub('<span class="whole">(.*?)</span>', r"\1", html)
+
+
+def test_the_rule_of_a_budget_is_told_a_sentence_at_a_time() -> None:
+    plan = budgeted("en", confident=p.Confident(at_least=2, within=0.1))
+    results = Results(plan, WORLD.store(), CATALOGUES["en"])
+    items = list(notice(plan.experiments["ramp"], results))
+    texts = [str(each.text).replace("\u00a0", " ") for each in items]
+    assert texts[0] == "“Thread ramp” had a budget of 1 h; its points were measured 3 to 3 times."
+    assert "points with fewer than 2, as an interval needs that many" in texts[1]
+    assert texts[-1] == "3 points stayed wider than ±10 % in throughput, the widest ±13.8 %."
+    assert [each.emphasis for each in items] == [False] * 4 + [True]
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])

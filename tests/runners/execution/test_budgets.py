@@ -144,7 +144,10 @@ def test_repeats_go_to_the_widest_interval_until_all_are_narrow(tmp_path: Path) 
 def test_no_repeat_begins_that_no_longer_fits(tmp_path: Path) -> None:
     run = Run(plan_of(tmp_path, f"{CONFIDENT}  budget = 75 s"))
     assert len(run.go()) == 7
-    over = "the budget of 1.2 min has no room for it: 1.2 min are spent, and it takes about 0.2 min"
+    over = (
+        "the budget of 1.2 min has no room for the next repeat: "
+        "1.2 min are spent, and the next repeat takes about 0.2 min"
+    )
     assert {cell.split("/")[2]: why for cell, why in run.reason_of.items()} == {"wild": over, "calm": ENOUGH}
 
 
