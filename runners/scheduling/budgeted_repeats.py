@@ -11,6 +11,7 @@ import math
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from benchbrief.compiler.messages.text import Text, figure
 from benchbrief.compiler.planning.budgets import Point, first_look, first_pass, is_budgeted, level, point_of
@@ -63,7 +64,7 @@ class Budgets:
         self._plan, self._record, self._tell, self._simulated = plan, record, tell, simulated
         self._open_points = open_points
         self._lock = threading.Lock()
-        self._reasons: dict[str, Text] = {}
+        self._reasons: dict[str, str] = {}
         """Why cells are not run, by their ids."""
         self._told: set[str] = set()
         self._of_point: dict[Point, list[Cell]] = {}
@@ -101,7 +102,7 @@ class Budgets:
         budgeted = planned is not None and point_of(planned) in self._of_point
         return self._asked.values(planned, measurement) if planned and budgeted else {}
 
-    def not_needed(self, cell: Cell) -> Text | str:
+    def not_needed(self, cell: Cell) -> str:
         """Return why a cell is not run; "" when it is."""
         return self._reasons.get(cell.id, "")
 
@@ -111,20 +112,28 @@ class Budgets:
         Cells that are not run are yielded too: `not_needed` says so.
         """
         left = {cell.id: cell for cell in cells}
+        for cell in self._without_first(cells):
+            yield left.pop(cell.id)
         while left:
             cell = next(iter(left.values()))
             if not self._lane_of or cell.id in self._needed:
                 self._hold_first(cell)
                 yield left.pop(cell.id)
+                for other in self._without_first(left.values()) if cell.id in self._reasons else ():
+                    yield left.pop(other.id)
                 continue
             for chosen in self._choose(self._pool(cell, left.values())):
                 yield left.pop(chosen.id)
 
     def _hold_first(self, cell: Cell) -> None:
-        """Leave out a cell of the first pass that no longer fits. A search is not cut short: others need its knee."""
+        """Leave out a cell of the first pass that no longer fits. A search is not cut short: others need its knee.
+
+        The check before the run went by what earlier runs took, which the plan does not know. So what the plan says of
+        loads does not count here.
+        """
         if not self._lane_of or self._plan.experiments[cell.experiment].search is not None:
             return
-        if (over := self._over([cell], self._expected(cell))) is None:
+        if (over := self._over([cell], self._expected(cell, guessed=False))) is None:
             return
         self._leave_out([cell], over.reason)
         with self._lock:
@@ -134,6 +143,20 @@ class Budgets:
             origin = str(self._plan.experiments[cell.experiment].origin)
             text = say.budget_short(experiment=cell.experiment, why=over.reason)
             self._tell(j.Remark(at=now(), severity="warning", text=text, origin=origin))
+
+    def _why_left_out(self, point: Point) -> str | None:
+        """Return why the first cell of a point was left out. What follows would be no repeats."""
+        first = self._record.cells.get(self._of_point[point][0].id)
+        return first.skipped if first and first.ended is None else None
+
+    def _without_first(self, cells: Collection[Cell]) -> list[Cell]:
+        """Leave out the cells of points whose first was left out."""
+        out: list[Cell] = []
+        for cell in cells:
+            repeats = point_of(cell) in self._of_point and cell.id not in self._needed
+            if repeats and (why := self._why_left_out(point_of(cell))) is not None:
+                out += self._leave_out([cell], why)
+        return out
 
     def _pool(self, cell: Cell, left: Collection[Cell]) -> list[Cell]:
         """Return the repeats that compete for time: of one experiment, or of all with the run's budget."""
@@ -174,7 +197,7 @@ class Budgets:
         cell = self._of_point[turn[0]][0]
         experiment = self._plan.experiments[cell.experiment]
         return Group(
-            [self._so_far(point) for point in turn],
+            [self._so_far(point) for point in turn if self._why_left_out(point) is None],
             first_look(experiment),
             level(self._plan, experiment),
             experiment.confident.within if experiment.confident else None,
@@ -197,20 +220,19 @@ class Budgets:
                 values[name] = known
         return PointSoFar(values, len(ended))
 
-    def _leave_out(self, cells: list[Cell], reason: Text) -> list[Cell]:
+    def _leave_out(self, cells: list[Cell], reason: str) -> list[Cell]:
         self._reasons |= dict.fromkeys((cell.id for cell in cells), reason)
         return cells
 
     # --- time -----------------------------------------------------------------------------------------------------
 
-    def _expected(self, cell: Cell) -> Callable[[Sequence[Cell]], float]:
+    def _expected(self, cell: Cell, *, guessed: bool = True) -> Callable[[Sequence[Cell]], float]:
         """Return what says how long cells of this cell's lane would take now."""
         if self._simulated:
             return lambda cells: sum(map(_planned_s, cells))
         lane = self._lanes[self._lane_of[cell.id]]
-        return ExpectedTimes(
-            self._plan, self._record, lane, lambda each: self._of_point.get(point_of(each), ())
-        ).seconds
+        times = ExpectedTimes(self._plan, self._record, lane, lambda each: self._of_point.get(point_of(each), ()))
+        return partial(times.seconds, guessed=guessed)
 
     def _over(self, chosen: Sequence[Cell], expected: Callable[[Sequence[Cell]], float]) -> _Over | None:
         """Return the budget in which these cells no longer fit."""

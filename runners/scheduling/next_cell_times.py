@@ -50,10 +50,11 @@ class ExpectedTimes:
         for _, cell in sorted(began, key=lambda each: each[0]):
             self._note(cell, self._next(cell, self._states))
 
-    def seconds(self, cells: Sequence[Cell]) -> float:
-        """Return what the cells take, one after another."""
+    def seconds(self, cells: Sequence[Cell], *, guessed: bool = True) -> float:
+        """Return what the cells take, one after another. Not `guessed`: a reset counts only once the run has shown
+        what such resets take."""
         states = deepcopy(self._states)
-        return sum(self._own_s(cell) + self._reset_s(cell, self._next(cell, states)) for cell in cells)
+        return sum(self._own_s(cell) + self._reset_s(cell, self._next(cell, states), guessed) for cell in cells)
 
     def _next(self, cell: Cell, states: DataStates) -> ResetWork:
         """Return how a cell that is next gets its data set."""
@@ -89,8 +90,8 @@ class ExpectedTimes:
         ]
         return max(took, default=sum(step.seconds for step in cell.steps if step.kind != "load"))
 
-    def _reset_s(self, cell: Cell, work: ResetWork) -> float:
-        """Return what such a reset took, of this data set if there was one; what is planned before the first."""
+    def _reset_s(self, cell: Cell, work: ResetWork, guessed: bool) -> float:
+        """Return what such a reset took, of this data set if there was one; before the first, what is planned."""
         planned_s = self._planned.get(self._key(cell, work), 0.0)
         alike = [each for each in self._resets if each.work == work]
         for same in (2, 1, 0):  # of the same data set, of the same database, any
@@ -98,7 +99,7 @@ class ExpectedTimes:
             found = [each for each in alike if self._key(each.cell, work)[:same] == key]
             if found:
                 return max(each.seconds * self._larger(planned_s, each) for each in found)
-        return planned_s
+        return planned_s if guessed else 0.0
 
     def _larger(self, planned_s: float, seen: _Reset) -> float:
         """Return how many times longer than one that was seen a reset is planned."""

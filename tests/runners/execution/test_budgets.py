@@ -190,7 +190,7 @@ def test_a_plain_number_of_repeats_is_made_as_far_as_the_budget_goes(tmp_path: P
 
 
 def test_points_that_do_not_fit_are_left_out_with_one_warning(tmp_path: Path) -> None:
-    run = Run(plan_of(tmp_path, f"{CONFIDENT}  budget = 15 s"))
+    run = Run(plan_of(tmp_path, f"{CONFIDENT}  budget = 12 s"))
     assert run.go() == ["one calm 1"]
     (remark,) = (each for each in run.records if isinstance(each, j.Remark))
     assert remark.severity == "warning"
@@ -239,11 +239,11 @@ def test_experiments_that_share_a_budget_name_their_own_targets(tmp_path: Path) 
     }
 
 
-def loading(tmp_path: Path, workloads: str, more: str) -> Plan:
+def loading(tmp_path: Path, workloads: str, more: str, records: str = "1M") -> Plan:
     """Return a plan whose workload `calm` reads, and `wild` writes, so that the next cell must load."""
     path = tmp_path / "spec.bench"
-    text = HEAD.replace("calm from db_bench.fillrandom", "calm from db_bench.readrandom { records = 1M }")
-    text = text.replace("wild from db_bench.overwrite", "wild from db_bench.overwrite { records = 1M }")
+    text = HEAD.replace("calm from db_bench.fillrandom", f"calm from db_bench.readrandom {{ records = {records} }}")
+    text = text.replace("wild from db_bench.overwrite", f"wild from db_bench.overwrite {{ records = {records} }}")
     body = f"hardware = box.one  workloads = {workloads}  threads = [1, 2]  measure = 1 s\n  repeats = 4  {more}"
     path.write_text(f"{text}experiment e {{ {body} }}\n", encoding="utf-8")
     return compile_spec(path)
@@ -266,6 +266,30 @@ def test_a_repeat_that_must_load_again_is_expected_to(tmp_path: Path) -> None:
         first = begun.go(most)
         resumed = Run(plan, begun.records, load_s=80)
         assert [*first, *resumed.go()] == whole, most
+
+
+def test_a_guess_of_the_plan_at_loads_leaves_out_no_point(tmp_path: Path) -> None:
+    plan = loading(tmp_path, "calm", "budget = 400 s", records="5000M")
+    assert sum(step.seconds for step in plan.cells[0].steps if step.kind == "load") > 400
+    run = Run(plan, load_s=200)
+    assert len(run.go()) == 8, "the check before the run knows better, by earlier runs"
+
+
+def test_a_load_that_took_too_long_leaves_out_points_that_need_another(tmp_path: Path) -> None:
+    run = Run(loading(tmp_path, "wild", "budget = 300 s"), load_s=200)
+    assert run.go() == ["one wild 1"]
+    assert len(run.reason_of) == 7
+
+
+def test_a_point_that_was_left_out_is_not_repeated(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, f"{CONFIDENT}, interleaved  budget = 1 h", hardware="box.variants")
+    run = Run(plan)
+    first = next(cell for cell in plan.cells if cell.hardware == "two" and cell.workload == "calm")
+    run._write(j.CellSkipped(at=run.now, cell=first.id, hash=first.hash, reason="no room"))
+    measured = run.go()
+    assert not any(each.startswith("two calm") for each in measured)
+    assert sum(each.startswith("one calm") for each in measured) == 3, "the other hardware goes on by itself"
+    assert {why for cell, why in run.reason_of.items() if "/two/calm/" in cell} == {"no room"}
 
 
 def test_each_look_has_a_part_of_the_five_per_cent(tmp_path: Path) -> None:
