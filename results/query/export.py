@@ -49,7 +49,11 @@ def marked(table: Table, mark: str = SIMULATED) -> Table:
 
 
 def to_text(table: Table) -> str:
-    """Align columns by their width on a terminal, numbers to the right. No line end after the last line."""
+    """Align columns by their width on a terminal, numbers to the right. No line end after the last line.
+
+    Measured numbers have six digits or all of those before the point, with separators of thousands. Whole numbers that
+    DuckDB has as integers are shown as they are: they may be ports, seeds or years.
+    """
     columns = [_shown(name) for name in table.columns]
     rows = [[_cell(value) for value in row] for row in table.rows]
     widths = [max(map(display_width, texts)) for texts in zip(columns, *rows, strict=True)]
@@ -79,7 +83,7 @@ def _cell(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        return f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
+        return f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:,.6g}"
     return _shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 

@@ -39,6 +39,13 @@ def test_columns_are_aligned_by_their_width_on_a_terminal() -> None:
     assert {display_width(line) for line in text.splitlines()} == {19}
 
 
+def test_numbers_of_one_column_are_written_alike_below_and_above_100_000() -> None:
+    values = table(["throughput"], (104_560.2,), (37_094.0,), (999.5,))
+    assert [line.strip() for line in export.to_text(values).splitlines()[2:]] == ["104,560", "37,094", "999.5"]
+    assert export.to_csv(values).splitlines()[1:] == ["104560.2", "37094.0", "999.5"]
+    assert [row["throughput"] for row in json.loads(export.to_json(values))] == [104_560.2, 37_094.0, 999.5]
+
+
 def test_no_rows_are_said_to_be_none() -> None:
     assert export.to_text(table(["a", "bc"])) == "a  bc\n─  ──\n(no rows)"
 
@@ -48,7 +55,7 @@ def test_no_rows_are_said_to_be_none() -> None:
     [
         (True, "true"),
         (0.000812345678, "0.000812346"),
-        (47494.9, "47494.9"),
+        (47494.9, "47,494.9"),
         (123456.7, "123,457"),
         (1e20, "1e+20"),
         (float("inf"), "–"),
