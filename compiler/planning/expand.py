@@ -39,7 +39,7 @@ from benchbrief.compiler.planning.workload_order import workloads_in_order
 from benchbrief.compiler.resets.data_states import DataStates, ResetStep
 
 # Estimates for steps without a declared length. The time-outs suit hosts that are ten times slower.
-_START_S, _SERVER_START_S, _COLLECT_S = 1.0, 3.0, 1.0
+_START_S, _SERVER_START_S, _COLLECT_S = 0.5, 3.0, 0.5
 _NOT_OF_THE_DATA = ("drop_caches", "max_lag_s", "version")
 """Attributes of a database that change its measurement and not its data."""
 

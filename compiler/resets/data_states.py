@@ -11,7 +11,7 @@ from benchbrief.compiler.resets.tolerated_changes import ResetWork, tolerated, w
 
 COPIED_BYTES_PER_S = 500e6
 """How fast a snapshot is estimated to be copied."""
-_SHARED_S: Mapping[Reset, float] = {"links": 1.0, "btrfs": 2.0}
+_SHARED_S: Mapping[Reset, float] = {"links": 0.5, "btrfs": 2.0}
 """Seconds in which files are brought back that are not copied, however large they are."""
 
 

@@ -171,4 +171,4 @@ def test_the_resets_of_a_plan_are_counted_with_their_time(tmp_path: Path) -> Non
     copies = resets(planned(tmp_path, ROCKS, "rr, ow", "snapshot").cells)
     assert copies["load"][0] == 1
     assert copies["copy"] == (3, 3.0)
-    assert resets(planned(tmp_path, ROCKS, "rr, ow", "links").cells) == {"load": copies["load"], "links": (3, 3.0)}
+    assert resets(planned(tmp_path, ROCKS, "rr, ow", "links").cells) == {"load": copies["load"], "links": (3, 1.5)}
