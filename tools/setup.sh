@@ -8,14 +8,15 @@ usage() {
 Usage: tools/setup.sh [PART]...
 
   all       everything below (what `make setup` does; the default)
-  demo      what `make demo` needs: all but the parts for tests, editors and go-ycsb
+  demo      what `make demo` needs: all but the parts for tests, editors, go-ycsb and openload
 
   system    Debian packages, by apt-get (as root, or by sudo)
   python    .venv/: the locked Python packages, and benchbrief itself (editable)
   stand-in  .tools/mongo-stand-in/: a small server that speaks MongoDB's wire protocol
   ycsb      .tools/ycsb/: YCSB 0.17.0 with its MongoDB binding, in the layout of YCSB's release
   go-ycsb   .tools/go-ycsb/: go-ycsb 1.0.1 with its MongoDB binding
-  tools     the last three
+  openload  .tools/openload/: the project's own load generator, of loadgen/
+  tools     the last four
   axe       .tools/axe/: axe-core, by which the tests judge the accessibility of the HTML briefs
   verapdf   .tools/verapdf/: veraPDF, which the tests hold the PDF briefs to PDF/UA-1 with
   vscode    .tools/vscode/: the VS Code extension, as benchbrief.vsix, and its tests
@@ -45,7 +46,7 @@ command ps                | procps                  | watches the processes of a
 command ssh               | openssh-client          | keys for hosts reached over SSH
 '
 test_packages='
-command go                | golang-go               | builds go-ycsb
+command go                | golang-go               | builds go-ycsb and openload
 command sshd              | openssh-server          | the tests start their own, on a high port
 command ip                | iproute2                | the tests make networks of several hosts
 command mkfs.btrfs        | btrfs-progs             | the tests make a file system that has snapshots
@@ -148,7 +149,7 @@ system() {
 # ---- the parts that are made: each has a folder, sources, and a function -----------------------------
 
 declare -A folder=(
-    [python]=.venv [stand-in]=.tools/mongo-stand-in [ycsb]=.tools/ycsb [go-ycsb]=.tools/go-ycsb
+    [python]=.venv [stand-in]=.tools/mongo-stand-in [ycsb]=.tools/ycsb [go-ycsb]=.tools/go-ycsb [openload]=.tools/openload
     [verapdf]=.tools/verapdf [axe]=.tools/axe [vscode]=.tools/vscode [peers]=.tools/peers
 )
 declare -A sources=(
@@ -156,6 +157,7 @@ declare -A sources=(
     [stand-in]=tools/mongo-stand-in
     [ycsb]=tools/ycsb
     [go-ycsb]=tools/go-ycsb
+    [openload]="loadgen/go.mod loadgen/go.sum loadgen/cmd loadgen/internal"
     [verapdf]=tools/verapdf
     [axe]=tools/axe
     [vscode]=editors/vscode
@@ -224,6 +226,18 @@ make_go-ycsb() {
     replace .tools/go-ycsb
 }
 
+make_openload() {
+    local new
+    new=$(empty_folder .tools/openload.new)
+    mkdir "$new/bin"
+    cd loadgen
+    # Without C, the program runs on a client host whatever its C library is.
+    CGO_ENABLED=0 GOFLAGS=-buildvcs=false go build -trimpath -ldflags='-s -w' -o "$new/bin/" ./cmd/openload-mongodb
+    cd - >/dev/null
+    "$new/bin/openload-mongodb" version
+    replace .tools/openload
+}
+
 make_axe() {
     local new
     new=$(empty_folder .tools/axe.new)
@@ -288,11 +302,13 @@ make_parts() {
         tail -n 20 "$logs/$part.log" >&2
         say "could not make ${folder[$part]}; the whole log is $logs/$part.log" >&2
         [ "$part" != go-ycsb ] || say "all but specs and tests that use go-ycsb works without it" >&2
+        [ "$part" != openload ] || say "all but specs and tests that use openload works without it" >&2
         [ "$part" != verapdf ] || say "all but the tests of PDF/UA works without it" >&2
         [ "$part" != axe ] || say "all but the tests of accessibility works without it" >&2
         [ "$part" != vscode ] || say "all but the tests of the VS Code extension works without it" >&2
     done
     left=${failed/ go-ycsb/}
+    left=${left/ openload/}
     left=${left/ verapdf/}
     left=${left/ axe/}
     [ -z "${left/ vscode/}" ] || fail "once that is mended: tools/setup.sh$failed"
@@ -329,15 +345,15 @@ main() {
                 ;;
             all)
                 packages=$run_packages$test_packages
-                parts+=(python stand-in ycsb go-ycsb verapdf axe vscode)
+                parts+=(python stand-in ycsb go-ycsb openload verapdf axe vscode)
                 ;;
             demo)
                 packages=$run_packages
                 parts+=(python stand-in ycsb)
                 ;;
             system) packages=$run_packages$test_packages ;;
-            tools) parts+=(stand-in ycsb go-ycsb) ;;
-            python | stand-in | ycsb | go-ycsb | verapdf | axe | vscode | peers) parts+=("$word") ;;
+            tools) parts+=(stand-in ycsb go-ycsb openload) ;;
+            python | stand-in | ycsb | go-ycsb | openload | verapdf | axe | vscode | peers) parts+=("$word") ;;
             *) fail "there is no part '$word'; try tools/setup.sh --help" ;;
         esac
     done

@@ -40,7 +40,8 @@ def setup(clone: Path, *arguments: str, **environment: object) -> subprocess.Com
 def test_help_names_every_part(clone: Path) -> None:
     done = setup(clone, "--help")
     assert done.returncode == 0
-    for part in ("all", "demo", "system", "python", "stand-in", "ycsb", "go-ycsb", "tools", "axe", "vscode"):
+    made = ("python", "stand-in", "ycsb", "go-ycsb", "openload", "axe", "verapdf", "vscode")
+    for part in ("all", "demo", "system", "tools", *made):
         assert f"\n  {part} " in done.stdout
 
 

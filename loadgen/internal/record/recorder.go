@@ -1,0 +1,149 @@
+package record
+
+import (
+	"sync"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"benchbrief/loadgen/internal/dispatch"
+	"benchbrief/loadgen/internal/workload"
+)
+
+// Result is what became of an operation. Times are nanoseconds of the run's clock.
+type Result struct {
+	Kind     workload.Kind
+	Phase    dispatch.Phase
+	Due      int64
+	Sent     int64
+	Ended    int64
+	Failed   bool
+	NotFound bool
+}
+
+const (
+	intended = iota
+	service
+	latencies
+)
+
+const (
+	succeeded = iota
+	failed
+	outcomes
+)
+
+// cells are the histograms of a second; those without values stay nil.
+type cells [dispatch.Phases][workload.Kinds][outcomes][latencies]*hdr.Histogram
+
+// Ended counts operations by what became of them.
+type Ended struct{ Completed, Failed, NotFound int64 }
+
+type counts struct {
+	ended    [dispatch.Phases][workload.Kinds]Ended
+	inWindow int64 // ended in the window and succeeded, whenever they were due
+	clamped  int64
+}
+
+type shard struct {
+	mutex  sync.Mutex
+	now    *cells
+	counts counts
+	_      [64]byte // workers of different shards don't share a cache line
+}
+
+// Recorder takes results from all workers.
+type Recorder struct {
+	shards      []shard
+	spare       []*cells // of each shard, empty
+	windowFrom  int64
+	windowUntil int64
+}
+
+// NewRecorder has so many shards, which workers use in turn; until is 0 for a window without an end yet.
+func NewRecorder(shards int, windowFrom, windowUntil int64) *Recorder {
+	r := &Recorder{
+		shards: make([]shard, shards), spare: make([]*cells, shards), windowFrom: windowFrom, windowUntil: windowUntil,
+	}
+	for i := range r.shards {
+		r.shards[i].now, r.spare[i] = &cells{}, &cells{}
+	}
+	return r
+}
+
+// Record is called by a worker for each operation that has ended.
+func (r *Recorder) Record(worker int, result Result) {
+	s := &r.shards[worker%len(r.shards)]
+	outcome := succeeded
+	if result.Failed {
+		outcome = failed
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	pair := &s.now[result.Phase][result.Kind][outcome]
+	if pair[intended] == nil {
+		pair[intended], pair[service] = newHistogram(), newHistogram()
+	}
+	if add(pair[intended], result.Ended-result.Due) {
+		s.counts.clamped++
+	}
+	if add(pair[service], result.Ended-result.Sent) {
+		s.counts.clamped++
+	}
+	ended := &s.counts.ended[result.Phase][result.Kind]
+	if result.Failed {
+		ended.Failed++
+		return
+	}
+	ended.Completed++
+	if result.NotFound {
+		ended.NotFound++
+	}
+	if result.Ended >= r.windowFrom && (r.windowUntil == 0 || result.Ended < r.windowUntil) {
+		s.counts.inWindow++
+	}
+}
+
+// swap gives the histograms of each shard since the last call, and lets the workers go on with empty ones. The counts are from the
+// beginning, as of the same moment.
+func (r *Recorder) swap() ([]*cells, counts) {
+	var sum counts
+	full := make([]*cells, len(r.shards))
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.mutex.Lock()
+		full[i], s.now = s.now, r.spare[i]
+		sum.add(&s.counts)
+		s.mutex.Unlock()
+		r.spare[i] = full[i]
+	}
+	return full, sum
+}
+
+// Progress is how many have succeeded and failed so far, warm-up and window together.
+func (r *Recorder) Progress() (completed, failed int64) {
+	for i := range r.shards {
+		s := &r.shards[i]
+		s.mutex.Lock()
+		for phase := range s.counts.ended {
+			for _, ended := range s.counts.ended[phase] {
+				completed += ended.Completed
+				failed += ended.Failed
+			}
+		}
+		s.mutex.Unlock()
+	}
+	return completed, failed
+}
+
+func (c *counts) add(other *counts) {
+	for phase := range c.ended {
+		for kind := range c.ended[phase] {
+			to, from := &c.ended[phase][kind], &other.ended[phase][kind]
+			to.Completed += from.Completed
+			to.Failed += from.Failed
+			to.NotFound += from.NotFound
+		}
+	}
+	c.inWindow += other.inWindow
+	c.clamped += other.clamped
+}

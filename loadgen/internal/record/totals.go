@@ -1,0 +1,134 @@
+package record
+
+import (
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"benchbrief/loadgen/internal/dispatch"
+	"benchbrief/loadgen/internal/workload"
+)
+
+var tags = func() (t [dispatch.Phases][workload.Kinds][outcomes][latencies]string) {
+	for phase := range t {
+		for kind := range t[phase] {
+			for outcome := range t[phase][kind] {
+				for latency := range t[phase][kind][outcome] {
+					name := workload.Kind(kind).String()
+					if dispatch.Phase(phase) == dispatch.WarmUp {
+						name = "warm-up-" + name
+					}
+					if outcome == failed {
+						name += "-failed"
+					}
+					if latency == service {
+						name += "-service"
+					}
+					t[phase][kind][outcome][latency] = name
+				}
+			}
+		}
+	}
+	return t
+}()
+
+// Totals are the histograms of the window, summed up second by second, while each second goes to the log.
+type Totals struct {
+	recorder *Recorder
+	log      *Log
+	counts   counts
+	window   [workload.Kinds][latencies]*hdr.Histogram
+	merged   *hdr.Histogram
+	second   [latencies]*hdr.Histogram // all operations of the second that succeeded
+}
+
+// NewTotals sums up what a recorder has.
+func NewTotals(recorder *Recorder, log *Log) *Totals {
+	return &Totals{
+		recorder: recorder, log: log, merged: newHistogram(), second: [latencies]*hdr.Histogram{newHistogram(), newHistogram()},
+	}
+}
+
+// Second closes a second: it writes it to the log and adds it up. It gives the latencies for the live line.
+func (t *Totals) Second(from, until int64) (intendedShown, serviceShown map[string]float64) {
+	full, counts := t.recorder.swap()
+	t.counts = counts
+	t.second[intended].Reset()
+	t.second[service].Reset()
+	for phase := range tags {
+		for kind := range tags[phase] {
+			for outcome := range tags[phase][kind] {
+				for latency, tag := range tags[phase][kind][outcome] {
+					h := t.merge(full, phase, kind, outcome, latency)
+					if h == nil {
+						continue
+					}
+					t.log.write(tag, from, until, h)
+					if outcome == succeeded {
+						t.second[latency].Merge(h)
+						if dispatch.Phase(phase) == dispatch.Window {
+							sum := &t.window[kind][latency]
+							if *sum == nil {
+								*sum = newHistogram()
+							}
+							(*sum).Merge(h)
+						}
+					}
+					h.Reset()
+				}
+			}
+		}
+	}
+	return shown(t.second[intended]), shown(t.second[service])
+}
+
+// merge gives the histogram over all shards, which are empty after, or nil where there is nothing.
+func (t *Totals) merge(full []*cells, phase, kind, outcome, latency int) *hdr.Histogram {
+	var sum *hdr.Histogram
+	for _, shard := range full {
+		h := shard[phase][kind][outcome][latency]
+		if h == nil || h.TotalCount() == 0 {
+			continue
+		}
+		switch sum {
+		case nil:
+			sum = h
+		case t.merged:
+			sum.Merge(h)
+			h.Reset()
+		default:
+			t.merged.Merge(sum)
+			sum.Reset()
+			sum = t.merged
+			sum.Merge(h)
+			h.Reset()
+		}
+	}
+	return sum
+}
+
+// Ended is what became of operations so far, by phase and kind.
+func (t *Totals) Ended() [dispatch.Phases][workload.Kinds]Ended { return t.counts.ended }
+
+// InWindow is how many operations ended in the window and succeeded.
+func (t *Totals) InWindow() int64 { return t.counts.inWindow }
+
+// Clamped is how many latencies were above an hour.
+func (t *Totals) Clamped() int64 { return t.counts.clamped }
+
+// Latencies are those of the window: intended and service.
+func (t *Totals) Latencies(kind workload.Kind, percentiles []float64) (intendedUs, serviceUs Latency) {
+	return summary(t.window[kind][intended], percentiles), summary(t.window[kind][service], percentiles)
+}
+
+// All are the latencies of all operations together.
+func (t *Totals) All(percentiles []float64) (intendedUs, serviceUs Latency) {
+	var sums [latencies]*hdr.Histogram
+	for latency := range sums {
+		sums[latency] = newHistogram()
+		for kind := range t.window {
+			if h := t.window[kind][latency]; h != nil {
+				sums[latency].Merge(h)
+			}
+		}
+	}
+	return summary(sums[intended], percentiles), summary(sums[service], percentiles)
+}

@@ -1,0 +1,141 @@
+// Package selfcheck is what the generator knows of itself, and whether its numbers can be its target's.
+package selfcheck
+
+import (
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"benchbrief/loadgen/internal/clock"
+	"benchbrief/loadgen/internal/dispatch"
+	"benchbrief/loadgen/internal/record"
+)
+
+// Monitor watches the process. Begin, Second and End are called by one goroutine.
+type Monitor struct {
+	clock   clock.Clock
+	Hiccup  *record.Gauge
+	stopped atomic.Bool
+	window  [2]int64 // nanoseconds: from, until; until 0 for no end
+
+	cores       int
+	pauses      int64
+	paused      time.Duration
+	longest     time.Duration
+	collections int64
+	cpuFrom     time.Duration
+	from        int64
+	cpu         time.Duration
+	length      time.Duration
+	step        time.Duration
+}
+
+// NewMonitor starts watching; cores are those that the process may use. The window's end is 0 where it is not known yet.
+func NewMonitor(c clock.Clock, cores int, from, until int64) *Monitor {
+	m := &Monitor{clock: c, Hiccup: record.NewGauge(), cores: cores, window: [2]int64{from, until}}
+	m.Begin()
+	go m.hiccups()
+	return m
+}
+
+// hiccups does what jHiccup does: what keeps a thread from waking after a millisecond keeps all others from working, too.
+func (m *Monitor) hiccups() {
+	const interval = time.Millisecond
+	for !m.stopped.Load() {
+		before := m.clock.Now()
+		clock.Nap(interval)
+		now := m.clock.Now()
+		phase := dispatch.Window
+		if before < m.window[0] || (m.window[1] > 0 && before >= m.window[1]) {
+			phase = dispatch.WarmUp
+		}
+		m.Hiccup.Add(now-before-int64(interval), phase)
+	}
+}
+
+// Begin says that the window starts.
+func (m *Monitor) Begin() {
+	m.readPauses()
+	m.pauses, m.paused, m.longest = 0, 0, 0
+	m.cpuFrom, m.from = CPU(), m.clock.Now()
+}
+
+// Second reads what must be read often.
+func (m *Monitor) Second() {
+	m.readPauses()
+	if step := m.clock.Step(); abs(step) > abs(m.step) {
+		m.step = step
+	}
+}
+
+// End says that the window is over.
+func (m *Monitor) End() {
+	m.Second()
+	m.cpu, m.length = CPU()-m.cpuFrom, time.Duration(m.clock.Now()-m.from)
+}
+
+// Stop ends watching.
+func (m *Monitor) Stop() { m.stopped.Store(true) }
+
+func (m *Monitor) readPauses() {
+	var stats debug.GCStats
+	debug.ReadGCStats(&stats)
+	fresh := stats.NumGC - m.collections
+	m.collections = stats.NumGC
+	for i := int64(0); i < fresh && i < int64(len(stats.Pause)); i++ {
+		m.pauses++
+		m.paused += stats.Pause[i]
+		if stats.Pause[i] > m.longest {
+			m.longest = stats.Pause[i]
+		}
+	}
+}
+
+// Self is the record of the window; operations are those that ended in it.
+func (m *Monitor) Self(operations, clamped int64, lag, hiccup record.Latency) record.Self {
+	self := record.Self{
+		Lag: lag, Hiccup: hiccup, Pauses: m.pauses, PauseLongestUs: float64(m.longest) / 1e3, Cores: m.cores,
+		MemoryPeak: memoryPeak(), ClockStep: m.step.Seconds(), Clamped: clamped,
+	}
+	if m.length > 0 {
+		self.PauseShare = m.paused.Seconds() / m.length.Seconds()
+		self.CPUShare = m.cpu.Seconds() / m.length.Seconds() / float64(m.cores)
+	}
+	if operations > 0 {
+		self.CPUPerOperation = float64(m.cpu) / 1e3 / float64(operations)
+	}
+	return self
+}
+
+// CPU is the processor time of the process so far.
+func CPU() time.Duration {
+	usage := usage()
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+func memoryPeak() int64 {
+	usage := usage()
+	return usage.Maxrss * 1024
+}
+
+func usage() (usage syscall.Rusage) {
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	return usage
+}
+
+// Cores is how many the process may use, before GOMAXPROCS is changed.
+func Cores() int {
+	if n := runtime.GOMAXPROCS(0); n < runtime.NumCPU() {
+		return n
+	}
+	return runtime.NumCPU()
+}
+
+func abs(d time.Duration) time.Duration {
+	if d < 0 {
+		return -d
+	}
+	return d
+}

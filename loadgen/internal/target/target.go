@@ -1,0 +1,40 @@
+// Package target is what load goes to.
+package target
+
+import (
+	"time"
+
+	"benchbrief/loadgen/internal/workload"
+)
+
+// Outcome is what became of an operation. A record that is not there is no failure, and is counted.
+type Outcome struct {
+	Err      error
+	NotFound bool
+}
+
+// Session serves one worker.
+type Session interface {
+	Do(op *workload.Operation) Outcome
+	// Insert puts records in, for loading; it gives how many are in.
+	Insert(records []*workload.Operation) (int, error)
+}
+
+// Target is a server or a library.
+type Target interface {
+	Name() string
+	// Library is what the target is spoken to through, with its version.
+	Library() string
+	// InProcess says that the target's own work is done in this process.
+	InProcess() bool
+	Session(worker int) (Session, error)
+	Close()
+}
+
+// Options are what the command line tells every target.
+type Options struct {
+	Workers int
+	Timeout time.Duration
+	Fields  int
+	Load    bool // records are to be put in: the place is made if need be
+}
