@@ -56,6 +56,10 @@ class Attribute:
     briefly: str = ""
 
 
+MOST_LOAD_SPEED_UP = 4.0
+"""So many times as fast as by default a load is estimated to be at most, however many threads load."""
+
+
 @dataclass(frozen=True)
 class Limit:
     """A bound of a number that the table of its `Key` can't say, since it may hang on another attribute.
@@ -162,8 +166,11 @@ class ToolSpec(ExtensionSpec):
     `measures` are numbers of its own, beside throughput and latencies: each name is the tool's, a dot and a word. The
     driver tells them in `Measurement.samples`.
 
+    `load_threads` names the attribute that sets how many threads load, over all load generators, and says how many do
+    on each of them without it.
+
     Estimates: `start_s` until the first operation, `load_start_s` of a load of nothing, and how fast data are loaded,
-    in records or in bytes per second.
+    in records or in bytes per second, by so many threads as load without `load_threads`.
     """
 
     kind: ClassVar[str] = "tool"
@@ -197,6 +204,7 @@ class ToolSpec(ExtensionSpec):
     stray_errors: float = 0.0
 
     start_s: float = 0.0
+    load_threads: tuple[str, int] | None = None
     load_start_s: float = 1.0
     load_records_per_s: float = 0.0
     load_bytes_per_s: float = 100e6
@@ -248,14 +256,24 @@ class ToolSpec(ExtensionSpec):
         """Return the bytes of a record; 0 when unknown."""
         return sum(float(settings.get(name, 0.0)) for name in self.record)
 
-    def load_seconds(self, settings: Settings, size_bytes: float | None = None) -> float:
-        """Estimate the seconds to load the data set: its `records`, or else a database of that size."""
+    def load_seconds(self, settings: Settings, size_bytes: float | None = None, hosts: int = 1) -> float:
+        """Estimate the seconds to load the data set from so many hosts: its `records`, or else a database of that
+        size.
+        """
         if "records" not in settings:
             return self.load_start_s + (size_bytes or 0.0) / self.load_bytes_per_s
-        records = float(settings["records"])
+        records, times = float(settings["records"]), self._load_speed_up(settings, hosts)
         if self.load_records_per_s:
-            return self.load_start_s + records / self.load_records_per_s
-        return self.load_start_s + records * self.record_bytes(settings) / self.load_bytes_per_s
+            return self.load_start_s + records / (self.load_records_per_s * times)
+        return self.load_start_s + records * self.record_bytes(settings) / (self.load_bytes_per_s * times)
+
+    def _load_speed_up(self, settings: Settings, hosts: int) -> float:
+        """Return how many times as fast as by default a load is estimated to be."""
+        if self.load_threads is None or self.load_threads[0] not in settings:
+            return 1.0
+        attribute, on_each = self.load_threads
+        # A host has one thread at least. At so many times the usual threads, the server is the limit, not the threads.
+        return min(max(float(settings[attribute]), hosts) / (on_each * hosts), MOST_LOAD_SPEED_UP)
 
     def mistake(self, name: str, *, own: bool = False) -> str:
         return super().mistake(name) or self._wrong_measure() or self._wrong_workload() or self._wrong_attribute()
@@ -291,6 +309,7 @@ class ToolSpec(ExtensionSpec):
             *self.inserting,
             *self.record,
             *((self.block,) if self.block else ()),
+            *(self.load_threads or ())[:1],
             *(name for limit in self.limits for name in (limit.attribute, *(limit.where or ())[:1])),
             *(self.records_per or ())[:1],
             *(part for each in self.attributes.values() for part in each.product_of or ()),

@@ -118,6 +118,7 @@ class _Block:
     """The place of the data: two variants may hold theirs in one place."""
     dataset: Dataset | None
     load_s: float
+    load_timeout_s: float
     warm_up_s: float
     """0 for a load, which has nothing to warm up with."""
     probes: tuple[Probe, ...]
@@ -142,7 +143,9 @@ class _Block:
             shared=digest(shared),
             place=place_of(hardware, database, hosts),
             dataset=dataset_of(hardware, database, load, matrix, hosts),
-            load_s=_whole(load.family.load_seconds(load.workload.properties, database.size_bytes)),
+            load_s=_whole(_load_s(load, database, len(load_hosts))),
+            # The server may be slower with more threads than is estimated, so they don't shorten the time-out.
+            load_timeout_s=300 + 10 * max(_whole(_load_s(load, database, n)) for n in (len(load_hosts), 0)),
             warm_up_s=0.0 if load.of else matrix.experiment.warm_up_s,
             probes=probes,
             load_hosts=load_hosts,
@@ -236,8 +239,7 @@ class _Block:
         start += self.matrix.tool_spec.start_s
         yield Step(kind="prepare", seconds=start, timeout_s=120 + 600 * commands)
         if self.dataset is not None:
-            timeout = _whole(300 + 10 * self.load_s)
-            yield Step(kind="load", seconds=reset.seconds, timeout_s=timeout, reset=reset.work)
+            yield Step(kind="load", seconds=reset.seconds, timeout_s=self.load_timeout_s, reset=reset.work)
         if self.warm_up_s > 0:
             yield Step(kind="warm_up", seconds=self.warm_up_s, timeout_s=_with_slack(self.warm_up_s, e.slack_s))
         timeout = _with_slack(self.warm_up_s + e.measure_s, e.slack_s)
@@ -245,6 +247,17 @@ class _Block:
         yield Step(kind="collect", seconds=_COLLECT_S, timeout_s=_whole(300 + 0.1 * e.measure_s))
         if e.cool_down_s > 0:
             yield Step(kind="cool_down", seconds=e.cool_down_s, timeout_s=e.cool_down_s)
+
+
+def _load_s(load: Load, database: Database, hosts: int) -> float:
+    """Estimate the seconds of a load from so many hosts; with 0, that of the usual number of threads.
+
+    A measured load has the threads of its cell, and not those of the workload.
+    """
+    threads, settings = load.family.load_threads, load.workload.properties
+    if threads and (load.of or not hosts):
+        settings = {name: value for name, value in settings.items() if name != threads[0]}
+    return load.family.load_seconds(settings, database.size_bytes, hosts)
 
 
 def _with_slack(seconds: float, slack: float | None) -> float:

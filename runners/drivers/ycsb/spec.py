@@ -171,6 +171,7 @@ SPEC = ToolSpec(
     mergeable=True,
     loads=True,
     loads_in_parts=True,
+    load_threads=("load_threads", 8),
     start_s=3.0,  # a JVM starts before the first operation, which is where a measurement begins
     load_records_per_s=5_000.0,
     where_settings_go=(

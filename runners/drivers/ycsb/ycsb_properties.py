@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from benchbrief.compiler.planning.plan import Workload
+from benchbrief.runners.drivers.ycsb.spec import SPEC
 from benchbrief.runners.errors import PlanRefused
 from benchbrief.runners.execution.driver_contexts import CellContext, loading_hosts
 from benchbrief.runners.jobs.tasks import File
@@ -14,7 +15,6 @@ FILE = "job.properties"
 MOST_OPERATIONS = 2_000_000_000
 """An `operationcount` that the time always ends first. It is a 32-bit integer, and 0 makes zipfian fail."""
 
-_LOAD_THREADS = 8
 _MOST_BATCHED = 100
 """Documents in one insert: 1 kB each, they are far below MongoDB's 48 MB for a message."""
 _NAMES = {
@@ -99,8 +99,9 @@ def load_part(context: CellContext) -> LoadPart:
     gives each thread an equal number when the threads divide the records.
     """
     hosts = loading_hosts(context.cell)
-    asked = context.workload.properties.get("load_threads")
-    threads = max(1, int(float(asked)) // len(hosts)) if asked is not None else _LOAD_THREADS
+    attribute, on_each = SPEC.load_threads or ("", 1)
+    asked = context.workload.properties.get(attribute)
+    threads = max(1, int(float(asked)) // len(hosts)) if asked is not None else on_each
     keys = context.loaded_range(threads * _MOST_BATCHED)
     # YCSB lowers a number above the record count, and go-ycsb refuses it.
     threads = min(threads, len(keys))
