@@ -56,7 +56,7 @@ command ipmi_sim          | openipmi                | the tests start it: a BMC 
 command snmpd             | snmpd                   | the tests start it: a PDU
 command snmpget           | snmp                    | the tests read power from that PDU
 file /usr/lib/postgresql/15/bin/pgbench | postgresql-15 | the tests start their own servers, and load them
-command cc                | gcc                     | builds a clock that the tests set
+command cc                | gcc                     | builds openload for RocksDB, and a clock that the tests set
 file /usr/include/dlfcn.h | libc6-dev              | the same
 command node              | nodejs                  | builds and tests the VS Code extension
 command npm               | npm                     | the same
@@ -231,10 +231,13 @@ make_openload() {
     new=$(empty_folder .tools/openload.new)
     mkdir "$new/bin"
     cd loadgen
+    local build=(env GOFLAGS=-buildvcs=false go build -trimpath '-ldflags=-s -w' -o "$new/bin/")
     # Without C, the program runs on a client host whatever its C library is.
-    CGO_ENABLED=0 GOFLAGS=-buildvcs=false go build -trimpath -ldflags='-s -w' -o "$new/bin/" ./cmd/openload-mongodb
+    CGO_ENABLED=0 "${build[@]}" ./cmd/openload-mongodb
+    CGO_ENABLED=1 "${build[@]}" ./cmd/openload-rocksdb
     cd - >/dev/null
     "$new/bin/openload-mongodb" version
+    "$new/bin/openload-rocksdb" version || true # where there is another RocksDB, the program says so again when it is used
     replace .tools/openload
 }
 

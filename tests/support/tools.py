@@ -11,7 +11,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def tools_dir() -> Path:
-    """The folder of the tools that are built: `mongo-stand-in`, `ycsb`, and `go-ycsb` where there is Go."""
+    """The folder of the tools that are built: `mongo-stand-in`, `ycsb`, and with Go `go-ycsb` and `openload`."""
     return REPOSITORY / ".tools"
 
 

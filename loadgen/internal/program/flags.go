@@ -28,12 +28,15 @@ type Program struct {
 	Target string                             // mongodb
 	Flags  func(flags *flag.FlagSet) Opener   // adds the target's own flags
 	Facts  func() (library string, err error) // for `version`
+	// Records changes how records are laid out, once the flags are read; it may be nil.
+	Records func(*workload.Records)
 }
 
 // settings are the flags as they were given.
 type settings struct {
-	flags *flag.FlagSet
-	open  Opener
+	flags  *flag.FlagSet
+	open   Opener
+	adjust func(*workload.Records)
 
 	target, peer                 string
 	timeout                      float64
@@ -72,7 +75,7 @@ func newSettings(p Program, command string) *settings {
 	s := &settings{flags: flag.NewFlagSet(p.Name+" "+command, flag.ContinueOnError)}
 	f := s.flags
 	f.SetOutput(io.Discard)
-	s.open = p.Flags(f)
+	s.open, s.adjust = p.Flags(f), p.Records
 	f.StringVar(&s.target, "target", p.Target, "what the load goes to")
 	f.StringVar(&s.peer, "peer", "", "host:port of the scripted server")
 	f.Float64Var(&s.timeout, "timeout", 10, "seconds")
@@ -220,10 +223,14 @@ func (s *settings) percentiles() []float64 {
 }
 
 func (s *settings) records() workload.Records {
-	return workload.Records{
+	records := workload.Records{
 		Count: s.recordCount, Start: s.start, Hashed: s.order == "hashed", Padding: s.padding,
 		Fields: s.fieldCount, FieldLength: s.fieldLength,
 	}
+	if s.adjust != nil {
+		s.adjust(&records)
+	}
+	return records
 }
 
 func (s *settings) options(load bool) target.Options {

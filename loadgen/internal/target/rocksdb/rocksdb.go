@@ -1,0 +1,180 @@
+//go:build cgo
+
+// Package rocksdb speaks to a RocksDB directory through librocksdb, in this process.
+package rocksdb
+
+/*
+#cgo CFLAGS: -O2 -Wall -Wextra
+#cgo LDFLAGS: -ldl
+#include "library.h"
+#include <stdlib.h>
+*/
+import "C"
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"benchbrief/loadgen/internal/target"
+	"benchbrief/loadgen/internal/workload"
+)
+
+// What this program is made for: the C API of another version may differ.
+const (
+	soname  = "librocksdb.so.7.8"
+	fitting = "7.8."
+)
+
+var fileVersion = regexp.MustCompile(`librocksdb\.so\.([0-9]+(?:\.[0-9]+)+)$`)
+
+// library loads librocksdb and gives its version.
+func library(name string) (string, error) {
+	text := C.CString(name)
+	defer C.free(unsafe.Pointer(text))
+	var path *C.char
+	if err := failed(C.library_load(text, &path)); err != nil {
+		return "", fmt.Errorf("%s can't be used (%w): install RocksDB %sx, Debian's librocksdb7.8", name, err, fitting)
+	}
+	found := fileVersion.FindStringSubmatch(C.GoString(path))
+	if found == nil || !strings.HasPrefix(found[1], fitting) {
+		return "", fmt.Errorf("%s is %s, not RocksDB %sx, which this program is made for", name, C.GoString(path), fitting)
+	}
+	return found[1], nil
+}
+
+// Library is librocksdb with its version.
+func Library() (string, error) {
+	version, err := library(soname)
+	return "librocksdb " + version, err
+}
+
+func failed(message *C.char) error {
+	if message == nil {
+		return nil
+	}
+	defer C.free(unsafe.Pointer(message))
+	return errors.New(C.GoString(message))
+}
+
+// The layouts of data.
+const (
+	layoutDBBench = "db_bench"
+	layoutYCSB    = "ycsb"
+	familyYCSB    = "usertable"
+	namesYCSB     = "CF_NAMES" // the file by which YCSB's binding knows the column families
+)
+
+type options struct {
+	path, layout, library string
+	keySize, valueSize    int
+	cache                 uint64
+	noWAL, sync           bool
+}
+
+// Flags adds the target's flags.
+func Flags(flags *flag.FlagSet) (open func(target.Options, workload.Records) (target.Target, error), adjust func(*workload.Records)) {
+	o := &options{}
+	flags.StringVar(&o.path, "db-path", "", "the directory of the database")
+	flags.StringVar(&o.layout, "layout", layoutDBBench, "db_bench or ycsb")
+	flags.StringVar(&o.library, "library", soname, "the library, by its name or path")
+	flags.IntVar(&o.keySize, "key-size", 16, "bytes, of layout db_bench")
+	flags.IntVar(&o.valueSize, "value-size", 100, "bytes, of layout db_bench")
+	flags.Uint64Var(&o.cache, "cache-size", 8<<20, "bytes of the block cache")
+	flags.BoolVar(&o.noWAL, "disable-wal", false, "write without a log")
+	flags.BoolVar(&o.sync, "sync", false, "each write waits for the disk")
+	open = func(t target.Options, records workload.Records) (target.Target, error) { return o.open(t, records) }
+	adjust = func(records *workload.Records) {
+		if o.layout == layoutDBBench { // a value has no fields
+			records.Fields, records.FieldLength = 1, o.valueSize
+		}
+	}
+	return open, adjust
+}
+
+type database struct {
+	options
+	store   *C.store
+	version string
+	fields  []string
+}
+
+// looked is how many of the first records may be missing before a database counts as empty: fillrandom leaves gaps.
+const looked = 1000
+
+func (o *options) open(t target.Options, records workload.Records) (target.Target, error) {
+	family := "default"
+	switch {
+	case o.path == "":
+		return nil, errors.New("--db-path is missing: the directory of the database")
+	case o.layout == layoutYCSB:
+		family = familyYCSB
+	case o.layout != layoutDBBench:
+		return nil, fmt.Errorf("--layout %q: it is db_bench or ycsb", o.layout)
+	case o.keySize < 8 || o.keySize > 4096 || o.valueSize < 1 || o.valueSize > 64<<20:
+		return nil, fmt.Errorf("keys of %d and values of %d bytes: from 8 to 4096, and from 1 to 64 MiB", o.keySize, o.valueSize)
+	}
+	version, err := library(o.library)
+	if err != nil {
+		return nil, err
+	}
+	_, missing := os.Stat(filepath.Join(o.path, "CURRENT"))
+	if missing != nil && !t.Load {
+		return nil, fmt.Errorf("%s is no RocksDB database: load it first", o.path)
+	}
+	d := &database{options: *o, version: version}
+	for i := 0; i < t.Fields; i++ {
+		d.fields = append(d.fields, "field"+strconv.Itoa(i))
+	}
+	path, name := C.CString(o.path), C.CString(family)
+	defer C.free(unsafe.Pointer(path))
+	defer C.free(unsafe.Pointer(name))
+	err = failed(C.store_open(path, name, truth(missing != nil), C.size_t(o.cache), truth(o.noWAL), truth(o.sync), &d.store))
+	if err != nil {
+		return nil, fmt.Errorf("%s can't be opened: %w", o.path, err)
+	}
+	if missing != nil && o.layout == layoutYCSB {
+		if err := os.WriteFile(filepath.Join(o.path, namesYCSB), []byte("default\n"+familyYCSB+"\n"), 0o666); err != nil {
+			return nil, err
+		}
+	}
+	if !t.Load {
+		return d, d.hasRecords(records)
+	}
+	return d, nil
+}
+
+func (d *database) hasRecords(records workload.Records) error {
+	s := &session{database: d}
+	op := workload.Operation{Kind: workload.Read, Field: -1}
+	for n := records.Start; n < records.Start+records.Count && n < records.Start+looked; n++ {
+		op.Number, op.Key = n, workload.AppendKey(op.Key[:0], n, records.Hashed, records.Padding)
+		outcome := s.Do(&op)
+		if outcome.Err != nil || !outcome.NotFound {
+			return outcome.Err
+		}
+	}
+	return fmt.Errorf("%s has none of the first %d records: load them first, with the same --layout and sizes", d.path, looked)
+}
+
+func truth(b bool) C.int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (d *database) Name() string    { return "rocksdb" }
+func (d *database) Library() string { return "librocksdb " + d.version }
+func (d *database) InProcess() bool { return true }
+
+// Close is not called while a worker is still in the library: the process ends then.
+func (d *database) Close() { C.store_close(d.store) }
+
+func (d *database) Session(int) (target.Session, error) { return &session{database: d}, nil }
