@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _EVERY_S = 5.0
 _FIRST_S = 0.2
+_CELL_STATES = ("waiting", "running", "ok", "failed", "no_room", "skipped")
 
 Labels = Mapping[str, str]
 
@@ -79,7 +80,7 @@ def families(view: RunView, readings: Sequence[Reading], state: str, now: float)
         "gauge",
         "",
         "Cells of the run by their state.",
-        [({**run, "state": each}, view.counts[each]) for each in ("waiting", "running", "ok", "failed", "skipped")],
+        [({**run, "state": each}, view.counts[each]) for each in _CELL_STATES],
     )
     yield Family("benchbrief_attempts", "counter", "", "Attempts at cells that were begun.", [(run, view.attempts)])
     yield Family("benchbrief_failures", "counter", "", "Attempts at cells that failed.", [(run, view.failures)])

@@ -12,7 +12,7 @@ import click
 
 from benchbrief.ci.junit import Case, junit
 from benchbrief.cli.terminal import fail, printable
-from benchbrief.compiler.plain_amounts import counted
+from benchbrief.dsl.diagnostics.plural import plural
 
 if TYPE_CHECKING:
     from benchbrief.results.analysis.expectation_verdicts import Verdict
@@ -84,7 +84,8 @@ def _write(path: Path, content: bytes, *, append: bool = False) -> None:
 
 
 def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
-    """One for each expectation, and one for each cell that failed; where none did, one for all cells together.
+    """One for each expectation, and one for each cell that failed or had no room in a budget; where none did, one for
+    all cells together.
 
     Cells have the seconds that they took, from their last attempt's start to its end; a verdict takes none. What can't
     be known is an error, as it is for the exit code; each expectation of a simulated run, of which nobody measured
@@ -93,15 +94,17 @@ def run_cases(finished: Finished, evidence: Evidence) -> Iterator[Case]:
     took = {each.cell.id: each.seconds or 0.0 for each in evidence.verdicts}
     good = [each for each in evidence.verdicts if each.status == "ok"]
     seconds = sum(took[each.cell.id] for each in good)
-    if not finished.failed:
+    if not finished.failed and not finished.without_room:
         missing = sum(each.status == "missing" for each in evidence.verdicts)
-        state, detail = ("error", f"{counted(missing, 'cell was', 'cells were')} not run") if missing else ("ok", "")
+        state, detail = ("error", f"{plural(missing, 'cell was', 'cells were')} not run") if missing else ("ok", "")
         every = len(good) + missing
-        yield Case("cells", f"all {every} cells" if every > 1 else "the only cell", state, detail, seconds)  # type: ignore[arg-type]  # one of both
+        yield Case("cells", f"all {plural(every, 'cell')}" if every > 1 else "the only cell", state, detail, seconds)  # type: ignore[arg-type]  # one of both
     elif good:
-        yield Case("cells", f"{counted(len(good), 'other cell', 'other cells')}", "ok", "", seconds)
+        yield Case("cells", plural(len(good), "other cell"), "ok", "", seconds)
     for cell, reason in finished.failed.items():
         yield Case("cells", cell, "failure", reason, took.get(cell, 0.0))
+    for cell, reason in finished.without_room.items():
+        yield Case("cells", cell, "error", reason)
     for text in finished.undrawn:
         yield Case("brief", text.partition(":")[0], "failure", text)
     if not finished.made:
@@ -125,8 +128,9 @@ def run_markdown(finished: Finished, counts: Mapping[str, int]) -> str:
     lines = [f"## {inline(finished.run_dir.name)}: {inline(finished.status)}", "", inline(finished.message), ""]
     lines += [", ".join(f"{count} {what}" for what, count in counts.items() if count), ""]
     if finished.failed:
-        rows = [(cell, reason) for cell, reason in finished.failed.items()]
-        lines += [*table(("failed cell", "reason"), rows), ""]
+        lines += [*table(("failed cell", "reason"), list(finished.failed.items())), ""]
+    if finished.without_room:
+        lines += [*table(("cell without room in the budget", "reason"), list(finished.without_room.items())), ""]
     for text in finished.undrawn:
         lines += [f"Missing from the brief: {inline(text)}", ""]
     if not finished.made:

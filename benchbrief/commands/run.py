@@ -108,14 +108,16 @@ def _made(
     warned = [f"the spec has {plural(found, 'warning')}: bench check {shlex.quote(str(spec))}"] if found else []
     if not plan.cells:
         raise fail(f"{spec} has no cell to run", "add an experiment to it", ExitCode.SPEC_WRONG)
-    refuse_small_budgets(plan, out, simulated=simulated is not None, progress=progress)
     world_for(simulated).refuse(plan)
     files = {name: Path(name).read_bytes() for name in plan.spec.files}
     revision = revision_of(spec, map(Path, files))
     if fresh or simulated:
+        refuse_small_budgets(plan, out, simulated=simulated is not None, progress=progress)
         return create_run(out, plan, files, simulated=simulated, revision=revision), warned
     with progress.doing("looking at what was measured before"):
         taken = look_for_earlier(plan, out)
+    known = {each.cell.id for each in taken.carried}
+    refuse_small_budgets(plan, out, simulated=False, progress=progress, taken=known)
     run_dir = create_run(out, plan, files, taken.begin, revision=revision)
     for text in (*taken.notes, *([taken.sentence] if taken.carried else ())):
         progress.note(text)

@@ -31,6 +31,7 @@ _COLOURS = {
     "done": "green",
     "ok": "green",
     "failed": "red",
+    "no room": "red",
     "interrupted": "yellow",
     "running": "cyan",
     "skipped": "bright_black",
@@ -88,7 +89,7 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
             _tell_hosts(each)
             for line in in_full(times) if (times := _times(each)) else ():
                 show(line)
-            if each.status in ("interrupted", "failed"):
+            if each.status == "interrupted" or (each.status == "failed" and each.failed):
                 show(f"go on with: bench resume {run_name(Path(each.directory))}")
 
 
@@ -112,10 +113,11 @@ def _headline(run: RunStatus) -> str:
     mark = f" ({SHORT})" if run.simulated else f" ({IMPORTED}: {one_line(run.source)})" if run.source else ""
     if run.source:  # nothing ran, so no time was taken
         return f"{run.run_id}  {_state(run.status)} {run.done}/{counted(run.total, 'cell', 'cells')} imported{mark}"
+    short = f"{run.no_room} without room in the budget, " if run.no_room else ""
     skipped = f"{run.skipped} not needed, " if run.skipped else ""
     return (
         f"{run.run_id}  {_state(run.status)} {run.done}/{counted(run.total, 'cell', 'cells')} done{taken}, "
-        f"{run.failed} failed, {skipped}{duration(run.elapsed_s)}{left}{mark}"
+        f"{run.failed} failed, {short}{skipped}{duration(run.elapsed_s)}{left}{mark}"
     )
 
 
@@ -135,7 +137,7 @@ def _tell_cells(run: RunStatus) -> None:
         more = _more(cell)
         if at_terminal:
             name = shortened(name, max(20, columns - 2 - _STATE - _NUMBER - 4), kind)
-        line = f"  {_state(cell.status)} {number:>{_NUMBER}}  {name}"
+        line = f"  {_state(cell.status.replace('_', ' '))} {number:>{_NUMBER}}  {name}"
         if more and (
             not at_terminal or 2 + _STATE + 1 + _NUMBER + 2 + display_width(name) + 2 + display_width(more) <= columns
         ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,18 +17,43 @@ if TYPE_CHECKING:
 _MINUTE_S = 60.0
 
 
-def refuse_small_budgets(plan: Plan, out: Path, *, simulated: bool, progress: Progress) -> None:
-    """Say what fits in each budget, by the estimates of `bench plan`. Raises Stop for one below one pass."""
+def refuse_small_budgets(
+    plan: Plan, out: Path, *, simulated: bool, progress: Progress, taken: Collection[str] = ()
+) -> None:
+    """Say what fits in each budget, by the estimates of `bench plan`. Raises Stop for one below one pass.
+
+    Cells in `taken`, by their ids, have results of earlier runs, and take no time.
+    """
     if plan.budget_s is None and all(each.budget_s is None for each in plan.experiments.values()):
         return
     from benchbrief.compiler.estimates.budget_fit import budget_fits
+    from benchbrief.compiler.estimates.estimate import alone
     from benchbrief.compiler.estimates.learned import with_history
     from benchbrief.results.runs.learned_times import learned_times
 
+    left = alone(plan.cells, {cell.id for cell in plan.cells} - set(taken))
+    ahead = plan.model_copy(update={"cells": left})
     # A simulated run takes the times of its plan.
-    for fit in budget_fits(plan if simulated else with_history(plan, learned_times(out)).plan):
+    for fit in budget_fits(ahead if simulated else with_history(ahead, learned_times(out)).plan):
         if not fit.fits:
             enough = math.ceil(fit.pass_s / _MINUTE_S)
             hint = f"a budget of {enough} min or more, fewer points, or a shorter time for each"
             raise fail(f"the budget of {fit.text}", hint, ExitCode.SPEC_WRONG)
-        progress.note(f"budget: {fit.text}")
+        if fit.pass_s:
+            progress.note(f"budget: {fit.text}")
+
+
+def what_helps(plan: Plan, command: str, *, simulated: bool) -> tuple[str, str]:
+    """Return what helps where a budget had no room for points, with the command for it. `command` runs the plan."""
+    if simulated:
+        return "give the budget more room, in the spec or with --budget, and simulate it again with", command
+    budget = f" --budget {_as_option(plan.budget_s)}" if plan.budget_s is not None else ""
+    return "measure what is missing, beside what this run has measured, with", f"{command}{budget}"
+
+
+def _as_option(seconds: float) -> str:
+    """Return a time as `--budget` takes it: one number and one unit."""
+    for size, unit in ((3600.0, "h"), (_MINUTE_S, "min")):
+        if seconds % size == 0:
+            return f"{seconds / size:.0f}{unit}"
+    return f"{seconds:g}s"

@@ -54,7 +54,8 @@ def _head(view: RunView, now: float, columns: int, marks: Marks) -> Any:
 
     parts = ["SIMULATED"] if view.simulated else []
     parts.append(f"{view.finished}/{counted(view.total, 'cell', 'cells')}")
-    parts += [f"{count} {state}" for state in ("failed", "skipped") if (count := view.counts[state])]
+    told = {"failed": "failed", "no_room": "without room", "skipped": "skipped"}
+    parts += [f"{count} {word}" for state, word in told.items() if (count := view.counts[state])]
     left = view.remaining_s(now)
     parts.append(f"{duration(view.elapsed_s(now))} gone" + (f", about {duration(left)} left" if left else ""))
     words = "  ".join(parts)

@@ -19,6 +19,7 @@ from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.plain_amounts import counted
 from benchbrief.compiler.rounding import share_text
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.progress.budgets_told import what_helps
 from benchbrief.progress.earlier_results import reused_as_dict
 from benchbrief.progress.run_progress import Progress
 from benchbrief.progress.times_told import in_short
@@ -114,8 +115,9 @@ def summed_up(finished: Finished, evidence: Evidence, *, report: bool) -> Summar
     counts = {
         "ok": sum(each.status == "ok" for each in verdicts),
         "failed": sum(each.status == "failed" for each in verdicts),
+        "without room": sum(each.no_room == "point" for each in verdicts),
         "skipped": sum(each.status == "skipped" for each in verdicts),
-        "not run": sum(each.status == "missing" for each in verdicts),
+        "not run": sum(each.status == "missing" and not each.no_room for each in verdicts),
         "retried": len(evidence.record.retried),
         "reused": len(finished.reused),
     }
@@ -158,6 +160,8 @@ def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[t
             yield "if a host is the cause, mend it, and try the failed cells again with", f"bench resume {run}"
         elif passing:
             yield "once that is mended, try the failed cells again with", f"bench resume {run}"
+    elif finished.without_room:
+        pass
     elif not evidence.plan.reports:
         yield "add a `report` block to the spec, and make a brief with", f"bench report {run} --spec {spec}"
     elif not report:
@@ -166,6 +170,9 @@ def _next(finished: Finished, evidence: Evidence, *, report: bool) -> Iterable[t
         yield "render the brief again with", f"bench report {run}"
     elif finished.code is ExitCode.EXPECT_FAILED:
         yield "measure all of it again with", f"bench run {spec}{profile} --fresh"
+    if finished.without_room:
+        mode = " --simulate" if finished.simulated else ""
+        yield what_helps(evidence.plan, f"bench run {spec}{profile}{mode}", simulated=finished.simulated)
 
 
 def _is_not_tried(reason: str | None) -> bool:
@@ -190,6 +197,7 @@ def as_dict(finished: Finished, summary: Summary) -> dict[str, object]:
         "reused": reused_as_dict(finished.reused),
         "time": summary.times and summary.times.as_dict(),
         "failed": [{"cell": cell, "reason": reason} for cell, reason in finished.failed.items()],
+        "without_room": [{"cell": cell, "reason": reason} for cell, reason in finished.without_room.items()],
         "warnings": [{"text": text, "cells": cells} for text, cells in summary.warnings],
         "sampled": [each._asdict() for each in finished.sampled],
         "expects": [
@@ -223,12 +231,13 @@ def tell(finished: Finished, summary: Summary) -> None:
         say(f"  cells   {', '.join(counted)}")
     if summary.times:
         say(f"  time    {in_short(summary.times)}")
-    for cells, reason in grouped(finished.failed):
-        if len(cells) <= _ALIKE:
-            for cell in cells:
-                say(f"  failed  {cell}: {finished.failed[cell]}", "red")
-        else:
-            say(f"  failed  {len(cells)} cells, from {cells[0]} to {cells[-1]}: {reason}", "red")
+    for what, missing in (("failed ", finished.failed), ("no room", finished.without_room)):
+        for cells, reason in grouped(missing):
+            if len(cells) <= _ALIKE:
+                for cell in cells:
+                    say(f"  {what} {cell}: {missing[cell]}", "red")
+            else:
+                say(f"  {what} {len(cells)} cells, from {cells[0]} to {cells[-1]}: {reason}", "red")
     warnings = merged(("warning", text, cells) for text, cells in summary.warnings)
     for _, text, count in warnings[:_MOST]:
         say(f"  warning {text}" + (f" ({count} cells)" if count > 1 else ""), "yellow")

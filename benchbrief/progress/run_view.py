@@ -67,7 +67,7 @@ class RunView:
 
     @property
     def finished(self) -> int:
-        return self.counts["ok"] + self.counts["failed"] + self.counts["skipped"]
+        return sum(self.counts[state] for state in ("ok", "failed", "no_room", "skipped"))
 
     def now(self) -> float:
         """Epoch seconds by the time of the run's controller."""
@@ -124,7 +124,7 @@ class RunView:
 
     def _on_cell_skipped(self, record: j.CellSkipped) -> None:
         if record.cell in self.cells:
-            self._become(record.cell, "skipped")
+            self._become(record.cell, "no_room" if record.no_room == "point" else "skipped")
 
     def _on_run_ended(self, record: j.RunEnded) -> None:
         self.end = record

@@ -28,7 +28,8 @@ def event(view: RunView, record: j.AnyRecord) -> dict[str, object] | None:
             found = {"ops_per_s": record.ops_per_s, "reason": record.reason or None, "origin": record.origin or None}
             return {"event": "cell_ended", **base, **ended, **found}
         case j.CellSkipped():
-            return {"event": "cell_skipped", **base, "cell": record.cell, "reason": record.reason}
+            room = {"no_room": record.no_room or None}
+            return {"event": "cell_skipped", **base, "cell": record.cell, "reason": record.reason, **room}
         case j.SearchEnded():
             where = {"experiment": record.experiment, "hardware": record.hardware, "workload": record.workload}
             return {"event": "search_ended", **base, **where, "axis": record.axis, "knee": record.knee}
@@ -52,7 +53,7 @@ def present(view: RunView, followed: Followed, now: float) -> dict[str, object]:
         "simulated": view.simulated,
         "phase": followed.phase,
         "total": view.total,
-        **{state: view.counts[state] for state in ("ok", "failed", "skipped")},
+        **{state: view.counts[state] for state in ("ok", "failed", "no_room", "skipped")},
         "elapsed_s": view.elapsed_s(now),
         "remaining_s": view.remaining_s(now),
         "running": [

@@ -24,6 +24,8 @@ class Finished:
     status: str
     message: str
     failed: dict[str, str] = field(default_factory=dict)
+    without_room: dict[str, str] = field(default_factory=dict)
+    """Cells whose points are missing, as a budget had no room for them, each with the reason."""
     verdicts: tuple[Verdict, ...] = ()
     sampled: tuple[Patchy, ...] = ()
     """The probes that sampled too little."""

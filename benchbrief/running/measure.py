@@ -23,7 +23,7 @@ def measure(
 
     `report`: its reports will be rendered, which the recorded estimate covers.
     """
-    from benchbrief.results.analysis.open_expectations import open_points
+    from benchbrief.results.analysis.open_expectations import OpenExpectations
     from benchbrief.results.ingest.run_evidence import read_evidence
     from benchbrief.runners.execution.executor import execute
     from benchbrief.runners.journal.run_folder import PLAN
@@ -42,7 +42,7 @@ def measure(
             wait=progress.note if wait else None,
             before=before,
             expected=expected_times(plan, run_dir, before, report=report),
-            open_points=lambda: open_points(run_dir, plan),
+            open_points=OpenExpectations(run_dir, plan).points,
         )
     evidence = read_evidence(run_dir, plan, before)
     return Finished(
@@ -50,6 +50,7 @@ def measure(
         outcome.status,
         outcome.message,
         dict(outcome.failed),
+        dict(outcome.without_room),
         reused=tuple(evidence.reused.values()),
         simulated=evidence.simulated is not None,
         plan=plan,

@@ -17,7 +17,10 @@ WAYS: Mapping[Reset, str] = {
     "as_needed": "data are loaded only before a cell that would notice what the cells before it changed",
     "undo": "what cells insert is deleted, in place of a load",
 }
-"""Ways to reset that leave cells comparable, from the one that restores the most, with what they do."""
+"""Ways to reset that leave cells comparable, from the one that restores the most, with what they do.
+
+`btrfs` is none: `links` restores the same files in less time wherever it could be declared, and on any file system. It
+needs a directory that is a subvolume, and a user who may remove those, which no plan knows."""
 USERS_OWN: tuple[Reset, ...] = ("reuse", "command")
 """Ways of which only the user knows what they restore. None is better."""
 ALIKE = 0.05

@@ -22,6 +22,7 @@ from typing import Annotated, Any, Protocol, TypeAlias
 
 from pydantic import PlainSerializer, PlainValidator
 
+from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.rounding import share_text
 
 FAMILY = "r_"
@@ -66,6 +67,11 @@ class Figure(float):
 def figure(value: float, spec: str) -> Figure:
     """Return a number, printed by a Python format specification."""
     return Figure(value, format(value, spec))
+
+
+def duration_figure(seconds: float) -> Figure:
+    """Return a time, such as `4 min 16 s`."""
+    return Figure(seconds, duration(seconds))
 
 
 def share_figure(share: float, decimals: int = 0) -> Figure:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from benchbrief.compiler.planning.plan import Cell, Experiment, Plan
 
 LEVEL = 0.95
+"""The level of every confidence interval and test, unless a budget looks at it several times."""
 _FIRST_LOOK = 2
 """The repeats that an interval takes."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
+from benchbrief.compiler.messages.text import Text, spanning
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.budgets import first_look, looks
 from benchbrief.reports.text.number_format import NBSP, duration, percent
@@ -11,6 +12,9 @@ from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.view.view_model import Item
 from benchbrief.reports.words.brief_words import counted
 from benchbrief.results.analysis.repeat_spread import t_interval
+
+_MOST_REASONS = 3
+"""A notice lists so many reasons at most, and counts the rest."""
 
 
 def budgeted(experiment: p.Experiment, results: Results) -> Iterable[Item]:
@@ -28,8 +32,11 @@ def budgeted(experiment: p.Experiment, results: Results) -> Iterable[Item]:
         yield Item("", words["v_budget_level"].format(looks=most))
     if wide := _wide(experiment, [width for _, width in rows], results):
         yield Item("", wide, emphasis=True)
-    for why in _reasons(experiment, results):
+    reasons = _reasons(experiment, results)
+    for why in reasons[:_MOST_REASONS]:
         yield Item("", words["v_budget_end"].format(why=words.said(why)))
+    if more := len(reasons[_MOST_REASONS:]):
+        yield Item("", counted(words, "v_budget_more_ends", more))
 
 
 def rule(experiment: p.Experiment, results: Results) -> str:
@@ -73,6 +80,16 @@ def _wide(experiment: p.Experiment, widths: list[float | None], results: Results
 
 
 def _reasons(experiment: p.Experiment, results: Results) -> list[str]:
-    """Return why the last repeats were not made, one for each group of hosts."""
-    skipped = (c.reason for c in results.cells if c.experiment == experiment.name and c.status == "skipped")
-    return list(dict.fromkeys(reason for reason in skipped if reason))[:2]
+    """Return why the last repeats were not made. Those that differ in their numbers only are one, with their range."""
+    known = results.words.sentences
+    alike: dict[Hashable, list[str]] = {}
+    for cell in results.cells:
+        if cell.experiment == experiment.name and cell.status == "skipped" and cell.reason:
+            said = known.get(cell.reason, cell.reason)
+            alike.setdefault(said.shape if isinstance(said, Text) else said, []).append(said)
+    return [_as_one(group) for group in alike.values()]
+
+
+def _as_one(group: list[str]) -> str:
+    texts = [each for each in group if isinstance(each, Text)]
+    return spanning(texts) if texts else group[0]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.dsl.diagnostics.plural import plural
 from benchbrief.reports.provenance.number_ledger import cell_entries
 from benchbrief.reports.provenance.numbers_completeness import Identity, identity, within
 from benchbrief.reports.provenance.numbers_file import CellEntry, NumbersFile
@@ -43,7 +44,7 @@ def unfounded(numbers: NumbersFile, report: p.Report | None, results: Results) -
     told = [(cell, why) for cell in sorted(used | set(numbers.cells))
             if (why := changed(numbers.cells.get(cell), entries.get(cell)))]  # fmt: skip
     if told:
-        (cell, why), cells = told[0], f"{len(told):,} cell{'s' if len(told) > 1 else ''}"
+        (cell, why), cells = told[0], plural(len(told), "cell")
         yield f"the file of its numbers tells {cells} otherwise than the run, first {cell}, which {why}"
 
 

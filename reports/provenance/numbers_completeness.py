@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from pydantic import BaseModel
 
 from benchbrief.compiler.planning import plan as p
+from benchbrief.dsl.diagnostics.plural import plural
 from benchbrief.reports.provenance.numbers_file import Key, NumbersFile
 from benchbrief.reports.view.published_metrics import telling
 from benchbrief.reports.view.report_data import Results
@@ -57,7 +58,7 @@ def lacking(numbers: NumbersFile, report: p.Report | None, results: Results) -> 
             if (identity(query), _keys(keys)) not in points
         ]
         if lost_points:
-            count, first = f"{len(lost_points):,} point{'s' if len(lost_points) > 1 else ''}", _told(lost_points[0])
+            count, first = plural(len(lost_points), "point"), _told(lost_points[0])
             yield f"the file of its numbers lacks {count} of the figure “{figure.title}”, first {first}"
 
 

@@ -13,7 +13,9 @@ from pathlib import Path
 
 from benchbrief.compiler.planning.budgets import Point, is_budgeted, point_of
 from benchbrief.compiler.planning.plan import Dimension, Expect, Plan, Query
-from benchbrief.results.store.store import Key, Store, rebuilt_store
+from benchbrief.results.store.growing_tables import GrowingTables
+from benchbrief.results.store.store import Key, Store
+from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.measurement.confidence_interval import t_interval
 
 _FEWEST = 3
@@ -21,19 +23,30 @@ _FEWEST = 3
 _Place = tuple[tuple[Dimension, Key], ...]
 
 
-def open_points(run_dir: Path, plan: Plan) -> dict[Point, float]:
-    """Return the points that undecided expectations read, by the run's journal, with how far each is from a decision:
-    half the width of the interval of the mean difference, as a share of that difference. Raises RunnerError."""
-    judged = [expect for expect in plan.expects if expect.repeats]
-    found: dict[Point, float] = {}
-    if not judged:
+class OpenExpectations:
+    """What a run's expectations need, look after look: only what changed since the last one is read."""
+
+    def __init__(self, run_dir: Path, plan: Plan) -> None:
+        self._plan = plan
+        self._judged = [expect for expect in plan.expects if expect.repeats]
+        reads = (read for expect in self._judged for query in expect.repeats for read in query.reads or ())
+        self._tables = GrowingTables(run_dir, plan, samples=any(read.view == "sample" for read in reads))
+
+    def points(self, record: RunRecord) -> dict[Point, float]:
+        """Return the points that undecided expectations read, by the run's journal, with how far each is from a
+        decision: half the width of the interval of the mean difference, as a share of that difference.
+
+        Raises RunnerError, OSError.
+        """
+        found: dict[Point, float] = {}
+        if not self._judged:
+            return found
+        with self._tables.store(record) as store:
+            for expect in self._judged:
+                for place, distance in _undecided(expect, store):
+                    for point in _read(expect, place, self._plan):
+                        found[point] = min(distance, found.get(point, math.inf))
         return found
-    with rebuilt_store(run_dir) as store:
-        for expect in judged:
-            for place, distance in _undecided(expect, store):
-                for point in _read(expect, place, plan):
-                    found[point] = min(distance, found.get(point, math.inf))
-    return found
 
 
 def _undecided(expect: Expect, store: Store) -> Iterator[tuple[Mapping[Dimension, Key], float]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchbrief.runners.measurement.confidence_interval import LEVEL, t_interval
+from benchbrief.runners.measurement.confidence_interval import t_interval
 
-__all__ = ["LEVEL", "Confidence", "t_interval"]
+__all__ = ["Confidence", "t_interval"]
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from benchbrief.compiler.planning.budgets import LEVEL
 from benchbrief.compiler.rounding import share_text
 
 FEWEST_POINTS = 4
 """One more than the parameters. Gunther asks for half a dozen for a reliable fit."""
 LEAST_R2 = 0.9
-LEVEL = 0.95
 FARTHEST = 4.0
 """How many times the highest measured load a peak may be at. No data support a farther one."""
 

@@ -11,7 +11,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-LEVEL = 0.95
+from benchbrief.compiler.planning.budgets import LEVEL
+
 FEWEST_RANKED = 8
 """For each side. With fewer, ranks decide little: five against five can't get below 0.8 %, however far apart they
 are, and a correction for seven comparisons takes that above 5 %. Eight against eight allow three hundred

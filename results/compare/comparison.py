@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from benchbrief.compiler.planning.budgets import LEVEL
 from benchbrief.results.analysis.significance import (
-    LEVEL,
     Estimate,
     corrected,
     difference,

@@ -43,6 +43,8 @@ class Verdict:
     """Whether the plan itself is the cause of a failure: tried again, the cell fails again."""
     by_host: bool = False
     """Whether a host is the cause of a failure."""
+    no_room: j.NoRoom = ""
+    """What a budget had no room for: a repeat, which is skipped, or the point itself, which is missing then."""
 
     @cached_property
     def _kept(self) -> tuple[j.AnyRecord, ...]:
@@ -79,7 +81,8 @@ def verdict_of(history: CellHistory, cell: Cell, unseen: str, *, over: bool = Fa
     ended = history.ended
     last = max(history.started, default=None)
     if history.skipped is not None and (ended is None or ended.status == "failed"):
-        return Verdict(cell, "skipped", history.skipped)
+        lost = history.no_room == "point"
+        return Verdict(cell, "missing" if lost else "skipped", history.skipped, no_room=history.no_room)
     cell = _as_run(history, cell)
     if last is None and ended is None:
         return Verdict(cell, "missing", unseen)

@@ -7,7 +7,7 @@ changed, the numbers read from it are missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -31,30 +31,37 @@ from benchbrief.runners.plugins import spec_of
 
 def ingest(evidence: Evidence) -> Iterator[Row]:
     """Yield every row of the store. Cells come point by point, so only the repeats of one point are in memory."""
-    yield _run_row(evidence)
+    yield run_row(evidence)
     yield from source_rows(evidence)
     yield from _fact_rows(evidence)
     yield from _note_rows(evidence)
     yield from _search_rows(evidence)
     yield from _metric_rows(evidence)
-    points: dict[tuple[object, ...], list[Verdict]] = {}
-    for verdict in evidence.verdicts:
-        points.setdefault(_point(verdict.cell), []).append(verdict)
     table = _table_importer(evidence)
-    for verdicts in points.values():
-        if table:
-            yield from table.rows(evidence, verdicts)
-            continue
-        repeats = []
-        for verdict in verdicts:
-            # A copy, so that what it reads of the journal is freed with it.
-            measured, rows = cell_rows(evidence, replace(verdict))
-            yield from rows
-            if measured.sources:
-                repeats.append((verdict.cell, measured))
-        if repeats:
-            needed = sum(verdict.status != "skipped" for verdict in verdicts)
-            yield from _latency_rows(evidence.run_id, repeats, planned=needed)
+    for verdicts in by_point(evidence.verdicts).values():
+        yield from table.rows(evidence, verdicts) if table else point_rows(evidence, verdicts)
+
+
+def by_point(verdicts: Iterable[Verdict]) -> dict[tuple[object, ...], list[Verdict]]:
+    """Return the verdicts of each point."""
+    points: dict[tuple[object, ...], list[Verdict]] = {}
+    for verdict in verdicts:
+        points.setdefault(_point(verdict.cell), []).append(verdict)
+    return points
+
+
+def point_rows(evidence: Evidence, verdicts: Sequence[Verdict]) -> Iterator[Row]:
+    """Yield the rows of one point's cells, which were measured by a run."""
+    repeats = []
+    for verdict in verdicts:
+        # A copy, so that what it reads of the journal is freed with it.
+        measured, rows = cell_rows(evidence, replace(verdict))
+        yield from rows
+        if measured.sources:
+            repeats.append((verdict.cell, measured))
+    if repeats:
+        needed = sum(verdict.status != "skipped" for verdict in verdicts)
+        yield from _latency_rows(evidence.run_id, repeats, planned=needed)
 
 
 def _table_importer(evidence: Evidence) -> TableImporter | None:
@@ -102,7 +109,7 @@ def _search_rows(evidence: Evidence) -> Iterator[SearchRow]:
             )
 
 
-def _run_row(evidence: Evidence) -> RunRow:
+def run_row(evidence: Evidence) -> RunRow:
     plan, end = evidence.plan, evidence.end
     first = evidence.starts[0] if evidence.starts else None
     return RunRow(

@@ -147,6 +147,11 @@ def read_evidence(run_dir: Path, plan: Plan | None = None, record: RunRecord | N
     return Evidence(run_dir, plan, record.size, total, whole < size, record, tuple(_verdicts(record, plan)))
 
 
+def evidence_so_far(run_dir: Path, plan: Plan, record: RunRecord) -> Evidence:
+    """Return the evidence of a run in progress by the record that its journal extends, which is not read again."""
+    return Evidence(run_dir, plan, record.size, "", False, record, tuple(_verdicts(record, plan)))
+
+
 def check_files(run_dir: Path, job: j.JobCollected) -> dict[str, Problem | None]:
     """Return what is wrong with each file of a job: missing, changed since it was kept, or outside the run's
     directory."""

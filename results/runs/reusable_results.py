@@ -7,7 +7,8 @@ run:
 - When measured in turns (`interleaved`), all hardware at a point belongs together, as it shares the drift over
   time.
 - In a random order, the whole experiment belongs together, as any cells may have been neighbours.
-- Cells that a rule for repeats skipped stay skipped under the same rule.
+- Cells that a rule for repeats skipped stay skipped under the same rule. With a budget, that is the same budget, and
+  a point of which no more is asked for (`left_out_repeats.py`).
 - A search belongs to the cells that were measured at its knee, and cells that it skipped stay skipped. A search is
   decided by a latency that each of its cells records, so only a search by the same statistic can reuse them.
 
@@ -29,6 +30,7 @@ from benchbrief.results.ingest.cell_measurement import MEASURE
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence, check_files, first_problem, read_evidence
 from benchbrief.results.runs.find_runs import list_real_runs, run_state
+from benchbrief.results.runs.left_out_repeats import stays_left_out
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_folder import PLAN
@@ -195,15 +197,15 @@ class _EarlierRun:
         was, now = self._evidence.plan.experiments[verdict.cell.experiment], self._plan.experiments[cell.experiment]
         if verdict.status == "skipped":
             points = (was.points if was.search else None) == (now.points if now.search else None)
-            # What a budget leaves out is decided anew: another run may have more time.
-            budgeted = is_budgeted(self._evidence.plan, was) or is_budgeted(self._plan, now)
-            same = (was.search, was.repeats, was.confident) == (now.search, now.repeats, now.confident)
-            return points and same and not budgeted
+            return points and stays_left_out(verdict, self._evidence.plan, cell, self._plan)
         return now.search is None or (was.search is not None and was.search.latency == now.search.latency)
 
     def _not_noted(self, cell: Cell) -> list[str]:
-        """Say that a cell's results lack the latency of its search, if they do."""
+        """Say that a cell's results lack the latency of its search, or that a rule left it out which is another now."""
         search = self._plan.experiments[cell.experiment].search
+        found = self._good.get(cell.hash, ())
+        if is_budgeted(self._plan, self._plan.experiments[cell.experiment]) and any(each.no_room for each in found):
+            return [f"run {self._evidence.run_id} had no room for all repeats in its budget, which is another now"]
         measured = [verdict for verdict in self._good.get(cell.hash, ()) if verdict.status != "skipped"]
         if search is None or not measured or any(self._stands_for(verdict, cell) for verdict in measured):
             return []

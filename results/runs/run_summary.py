@@ -20,8 +20,9 @@ from benchbrief.results.runs.times_taken import times_taken
 from benchbrief.runners.execution.live_numbers import Load, Reading, load_of, measures_of, present_readings, read_live
 from benchbrief.runners.journal.controller_clock import now_in_run
 
-CellState = Literal["waiting", "running", "ok", "failed", "interrupted", "skipped", "missing"]
-"""Skipped: not needed, as its search or its repeats are over. Missing: not in the imported files."""
+CellState = Literal["waiting", "running", "ok", "failed", "no_room", "interrupted", "skipped", "missing"]
+"""No room: its point is missing, as the budget had none for it. Skipped: not needed, as its search or its repeats are
+over. Missing: not in the imported files."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class RunStatus:
     message: str
     done: int
     failed: int
+    no_room: int
+    """How many cells the budget had no room for, so that their points are missing."""
     skipped: int
     reused: int
     """How many of the done cells were reused from earlier runs."""
@@ -100,6 +103,7 @@ def summarise(run_dir: Path) -> RunStatus:
         message=evidence.end.message if evidence.end and status != "running" else "",
         done=sum(cell.status == "ok" for cell in cells),
         failed=sum(cell.status == "failed" for cell in cells),
+        no_room=sum(cell.status == "no_room" for cell in cells),
         skipped=sum(cell.status == "skipped" for cell in cells),
         reused=len(evidence.reused),
         total=len(cells),
@@ -151,7 +155,7 @@ def _cell_status(
         attempt=verdict.attempt,
         seconds=so_far if verdict.seconds is None else verdict.seconds,
         ops_per_s=verdict.ops_per_s,
-        reason=reason if state in ("failed", "interrupted", "skipped", "missing") else None,
+        reason=reason if state in ("failed", "no_room", "interrupted", "skipped", "missing") else None,
         origin=str(cell.origin),
         reused_from=reused.reused_from if reused else None,
         now=load_of(cell.id, readings) if state == "running" else None,
@@ -159,6 +163,8 @@ def _cell_status(
 
 
 def _state(verdict: Verdict, run: RunState, *, imported: bool) -> CellState:
+    if verdict.no_room == "point":
+        return "no_room"
     if verdict.status != "missing":
         return verdict.status
     if verdict.attempt is None:
@@ -192,7 +198,7 @@ def remaining_s(
         for host in cell.locks if cell.id not in reused else ():
             of = spent.setdefault(host, {})
             of[cell.experiment] = of.get(cell.experiment, 0.0) + (seconds or 0.0)
-        if state in ("ok", "failed", "skipped", "missing"):
+        if state in ("ok", "failed", "no_room", "skipped", "missing"):
             continue
         left = pace.expected(cell) * factor  # a cell's own time ends before its hosts cool down
         if state == "running":

@@ -16,9 +16,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from benchbrief.compiler.planning.budgets import LEVEL
 from benchbrief.compiler.planning.plan import Query
 from benchbrief.dsl.bench_error import FULL
-from benchbrief.results.analysis.repeat_spread import LEVEL, Confidence, t_interval
+from benchbrief.results.analysis.repeat_spread import Confidence, t_interval
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.query.user_query import Table, ask, ask_in_batches, checked
 from benchbrief.results.store import sql_functions

@@ -33,7 +33,7 @@ from benchbrief.runners.journal.run_identity import run_name, settle
 from benchbrief.runners.journal.run_record import LeftBehind, RunRecord, read_run
 from benchbrief.runners.journal.secret_masking import hide
 from benchbrief.runners.messages.run_messages import say
-from benchbrief.runners.scheduling.budgeted_repeats import Budgets, OpenPoints
+from benchbrief.runners.scheduling.budgeted_repeats import Budgets, OpenPoints, nothing_open
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.knee_search import Searches
 from benchbrief.runners.takeover.rival_controllers import refuse_driven_elsewhere, refuse_driven_here
@@ -64,7 +64,7 @@ def execute(
     wait: Callable[[str], None] | None = None,
     before: RunRecord | None = None,
     expected: j.TimeEstimated | None = None,
-    open_points: OpenPoints = dict,
+    open_points: OpenPoints = nothing_open,
 ) -> Outcome:
     """Run every cell of the plan that the journal does not call good yet. `monitor` watches its jobs meanwhile.
 

@@ -126,7 +126,7 @@ class Lane:
         run = self._run
         reason = run.searches.not_needed(cell) or run.repeats.not_needed(cell) or run.budgets.not_needed(cell)
         if reason and left is None:
-            self._skip(cell, reason)
+            self._skip(cell, reason, run.budgets.no_room(cell))
             return
         attempt = left.attempt if left else run.attempts.get(cell.id, 0) + 1
         last = attempt + run.plan.experiments[cell.experiment].retries
@@ -201,15 +201,13 @@ class Lane:
             return False
         return True
 
-    def _skip(self, cell: Cell, reason: str) -> None:
+    def _skip(self, cell: Cell, reason: str, no_room: j.NoRoom) -> None:
         run = self._run
         run.begin(cell)
-        run.journal.write(j.CellSkipped(at=now(), cell=cell.id, hash=cell.hash, reason=reason))
+        run.journal.write(j.CellSkipped(at=now(), cell=cell.id, hash=cell.hash, reason=reason, no_room=no_room))
         run.repeats.skipped(cell)
         run.searches.skipped(cell)
-        with run.lock:
-            run.judged.add(cell.id)
-            run.skipped += 1
+        run.left_out(cell, reason, no_room)
 
     def remember_warm(self, cells: Sequence[Cell]) -> None:
         """Let the last cell of an earlier controller on these hosts cool down, if it has not."""

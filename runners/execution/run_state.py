@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from benchbrief.compiler.messages.text import mapped
+from benchbrief.compiler.messages.text import Text, mapped
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.first_failures import FirstFailures, NotTried
@@ -16,6 +16,7 @@ from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.execution.unsupported import Meter
 from benchbrief.runners.hosts.tool_discovery import Found
 from benchbrief.runners.journal.cell_history import Left
+from benchbrief.runners.journal.events import NoRoom
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.budgeted_repeats import Budgets
@@ -26,11 +27,13 @@ from benchbrief.runners.worlds.real_world import World
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended; `failed` pairs each failed cell with its reason."""
+    """How a run ended. `failed` pairs each failed cell with its reason, `without_room` each that no budget had room
+    for."""
 
     status: Literal["done", "failed", "interrupted"]
     message: str
     failed: tuple[tuple[str, str], ...]
+    without_room: tuple[tuple[str, str], ...] = ()
 
 
 def one_line(error: RunnerError) -> str:
@@ -80,6 +83,8 @@ class RunState:
     """When an earlier controller last showed a sign of life beside its journal, by the controller's clock."""
     skipped: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
+    without_room: list[tuple[str, str]] = field(default_factory=list)
+    """Cells of points that a budget had no room for, each with the reason. Changed under the lock."""
     fatal: list[RunnerError] = field(default_factory=list)
     begun: set[str] = field(default_factory=set)
     judged: set[str] = field(default_factory=set)
@@ -113,27 +118,43 @@ class RunState:
             if on_failure == "stop":
                 self.halted_by = self.halted_by or cell.id
 
+    def left_out(self, cell: Cell, reason: str, no_room: NoRoom) -> None:
+        with self.lock:
+            self.judged.add(cell.id)
+            if no_room == "point":
+                self.without_room.append((cell.id, reason))
+            else:
+                self.skipped += 1
+
     def why_not_tried(self, cell: Cell) -> NotTried | None:
         """Return why a cell would fail as the first ones did; None when it may not, or its experiment tries all."""
         try_all = self.plan.experiments[cell.experiment].on_failure == "try_all"
         return None if try_all else self.first_failures.why_not(cell)
 
     def outcome(self) -> Outcome:
-        failed = tuple(self.failed)
+        failed, short = tuple(self.failed), tuple(self.without_room)
         if self.fatal:
-            return Outcome("interrupted", one_line(self.fatal[0]), failed)
+            return Outcome("interrupted", one_line(self.fatal[0]), failed, short)
         if self.stopping.is_set() and any(cell.id not in self.done | self.judged for cell in self.plan.cells):
-            return Outcome("interrupted", say.stopped_before_all(), failed)
+            return Outcome("interrupted", say.stopped_before_all(), failed, short)
         if self.halted_by:
             left = len(self.plan.cells) - len(self.done | self.begun)
             text = say.halted(cell=self.halted_by, left=left, n=len(self.plan.cells), failed=len(failed))
-            return Outcome("failed", text, failed)
-        if failed:
-            return Outcome("failed", say.cells_failed(failed=len(failed), n=len(self.plan.cells)), failed)
+            return Outcome("failed", text, failed, short)
+        if failed or short:
+            return Outcome("failed", self._what_is_missing(), failed, short)
         said, n = say.cells(n=len(self.plan.cells)), self.reused
         if n:
             said = say.cells_reused(said=said, n=n) if n < len(self.plan.cells) else say.cells_all_reused(said=said)
         return Outcome("done", say.cells_skipped(said=said, n=self.skipped) if self.skipped else said, ())
+
+    def _what_is_missing(self) -> Text:
+        n, short = len(self.plan.cells), len(self.without_room)
+        no_room = say.cells_without_room(short=short, n=n)
+        if not self.failed:
+            return no_room
+        said = say.cells_failed(failed=len(self.failed), n=n)
+        return say.both(first=said, then=no_room) if short else said
 
     def stop_all(self, error: RunnerError) -> None:
         with self.lock:

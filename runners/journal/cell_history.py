@@ -31,12 +31,13 @@ class CellHistory:
     """A cell's attempts and verdicts.
 
     `good` has the definitions of the cell, as hashes, for which it is good or not needed. `skipped` is the reason why
-    it was not needed. `kept` has the places of each attempt's `Kept` records.
+    it was not needed, or, with `no_room`, left out. `kept` has the places of each attempt's `Kept` records.
     """
 
     started: dict[int, Started] = field(default_factory=dict)
     ended: j.CellEnded | None = None
     skipped: str | None = None
+    no_room: j.NoRoom = ""
     good: set[str] = field(default_factory=set)
     kept: dict[int, list[Place]] = field(default_factory=dict)
     step: str = ""
@@ -55,8 +56,9 @@ class CellHistory:
         self.good = {record.hash} if record.status == "ok" else set()
 
     def skip(self, record: j.CellSkipped) -> None:
-        self.skipped = record.reason
-        self.good.add(record.hash)
+        self.skipped, self.no_room = record.reason, record.no_room
+        if record.no_room != "point":
+            self.good.add(record.hash)
 
 
 @dataclass
@@ -137,6 +139,8 @@ class CellTimes:
     resetting: dict[str, float] = field(default_factory=dict)
     """The part of `seconds` that the step `load` took."""
     resets: dict[str, ResetTook] = field(default_factory=dict)
+    choosing: dict[str, float] = field(default_factory=dict)
+    """What it took to choose repeats for a budget, by the cell that was next then; no part of `seconds`."""
     _in_load: set[str] = field(default_factory=set)
     _loaded: set[str] = field(default_factory=set)
     _since: dict[str, float] = field(default_factory=dict)
@@ -157,6 +161,9 @@ class CellTimes:
             self._since.clear()
         cell: str | None = getattr(record, "cell", None)
         if not self._begun or cell is None or isinstance(record, j.Remark | j.CellSkipped):
+            return
+        if isinstance(record, j.ExpectationsRead):
+            self.choosing[cell] = self.choosing.get(cell, 0.0) + record.seconds
             return
         if isinstance(record, j.CellStarted | j.CellResumed) or cell not in self._since:
             self._since[cell] = record.at

@@ -26,9 +26,9 @@ from pydantic import Field, TypeAdapter
 
 from benchbrief.compiler.messages.text import Said
 from benchbrief.compiler.planning.plan import DatabaseKey
-from benchbrief.runners.journal.record_base import Failing, Frozen, Imported, ImportedFile, Record, Simulated
+from benchbrief.runners.journal.record_base import Failing, Frozen, Imported, ImportedFile, NoRoom, Record, Simulated
 
-__all__ = ["Failing", "Imported", "ImportedFile", "Record", "Simulated"]  # others import these from here
+__all__ = ["Failing", "Imported", "ImportedFile", "NoRoom", "Record", "Simulated"]  # others import these from here
 
 MEASUREMENT_VERSION = 4
 """Raise this when a cell of an unchanged plan is measured in another way (other steps, commands, times), so that
@@ -306,12 +306,21 @@ class CellEnded(Record):
 
 
 class CellSkipped(Record):
-    """A cell that is not needed, because its search or its repeats ended before."""
+    """A cell that is not needed, because its search or its repeats ended before, or that a budget has no room for."""
 
     type: Literal["cell_skipped"] = "cell_skipped"
     cell: str
     hash: str
     reason: Said
+    no_room: NoRoom = ""
+
+
+class ExpectationsRead(Record):
+    """With a budget, the expectations were read to choose a repeat, which took `seconds` of the budget of `cell`."""
+
+    type: Literal["expectations_read"] = "expectations_read"
+    cell: str
+    seconds: float
 
 
 class SearchPoint(Frozen):
@@ -381,6 +390,7 @@ AnyRecord = Annotated[
     | DatabaseSize
     | CellEnded
     | CellSkipped
+    | ExpectationsRead
     | SearchEnded
     | RunEnded
     | ReportMade,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -12,6 +14,10 @@ class Frozen(BaseModel):
 class Record(Frozen):
     at: float
     """Epoch seconds by the controller's time (`controller_clock.py`), which setting a clock does not move."""
+
+
+NoRoom = Literal["", "repeat", "point"]
+"""What a budget has no room for: a repeat, without which an interval is wider, or a point, which is missing then."""
 
 
 class Failing(Frozen):

@@ -84,7 +84,7 @@ class RunRecord:
     @property
     def skipped(self) -> int:
         """Return how many cells were not needed."""
-        return sum(history.skipped is not None for history in self.cells.values())
+        return sum(each.skipped is not None and each.no_room != "point" for each in self.cells.values())
 
     @property
     def left_behind(self) -> LeftBehind:

@@ -6,7 +6,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-LEVEL = 0.95
+from benchbrief.compiler.planning.budgets import LEVEL
 
 
 def t_interval(n: int, mean: float, sd: float | None, level: float = LEVEL) -> tuple[float, float] | tuple[None, None]:

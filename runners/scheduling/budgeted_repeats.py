@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from benchbrief.compiler.messages.text import Text, figure
+from benchbrief.compiler.messages.text import Text, duration_figure, figure
 from benchbrief.compiler.planning.budgets import Point, first_look, first_pass, is_budgeted, level, point_of
 from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.shared_hosts import lanes
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.cell_history import CellHistory
@@ -27,10 +29,18 @@ from benchbrief.runners.scheduling.asked_statistics import THROUGHPUT, AskedStat
 from benchbrief.runners.scheduling.next_cell_times import ExpectedTimes
 from benchbrief.runners.scheduling.repeat_allocation import Group, PointSoFar, next_group
 
-OpenPoints = Callable[[], Mapping[Point, float]]
+OpenPoints = Callable[[RunRecord], Mapping[Point, float]]
 """Returns the points that expectations read which the repeats can't decide yet, with how far from it they are: half the
 width of the interval of the mean difference, as a share of that difference."""
 
+
+def nothing_open(_record: RunRecord) -> Mapping[Point, float]:
+    """Return the points of a spec without expectations."""
+    return {}
+
+
+_LEAST_S = 0.01
+"""What takes less is not noted, in seconds."""
 _Turn = tuple[Point, ...]
 """The points that are repeated together."""
 
@@ -43,10 +53,10 @@ class _Over:
     spent_s: float
     next_s: float
 
-    @property
-    def reason(self) -> Text:
+    def reason(self, kind: j.NoRoom) -> Text:
         told = {"budget": self.budget_s, "spent": self.spent_s, "next": self.next_s}
-        return say.budget_over(**{key: figure(seconds / 60, ".1f") for key, seconds in told.items()})
+        word = say.budget_no_room if kind == "point" else say.budget_over
+        return word(**{key: duration_figure(seconds) for key, seconds in told.items()})
 
 
 class Budgets:
@@ -59,14 +69,15 @@ class Budgets:
         tell: Callable[[j.AnyRecord], None],
         *,
         simulated: bool = False,
-        open_points: OpenPoints = dict,
+        open_points: OpenPoints = nothing_open,
     ) -> None:
         self._plan, self._record, self._tell, self._simulated = plan, record, tell, simulated
         self._open_points = open_points
         self._lock = threading.Lock()
-        self._reasons: dict[str, str] = {}
+        self._reasons: dict[str, tuple[str, j.NoRoom]] = {}
         """Why cells are not run, by their ids."""
         self._told: set[str] = set()
+        self._unread = False
         self._of_point: dict[Point, list[Cell]] = {}
         self._turn_of: dict[Point, _Turn] = {}
         self._lane_of: dict[str, int] = {}
@@ -104,7 +115,11 @@ class Budgets:
 
     def not_needed(self, cell: Cell) -> str:
         """Return why a cell is not run; "" when it is."""
-        return self._reasons.get(cell.id, "")
+        return self._reasons.get(cell.id, ("", ""))[0]
+
+    def no_room(self, cell: Cell) -> j.NoRoom:
+        """Return what the budget has no room for, when a cell is not run for that."""
+        return self._reasons[cell.id][1] if cell.id in self._reasons else ""
 
     def in_order(self, cells: Sequence[Cell]) -> Iterator[Cell]:
         """Yield a lane's cells in the order in which they run: those of the plan, but repeats where they are wanted.
@@ -133,15 +148,20 @@ class Budgets:
         """
         if not self._lane_of or self._plan.experiments[cell.experiment].search is not None:
             return
+        history = self._record.cells.get(cell.id)
+        if history and history.skipped is not None:  # decided before the run was resumed, with its repeats
+            self._leave_out([cell], history.skipped, "point")
+            return
         if (over := self._over([cell], self._expected(cell, guessed=False))) is None:
             return
-        self._leave_out([cell], over.reason)
+        why = over.reason("point")
+        self._leave_out([cell], why, "point")
         with self._lock:
             new = cell.experiment not in self._told
             self._told.add(cell.experiment)
         if new:
             origin = str(self._plan.experiments[cell.experiment].origin)
-            text = say.budget_short(experiment=cell.experiment, why=over.reason)
+            text = say.budget_short(experiment=cell.experiment, why=why)
             self._tell(j.Remark(at=now(), severity="warning", text=text, origin=origin))
 
     def _why_left_out(self, point: Point) -> str | None:
@@ -155,7 +175,7 @@ class Budgets:
         for cell in cells:
             repeats = point_of(cell) in self._of_point and cell.id not in self._needed
             if repeats and (why := self._why_left_out(point_of(cell))) is not None:
-                out += self._leave_out([cell], why)
+                out += self._leave_out([cell], why, "repeat")
         return out
 
     def _pool(self, cell: Cell, left: Collection[Cell]) -> list[Cell]:
@@ -173,7 +193,7 @@ class Budgets:
         groups = [self._group(turn, left) for turn in turns]
         # Reading the expectations takes time, and says nothing before each interval counts.
         if not any(group.left and (group.begun or math.isinf(group.need())) for group in groups):
-            still = self._open_points()
+            still = self._still_open(pool[0])
             for group, turn in zip(groups, turns, strict=True):
                 group.open = min((still[point] for point in turn if point in still), default=None)
         out: list[Cell] = []
@@ -186,12 +206,34 @@ class Budgets:
             if over is None:
                 return [*out, *chosen]
             groups[place].left = False  # shorter turns, or those of another budget, may still fit
-            out += self._leave_out([cell for point in theirs for cell in left[point]], over.reason)
+            cells = [cell for point in theirs for cell in left[point]]
+            out += self._leave_out(cells, over.reason("repeat"), "repeat")
         for group, turn in zip(groups, turns, strict=True):
             if group.left:
                 cells = [cell for point in turn for cell in left.get(point, ())]
-                out += self._leave_out(cells, _enough(group))
+                out += self._leave_out(cells, _enough(group), "")
         return out
+
+    def _still_open(self, cell: Cell) -> Mapping[Point, float]:
+        """Return the open points. Where they can't be told, all points are, so that no repeat is missing for that.
+
+        The time that this takes counts against the budget of `cell`, except in a simulated run.
+        """
+        began = time.monotonic()
+        try:
+            found = self._open_points(self._record)
+        except Exception as error:  # a run of hours must not end for this, whatever it is
+            said = str(error) if isinstance(error, RunnerError | OSError) else repr(error)
+            found = dict.fromkeys(self._of_point, math.inf)
+            with self._lock:
+                new, self._unread = not self._unread, True
+            if new:
+                text = say.budget_unread(said=" ".join(said.split()))
+                self._tell(j.Remark(at=now(), severity="warning", text=text))
+        took = time.monotonic() - began
+        if took >= _LEAST_S and not self._simulated:
+            self._tell(j.ExpectationsRead(at=now(), cell=cell.id, seconds=took))
+        return found
 
     def _group(self, turn: _Turn, left: dict[Point, list[Cell]]) -> Group:
         cell = self._of_point[turn[0]][0]
@@ -220,8 +262,8 @@ class Budgets:
                 values[name] = known
         return PointSoFar(values, len(ended))
 
-    def _leave_out(self, cells: list[Cell], reason: str) -> list[Cell]:
-        self._reasons |= dict.fromkeys((cell.id for cell in cells), reason)
+    def _leave_out(self, cells: list[Cell], reason: str, no_room: j.NoRoom) -> list[Cell]:
+        self._reasons |= dict.fromkeys((cell.id for cell in cells), (reason, no_room))
         return cells
 
     # --- time -----------------------------------------------------------------------------------------------------
@@ -258,7 +300,7 @@ def spent_s(cell: Cell, record: RunRecord, *, simulated: bool) -> float:
     if simulated:
         history = record.cells.get(cell.id)
         return _planned_s(cell) * len(history.started) if history and history.ended else 0.0
-    return record.times.seconds.get(cell.id, 0.0)
+    return record.times.seconds.get(cell.id, 0.0) + record.times.choosing.get(cell.id, 0.0)
 
 
 def _enough(group: Group) -> Text:

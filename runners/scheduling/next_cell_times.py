@@ -84,7 +84,8 @@ class ExpectedTimes:
     def _own_s(self, cell: Cell) -> float:
         times = self._record.times
         took = [
-            times.seconds[each.id] - times.resetting.get(each.id, 0.0)
+            # A reset that failed is in no list of resets, and its time would be in none.
+            times.seconds[each.id] - (times.resetting.get(each.id, 0.0) if each.id in times.resets else 0.0)
             for each in self._repeats_of(cell)
             if times.seconds.get(each.id)
         ]

@@ -65,7 +65,11 @@ ONLY = {
         "benchbrief.compiler.units",  # what a source tells is in the units that it chose
         "benchbrief.compiler.briefs.style.confined_styles",  # runs keep style sheets of earlier versions
     },
-    ("reports", "dsl"): {"benchbrief.dsl.bench_error", "benchbrief.dsl.diagnostics.suggest"},
+    ("reports", "dsl"): {
+        "benchbrief.dsl.bench_error",
+        "benchbrief.dsl.diagnostics.plural",  # counts are worded alike everywhere
+        "benchbrief.dsl.diagnostics.suggest",
+    },
     ("reports", "runners"): set[str](),
 }
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchbrief.compiler.planning.budgets import point_of
-from benchbrief.results.analysis.open_expectations import open_points
+from benchbrief.results.analysis.open_expectations import OpenExpectations
 from benchbrief.runners.execution.executor import execute
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_folder import create_run
+from benchbrief.runners.journal.run_record import RunRecord, read_run
 from tests.support.plans import compile_spec
 
 SPEC = """
@@ -30,11 +31,11 @@ def test_an_expectation_is_open_until_the_repeats_decide_it(tmp_path: Path) -> N
     assert [len(expect.repeats) for expect in plan.expects] == [2, 2]
     run_dir = create_run(tmp_path / "out", plan, {}, simulated=j.Simulated())
     execute(plan, "", run_dir)
-    found = open_points(run_dir, plan)
+    found = OpenExpectations(run_dir, plan).points(read_run(run_dir))
     assert set(found) == {point_of(cell) for cell in plan.cells if cell.threads == 4}, "the first is decided"
     assert all(distance >= 1 for distance in found.values())
 
 
 def test_without_repeats_to_compare_nothing_is_open(tmp_path: Path) -> None:
     (tmp_path / "a.bench").write_text(SPEC)
-    assert open_points(tmp_path, compile_spec(tmp_path / "a.bench")) == {}
+    assert OpenExpectations(tmp_path, compile_spec(tmp_path / "a.bench")).points(RunRecord()) == {}

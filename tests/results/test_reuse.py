@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Cell, Host, Knee, KneeSearch, Plan, Reference
+from benchbrief.compiler.planning.plan import Cell, Expect, Host, Knee, KneeSearch, Plan, Query, Read, Reference
 from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.results.runs.reusable_results import Reuse, blocks, find_reusable
 from benchbrief.results.store.store import open_store, rebuild
@@ -18,7 +18,7 @@ from benchbrief.runners.journal.line_sums import START, write_line
 from benchbrief.runners.journal.run_folder import create_run
 from benchbrief.runners.measurement.measurement import Operation
 from benchbrief.runners.takeover.carried_results import carry
-from tests.results.making import MEASUREMENT, T0, RunMaker, a_cell, a_plan, measurement
+from tests.results.making import HERE, MEASUREMENT, T0, RunMaker, a_cell, a_plan, a_query, measurement
 
 READ = measurement([Operation("read", 100)])
 PAIR = [a_cell(hardware=hardware, repeat=repeat) for hardware in ("nvme", "ssd") for repeat in (1, 2)]
@@ -39,6 +39,10 @@ def an_earlier_run(out: Path, name: str, plan: Plan, *, failing: Sequence[str] =
             run.ok(cell, {"load-1": READ})
     run.end("failed" if failing else "done")
     return run
+
+
+def an_expect(query: Query) -> Expect:
+    return Expect(text="expect", label="expect", query=query, origin=HERE)
 
 
 def taken(reuse: Reuse) -> dict[str, str]:
@@ -132,6 +136,77 @@ def test_what_a_search_of_other_points_did_not_need_may_be_needed_now(tmp_path: 
     same: dict[str, Any] = {"search": BY_P99, "points": (1.0, 2.0, 4.0, 8.0), "repeats": 1}
     assert find_reusable(planned([*TRIED, *above], **same), tmp_path).measured == ()
     assert find_reusable(planned(above, **{**same, **change}), tmp_path).carried == ()
+
+
+BUDGET: dict[str, Any] = {"repeats": 3, "budget_s": 3600.0}
+POINTS = [a_cell(threads=threads, repeat=repeat) for threads in (1, 2) for repeat in (1, 2, 3)]
+ENOUGH, OVER = "each interval is narrow enough", "the budget has no room"
+
+
+def a_budgeted_run(out: Path, plan: Plan, left_out: Mapping[str, j.NoRoom]) -> None:
+    run = RunMaker(out / "old", plan)
+    for cell in plan.cells:
+        if cell.id in left_out:
+            room = left_out[cell.id]
+            run.write(j.CellSkipped(at=T0, cell=cell.id, hash=cell.hash, reason=OVER if room else ENOUGH, no_room=room))
+        else:
+            run.ok(cell, {"load-1": READ})
+    run.end("done")
+
+
+@pytest.mark.parametrize("room", ["", "repeat"])
+def test_repeats_that_a_budget_left_out_stay_out_under_the_same_budget(tmp_path: Path, room: j.NoRoom) -> None:
+    plan = planned(POINTS, **BUDGET)
+    a_budgeted_run(tmp_path, plan, {POINTS[2].id: room})
+    found = find_reusable(plan, tmp_path)
+    assert [each.cell.id for each in found.carried] == [cell.id for cell in POINTS]
+    assert [each.cell.id for each in found.carried if each.skipped] == [POINTS[2].id]
+    assert found.measured == ()
+
+
+@pytest.mark.parametrize("budget_s", [7200.0, None], ids=["another", "none"])
+def test_a_point_is_measured_anew_when_its_repeats_ended_by_another_budget(
+    tmp_path: Path, budget_s: float | None
+) -> None:
+    a_budgeted_run(tmp_path, planned(POINTS, **BUDGET), {POINTS[2].id: "repeat"})
+    found = find_reusable(planned(POINTS, **{**BUDGET, "budget_s": budget_s}), tmp_path)
+    assert list(found.measured) == POINTS[:3]
+    told = ("run old had no room for all repeats in its budget, which is another now",)
+    assert found.passed_over == (told if budget_s else ())
+
+
+def test_repeats_that_were_not_needed_are_not_by_any_budget(tmp_path: Path) -> None:
+    a_budgeted_run(tmp_path, planned(POINTS, **BUDGET), {POINTS[2].id: ""})
+    assert find_reusable(planned(POINTS, **{**BUDGET, "budget_s": 60.0}), tmp_path).measured == ()
+
+
+def test_a_point_of_which_more_is_asked_for_now_is_measured_anew(tmp_path: Path) -> None:
+    def asking(*statistics: str) -> Plan:
+        reads = [Read(measure="latency", view="latency", statistic=each, keys={"threads": (1,)}) for each in statistics]
+        expects = tuple(an_expect(a_query("SELECT 1", reads=(each,))) for each in reads)
+        return planned(POINTS, **BUDGET).model_copy(update={"expects": expects})
+
+    a_budgeted_run(tmp_path, asking("p99"), {POINTS[2].id: ""})
+    assert find_reusable(asking("p99"), tmp_path).measured == ()
+    assert list(find_reusable(asking("p99", "p50"), tmp_path).measured) == POINTS[:3]
+
+
+def test_a_point_that_is_compared_in_another_way_now_is_measured_anew(tmp_path: Path) -> None:
+    def comparing(*sides: str) -> Plan:
+        read = Read(measure="throughput", view="throughput", keys={"threads": (2,)})
+        repeats = tuple(a_query(side, reads=(read,)) for side in sides)
+        expect = an_expect(a_query("SELECT 1", reads=(read,))).model_copy(update={"repeats": repeats})
+        return planned(POINTS, **BUDGET).model_copy(update={"expects": (expect,)})
+
+    a_budgeted_run(tmp_path, comparing("SELECT 1", "SELECT 2"), {POINTS[5].id: ""})
+    assert find_reusable(comparing("SELECT 1", "SELECT 2"), tmp_path).measured == ()
+    assert list(find_reusable(comparing("SELECT 1", "SELECT 3"), tmp_path).measured) == POINTS[3:]
+
+
+def test_a_point_that_had_no_room_is_measured_by_the_next_run(tmp_path: Path) -> None:
+    plan = planned(POINTS, **BUDGET)
+    a_budgeted_run(tmp_path, plan, {POINTS[0].id: "point", POINTS[1].id: "repeat", POINTS[2].id: "repeat"})
+    assert list(find_reusable(plan, tmp_path).measured) == POINTS[:3]
 
 
 def test_one_measurement_stands_for_one_cell(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from benchbrief.runners.execution.driver_contexts import CellContext
 from benchbrief.runners.hosts.host_connections import HostPool
 from tests.runners.engines.test_linked_snapshots import RECORDS, db_bench, hashes, killed_at, overwritten
 from tests.support import cells
-from tests.support.bench import Bench, fresh_bench
+from tests.support.bench import Bench, fresh_bench, records_of
 from tests.support.tools import system_tool
 from tests.support.waiting import until
 
@@ -250,7 +250,8 @@ def test_a_run_is_refused_before_the_first_cell(bench: Bench, tmp_path: Path) ->
     assert ended.code not in (0, 3), ended.text
     assert "and not on btrfs" in ended.err
     assert "reset = links" in ended.err
-    assert not bench.journal("cell_started") if bench.run_dirs() else True
+    begun = [record for run in bench.run_dirs() for record in records_of(run) if record["type"] == "cell_started"]
+    assert begun == []
     assert not (tmp_path / "db").exists()
 
 

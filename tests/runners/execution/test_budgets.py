@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,7 +15,8 @@ from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.cell_history import CellTimes
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
-from benchbrief.runners.scheduling.budgeted_repeats import Budgets
+from benchbrief.runners.scheduling.budgeted_repeats import Budgets, spent_s
+from benchbrief.runners.scheduling.next_cell_times import ExpectedTimes
 from benchbrief.runners.scheduling.repeat_allocation import Group, PointSoFar, half_width, next_group
 from tests.support.plans import compile_spec
 
@@ -48,6 +51,8 @@ class Run:
         plan: Plan,
         before: list[j.AnyRecord] | None = None,
         still: Mapping[Point, float] | None = None,
+        unread: Exception | None = None,
+        slow_s: float = 0.0,
         load_s: float = 0.0,
     ) -> None:
         self.plan, self.now, self.load_s = plan, 0.0, load_s
@@ -55,7 +60,14 @@ class Run:
         self.record = RunRecord()
         for each in [*(before or []), self._start(before)]:
             self._write(each)
-        self.budgets = Budgets(plan, self.record, self._write, open_points=lambda: still or {})
+
+        def open_points(_record: RunRecord) -> Mapping[Point, float]:
+            time.sleep(slow_s)
+            if unread:
+                raise unread
+            return still or {}
+
+        self.budgets = Budgets(plan, self.record, self._write, open_points=open_points)
 
     def _start(self, before: list[j.AnyRecord] | None) -> j.RunStarted:
         at = before[-1].at + 100_000.0 if before else 0.0  # resumed a day later
@@ -64,7 +76,8 @@ class Run:
         )
 
     def _write(self, record: j.AnyRecord) -> None:
-        self.now = record.at
+        if not isinstance(record, j.Remark | j.ExpectationsRead):  # these have the time of the clock
+            self.now = record.at
         self.records.append(record)
         self.record.add(NOWHERE, record)
 
@@ -74,7 +87,8 @@ class Run:
         measured: list[str] = []
         for cell in self.budgets.in_order([cell for cell in self.plan.cells if cell.id not in done]):
             if reason := self.budgets.not_needed(cell):
-                self._write(j.CellSkipped(at=self.now, cell=cell.id, hash=cell.hash, reason=reason))
+                room = self.budgets.no_room(cell)
+                self._write(j.CellSkipped(at=self.now, cell=cell.id, hash=cell.hash, reason=reason, no_room=room))
                 continue
             if len(measured) == most:
                 break
@@ -98,6 +112,17 @@ class Run:
         at, files = self.now + self.load_s, {"job": "load", "host": "box.lab", "directory": "", "exit_code": 0}
         self._write(j.JobCollected(at=at, started_at=self.now, ended_at=at, files={}, **named, **files))
         self._write(j.StepEnded(at=at, seconds=self.load_s, **named))
+
+    @property
+    def no_room(self) -> dict[str, j.NoRoom]:
+        """Return what the budget had no room for, by `hardware workload repeat`."""
+        return {
+            f"{cell.hardware} {cell.workload} {cell.repeat}": self.budgets.no_room(cell) for cell in self.plan.cells
+        }
+
+    @property
+    def repeats_left(self) -> set[str]:
+        return {name for name in self.no_room if not name.endswith(" 1")}
 
     @property
     def spent_s(self) -> float:
@@ -145,8 +170,8 @@ def test_no_repeat_begins_that_no_longer_fits(tmp_path: Path) -> None:
     run = Run(plan_of(tmp_path, f"{CONFIDENT}  budget = 75 s"))
     assert len(run.go()) == 7
     over = (
-        "the budget of 1.2 min has no room for the next repeat: "
-        "1.2 min are spent, and the next repeat takes about 0.2 min"
+        "the budget of 1 min 15 s has no room for the next repeat: "
+        "1 min 10 s are spent, and the next repeat takes about 10 s"
     )
     assert {cell.split("/")[2]: why for cell, why in run.reason_of.items()} == {"wild": over, "calm": ENOUGH}
 
@@ -185,7 +210,7 @@ def test_what_neither_report_nor_expectation_asks_for_is_measured_once(tmp_path:
 
 def test_a_plain_number_of_repeats_is_made_as_far_as_the_budget_goes(tmp_path: Path) -> None:
     assert len(Run(plan_of(tmp_path, "repeats = 4  budget = 1 h")).go()) == 8
-    measured = Run(plan_of(tmp_path, "repeats = 4  budget = 60 s")).go()
+    measured = Run(plan_of(tmp_path, "repeats = 4  budget = 65 s")).go()
     assert measured[4:] == ["one wild 3", "one wild 4"]
 
 
@@ -194,7 +219,62 @@ def test_points_that_do_not_fit_are_left_out_with_one_warning(tmp_path: Path) ->
     assert run.go() == ["one calm 1"]
     (remark,) = (each for each in run.records if isinstance(each, j.Remark))
     assert remark.severity == "warning"
-    assert "not every point was measured" in remark.text
+    why = "no room in the budget of 12 s: 10 s are spent, and the point takes about 3 s"
+    assert remark.text == f"e: not every point was measured: {why}"
+    assert run.no_room == {"one calm 1": "", "one wild 1": "point", **dict.fromkeys(run.repeats_left, "repeat")}
+
+
+def test_a_point_without_room_is_not_over_and_is_left_out_again_without_another_warning(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, f"{CONFIDENT}  budget = 12 s")
+    run = Run(plan)
+    run.go()
+    (lost,) = (cell for cell in plan.cells if cell.id not in run.record.finished(plan))
+    assert (lost.workload, lost.repeat) == ("wild", 1)
+    assert run.record.skipped == 14, "not counted as not needed"
+    resumed = Run(plan, run.records)
+    assert resumed.go() == []
+    assert len([each for each in resumed.records if isinstance(each, j.Remark)]) == 1
+    assert resumed.reason_of[lost.id] == run.reason_of[lost.id]
+
+
+def test_expectations_that_cannot_be_read_end_no_run_and_no_repeats(tmp_path: Path) -> None:
+    full = OSError(errno.ENOSPC, "No space left on device")
+    for error in (full, ValueError("who knows")):
+        run = Run(plan_of(tmp_path, f"{CONFIDENT}  budget = 1 h"), unread=error)
+        assert len(run.go()) == 16, "all count as open, so that none ends early"
+        (remark,) = (each for each in run.records if isinstance(each, j.Remark))
+        assert remark.severity == "warning"
+        assert "the expectations could not be read to choose the next repeat, so all count as open" in remark.text
+        assert ("No space left" if error is full else "who knows") in remark.text
+
+
+def test_the_time_to_read_expectations_counts_against_the_budget(tmp_path: Path) -> None:
+    run = Run(plan_of(tmp_path, f"{CONFIDENT}  budget = 1 h"))
+    cell = run.plan.cells[-1]
+    run._write(j.ExpectationsRead(at=1.0, cell=cell.id, seconds=3550.0))
+    assert spent_s(cell, run.record, simulated=False) == 3550
+    assert spent_s(cell, run.record, simulated=True) == 0
+    assert len(run.go()) == 5, "50 s are left"
+    slow = Run(plan_of(tmp_path, f"{CONFIDENT}  budget = 1 h"), slow_s=0.02)
+    slow.go()
+    reads = [each for each in slow.records if isinstance(each, j.ExpectationsRead)]
+    assert reads
+    assert all(each.seconds >= 0.02 for each in reads)
+
+
+def test_a_reset_that_failed_is_expected_to_take_as_long_again(tmp_path: Path) -> None:
+    plan = loading(tmp_path, "wild", "budget = 1 h")
+    run, cell = Run(plan), plan.cells[0]
+    named = {"cell": cell.id, "attempt": 1}
+    for record in (
+        j.CellStarted(at=0, hash=cell.hash, **named),
+        j.StepStarted(at=1, step="load", seconds=1, **named),
+        j.CellEnded(at=51, hash=cell.hash, status="failed", reason="", **named),
+    ):
+        run._write(record)
+    repeats = [each for each in plan.cells if each.threads == cell.threads]
+    times = ExpectedTimes(plan, run.record, plan.cells, lambda _: repeats)
+    assert times.seconds([repeats[1]], guessed=False) >= 51
 
 
 def test_a_whole_runs_budget_goes_over_its_experiments(tmp_path: Path) -> None:

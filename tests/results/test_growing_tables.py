@@ -1,0 +1,63 @@
+"""Tables in memory that grow with a run: the same numbers as tables that are built anew, look after look."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchbrief.results.store.growing_tables import GrowingTables
+from benchbrief.results.store.store import Store, rebuilt_store
+from benchbrief.results.store_errors import ResultsError
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.run_record import read_run
+from benchbrief.runners.measurement.measurement import Operation
+from tests.results.making import T0, RunMaker, a_cell, a_plan, measurement
+
+VIEWS = ("cells", "throughput", "latency", "errors", "spread", "sample", "mean")
+CELLS = [a_cell(threads=threads, repeat=repeat) for repeat in (1, 2, 3) for threads in (1, 2)]
+
+
+def numbers(store: Store) -> dict[str, list[tuple[object, ...]]]:
+    return {view: sorted(store.sql(f"FROM measure.{view}").rows, key=repr) for view in VIEWS}
+
+
+def test_each_look_has_the_numbers_of_tables_that_are_built_anew(tmp_path: Path) -> None:
+    plan = a_plan(CELLS)
+    run = RunMaker(tmp_path / "run", plan)
+    tables = GrowingTables(run.run_dir, plan, samples=True)
+    for count, cell in enumerate(CELLS):
+        if count == 3:
+            run.failed(cell, "no such device")
+        elif count == 5:
+            run.write(j.CellSkipped(at=T0, cell=cell.id, hash=cell.hash, reason="enough"))
+        else:
+            run.ok(cell, {"load-1": measurement([Operation("read", 100 + count)])})
+        with tables.store(read_run(run.run_dir)) as grown, rebuilt_store(run.run_dir) as built:
+            assert numbers(grown) == numbers(built)
+            assert (grown.level, grown.simulated) == (built.level, built.simulated)
+
+
+def test_only_points_that_have_changed_are_read_again(tmp_path: Path) -> None:
+    plan = a_plan(CELLS)
+    run = RunMaker(tmp_path / "run", plan)
+    tables = GrowingTables(run.run_dir, plan, samples=False)
+    run.ok(CELLS[0], {"load-1": measurement([Operation("read", 100)])})
+    with tables.store(read_run(run.run_dir)) as first:
+        known = first.sql("FROM measure.throughput").rows
+    shutil.rmtree(run.run_dir / "raw")
+    run.ok(CELLS[1], {"load-1": measurement([Operation("read", 100)])})
+    with tables.store(read_run(run.run_dir)) as second:
+        rows = second.sql("FROM measure.throughput").rows
+    assert set(known) < set(rows)
+
+
+def test_what_the_database_refuses_is_an_error_of_the_results(tmp_path: Path) -> None:
+    plan = a_plan(CELLS)
+    run = RunMaker(tmp_path / "run", plan)
+    with (
+        pytest.raises(ResultsError, match="nowhere"),
+        GrowingTables(run.run_dir, plan, samples=False).store(read_run(run.run_dir)) as store,
+    ):
+        store.sql("FROM nowhere")
