@@ -55,9 +55,7 @@ class RunRow(NamedTuple):
 
 class CellRow(NamedTuple):
     """A planned cell. `status` is ok, failed, missing (never ended, or no room in the budget) or skipped (not needed);
-    `reason` says why.
-
-    `threads` and `target` are missing until a search finds them.
+    `reason` says why. `threads` and `target` are missing until a search finds them.
     """
 
     run_id: str
