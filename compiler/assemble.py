@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchbrief.compiler.estimates.estimate import estimate
+from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.estimates.estimate import estimate_some
 from benchbrief.compiler.examined import Examined
 from benchbrief.compiler.planning.expand import expand
 from benchbrief.compiler.planning.extension_words import with_measure_words
@@ -20,6 +21,7 @@ def assemble(
         return None
     model = examined.model
     cells = expand(model.matrices, model.hosts, budget_s)
+    experiments = {matrix.experiment.name: matrix.experiment for matrix in model.matrices}
     return Plan(
         spec=SpecRef(
             name=name,
@@ -36,11 +38,11 @@ def assemble(
             for key, database in matrix.databases.items()
         },
         workloads={name: load.workload for name, load in model.workloads.items()},
-        experiments={matrix.experiment.name: matrix.experiment for matrix in model.matrices},
+        experiments=experiments,
         cells=cells,
         metrics=examined.metrics,
         expects=examined.expects,
         reports=tuple(with_measure_words(report, cells) for report in examined.reports),
         budget_s=budget_s,
-        estimate_s=estimate(cells),
+        estimate_s=estimate_some(cells, counted_cells(cells, experiments)),
     )

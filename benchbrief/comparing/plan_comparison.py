@@ -128,16 +128,20 @@ class NextRun:
 
     @classmethod
     def of(cls, found: PlanDiff, out: Path) -> NextRun:
+        from benchbrief.compiler.estimates.counted_cells import counted_cells
         from benchbrief.compiler.estimates.estimate import estimate_some
         from benchbrief.results.runs.reusable_results import find_reusable
 
         plan = found.after
         reuse = find_reusable(plan, out)
         left = {cell.id for cell in reuse.measured}
+        taken_ids = {each.cell.id for each in reuse.carried}
+        counted_ids = counted_cells(plan.cells, plan.experiments, taken_ids)
+        left &= counted_ids
         sources = taken_from(reuse.carried)
         seconds = estimate_some(plan.cells, left)
         taken = tuple((s.run_id, s.date, s.cells) for s in sources)
-        return cls(len(plan.cells), len(left), seconds, taken, tuple(_why_again(found, reuse).items()))
+        return cls(len(counted_ids), len(left), seconds, taken, tuple(_why_again(found, reuse).items()))
 
     @property
     def sentence(self) -> str:

@@ -271,6 +271,12 @@ class Progress:
             where = f"{record.experiment} (on {record.hardware}, with {record.workload})"
             self._say(one_line(f"knee of {where}: {load_text(record.knee, record.axis)}"))
 
+    def _on_point_chosen(self, record: j.PointChosen) -> None:
+        from benchbrief.runners.scheduling.knee_search import load_text
+
+        where = f"{record.experiment} (on {', '.join(record.hardware)}, with {record.workload})"
+        self._say(one_line(f"next point of {where}: {load_text(record.point, record.axis)}, {record.why}"))
+
     def _render(self) -> Any:
         from rich.text import Text
 

@@ -8,6 +8,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchbrief.compiler.messages.text import Text
+
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan
     from benchbrief.results.runs.run_summary import CellState
@@ -53,8 +55,12 @@ class RunView:
         self._locks = {cell.id: cell.locks for cell in plan.cells}
         self._hosts = {host: None for cell in plan.cells for host in cell.locks}
         self._records = {cell.id: cell.dataset.records for cell in plan.cells if cell.dataset}
+        from benchbrief.compiler.estimates.counted_cells import counted_cells
         from benchbrief.results.runs.pace import Pace
 
+        self._beyond = len(plan.cells) - len(counted_cells(plan.cells, plan.experiments))
+        """How many candidates' cells an adaptive ramp leaves out at last: they are no part of the total."""
+        self._left_out = 0
         self._planned = {cell.id: cell for cell in plan.cells}
         self._pace = Pace()
         self._left: float | None = None
@@ -63,11 +69,13 @@ class RunView:
 
     @property
     def total(self) -> int:
-        return len(self.cells)
+        return len(self.cells) - self._beyond
 
     @property
     def finished(self) -> int:
-        return sum(self.counts[state] for state in ("ok", "failed", "no_room", "skipped"))
+        """How many cells have ended, without those that are no part of the total."""
+        ended = sum(self.counts[state] for state in ("ok", "failed", "no_room", "skipped"))
+        return ended - min(self._left_out, self._beyond)
 
     def now(self) -> float:
         """Epoch seconds by the time of the run's controller."""
@@ -124,6 +132,7 @@ class RunView:
 
     def _on_cell_skipped(self, record: j.CellSkipped) -> None:
         if record.cell in self.cells:
+            self._left_out += isinstance(record.reason, Text) and record.reason.code == "point_not_needed"
             self._become(record.cell, "no_room" if record.no_room == "point" else "skipped")
 
     def _on_run_ended(self, record: j.RunEnded) -> None:

@@ -33,6 +33,10 @@ def event(view: RunView, record: j.AnyRecord) -> dict[str, object] | None:
         case j.SearchEnded():
             where = {"experiment": record.experiment, "hardware": record.hardware, "workload": record.workload}
             return {"event": "search_ended", **base, **where, "axis": record.axis, "knee": record.knee}
+        case j.PointChosen():
+            ramp = {"experiment": record.experiment, "hardware": list(record.hardware), "workload": record.workload}
+            chosen = {"axis": record.axis, "point": record.point, "number": record.number, "why": record.why}
+            return {"event": "point_chosen", **base, **ramp, **chosen}
         case j.Remark():
             said = {"severity": record.severity, "text": record.text}
             return {"event": "remark", **base, **said, "cell": record.cell, "origin": record.origin or None}

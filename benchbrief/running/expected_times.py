@@ -16,6 +16,7 @@ def expected_times(plan: Plan, run_dir: Path, before: RunRecord, *, report: bool
 
     `report`: the reports will be rendered. Returns None for a simulated run, and for one that has begun before.
     """
+    from benchbrief.compiler.estimates.counted_cells import counted_cells
     from benchbrief.compiler.estimates.estimate import alone
     from benchbrief.compiler.estimates.learned import with_history
     from benchbrief.compiler.estimates.time_spent import time_spent
@@ -26,7 +27,7 @@ def expected_times(plan: Plan, run_dir: Path, before: RunRecord, *, report: bool
     if before.starts or is_simulated(run_dir):
         return None
     done = before.finished(plan)
-    left = alone(plan.cells, {cell.id for cell in plan.cells} - done)
+    left = alone(plan.cells, counted_cells(plan.cells, plan.experiments, done) - done)
     history = learned_times(run_dir.parent)
     estimated = with_history(plan.model_copy(update={"cells": left}), history)
     rendering_s = estimated.rendering_s if report else 0.0

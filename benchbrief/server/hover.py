@@ -293,10 +293,13 @@ def _hosts(hosts: tuple[str, ...]) -> str:
 
 def _experiment(experiment: plan.Experiment, cells: int) -> str:
     points = ", ".join(f"{point:,g}" for point in experiment.points)
+    count = f"{len(experiment.points)} points"
+    if experiment.adaptive:
+        count = f"{experiment.adaptive.points} of {len(experiment.points)} candidates"
     up_to = "up to " if experiment.confident or experiment.budget_s else ""
     return (
-        f"{len(experiment.hardware)} hardware × {len(experiment.workloads)} workloads × {len(experiment.points)} "
-        f"points × {_repeats(experiment)} repeats = **{up_to}{cells:,} cells**\n\n"
+        f"{len(experiment.hardware)} hardware × {len(experiment.workloads)} workloads × {count} "
+        f"× {_repeats(experiment)} repeats = **{up_to}{cells:,} cells**\n\n"
         f"{experiment.axis}: {points}  \nwarm-up {experiment.warm_up_s:,g} s, measured {experiment.measure_s:,g} s"
         + (f"  \nbudget {duration(experiment.budget_s)}" if experiment.budget_s else "")
     )

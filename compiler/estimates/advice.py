@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
-from benchbrief.compiler.estimates.estimate import estimate
+from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.estimates.estimate import estimate_some
 from benchbrief.compiler.estimates.other_resets import USERS_OWN, WAYS, best_reset, with_reset
 from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.planning.expand import expand
@@ -51,7 +52,8 @@ def advice(model: Model, plan: Plan, learned: Estimate) -> tuple[Advice, ...]:
             for key, database in matrix.databases.items()
         }
         cells = expand(matrices, model.hosts)
-        changed = {"cells": cells, "databases": databases, "estimate_s": estimate(cells)}
+        estimate_s = estimate_some(cells, counted_cells(cells, plan.experiments))
+        changed = {"cells": cells, "databases": databases, "estimate_s": estimate_s}
         return now_s - learned(plan.model_copy(update=changed)).estimate_s
 
     found = (*_resets(model.matrices, saves_s), *_orders(model.matrices, saves_s))

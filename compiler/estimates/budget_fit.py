@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from benchbrief.compiler.blocks.experiments.schedule_errors import BudgetBelowPass
+from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.estimate import alone, cool_down, estimate, estimate_some, lanes, seconds
 from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.plain_amounts import duration
@@ -92,7 +93,8 @@ def _fits(plan: Plan) -> Iterator[BudgetFit]:
 
 def _fit(plan: Plan, names: Collection[str], of: str, budget_s: float) -> BudgetFit:
     theirs = [cell for cell in plan.cells if cell.experiment in names]
-    needed = needed_cells(plan, {name: plan.experiments[name] for name in names})
+    counted = counted_cells(theirs, plan.experiments)
+    needed = needed_cells(plan, {name: plan.experiments[name] for name in names}) & counted
     seen: Counter[Point] = Counter()
     at: dict[str, int] = {}
     for cell in theirs:
@@ -101,7 +103,7 @@ def _fit(plan: Plan, names: Collection[str], of: str, budget_s: float) -> Budget
     most = max(at.values(), default=1)
 
     def seconds_of(times: int) -> float:
-        return estimate_some(theirs, {cell_id for cell_id, number in at.items() if number <= times})
+        return estimate_some(theirs, {cell_id for cell_id in counted if at[cell_id] <= times})
 
     times, pass_s, all_s = 1, seconds_of(1), seconds_of(most)
     while times < most and (all_s <= budget_s or seconds_of(times + 1) <= budget_s):
@@ -130,7 +132,7 @@ def most_s(plan: Plan, experiment: str | None = None) -> float:
     """The seconds that each experiment may still spend on each group of hosts."""
     lane_of = lanes(plan.cells)
     within: list[Cell] = []
-    for cell in plan.cells:
+    for cell in alone(plan.cells, counted_cells(plan.cells, plan.experiments)):
         if experiment not in (None, cell.experiment):
             continue
         budget_s = plan.experiments[cell.experiment].budget_s

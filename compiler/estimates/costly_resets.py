@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
+from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.estimates.estimate import alone
 from benchbrief.compiler.estimates.estimate_errors import CostlyReset
 from benchbrief.compiler.estimates.other_resets import ALIKE, USERS_OWN, WAYS, best_reset, with_reset
 from benchbrief.compiler.frontend.resolve import Model
@@ -64,7 +66,9 @@ class _Resets(NamedTuple):
 
 def _of_database(name: str, matrices: tuple[Matrix, ...], hosts: Mapping[str, Host]) -> _Resets:
     theirs = {matrix.experiment.name for matrix in matrices if matrix.database.name == name}
-    cells = [cell for cell in expand(matrices, hosts) if cell.experiment in theirs]  # others may find their knees
+    every = expand(matrices, hosts)  # those of others may find their knees
+    counted = counted_cells(every, {matrix.experiment.name: matrix.experiment for matrix in matrices})
+    cells = [cell for cell in alone(every, counted) if cell.experiment in theirs]
     steps = [step.seconds for cell in cells for step in cell.steps if step.reset]
     return _Resets(sum(steps), sum(cell.measure_s for cell in cells), len(steps))
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from benchbrief.compiler.estimates.estimate import estimate
+from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.estimates.estimate import estimate_some
 from benchbrief.compiler.estimates.time_spent import RENDERING_S, Activity, activity_of
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.plain_amounts import duration
@@ -163,7 +164,8 @@ def with_history(plan: Plan, history: History) -> Estimated:
         cell if (steps := learning.steps(cell)) == cell.steps else cell.model_copy(update={"steps": steps})
         for cell in plan.cells
     )
-    learned = plan.model_copy(update={"cells": cells, "estimate_s": estimate(cells)})
+    counted = counted_cells(cells, plan.experiments)
+    learned = plan.model_copy(update={"cells": cells, "estimate_s": estimate_some(cells, counted)})
     return Estimated(learned, learning.rendering_s(), tuple(learning.sources))
 
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from benchbrief.compiler.estimates.estimate import lanes
+from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.estimates.estimate import alone, lanes
 from benchbrief.compiler.planning.plan import Cell, Plan, Step, StepKind
 
 Activity = Literal["loading", "resets", "warm_up", "measuring", "cooling", "start_up", "rendering"]
@@ -50,8 +51,9 @@ class TimeSpent:
 def time_spent(plan: Plan, rendering_s: float | None = None) -> TimeSpent:
     """Add up the steps of a plan's cells. `rendering_s` is for all reports; None for the built-in estimate."""
     found: dict[str, dict[Activity, float]] = {name: dict.fromkeys(ACTIVITIES, 0.0) for name in plan.experiments}
-    last = _last_of_lanes(plan.cells)
-    for cell in plan.cells:
+    cells = alone(plan.cells, counted_cells(plan.cells, plan.experiments))
+    last = _last_of_lanes(cells)
+    for cell in cells:
         for step in cell.steps:
             if step.kind != "cool_down" or cell.id not in last:
                 found[cell.experiment][activity_of(step)] += step.seconds

@@ -103,11 +103,14 @@ def _experiment(found: PlanDiff, name: str, page: Page) -> None:
 
 
 def _search(found: PlanDiff, search: SearchDiff) -> str:
-    if found.before.experiments[search.experiment].search is None:
+    told = ", ".join(part_text(part).removeprefix("search.").removeprefix("adaptive.") for part in search.parts)
+    was, now = found.before.experiments[search.experiment], found.after.experiments[search.experiment]
+    if was.adaptive or now.adaptive:
+        return f"its points are chosen anew ({told})" if now.adaptive else "no adaptive ramp any more"
+    if was.search is None:
         return "a search now: its knee is decided for the first time"
-    if found.after.experiments[search.experiment].search is None:
+    if now.search is None:
         return "no search any more"
-    told = ", ".join(part_text(part).removeprefix("search.") for part in search.parts)
     return f"criterion changed: the knee is decided again ({told})"
 
 

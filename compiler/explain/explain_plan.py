@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from benchbrief.compiler.blocks.values.shapes import Number, Shape
 from benchbrief.compiler.estimates.advice import Advice
+from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.learned import Estimated, with_history
 from benchbrief.compiler.explain.explain_time import explain_time, up_to
 from benchbrief.compiler.explain.plain_text import Page, number
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
 from benchbrief.compiler.plain_amounts import counted, duration, quantity_of_bytes
 from benchbrief.compiler.planning.plan import (
+    Adaptive,
     Cell,
     Confident,
     Database,
@@ -122,17 +124,19 @@ def _experiment(plan: Plan, e: Experiment, page: Page) -> None:
         ("workload", "load"),
     )
     page.gap()
-    page.table(_steps(cells), ("step", "time", "time-out", "cells"))
+    measured = counted_cells(cells, plan.experiments)
+    page.table(_steps([cell for cell in cells if cell.id in measured]), ("step", "time", "time-out", "cells"))
 
 
 def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, str]]:
     counts = (
         counted(len(e.hardware), "hardware"),
         counted(len(e.workloads), "workload", "workloads"),
-        ("up to " if e.search else "") + counted(len(e.points) or 1, "point", "points"),
+        _point_count(e),
         (f"{e.confident.at_least} to " if e.confident else "") + counted(e.repeats, "repeat", "repeats"),
     )
-    yield "matrix", f"{' x '.join(counts)} = {up_to(e, plan.budget_s)}{counted(len(cells), 'cell', 'cells')}"
+    count = len(counted_cells(cells, plan.experiments))
+    yield "matrix", f"{' x '.join(counts)} = {up_to(e, plan.budget_s)}{counted(count, 'cell', 'cells')}"
     first = cells[0]
     if e.axis == "target":
         yield "target", f"{_points(e.points)} ops/s" if e.points else _found_by(e.target_from)
@@ -142,6 +146,8 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         yield "threads", number(first.threads) if first.threads is not None else _found_by(e.threads_from)
     if e.search:
         yield "search", _search(e.search, len(e.points))
+    if e.adaptive:
+        yield "points", _adaptive(e, e.adaptive)
     if e.confident:
         yield "repeats", _confident(e, e.confident)
     if e.budget_s is not None:
@@ -172,6 +178,20 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         yield "on failure", "nothing more is begun" if e.on_failure == "stop" else "all others are tried"
     if e.unattended_s is not None:
         yield "unattended", f"a job ends itself {duration(e.unattended_s)} after it last heard of its controller"
+
+
+def _point_count(e: Experiment) -> str:
+    if e.adaptive:
+        return f"{e.adaptive.points} of {counted(len(e.points), 'candidate', 'candidates')}"
+    return ("up to " if e.search else "") + counted(len(e.points) or 1, "point", "points")
+
+
+def _adaptive(e: Experiment, rule: Adaptive) -> str:
+    turns = "; hardware that takes turns is measured at the same points" if e.order == "interleaved" else ""
+    return (
+        f"{rule.points} of the {len(e.points)} candidates, chosen while it runs: both ends, the middle, then where the "
+        f"throughput bends most{turns}"
+    )
 
 
 def _found_by(experiment: str | None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s
+from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.learned import Estimated, Source
 from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity, Spent, TimeSpent, time_spent
 from benchbrief.compiler.explain.plain_text import Page
@@ -62,11 +63,13 @@ def _total(plan: Plan, spent: TimeSpent, page: Page) -> None:
     most = "up to " if any(up_to(e, plan.budget_s) for e in plan.experiments.values()) else ""
     cells_s = most_s(plan)
     wall_s, alone_s = cells_s + spent.rendering_s, sum(spent.in_all.values())
-    text = f"{most}{counted(len(plan.cells), 'cell', 'cells')}, {most}about {duration(wall_s)}"
+    measured = counted_cells(plan.cells, plan.experiments)
+    text = f"{most}{counted(len(measured), 'cell', 'cells')}, {most}about {duration(wall_s)}"
     if cells_s == plan.estimate_s and wall_s < alone_s - 1:
         text += f" with independent hosts side by side ({duration(alone_s)} one after another)"
     page.paragraph(text)
-    for shared in shared_places(plan.cells, plan.hardware, plan.databases, plan.workloads, plan.hosts):
+    cells = [cell for cell in plan.cells if cell.id in measured]
+    for shared in shared_places(cells, plan.hardware, plan.databases, plan.workloads, plan.hosts):
         owed = f"{counted(len(shared.cells), 'cell loads', 'cells load')} again what others have replaced in one place"
         out = "give each a `path` or server of its own, or measure one hardware after the other"
         page.paragraph(f"database {shared.database}: {owed}, about {duration(shared.seconds)} of that time; {out}")

@@ -109,6 +109,9 @@ ARGUMENTS: Mapping[str, Mapping[str, str]] = {
         "gain": f"The gain of throughput below which it ends; {100 * GAIN:g} % when left out.",
         "else": "The point that other experiments take when there is no knee up to `to:`; left out, their cells fail.",
     },
+    "adaptive": {
+        "points": "How many points are measured; the run chooses them, the ends first.",
+    },
     "confident": {
         "within": (
             "How far the 95 % confidence interval of the mean throughput may reach to either side, as a share of the "

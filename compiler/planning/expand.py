@@ -11,6 +11,7 @@ from benchbrief.compiler.blocks.experiments.experiments import Matrix
 from benchbrief.compiler.blocks.experiments.ramps import Axis
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
 from benchbrief.compiler.blocks.workloads.workloads import Load
+from benchbrief.compiler.planning.budgets import chooses
 from benchbrief.compiler.planning.fingerprint import (
     Known,
     Parts,
@@ -46,7 +47,7 @@ _NOT_OF_THE_DATA = ("drop_caches", "max_lag_s", "version")
 
 def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], budget_s: float | None = None) -> tuple[Cell, ...]:
     """Return every cell of every experiment, in running order. With a budget of all together, all points are measured
-    once before any is repeated; a search has all its repeats before."""
+    once before any is repeated; what chooses its points has all its repeats before."""
     up: dict[str, DatabaseKey] = {}
     """The server that each lane used last."""
     states = DataStates()
@@ -60,7 +61,7 @@ def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], budget_s: fl
         }
         places += [(matrix, blocks[place[0], place[1]], place) for place in ordered(matrix)]
     if budget_s is not None:
-        places.sort(key=lambda each: each[2][3] if each[0].experiment.search is None else 1)
+        places.sort(key=lambda each: 1 if chooses(each[0].experiment) else each[2][3])
     for matrix, block, (_, _, point, repeat) in places:
         cells.append(block.cell(point, repeat, (up, states), searches))
         if matrix.experiment.search:

@@ -221,6 +221,12 @@ class Confident(Node):
     within: float
 
 
+class Adaptive(Node):
+    """A ramp of which so many of the experiment's points are measured. The run chooses them, the ends first."""
+
+    points: int
+
+
 class Knee(Node):
     """The point where an experiment's search, on one hardware and with one workload, finds the knee."""
 
@@ -269,7 +275,7 @@ def share_of(total: int, part: int, parts: int) -> int:
 
 
 class Experiment(Node):
-    """`points` are those of `axis`; of a `search`, all that it may try, in rising order.
+    """`points` are those of `axis`; of a `search` or an `adaptive` ramp, all that it may try, in rising order.
 
     `threads_from` and `target_from` name the experiment whose knee counts; the axis then has no points. `requires`
     are the experiments that have to end before. `repeats` is the maximum where `confident` or a budget may end them
@@ -286,6 +292,7 @@ class Experiment(Node):
     axis: Literal["threads", "target"]
     points: tuple[float, ...]
     search: KneeSearch | None = None
+    adaptive: Adaptive | None = None
     threads_from: str | None = None
     target_from: str | None = None
     requires: tuple[str, ...] = ()
@@ -333,7 +340,8 @@ class Plan(Node):
     budget_s: float | None = None
     """The time that all cells together may take on each group of hosts: `bench run --budget`."""
     estimate_s: float
-    """Estimated wall time: cells one after another on each host, independent groups side by side, searches in full."""
+    """Estimated wall time: cells one after another on each host, independent groups side by side, searches in full,
+    and of adaptive ramps as many points as they measure."""
 
     @property
     def extensions(self) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from benchbrief.compiler.planning.fingerprint import identity
-from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.compiler.planning.plan import Cell, Experiment, Plan
 
 Kind = Literal["new", "changed", "same", "gone"]
 
@@ -60,9 +60,9 @@ class OutsideDiff:
 
 @dataclass(frozen=True)
 class SearchDiff:
-    """An experiment with another search criterion, or with a search in one plan only.
+    """An experiment with another search criterion or adaptive ramp, or with one in one plan only.
 
-    Its cells may be equal, but the search may find another point. `parts` are as of a cell.
+    Its cells may be equal, but other points may be measured. `parts` are as of a cell.
     """
 
     experiment: str
@@ -181,12 +181,18 @@ def _searches(before: Plan, after: Plan) -> Iterator[SearchDiff]:
     for name, experiment in after.experiments.items():
         if name not in before.experiments:
             continue
-        searches = (before.experiments[name].search, experiment.search)
-        old, new = (search.model_dump() if search else {} for search in searches)
+        old, new = _choosing(before.experiments[name]), _choosing(experiment)
         fields = [field for field in dict.fromkeys((*new, *old)) if old.get(field) != new.get(field)]
         if fields:
-            parts = (Part("", f"search.{field}", old.get(field), new.get(field)) for field in fields)
-            yield SearchDiff(name, tuple(parts))
+            yield SearchDiff(name, tuple(Part("", field, old.get(field), new.get(field)) for field in fields))
+
+
+def _choosing(experiment: Experiment) -> dict[str, object]:
+    """Return the rules by which a run chooses the experiment's points, by name."""
+    rules = {"search": experiment.search, "adaptive": experiment.adaptive}
+    return {
+        f"{kind}.{field}": value for kind, rule in rules.items() if rule for field, value in rule.model_dump().items()
+    }
 
 
 # --- the rest ----------------------------------------------------------------------------------------------------

@@ -9,6 +9,8 @@ run:
 - In a random order, the whole experiment belongs together, as any cells may have been neighbours.
 - Cells that a rule for repeats skipped stay skipped under the same rule. With a budget, that is the same budget, and
   a point of which no more is asked for (`left_out_repeats.py`).
+- Of an adaptive ramp, points are reused as long as the reused ones by themselves make its rule choose them. So it
+  chooses the points that it would choose without them. A candidate that an earlier run left out is decided anew.
 - A search belongs to the cells that were measured at its knee, and cells that it skipped stay skipped. A search is
   decided by a latency that each of its cells records, so only a search by the same statistic can reuse them.
 
@@ -29,6 +31,7 @@ from benchbrief.compiler.planning.plan import Cell, DatabaseKey, Plan, Reference
 from benchbrief.results.ingest.cell_measurement import MEASURE
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.run_evidence import Evidence, check_files, first_problem, read_evidence
+from benchbrief.results.runs.chosen_points import without_unchosen
 from benchbrief.results.runs.find_runs import list_real_runs, run_state
 from benchbrief.results.runs.left_out_repeats import stays_left_out
 from benchbrief.runners.errors import Damaged, RunnerError
@@ -63,8 +66,8 @@ class Reuse:
             return self
         dropped = {cell.id for block in blocks(self.plan) if any(c.id in changed for c in block) for cell in block}
         reasons = dict.fromkeys(changed.values())
-        kept = tuple(each for each in self.carried if each.cell.id not in dropped)
-        return Reuse(self.plan, kept, (*self.passed_over, *reasons))
+        left = without_unchosen(self.plan, {e.cell.id: e for e in self.carried if e.cell.id not in dropped})
+        return Reuse(self.plan, tuple(left.values()), (*self.passed_over, *reasons))
 
 
 def blocks(plan: Plan) -> list[Block]:
@@ -139,7 +142,8 @@ def find_reusable(plan: Plan, out: Path) -> Reuse:
     texts = dict.fromkeys(from_environment.values())
     for block in wanted:
         texts |= reasons.get(block[0].id, {})
-    return Reuse(plan, tuple(found[cell.id] for cell in plan.cells if cell.id in found), tuple(texts))
+    kept = without_unchosen(plan, found)
+    return Reuse(plan, tuple(kept[cell.id] for cell in plan.cells if cell.id in kept), tuple(texts))
 
 
 def _from_environment(plan: Plan, key: DatabaseKey) -> str:
@@ -185,6 +189,8 @@ class _EarlierRun:
                 return [], self._not_noted(cell)
             taken.append(each)
             used.add(_source(each))
+        if all(each.skipped for each in taken) and any(map(self._is_of_adaptive, taken)):
+            return [], []  # which points are left out is decided anew
         # Measured in turns means within one experiment.
         experiments = {(each.cell.experiment, each.was.experiment) for each in taken}
         if len(experiments) > len({experiment for experiment, _ in experiments}):
@@ -199,6 +205,10 @@ class _EarlierRun:
             points = (was.points if was.search else None) == (now.points if now.search else None)
             return points and stays_left_out(verdict, self._evidence.plan, cell, self._plan)
         return now.search is None or (was.search is not None and was.search.latency == now.search.latency)
+
+    def _is_of_adaptive(self, each: Carried) -> bool:
+        was, now = self._evidence.plan.experiments[each.was.experiment], self._plan.experiments[each.cell.experiment]
+        return was.adaptive is not None or now.adaptive is not None
 
     def _not_noted(self, cell: Cell) -> list[str]:
         """Say that a cell's results lack the latency of its search, or that a rule left it out which is another now."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.results.ingest.cell_verdicts import Verdict
@@ -185,9 +186,12 @@ def remaining_s(
     each kind of step, and by how long finished cells took beside their steps. None when nothing is left.
 
     With a `plan`, no host is needed for longer than its budgets leave: that of each experiment, and that of the run.
-    The cells in `reused` took nothing of them.
+    The cells in `reused` took nothing of them. Of an adaptive ramp, as many points count as are left to measure.
     """
     planned = list(states)
+    experiments = plan.experiments if plan else {}
+    begun = {cell.id for cell, state, _ in planned if state not in ("waiting", "missing", "skipped")}
+    counted = counted_cells((cell for cell, _, _ in planned), experiments, begun)
     finished = [(pace.stepped(cell), seconds) for cell, state, seconds in planned if state == "ok" and seconds]
     plan_s = sum(stepped for stepped, _ in finished)
     factor = sum(seconds for _, seconds in finished) / plan_s if plan_s > 0 else 1.0
@@ -198,7 +202,7 @@ def remaining_s(
         for host in cell.locks if cell.id not in reused else ():
             of = spent.setdefault(host, {})
             of[cell.experiment] = of.get(cell.experiment, 0.0) + (seconds or 0.0)
-        if state in ("ok", "failed", "no_room", "skipped", "missing"):
+        if state in ("ok", "failed", "no_room", "skipped", "missing") or cell.id not in counted:
             continue
         left = pace.expected(cell) * factor  # a cell's own time ends before its hosts cool down
         if state == "running":

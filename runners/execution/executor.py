@@ -36,6 +36,7 @@ from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.budgeted_repeats import Budgets, OpenPoints, nothing_open
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.knee_search import Searches
+from benchbrief.runners.scheduling.point_choice import AdaptiveRamps
 from benchbrief.runners.takeover.rival_controllers import refuse_driven_elsewhere, refuse_driven_here
 from benchbrief.runners.takeover.takeover import hosts_of, take_over
 from benchbrief.runners.worlds.real_world import OpenHosts
@@ -155,6 +156,7 @@ def execute(
                     searches,
                     repeats,
                     budgets,
+                    AdaptiveRamps(plan, record, journal.write),
                     world,
                     looking,
                     tools=tools,
@@ -293,7 +295,7 @@ def _run_lane(run: RunState, hosts: OpenHosts, cells: list[Cell]) -> None:
         if not over:
             lane.remember_warm(cells)
         lane.observe(cells)
-        for cell in run.budgets.in_order([cell for cell in cells if cell.id not in over]):
+        for cell in run.ramps.in_order(run.budgets.in_order([cell for cell in cells if cell.id not in over])):
             if run.ending.is_set():
                 break
             lane.run_cell(cell)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchbrief.compiler.messages.text import joined
-from benchbrief.compiler.planning.budgets import is_budgeted
+from benchbrief.compiler.planning.budgets import chooses, is_budgeted
 from benchbrief.compiler.planning.plan import Cell
 from benchbrief.runners.errors import (
     HostError,
@@ -124,8 +124,7 @@ class Lane:
         Raises NotWhole when that attempt can't be resumed.
         """
         run = self._run
-        reason = run.searches.not_needed(cell) or run.repeats.not_needed(cell) or run.budgets.not_needed(cell)
-        if reason and left is None:
+        if left is None and (reason := run.not_needed(cell)):
             self._skip(cell, reason, run.budgets.no_room(cell))
             return
         attempt = left.attempt if left else run.attempts.get(cell.id, 0) + 1
@@ -187,9 +186,9 @@ class Lane:
                     return
 
     def _is_waited_for(self, cell: Cell) -> bool:
-        """Return whether later cells depend on this one, by a search or by repeats that end by themselves."""
+        """Return whether later cells depend on this one: points that are chosen, or repeats that end by themselves."""
         experiment = self._run.plan.experiments[cell.experiment]
-        return bool(experiment.search or experiment.confident) or is_budgeted(self._run.plan, experiment)
+        return chooses(experiment) or experiment.confident is not None or is_budgeted(self._run.plan, experiment)
 
     def go_on(self, cell: Cell, left: Left) -> bool:
         """Resume an attempt that an earlier controller left. Returns False when it must run again instead."""
@@ -199,6 +198,7 @@ class Lane:
             end_jobs(self._run, self._hosts, cell, left)
             self.remark("info", say.run_again(n=left.attempt, cell=cell.id, said=reason))
             return False
+        self._run.ramps.taken_over(cell)
         return True
 
     def _skip(self, cell: Cell, reason: str, no_room: j.NoRoom) -> None:

@@ -22,6 +22,7 @@ from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.budgeted_repeats import Budgets
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.knee_search import Searches
+from benchbrief.runners.scheduling.point_choice import AdaptiveRamps
 from benchbrief.runners.worlds.real_world import World
 
 
@@ -72,6 +73,7 @@ class RunState:
     searches: Searches
     repeats: RepeatsUntil
     budgets: Budgets
+    ramps: AdaptiveRamps
     world: World
     monitor: Monitor = field(default_factory=Monitor)
     left: Mapping[str, Left] = field(default_factory=dict)
@@ -104,6 +106,11 @@ class RunState:
     @property
     def ending(self) -> Ending:
         return Ending(self)
+
+    def not_needed(self, cell: Cell) -> str:
+        """Return why a cell need not be measured; "" when it must."""
+        deciders = (self.searches, self.ramps, self.repeats, self.budgets)
+        return next((why for decider in deciders if (why := decider.not_needed(cell))), "")
 
     def begin(self, cell: Cell) -> None:
         with self.lock:

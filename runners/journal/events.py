@@ -26,9 +26,29 @@ from pydantic import Field, TypeAdapter
 
 from benchbrief.compiler.messages.text import Said
 from benchbrief.compiler.planning.plan import DatabaseKey
-from benchbrief.runners.journal.record_base import Failing, Frozen, Imported, ImportedFile, NoRoom, Record, Simulated
+from benchbrief.runners.journal.record_base import (
+    Failing,
+    Imported,
+    ImportedFile,
+    NoRoom,
+    PointChosen,
+    Record,
+    SearchEnded,
+    SearchPoint,
+    Simulated,
+)
 
-__all__ = ["Failing", "Imported", "ImportedFile", "NoRoom", "Record", "Simulated"]  # others import these from here
+__all__ = [  # others import these from here
+    "Failing",
+    "Imported",
+    "ImportedFile",
+    "NoRoom",
+    "PointChosen",
+    "Record",
+    "SearchEnded",
+    "SearchPoint",
+    "Simulated",
+]
 
 MEASUREMENT_VERSION = 4
 """Raise this when a cell of an unchanged plan is measured in another way (other steps, commands, times), so that
@@ -306,7 +326,7 @@ class CellEnded(Record):
 
 
 class CellSkipped(Record):
-    """A cell that is not needed, because its search or its repeats ended before, or that a budget has no room for."""
+    """A cell that is not needed, as its search, ramp or repeats ended before, or that a budget has no room for."""
 
     type: Literal["cell_skipped"] = "cell_skipped"
     cell: str
@@ -321,29 +341,6 @@ class ExpectationsRead(Record):
     type: Literal["expectations_read"] = "expectations_read"
     cell: str
     seconds: float
-
-
-class SearchPoint(Frozen):
-    """What a search saw at a point: the mean throughput of its repeats, and their highest latency."""
-
-    point: float
-    ops_per_s: float
-    latency_s: float
-
-
-class SearchEnded(Record):
-    """What a search found on one hardware with one workload: the knee, or None when no point up to the last is one.
-
-    It follows from the verdicts of the cells in `points`, and is kept as it was decided.
-    """
-
-    type: Literal["search_ended"] = "search_ended"
-    experiment: str
-    hardware: str
-    workload: str
-    axis: Literal["threads", "target"]
-    knee: float | None
-    points: tuple[SearchPoint, ...]
 
 
 class RunEnded(Record):
@@ -392,6 +389,7 @@ AnyRecord = Annotated[
     | CellSkipped
     | ExpectationsRead
     | SearchEnded
+    | PointChosen
     | RunEnded
     | ReportMade,
     Field(discriminator="type"),

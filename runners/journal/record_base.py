@@ -1,10 +1,12 @@
-"""The base of all journal records, and where a run's numbers come from when it measured none."""
+"""The base of all journal records, what searches and adaptive ramps choose, and whose numbers an import has."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from benchbrief.compiler.messages.text import Said
 
 
 class Frozen(BaseModel):
@@ -62,3 +64,46 @@ class Imported(Frozen):
     told: tuple[tuple[str, str], ...] = ()
     facts: tuple[str, ...] | None = None
     files: tuple[ImportedFile, ...]
+
+
+class PointChosen(Record):
+    """The next point of an adaptive ramp, which its curves share: the `number`th of those that were tried.
+
+    It follows from the verdicts of the cells before, and is kept as it was decided.
+    """
+
+    type: Literal["point_chosen"] = "point_chosen"
+    experiment: str
+    hardware: tuple[str, ...]
+    workload: str
+    axis: Literal["threads", "target"]
+    point: float
+    number: int
+    why: Said
+
+    @property
+    def ramp(self) -> tuple[str, tuple[str, ...], str]:
+        return self.experiment, self.hardware, self.workload
+
+
+class SearchPoint(Frozen):
+    """What a search saw at a point: the mean throughput of its repeats, and their highest latency."""
+
+    point: float
+    ops_per_s: float
+    latency_s: float
+
+
+class SearchEnded(Record):
+    """What a search found on one hardware with one workload: the knee, or None when no point up to the last is one.
+
+    It follows from the verdicts of the cells in `points`, and is kept as it was decided.
+    """
+
+    type: Literal["search_ended"] = "search_ended"
+    experiment: str
+    hardware: str
+    workload: str
+    axis: Literal["threads", "target"]
+    knee: float | None
+    points: tuple[SearchPoint, ...]

@@ -56,6 +56,8 @@ class RunRecord:
     remarks: dict[str | None, list[j.Remark]] = field(default_factory=dict)
     reused: dict[str, j.CellReused] = field(default_factory=dict)
     searches: dict[Knee, j.SearchEnded] = field(default_factory=dict)
+    choices: dict[tuple[str, tuple[str, ...], str], dict[float, j.PointChosen]] = field(default_factory=dict)
+    """The points that each adaptive ramp chose, in their order: by experiment, hardware and workload."""
     published: list[j.PublishedValue] = field(default_factory=list)
     warm: dict[str, int] = field(default_factory=dict)
     retried: set[str] = field(default_factory=set)
@@ -125,6 +127,8 @@ class RunRecord:
             case j.SearchEnded():
                 search = Knee(experiment=record.experiment, hardware=record.hardware, workload=record.workload)
                 self.searches[search] = record
+            case j.PointChosen():
+                self.choices.setdefault(record.ramp, {})[record.point] = record
             case j.PublishedValue():
                 self.published.append(record)
         self.end = record if isinstance(record, j.RunEnded) else self.end

@@ -15,7 +15,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from benchbrief.compiler.messages.text import Text, duration_figure, figure
-from benchbrief.compiler.planning.budgets import Point, first_look, first_pass, is_budgeted, level, point_of
+from benchbrief.compiler.planning.budgets import (
+    Point,
+    chooses,
+    first_look,
+    first_pass,
+    is_budgeted,
+    level,
+    point_of,
+)
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.shared_hosts import lanes
@@ -141,12 +149,13 @@ class Budgets:
                 yield left.pop(chosen.id)
 
     def _hold_first(self, cell: Cell) -> None:
-        """Leave out a cell of the first pass that no longer fits. A search is not cut short: others need its knee.
+        """Leave out a cell of the first pass that no longer fits. A search is not cut short, as others need its knee,
+        nor an adaptive ramp, whose points depend on each other.
 
         The check before the run went by what earlier runs took, which the plan does not know. So what the plan says of
         loads does not count here.
         """
-        if not self._lane_of or self._plan.experiments[cell.experiment].search is not None:
+        if not self._lane_of or chooses(self._plan.experiments[cell.experiment]):
             return
         history = self._record.cells.get(cell.id)
         if history and history.skipped is not None:  # decided before the run was resumed, with its repeats

@@ -43,6 +43,7 @@ ONLY = {
         "benchbrief.compiler.rounding",
         "benchbrief.compiler.estimates.learned",  # what earlier runs took is kept by the keys of estimates
         "benchbrief.compiler.estimates.time_spent",
+        "benchbrief.compiler.estimates.counted_cells",  # how much of an adaptive ramp is left
         "benchbrief.compiler.planning.error_limit",
         "benchbrief.compiler.resets.tolerated_changes",
         "benchbrief.compiler.planning.plan",

@@ -208,7 +208,9 @@ class _Completer(ExpressionSuggestions):
         kind = block.head.name if block.head.keyword == "override" else kind
         if inner in METER_SPECS.names and last is not None and last.text == ":" and len(cursor.before) > 1:
             yield from self.meter_argument(inner, cursor.before[-2].text)
-        elif inner in ("range", "knee", "random", "confident") or (inner and last is not None and last.text != ":"):
+        elif inner in ("range", "knee", "adaptive", "random", "confident") or (
+            inner and last is not None and last.text != ":"
+        ):
             if last is None or last.text != ":":
                 yield from self.arguments(inner)
             elif inner == "knee" and cursor.before[-2].text == "latency":

@@ -140,6 +140,13 @@ class Suggestions:
         yield self.snippet(
             "range", f"range(${{1:1}}{unit}, ${{2:64}}{unit}, ${{3:factor: 2}})", "A ramp.", ItemKind.Function
         )
+        ends = "${1:1k} ops/s..${2:100k} ops/s" if key == "target" else "${1:1}..${2:512}"
+        yield self.snippet(
+            "adaptive",
+            f"adaptive({ends}, points: ${{3:9}})",
+            "So many points between two ends, chosen while it runs: where the curve bends most.",
+            ItemKind.Function,
+        )
         if key == "threads":
             search = "knee(from: 1, factor: 2, to: ${1:512}, latency: p99, rise: 10 %, gain: 3 %)"
             yield self.snippet("knee", search, "A search for the knee of the ramp.", ItemKind.Function)

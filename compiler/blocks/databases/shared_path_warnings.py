@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from benchbrief.compiler.blocks.databases.kept_data_errors import ReplacedData
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
+from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.planning.expand import dataset_of, expand
 from benchbrief.compiler.planning.fingerprint import place_of
 from benchbrief.compiler.planning.plan import DatabaseKey, Host
@@ -25,7 +26,10 @@ def warn_of_replaced_data(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host
     databases = {
         DatabaseKey.of(m.database.name, key): database for m in matrices for key, database in m.databases.items()
     }
-    for found in shared_places(expand(matrices, hosts), hardware, databases, workloads, hosts):
+    cells = expand(matrices, hosts)
+    counted = counted_cells(cells, {matrix.experiment.name: matrix.experiment for matrix in matrices})
+    measured = [cell for cell in cells if cell.id in counted]
+    for found in shared_places(measured, hardware, databases, workloads, hosts):
         spec = specs[found.database]
         if found.seconds >= _WORTH_S and not spec.imported:
             span = spec.places.get("path") or spec.places.get("uri") or spec.span

@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 
 from benchbrief.compiler.blocks.databases import database_errors
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec, fill
-from benchbrief.compiler.blocks.experiments import experiment_errors
+from benchbrief.compiler.blocks.experiments import experiment_errors, schedule_errors
 from benchbrief.compiler.blocks.experiments.fitting_parts import Fit
 from benchbrief.compiler.blocks.experiments.measured_times import read_times
 from benchbrief.compiler.blocks.experiments.probes import AskedProbe, read_probes, warn_of_short_window
@@ -165,8 +165,10 @@ class _Experiment:
         warn_of_short_window(self.entry.name, placed, measure_s, self.reader)
         if ramps.ramp.search and repeats.order == "random":
             self.reader.findings.add(experiment_errors.SearchInRandomOrder(self.values.span("repeats")))
+        if ramps.ramp.adaptive and repeats.order == "random":
+            self.reader.findings.add(schedule_errors.AdaptiveInRandomOrder(self.values.span("repeats")))
         if budget_s is not None:
-            check_budget(self.values.span("budget"), repeats, self.reader, searches=ramps.ramp.search is not None)
+            check_budget(self.values.span("budget"), repeats, ramps.ramp, self.reader)
         name, awaits = self.entry.name, ramps.awaits
         return Matrix(
             experiment=plan.Experiment(
@@ -177,6 +179,7 @@ class _Experiment:
                 axis=ramps.axis,
                 points=ramps.ramp.points,
                 search=ramps.ramp.search,
+                adaptive=ramps.ramp.adaptive,
                 threads_from=awaits["threads"].experiment if "threads" in awaits else None,
                 target_from=awaits["target"].experiment if "target" in awaits else None,
                 requires=tuple(dict.fromkeys(knee_of.experiment for knee_of in awaits.values())),

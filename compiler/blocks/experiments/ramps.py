@@ -1,6 +1,7 @@
 """Ramps: the points of `[1, 2, 4]`, `1..16` or `range(1, 64, factor: 2)`, counted before they are made.
 
-Also the points that `knee(from: 1, factor: 2, to: 512)` may try, and `other.knee`, a point that a search finds.
+Also the points that `knee(from: 1, factor: 2, to: 512)` or `adaptive(1..512, points: 9)` may try, and `other.knee`,
+a point that a search finds.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from benchbrief.compiler.blocks.experiments.adaptive_ramps import read_adaptive
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
 from benchbrief.compiler.blocks.values.block_values import Constant
@@ -62,10 +64,11 @@ class KneeOf:
 
 @dataclass(frozen=True)
 class Ramp:
-    """Points in base units: with `search`, those that it may try; with `found_by`, none yet."""
+    """Points in base units: with `search` or `adaptive`, those that it may try; with `found_by`, none yet."""
 
     points: tuple[float, ...] = ()
     search: plan.KneeSearch | None = None
+    adaptive: plan.Adaptive | None = None
     found_by: KneeOf | None = None
 
     def __bool__(self) -> bool:
@@ -95,6 +98,9 @@ def read_ramp(key: str, expr: ast.Expr, reader: Reader) -> Ramp:
     match reader.deref(expr):
         case ast.Call(function=ast.Name(text="knee")) as call:
             return _search(key, call, reader)
+        case ast.Call(function=ast.Name(text="adaptive")) as call:
+            found = read_adaptive(key, call, _SHAPES[key], reader)
+            return Ramp(found[0], adaptive=found[1]) if found else Ramp()
         case ast.Attr(base=ast.Name(text=experiment), field=field) as attr:
             if field.text == "knee":
                 return Ramp(found_by=KneeOf(experiment, attr.span))
@@ -203,7 +209,7 @@ def _points(key: str, expr: ast.Expr, reader: Reader) -> _Points | None:
             return None if constant is None else [(constant.value, number.span)]
         case other:
             wanted = EXPERIMENT.keys[key].shape.wanted
-            reader.findings.add(wrong_value(other, key, wanted, ["range", "knee"], numbers=True))
+            reader.findings.add(wrong_value(other, key, wanted, ["range", "knee", "adaptive"], numbers=True))
             return None
 
 

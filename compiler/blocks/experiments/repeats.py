@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from benchbrief.compiler.blocks.experiments import schedule_errors
+from benchbrief.compiler.blocks.experiments.ramps import Ramp
 from benchbrief.compiler.blocks.values import structure_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
 from benchbrief.compiler.blocks.values.shapes import Number
@@ -98,10 +99,12 @@ def _confident(call: ast.Call, reader: Reader) -> tuple[int, plan.Confident | No
     return int(last.value), plan.Confident(at_least=fewest, within=within.value)
 
 
-def check_budget(at: Span, repeats: Repeats, reader: Reader, *, searches: bool) -> None:
-    """Report a budget that has nothing to give away: a search needs all its repeats, and one repeat is no choice."""
-    if searches:
+def check_budget(at: Span, repeats: Repeats, ramp: Ramp, reader: Reader) -> None:
+    """Report a budget that has nothing to give away: what chooses points needs all repeats, and one is no choice."""
+    if ramp.search:
         reader.findings.add(schedule_errors.BudgetOfSearch(at))
+    elif ramp.adaptive:
+        reader.findings.add(schedule_errors.BudgetOfAdaptive(at))
     elif repeats.most < 2:
         reader.findings.add(schedule_errors.NoRepeatsToChoose(at))
 

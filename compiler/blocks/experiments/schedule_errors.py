@@ -79,3 +79,53 @@ class BudgetBelowPass(CompileProblem):
     @property
     def enough(self) -> str:
         return f"{math.ceil(self.needed_s / 60)} min"
+
+
+@dataclass(frozen=True)
+class TooFewAdaptivePoints(CompileProblem):
+    """An adaptive ramp with too few points to show a bend."""
+
+    code = "E0546"
+    says = "an adaptive ramp has {fewest} points or more, and this one has {count}"
+    mark = "the ends, and a point between them"
+    hint = "write `points: 9`, say; for fewer points, list them: `threads = [1, 512]`"
+    count: int
+    fewest: int
+
+
+@dataclass(frozen=True)
+class TooFewCandidates(CompileProblem):
+    """An adaptive ramp that is to measure more points than it has candidates."""
+
+    code = "E0547"
+    says = "{count} points are to be measured, and this ramp of `{key}` has {candidates} from {least:g} to {greatest:g}"
+    mark = "more than {candidates}"
+    key: str
+    count: int
+    candidates: int
+    least: float
+    greatest: float
+
+    @property
+    def help(self) -> str:
+        if self.candidates < 3:
+            return f"move the ends apart, or list the points: `{self.key} = [...]`"
+        return f"write `points: {self.candidates}` or fewer, or move the ends apart"
+
+
+@dataclass(frozen=True)
+class AdaptiveInRandomOrder(CompileProblem):
+    """An adaptive ramp in an experiment whose cells are shuffled."""
+
+    code = "E0548"
+    says = "each point of an adaptive ramp depends on those before, so it can't be in random order"
+    hint = "write `grouped`, or `interleaved` to measure every hardware at each point in turn"
+
+
+@dataclass(frozen=True)
+class BudgetOfAdaptive(CompileProblem):
+    """A budget of an experiment whose points are chosen by all their repeats."""
+
+    code = "E0549"
+    says = "an adaptive ramp has no `budget`: each point is chosen by all repeats of those before"
+    hint = "remove `budget` and lower `points:`, or list the points; `bench run --budget` is for the whole run"

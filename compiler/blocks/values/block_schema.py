@@ -54,8 +54,8 @@ EXPERIMENT = BlockSchema(
         ),
         "threads": Key(
             Special(
-                "`8`, `[8, 16, 32]`, `1..16`, `range(1, 64, factor: 2)`, a search such as "
-                "`knee(from: 1, factor: 2, to: 512)`, or what another experiment's found: `its_name.knee`"
+                "`8`, `[8, 16, 32]`, `1..16`, `range(1, 64, factor: 2)`, `adaptive(1..512, points: 9)`, a search such "
+                "as `knee(from: 1, factor: 2, to: 512)`, or what another experiment's found: `its_name.knee`"
             ),
             "The client threads; several make a ramp.",
             required=True,
@@ -63,7 +63,8 @@ EXPERIMENT = BlockSchema(
         ),
         "target": Key(
             Special(
-                "`20k ops/s`, a list of those, `range(200 ops/s, 120k ops/s, steps: 25)`, a search such as "
+                "`20k ops/s`, a list of those, `range(200 ops/s, 120k ops/s, steps: 25)`, "
+                "`adaptive(1k ops/s..100k ops/s, points: 9)`, a search such as "
                 "`knee(from: 1k ops/s, factor: 2, to: 100k ops/s)`, or what another experiment's found: `its_name.knee`"
             ),
             "The offered load; several make a ramp (open loop).",

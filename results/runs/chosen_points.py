@@ -1,0 +1,33 @@
+"""Which results of earlier runs an adaptive ramp can use: those at points that it would choose without them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from benchbrief.compiler.planning.plan import Plan
+from benchbrief.runners.journal.run_record import RunRecord
+from benchbrief.runners.scheduling.next_point import next_point
+from benchbrief.runners.scheduling.point_choice import curves, ramps_of
+from benchbrief.runners.takeover.carried_results import Carried
+
+
+def without_unchosen(plan: Plan, found: Mapping[str, Carried]) -> dict[str, Carried]:
+    """Return the results without those at points of adaptive ramps that do not follow from the others.
+
+    The rule of a ramp is gone through from its beginning, up to the first point without a result for each of its cells.
+    """
+    kept = dict(found)
+    ramps = ramps_of(plan)
+    record = RunRecord.of(record for each in found.values() for record in each.own_records()) if ramps else RunRecord()
+    for ramp in ramps:
+        chosen: list[float] = []
+        count = ramp.experiment.adaptive.points if ramp.experiment.adaptive else 0
+        while len(chosen) < count:
+            choice = next_point(ramp.experiment.points, list(curves(ramp, chosen, record).values()))
+            if choice is None or any(cell.id not in found for cell in ramp.cells[choice.point]):
+                break
+            chosen.append(choice.point)
+        for point, cells in ramp.cells.items():
+            for cell in cells if point not in chosen else ():
+                kept.pop(cell.id, None)
+    return kept

@@ -1,0 +1,177 @@
+"""Adaptive ramps while they run: which points of a curve are measured, and in which order.
+
+Everything is decided by what the journal says of the cells, so that a resumed run decides as the interrupted one did.
+A point has been tried once all its cells have their verdicts, and stands for the mean throughput of its good repeats.
+It counts as one of the ramp's points also where none is good. On a resume, points whose cells failed or were cut off
+come first; then the rule of `next_point.py` goes on.
+
+Each hardware chooses the points of its own curves. When measured in turns (`interleaved`), the hardware of one lane
+shares its points, as it is measured side by side.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from benchbrief.compiler.messages.text import Text, figure
+from benchbrief.compiler.planning.plan import Cell, Experiment, Plan
+from benchbrief.runners.execution.shared_hosts import lanes
+from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.controller_clock import now
+from benchbrief.runners.journal.run_record import RunRecord
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.scheduling.knee_search import load_text, point_of
+from benchbrief.runners.scheduling.next_point import Choice, Curve, next_point
+
+
+@dataclass
+class _Ramp:
+    """The curves that share their points: their cells by point, in the plan's order."""
+
+    experiment: Experiment
+    cells: dict[float, list[Cell]] = field(default_factory=dict)
+
+    @property
+    def hardware(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(cell.hardware for cells in self.cells.values() for cell in cells))
+
+    @property
+    def workload(self) -> str:
+        return next(cell.workload for cells in self.cells.values() for cell in cells)
+
+
+class AdaptiveRamps:
+    """The adaptive ramps of a run, shared by its lanes. The cells of one are in one lane.
+
+    `record` is the run so far, which its journal extends. `tell` writes to it.
+    """
+
+    def __init__(self, plan: Plan, record: RunRecord, tell: Callable[[j.AnyRecord], None]) -> None:
+        self._record, self._tell = record, tell
+        self._ramps = ramps_of(plan)
+        self._ramp_of = {cell.id: ramp for ramp in self._ramps for cells in ramp.cells.values() for cell in cells}
+        self._judged: set[str] = set()
+        """Cells that this execution took over from an earlier controller, and has judged."""
+        self._left_out: dict[str, str] = {}
+        """Why cells are not run, by their ids."""
+
+    def taken_over(self, cell: Cell) -> None:
+        """Take note of a cell whose attempt was resumed, and has its verdict: it is not run again."""
+        self._judged.add(cell.id)
+
+    def not_needed(self, cell: Cell) -> str:
+        """Return why a cell is not run; "" when it is."""
+        return self._left_out.get(cell.id, "")
+
+    def in_order(self, cells: Iterable[Cell]) -> Iterator[Cell]:
+        """Yield a lane's cells in the order in which they run, each adaptive ramp at its first cell.
+
+        Cells that are not run are yielded too: `not_needed` says so.
+        """
+        done: set[int] = set()
+        for cell in cells:
+            ramp = self._ramp_of.get(cell.id)
+            if ramp is None:
+                yield cell
+            elif id(ramp) not in done:
+                done.add(id(ramp))
+                yield from self._measured(ramp)
+
+    def _measured(self, ramp: _Ramp) -> Iterator[Cell]:
+        """Yield the cells that are left of a ramp: those of its points in their order, then all others."""
+        count = ramp.experiment.adaptive.points if ramp.experiment.adaptive else len(ramp.cells)
+        for point in begun(ramp, self._record):
+            yield from self._left(ramp.cells[point])
+        while len(tried := begun(ramp, self._record)) < count:
+            choice = next_point(ramp.experiment.points, list(curves(ramp, tried, self._record).values()))
+            if choice is None:
+                break
+            self._note(ramp, choice, len(tried) + 1)
+            yield from self._left(ramp.cells[choice.point])
+            if choice.point not in begun(ramp, self._record):  # nothing of it was begun, as the run must end
+                return
+        had = set(begun(ramp, self._record))
+        others = [cell for point, cells in ramp.cells.items() if point not in had for cell in self._left(cells)]
+        why = say.point_not_needed(n=count, candidates=len(ramp.cells))
+        self._left_out |= {cell.id: why for cell in others}
+        yield from others
+
+    def _left(self, cells: Iterable[Cell]) -> list[Cell]:
+        return [cell for cell in cells if cell.id not in self._judged and not _is_over(cell, self._record)]
+
+    def _note(self, ramp: _Ramp, choice: Choice, number: int) -> None:
+        """Write a choice to the journal, unless an earlier controller has."""
+        chosen = j.PointChosen(
+            at=now(),
+            experiment=ramp.experiment.name,
+            hardware=ramp.hardware,
+            workload=ramp.workload,
+            axis=ramp.experiment.axis,
+            point=choice.point,
+            number=number,
+            why=_why(choice, ramp.experiment.axis),
+        )
+        before = self._record.choices.get(chosen.ramp, {}).get(choice.point)
+        if before is None:
+            self._tell(chosen)
+
+
+def ramps_of(plan: Plan) -> list[_Ramp]:
+    """Return the adaptive ramps of a plan, in its order."""
+    if not any(experiment.adaptive for experiment in plan.experiments.values()):
+        return []
+    found: dict[tuple[object, ...], _Ramp] = {}
+    for name, experiment in plan.experiments.items():
+        theirs = [cell for cell in plan.cells if cell.experiment == name] if experiment.adaptive else []
+        for number, lane in enumerate(lanes(theirs)):
+            for cell in lane:
+                by = number if experiment.order == "interleaved" else cell.hardware
+                ramp = found.setdefault((name, by, cell.workload), _Ramp(experiment))
+                point = point_of(cell, experiment)
+                if point is not None:
+                    ramp.cells.setdefault(point, []).append(cell)
+    return list(found.values())
+
+
+def begun(ramp: _Ramp, record: RunRecord) -> list[float]:
+    """Return the points at which a cell has begun, in the order in which they did."""
+    since: dict[float, float] = {}
+    for point, cells in ramp.cells.items():
+        histories = (record.cells.get(cell.id) for cell in cells)
+        starts = [start.at for each in histories if each is not None for start in each.started.values()]
+        if starts:
+            since[point] = min(starts)
+    return sorted(since, key=lambda point: (since[point], point))
+
+
+def curves(ramp: _Ramp, tried: Sequence[float], record: RunRecord) -> dict[str, Curve]:
+    """Return the mean throughput at each point that was tried, in ops/s, by hardware."""
+    rates: dict[str, dict[float, list[float]]] = {key: {point: [] for point in tried} for key in ramp.hardware}
+    for point in tried:
+        for cell in ramp.cells[point]:
+            history = record.cells.get(cell.id)
+            verdict = history.ended if history else None
+            if verdict is not None and verdict.status == "ok" and verdict.ops_per_s is not None:
+                rates[cell.hardware][point].append(verdict.ops_per_s)
+    return {key: _means(of_points) for key, of_points in rates.items()}
+
+
+def _means(rates: Mapping[float, Sequence[float]]) -> Curve:
+    return {point: statistics.fmean(found) if found else None for point, found in rates.items()}
+
+
+def _is_over(cell: Cell, record: RunRecord) -> bool:
+    """Return whether a cell is good, or not needed, in its present definition."""
+    history = record.cells.get(cell.id)
+    return history is not None and cell.hash in history.good
+
+
+def _why(choice: Choice, axis: str) -> Text:
+    if choice.low is None or choice.high is None:
+        return say.point_first() if choice.why == "first" else say.point_last()
+    ends = {"low": load_text(choice.low, axis), "high": load_text(choice.high, axis)}
+    if choice.why == "middle":
+        return say.point_middle(**ends)
+    return say.point_bend(**ends, bend=figure(choice.bend, ".2f"))
