@@ -23,8 +23,11 @@ func (c Clock) Zero() time.Time { return c.zero }
 // Step is how far the wall clock has moved against the monotonic one since time 0.
 func (c Clock) Step() time.Duration {
 	now := time.Now()
-	return now.Round(0).Sub(c.zero.Round(0)) - now.Sub(c.zero)
+	return step(now.Round(0).Sub(c.zero.Round(0)), now.Sub(c.zero))
 }
+
+// step is what is left of the wall clock's time when the monotonic one's is taken off.
+func step(wall, monotonic time.Duration) time.Duration { return wall - monotonic }
 
 const (
 	coarse = 2 * time.Millisecond    // Go's own timers are right to a millisecond

@@ -57,11 +57,17 @@ type Source interface {
 // Worker is one that runs operations. Make it with NewWorker; it serves one goroutine.
 type Worker struct {
 	wake   chan struct{}
+	start  int64                         // of its last operation
+	target int64                         // nanoseconds of that one that the target took
+	own    float64                       // the share of the time since then that was the generator's
 	counts [Phases][workload.Kinds]int64 // of a closed loop, atomic
 }
 
 // NewWorker gives a worker.
 func NewWorker() *Worker { return &Worker{wake: make(chan struct{}, 1)} }
+
+// Spent says how long the target took for the worker's operation, before its next one is asked for.
+func (w *Worker) Spent(nanoseconds int64) { w.target = nanoseconds }
 
 // Plan is what is offered, and until when. Times are nanoseconds.
 type Plan struct {
@@ -72,7 +78,9 @@ type Plan struct {
 	Operations int64 // none beyond it; 0 for no end
 	Queue      int   // operations that wait, at most
 	Workers    int   // that will call Next
-	Lag        func(late int64, phase Phase)
+	// Lag is told how late the generator itself was with each operation: from when it was due and a worker was free until it was
+	// started. Of the time that it waited for a busy worker, the generator's is the share that workers spent outside of the target.
+	Lag func(late int64, phase Phase)
 }
 
 type waiting struct {
@@ -159,6 +167,10 @@ func (o *Open) Next(worker *Worker) (Ticket, bool) {
 	o.mutex.Lock()
 	now := o.clock.Now()
 	o.arrive(now) // these found this worker busy
+	worker.own = 0
+	if cycle := now - worker.start; worker.start > 0 && cycle > 0 {
+		worker.own = float64(cycle-worker.target) / float64(cycle)
+	}
 	o.idle++
 	if o.idle == 1 {
 		o.idleSince = now
@@ -173,7 +185,7 @@ func (o *Open) Next(worker *Worker) (Ticket, bool) {
 			return Ticket{}, false
 		}
 		if o.length > 0 {
-			return o.take(now, leads), true // unlocks
+			return o.take(worker, now, leads), true // unlocks
 		}
 		if o.led && !leads {
 			o.followers = append(o.followers, worker)
@@ -192,7 +204,7 @@ func (o *Open) Next(worker *Worker) (Ticket, bool) {
 }
 
 // take is called with the mutex locked, which it unlocks.
-func (o *Open) take(now int64, leads bool) Ticket {
+func (o *Open) take(worker *Worker, now int64, leads bool) Ticket {
 	first := o.queue[o.head]
 	if o.head++; o.head == len(o.queue) {
 		o.head = 0
@@ -205,8 +217,9 @@ func (o *Open) take(now int64, leads bool) Ticket {
 	if o.idleSince > ready {
 		ready = o.idleSince
 	}
+	worker.start, worker.target = now, 0
 	if o.plan.Lag != nil {
-		o.plan.Lag(now-ready, ticket.Phase)
+		o.plan.Lag(now-ready+int64(worker.own*float64(ready-first.due)), ticket.Phase)
 	}
 	o.idle--
 	var follower *Worker

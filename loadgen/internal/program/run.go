@@ -167,6 +167,7 @@ func (r *running) work(number int, worker *dispatch.Worker, session target.Sessi
 		sent := r.clock.Now()
 		outcome := session.Do(&op)
 		ended := r.clock.Now()
+		worker.Spent(ended - sent)
 		r.offer.work.Ended(&op)
 		late := outcome.Err == nil && ended-sent > timeout
 		if late {

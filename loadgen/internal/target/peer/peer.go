@@ -49,12 +49,12 @@ type session struct {
 	broken     error // a late reply must not be taken for that of a later request
 }
 
-// Do sends the operation's kind.
+// Do sends the record's number, which decides the service time.
 func (s *session) Do(op *workload.Operation) target.Outcome {
 	if s.broken != nil {
 		return target.Outcome{Err: s.broken}
 	}
-	binary.BigEndian.PutUint64(s.request[:], uint64(op.Kind))
+	binary.BigEndian.PutUint64(s.request[:], uint64(op.Number))
 	err := s.connection.SetDeadline(time.Now().Add(s.timeout))
 	if err == nil {
 		_, err = s.connection.Write(s.request[:])

@@ -1,0 +1,118 @@
+// Package peer is a scripted server: a station of known arithmetic behind TCP. What a client should measure is known
+// exactly, for a request's number decides its service time.
+package peer
+
+import (
+	"container/heap"
+	"encoding/binary"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"benchbrief/loadgen/internal/clock"
+	"benchbrief/loadgen/internal/queueing"
+	"benchbrief/loadgen/internal/random"
+)
+
+// Script is what a server does. Times are nanoseconds, those of the pause from the first request.
+type Script struct {
+	Servers                int
+	Mean                   int64
+	Exponential            bool
+	PauseFrom, PauseLength int64
+}
+
+// Service is the service time of a request.
+func (s Script) Service(number uint64) int64 {
+	if !s.Exponential {
+		return s.Mean
+	}
+	source := random.At(77, number)
+	return int64(float64(s.Mean) * source.Exponential())
+}
+
+// Station is what the server does with its requests, from the time of the first.
+func (s Script) Station(zero int64) *queueing.Station {
+	station := queueing.NewStation(s.Servers)
+	if s.PauseLength > 0 {
+		station.Pause(zero+s.PauseFrom, zero+s.PauseFrom+s.PauseLength)
+	}
+	return station
+}
+
+// Serve answers on a listener until it is closed.
+func Serve(listener net.Listener, script Script) {
+	s := &server{script: script, clock: clock.New()}
+	go s.answer()
+	for {
+		connection, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		go s.read(connection)
+	}
+}
+
+type server struct {
+	script  Script
+	clock   clock.Clock
+	mutex   sync.Mutex
+	station *queueing.Station
+	replies replies
+}
+
+func (s *server) read(connection net.Conn) {
+	defer connection.Close()
+	var request [8]byte
+	for {
+		if _, err := io.ReadFull(connection, request[:]); err != nil {
+			return
+		}
+		service := s.script.Service(binary.BigEndian.Uint64(request[:]))
+		s.mutex.Lock()
+		arrival := s.clock.Now()
+		if s.station == nil {
+			s.station = s.script.Station(arrival)
+		}
+		heap.Push(&s.replies, reply{s.station.Serve(arrival, service), connection})
+		s.mutex.Unlock()
+	}
+}
+
+// answer is one thread for all replies: thousands that sleep would be late for each other's sake.
+func (s *server) answer() {
+	for {
+		s.mutex.Lock()
+		now, wait := s.clock.Now(), int64(200*time.Microsecond)
+		for len(s.replies) > 0 && s.replies[0].at <= now {
+			next := heap.Pop(&s.replies).(reply)
+			s.mutex.Unlock()
+			_, _ = next.to.Write([]byte{1})
+			s.mutex.Lock()
+			now = s.clock.Now()
+		}
+		if len(s.replies) > 0 && s.replies[0].at-now < wait {
+			wait = s.replies[0].at - now
+		}
+		s.mutex.Unlock()
+		clock.Nap(time.Duration(wait))
+	}
+}
+
+type reply struct {
+	at int64
+	to net.Conn
+}
+
+type replies []reply
+
+func (r replies) Len() int           { return len(r) }
+func (r replies) Less(i, j int) bool { return r[i].at < r[j].at }
+func (r replies) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
+func (r *replies) Push(x any)        { *r = append(*r, x.(reply)) }
+func (r *replies) Pop() any {
+	last := (*r)[len(*r)-1]
+	*r = (*r)[:len(*r)-1]
+	return last
+}

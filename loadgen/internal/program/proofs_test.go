@@ -1,0 +1,232 @@
+package program
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"benchbrief/loadgen/internal/peer"
+	"benchbrief/loadgen/internal/record"
+	"benchbrief/loadgen/internal/target"
+	"benchbrief/loadgen/internal/workload"
+)
+
+// The test binary is the scripted server, too: one that can be stopped must be a process of its own.
+func TestMain(m *testing.M) {
+	if os.Getenv("OPENLOAD_TEST_PEER") != "" {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(listener.Addr())
+		peer.Serve(listener, peer.Script{Servers: 1, Mean: 1000})
+	}
+	os.Stdout, _ = os.OpenFile(os.DevNull, os.O_WRONLY, 0) // what is measured is read from the record
+	os.Exit(m.Run())
+}
+
+var proven = Program{
+	Name: "openload-test", Target: "none",
+	Flags: func(*flag.FlagSet) Opener {
+		return func(target.Options, workload.Records) (target.Target, error) { return nil, fmt.Errorf("no target") }
+	},
+}
+
+// measured runs the program and gives its record and code. Each number of a record is asked for once, nearly: there are 2^40.
+func measured(t *testing.T, flags string) (*record.Run, int) {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "out")
+	words := strings.Fields("run --record-count 1099511627776 --insert-order ordered --read 1 --accept-lag 1e6 --quiet --output " + folder + " " + flags)
+	code := Main(proven, words)
+	text, err := os.ReadFile(filepath.Join(folder, record.RecordFile))
+	if err != nil {
+		t.Fatalf("code %d: %v", code, err)
+	}
+	final := &record.Run{}
+	if err := json.Unmarshal(text, final); err != nil {
+		t.Fatal(err)
+	}
+	return final, code
+}
+
+func serving(t *testing.T, script peer.Script) (address string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go peer.Serve(listener, script)
+	return listener.Addr().String()
+}
+
+// exact is what a perfect client would measure: the schedule of the same flags, through the script's arithmetic.
+func exact(t *testing.T, flags string, script peer.Script) []float64 {
+	t.Helper()
+	s := newSettings(proven, "schedule")
+	if err := s.parse(strings.Fields("--record-count 1099511627776 --insert-order ordered --read 1 " + flags)); err != nil {
+		t.Fatal(err)
+	}
+	o, err := s.offer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var times []float64
+	var op workload.Operation
+	station := script.Station(0)
+	for index := uint64(0); ; index++ {
+		due, more := o.process.Next()
+		if !more || due >= o.end {
+			sort.Float64s(times)
+			return times
+		}
+		o.work.At(index, &op)
+		times = append(times, float64(station.Serve(due, script.Service(uint64(op.Number)))-due)/1e3)
+	}
+}
+
+func quantile(sorted []float64, p float64) float64 {
+	return sorted[int(p/100*float64(len(sorted))+0.5)-1] // as the library rounds
+}
+
+// agree holds each percentile against the exact one. A measured one may differ by as much as the generator was late, and by what
+// this machine adds to any wake-up or message; and by a per cent, where two operations overtake each other on their way.
+func agree(t *testing.T, final *record.Run, times []float64, percentiles ...float64) {
+	t.Helper()
+	if final.Offered != int64(len(times)) || final.Completed != final.Offered {
+		t.Fatalf("%d of %d operations completed, %d offered", final.Completed, len(times), final.Offered)
+	}
+	for _, p := range percentiles {
+		name, want := record.PercentileName(p), quantile(times, p)
+		got := final.All.Intended[name]
+		late := final.Self.Lag["max"] + 3*final.Self.Hiccup["max"] + 3000
+		t.Logf("%s: exact %.0f us, measured %.0f us; the generator was late by %.0f us at its %s", name, want, got, final.Self.Lag[name], name)
+		if got < want*0.99-final.Self.Lag["max"] || got > want*1.01+late {
+			t.Errorf("%s: exact %.0f us, measured %.0f us, which the lateness of %.0f us does not explain", name, want, got, late)
+		}
+	}
+}
+
+func TestMeasuredQueuesAreWhatTheArithmeticSays(t *testing.T) {
+	for _, model := range []struct {
+		name        string
+		servers     int
+		exponential bool
+	}{{"M/M/1", 1, true}, {"M/M/4", 4, true}, {"M/D/1", 1, false}} {
+		for _, load := range []float64{0.3, 0.7, 0.9} {
+			model, load := model, load
+			t.Run(fmt.Sprintf("%s at %g", model.name, load), func(t *testing.T) {
+				t.Parallel()
+				script := peer.Script{Servers: model.servers, Mean: int64(load * float64(model.servers) * 5e6), Exponential: model.exponential}
+				flags := "--arrivals poisson --rate 200 --duration 3 --seed 3 --workers 400"
+				final, _ := measured(t, flags+" --target peer --peer "+serving(t, script))
+				agree(t, final, exact(t, flags, script), 50, 90, 99)
+			})
+		}
+	}
+}
+
+func TestAServerThatStandsStillForASecondCostsWhatTheClosedFormSays(t *testing.T) {
+	script := peer.Script{Servers: 1, Mean: 1000, PauseFrom: 2e9, PauseLength: 1e9}
+	flags := "--arrivals constant --rate 1000 --duration 5 --workers 1500"
+	times := exact(t, flags, script)
+	// Of 5,000 operations 1,000 are due in the pause, one after the other a millisecond closer to its end.
+	for _, closed := range []struct{ p, us float64 }{{50, 1}, {80, 1}, {81, 50_000}, {90, 500_000}, {99, 950_000}, {99.9, 995_000}} {
+		if got := quantile(times, closed.p); math.Abs(got-closed.us) > 1001 {
+			t.Errorf("p%g is %.0f us by arithmetic, %.0f us by the closed form", closed.p, got, closed.us)
+		}
+	}
+	final, _ := measured(t, flags+" --judge 80,81 --target peer --peer "+serving(t, script))
+	agree(t, final, times, 50, 81, 90, 99, 99.9)
+}
+
+// stoppable starts the scripted server as a process.
+func stoppable(t *testing.T) (address string, process *os.Process) {
+	t.Helper()
+	server := exec.Command(os.Args[0])
+	server.Env = append(os.Environ(), "OPENLOAD_TEST_PEER=1")
+	output, err := server.StdoutPipe()
+	if err == nil {
+		err = server.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+	if _, err := fmt.Fscanln(output, &address); err != nil {
+		t.Fatal(err)
+	}
+	return address, server.Process
+}
+
+// stopped runs with a server that gets SIGSTOP for a second, and gives how long it was stopped.
+func stopped(t *testing.T, flags string) (*record.Run, float64) {
+	t.Helper()
+	address, process := stoppable(t)
+	length := make(chan float64, 1)
+	go func() {
+		time.Sleep(1500 * time.Millisecond)
+		_ = process.Signal(syscall.SIGSTOP)
+		start := time.Now()
+		time.Sleep(time.Second)
+		_ = process.Signal(syscall.SIGCONT)
+		length <- time.Since(start).Seconds()
+	}()
+	final, _ := measured(t, flags+" --target peer --peer "+address)
+	return final, <-length * 1e6
+}
+
+func TestASecondOfSIGSTOPIsSeenByTheOpenLoopAndHiddenByTheClosedOne(t *testing.T) {
+	final, length := stopped(t, "--arrivals constant --rate 1000 --duration 5 --workers 1500")
+	slack := final.Self.Lag["max"] + 3*final.Self.Hiccup["max"] + 30_000 // a thousand waiting requests are answered in a burst
+	for _, closed := range []struct{ p, us float64 }{{90, length - 500_000}, {99, length - 50_000}, {99.9, length - 5000}} {
+		got := final.All.Intended[record.PercentileName(closed.p)]
+		t.Logf("p%g: closed form %.0f us, measured %.0f us", closed.p, closed.us, got)
+		if math.Abs(got-closed.us) > slack {
+			t.Errorf("p%g: closed form %.0f us, measured %.0f us, beyond %.0f us", closed.p, closed.us, got, slack)
+		}
+	}
+	final, length = stopped(t, "--arrivals closed --workers 1 --duration 4")
+	if worst := final.All.Intended["max"]; worst < 0.9*length {
+		t.Errorf("the closed loop's worst is %.0f us", worst)
+	}
+	if p99 := final.All.Intended["p99"]; p99 > 100_000 {
+		t.Errorf("a closed loop of one worker should hide the stop: its p99 is %.0f us", p99)
+	}
+}
+
+func TestTenThousandOperationsInFlightNeedBoundedMemory(t *testing.T) {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < 21_000 {
+		t.Skipf("each has a connection, with two ends here, and %d files may be open", limit.Cur)
+	}
+	script := peer.Script{Servers: 1, Mean: 1000, PauseFrom: 0, PauseLength: 3e9}
+	final, _ := measured(t, "--arrivals constant --rate 6000 --duration 2 --workers 10000 --queue 100000 --target peer --peer "+serving(t, script))
+	if final.MostInFlight < 9900 || final.Completed != 12_000 || !final.Complete {
+		t.Errorf("%d in flight, %d completed", final.MostInFlight, final.Completed)
+	}
+	if final.Self.MemoryPeak > 600<<20 {
+		t.Errorf("%d MB of memory", final.Self.MemoryPeak>>20)
+	}
+}
+
+func TestARateThatCannotBeOfferedIsRefused(t *testing.T) {
+	final, code := measured(t, "--target null --arrivals constant --rate 1e7 --duration 0.5 --workers 2 --queue 1000")
+	if code != exitRefused || final.Dropped == 0 || final.Offered != 5_000_000 || len(final.Refusals) == 0 {
+		t.Errorf("code %d, %d of %d dropped, %v", code, final.Dropped, final.Offered, final.Refusals)
+	}
+	// There is no target: all that an operation waited was the generator's.
+	if late := final.Self.Lag["p50"] / final.All.Intended["p50"]; late < 0.5 {
+		t.Errorf("the generator takes %.2f of the latency for its own", late)
+	}
+}

@@ -1,0 +1,61 @@
+package selfcheck
+
+import (
+	"testing"
+
+	"benchbrief/loadgen/internal/record"
+)
+
+var strict = Limits{Lag: 0.1, CPU: 0.9, Pauses: 0.01, ClockStep: 0.1, Judged: []float64{50, 99}}
+
+func sound() Facts {
+	return Facts{
+		Offered: 1000, Started: 1000, Completed: 1000, Reads: 500, OpenLoop: true, CPUShare: 0.5,
+		Intended: record.Latency{"p50": 1000, "p99": 5000}, Lag: record.Latency{"p50": 20, "p99": 400}, Hiccup: record.Latency{"p50": 20, "p99": 300},
+	}
+}
+
+func TestASoundRunIsNotRefused(t *testing.T) {
+	if refusals := Judge(strict, sound()); len(refusals) != 0 {
+		t.Errorf("%+v", refusals)
+	}
+}
+
+func TestEachThingThatMakesANumberTheGeneratorsIsRefused(t *testing.T) {
+	for code, change := range map[string]func(*Facts){
+		"drops":     func(f *Facts) { f.Dropped, f.Started, f.Completed = 1, 999, 999 },
+		"errors":    func(f *Facts) { f.Failed, f.Completed = 1, 999 },
+		"nothing":   func(f *Facts) { f.Offered, f.Started, f.Completed, f.Reads, f.Intended = 0, 0, 0, 0, nil },
+		"not-found": func(f *Facts) { f.ReadsNotFound = 500 },
+		"lag":       func(f *Facts) { f.Lag = record.Latency{"p50": 20, "p99": 501} },
+		"hiccups":   func(f *Facts) { f.Hiccup = record.Latency{"p50": 101, "p99": 300} },
+		"cpu":       func(f *Facts) { f.CPUShare = 0.91 },
+		"pauses":    func(f *Facts) { f.PauseShare = 0.011 },
+		"clock":     func(f *Facts) { f.ClockStep = -3600 },
+	} {
+		f := sound()
+		change(&f)
+		refusals := Judge(strict, f)
+		if len(refusals) != 1 || refusals[0].Code != code || refusals[0].Text == "" {
+			t.Errorf("%s: %+v", code, refusals)
+		}
+	}
+}
+
+func TestAClosedLoopHasNoLagAndALibrarysWorkIsNotTheGenerators(t *testing.T) {
+	f := sound()
+	f.OpenLoop, f.InProcess, f.CPUShare, f.Lag, f.Hiccup = false, true, 1, nil, record.Latency{"p50": 9000}
+	if refusals := Judge(strict, f); len(refusals) != 0 {
+		t.Errorf("%+v", refusals)
+	}
+}
+
+func TestWhatIsAcceptedIsNotRefused(t *testing.T) {
+	f := sound()
+	f.Dropped, f.Failed, f.Completed, f.Started = 100, 90, 810, 900
+	limits := strict
+	limits.Drops, limits.Errors = 0.1, 0.1
+	if refusals := Judge(limits, f); len(refusals) != 0 {
+		t.Errorf("%+v", refusals)
+	}
+}
