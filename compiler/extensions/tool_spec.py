@@ -24,6 +24,12 @@ place of others; it adds records with new keys, and may update others; it delete
 
 CHANGES: tuple[Change, ...] = get_args(Change)
 
+Arrival = Literal["constant", "poisson", "steps", "burst", "trace"]
+"""How the operations of an offered load are spaced: evenly; independently of each other, with exponential gaps; at
+rates that follow each other; at a rate with bursts; at recorded times."""
+
+ARRIVALS: tuple[Arrival, ...] = get_args(Arrival)
+
 _ROUNDING = 1e-6
 _COMMON = frozenset({"description"})
 """Attributes of every workload."""
@@ -161,7 +167,8 @@ class ToolSpec(ExtensionSpec):
     histograms, which merge over load generators and repeats; `loads`, the loading of a data set can be measured
     (`load(a)`); `loads_in_parts`, several hosts can load a data set together, each a range of its keys
     (`CellContext.loaded_range`); `whole_seconds`, it runs for whole seconds only. `stray_errors` is the accepted share
-    of failed operations where the spec allows none.
+    of failed operations where the spec allows none. `arrivals` are how it can space an offered load, its usual way
+    first; none for a tool that does not tell. `bounded_queue`: operations that are due wait in a queue with a bound.
 
     `measures` are numbers of its own, beside throughput and latencies: each name is the tool's, a dot and a word. The
     driver tells them in `Measurement.samples`.
@@ -193,8 +200,12 @@ class ToolSpec(ExtensionSpec):
     block: str = ""
     from_one_host: tuple[str, ...] = ()
     measures: Mapping[str, ProbeMeasure] = field(default_factory=dict)
+    lacks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Values of attributes of the tool whose workloads it `runs` that it does not know."""
 
     open_loop: bool = False
+    arrivals: tuple[Arrival, ...] = ()
+    bounded_queue: bool = False
     intended_latency: bool = False
     phases: bool = False
     mergeable: bool = False

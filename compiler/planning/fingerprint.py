@@ -83,6 +83,8 @@ def shared_parts(
     told: Parts = {"seed": experiment.seed} if experiment.order == "random" else {}
     if experiment.cool_down_s:  # each cell but the first comes after one, and may be another for it
         told["cool_down_s"] = experiment.cool_down_s
+    if experiment.arrivals:
+        told["arrivals"] = experiment.arrivals.model_dump(exclude_defaults=True)
     told |= size_parts(database, workload)
     return told | {
         "hosts": machines(hardware.hosts, hosts),

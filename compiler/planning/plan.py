@@ -51,6 +51,7 @@ from benchbrief.compiler.planning.plan_reports import (
     Wording,
 )
 from benchbrief.compiler.planning.plan_systems import (
+    Arrivals,
     Auth,
     Client,
     Database,
@@ -67,6 +68,7 @@ from benchbrief.compiler.resets.tolerated_changes import ResetWork
 
 __all__ = [  # other rooms import these from here
     "MOST_COLUMNS",
+    "Arrivals",
     "Asset",
     "Auth",
     "Boundary",
@@ -280,6 +282,7 @@ class Experiment(Node):
     `threads_from` and `target_from` name the experiment whose knee counts; the axis then has no points. `requires`
     are the experiments that have to end before. `repeats` is the maximum where `confident` or a budget may end them
     early. `budget_s` is the time that its cells may take on each group of hosts (see `budgets.py`).
+    `arrivals` is how an offered load is spaced, where that is not the tool's usual way.
     `cool_down_s` passes after each cell, `retries` is how often a failed one is tried again, and `slack_s` how much
     longer than planned a measured job may take (None: see `expand.py`). `unattended_s` is how long a job goes on
     without its controller (None: the runners' usual time).
@@ -305,6 +308,7 @@ class Experiment(Node):
     order: Literal["grouped", "interleaved", "random"]
     seed: int | None = None
     max_error_share: float = 0.0
+    arrivals: Arrivals | None = None
     cool_down_s: float = 0.0
     retries: int = 0
     on_failure: Literal["continue", "stop", "try_all"] = "continue"

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from benchbrief.compiler.extensions.engine_spec import Reset
 from benchbrief.compiler.extensions.meter_spec import Boundary
+from benchbrief.compiler.extensions.tool_spec import Arrival
 from benchbrief.compiler.planning.plan_base import Fact, Node, Origin, Reference, Template
 
 
@@ -187,3 +188,35 @@ class Database(Node):
     """Whether the hosts under test drop their page cache before each measurement."""
     hooks: tuple[Hook, ...] = ()
     origin: Origin
+
+
+class Arrivals(Node):
+    """When the operations of an offered load are due.
+
+    Rates are in ops/s over all load generators, times in seconds.
+
+    `rates` are those of `steps`, which follow each other, each for `each_s`. A burst at `burst_rate` begins every
+    `every_s` and lasts `lasting_s`; between bursts the rate is the cell's `target`. `spacing` is for steps and bursts.
+    `trace` is the text of a recorded trace, with a due time in each line, and `file` its name in the spec. At most
+    `queue` operations wait for a thread (None: as many as the tool lets wait); those that find it full are dropped,
+    of which the share `drops` is accepted. `lag` is the accepted share of a latency that is the generator's own
+    lateness.
+    """
+
+    kind: Arrival
+    spacing: Literal["poisson", "constant"] = "poisson"
+    rates: tuple[float, ...] = ()
+    each_s: float = 0.0
+    burst_rate: float = 0.0
+    every_s: float = 0.0
+    lasting_s: float = 0.0
+    trace: str = ""
+    file: str = ""
+    queue: int | None = None
+    drops: float = 0.0
+    lag: float = 0.1
+
+    @property
+    def own_rates(self) -> bool:
+        """Return whether it says its rates itself, so that a cell has no `target`."""
+        return self.kind in ("steps", "trace")

@@ -28,7 +28,8 @@ from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.journal.secret_references import unset
 from benchbrief.runners.plugins import driver, engine_class
-from benchbrief.runners.seams import ChecksPlace, Hosts
+from benchbrief.runners.seams import ChecksPlace, Driver, Hosts, Transport
+from benchbrief.runners.transports.shipped_programs import shipped
 
 _FREE = read_script(__file__, "scripts/free_space.sh")
 """The last line of df, then the first entry of the directory, if it has one."""
@@ -121,12 +122,23 @@ def _tools(plan: Plan, hosts: Hosts, host_id: str) -> Iterator[Finding]:
     wanted = dict.fromkeys((cell.tool.driver, cell.tool.path) for cell in plan.cells if host_id in cell.load_hosts)
     for name, path in wanted:
         try:
+            if copied := _copied(hosts[host_id], driver(name), path):
+                yield Finding(host_id, name, True, copied)
+                continue
             found = tool_discovery.find(hosts[host_id], driver(name), path)
         except RunnerError as error:
             yield Finding(host_id, name, False, str(error), error.hint)
         else:
             yield Finding(host_id, name, True, f"{found.version or 'no version told'} at {found.path}")
             yield from _trials(plan, hosts, host_id, name, path, found.path)
+
+
+def _copied(at: Transport, tool: Driver, configured: str | None) -> str:
+    """Return what a run will copy to a host; "" for nothing. Raises RunnerError when the host can't run it."""
+    program = tool_discovery.to_ship(at, tool, configured)
+    if program is None or tool_discovery.is_there(at, tool) or shipped(at, program):
+        return ""
+    return f"not there: a run copies {program.shown}"
 
 
 def _trials(plan: Plan, hosts: Hosts, host_id: str, name: str, configured: str | None, path: str) -> Iterator[Finding]:

@@ -16,9 +16,11 @@ from pathlib import Path
 
 from benchbrief.runners.errors import ToolMissing
 from benchbrief.runners.hosts.connection_retry import run_persistently
+from benchbrief.runners.hosts.host_connections import is_on_controller
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command
 from benchbrief.runners.seams import Driver, Requirement, Transport
+from benchbrief.runners.transports.shipped_programs import Program, Ships, own_program, ship
 
 STAND_IN = "mongo-stand-in"
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
@@ -47,8 +49,11 @@ def tool_dirs() -> tuple[str, ...]:
 
 
 def find(transport: Transport, driver: Driver, configured: str | None) -> Found:
-    """Find the driver's tool on a host. Raises ToolMissing when it is missing, or lacks something that it needs."""
+    """Find the driver's tool on a host, or copy the controller's there. Raises ToolMissing when it is missing, or lacks
+    something that it needs."""
     path = _first(transport, driver.candidates(configured, tool_dirs()))
+    if path is None and (program := to_ship(transport, driver, configured)):
+        path = ship(transport, program)
     if path is None:
         searched = (configured,) if configured else (*tool_dirs(), "the PATH")
         hint = f'install it and say where: `tool = {driver.name}("/path")`, or put its folder into $BENCHBRIEF_TOOLS'
@@ -60,6 +65,18 @@ def find(transport: Transport, driver: Driver, configured: str | None) -> Found:
     said = [_check(transport, requirement) for requirement in driver.requirements(path)]
     version = _VERSION.search(said[0]) if said else None
     return Found(path, version[0] if version else "")
+
+
+def to_ship(transport: Transport, driver: Driver, configured: str | None) -> Program | None:
+    """Return the controller's program that would be copied to a host without the tool; None when there is none."""
+    if configured or is_on_controller(transport.host) or not isinstance(driver, Ships):
+        return None
+    return own_program(driver.candidates(None, tool_dirs()))
+
+
+def is_there(transport: Transport, driver: Driver) -> bool:
+    """Return whether a host has the tool at one of the usual places."""
+    return _first(transport, driver.candidates(None, tool_dirs())) is not None
 
 
 _DIGEST = read_script(__file__, "scripts/digest_tool.sh")

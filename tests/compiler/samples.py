@@ -46,7 +46,7 @@ def outcome(all_samples: list[Sample], word: str, folder: Path) -> Checked:
     base = "rocksdb" if "rocksdb" in words else "mongodb"
     whole = text if "alone" in words else completed(text, (BASES / f"{base}.bench").read_text(encoding="utf-8"))
     (folder / "spec.bench").write_text(whole, encoding="utf-8")
-    for name in ("lab.bench", "mongod.conf", "forked.conf"):
+    for name in ("lab.bench", "mongod.conf", "forked.conf", "arrivals.txt"):
         shutil.copy(BASES / name, folder)
     command = shlex.split(chosen.text) if chosen.language == "console" else ["bench", "check", "spec.bench"]
     assert command[:2] == ["bench", "check"]

@@ -57,6 +57,10 @@ PLACES = {
     "section": ("mongodb", "report brief { section { @ } }"),
     "each": ("mongodb", "report brief { each workload { @ } }"),
     "callout": ("mongodb", "report brief { callout { rows = workload  columns = gain[threads: 8]  @ } }"),
+    "experiment arrivals": (
+        "mongodb",
+        "client load { tool = openload } experiment ramp { threads = 8  target = 1k ops/s  @ }",
+    ),
     "callout rows": ("mongodb", "report brief { callout { columns = gain[threads: 8]  @ } }"),
     "callout columns": ("mongodb", "report brief { callout { rows = workload  @ } }"),
     "table": ("mongodb", "report brief { table { rows = workload  columns = gain[threads: 8]  @ } }"),

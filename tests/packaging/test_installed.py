@@ -97,6 +97,7 @@ def test_each_plugin_of_its_own_loads(environment: Environment) -> None:
         "go_ycsb": "GoYcsb",
         "db_bench": "DbBench",
         "fio": "Fio",
+        "openload": "Openload",
         "mongodb": "MongoDB",
         "raw_storage": "RawStorage",
         "rocksdb": "RocksDB",

@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 from benchbrief.compiler.blocks.databases import database_errors
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec, fill
 from benchbrief.compiler.blocks.experiments import experiment_errors, schedule_errors
+from benchbrief.compiler.blocks.experiments.arrivals import check_arrivals, read_arrivals, times_of
 from benchbrief.compiler.blocks.experiments.fitting_parts import Fit
 from benchbrief.compiler.blocks.experiments.measured_times import read_times
 from benchbrief.compiler.blocks.experiments.probes import AskedProbe, read_probes, warn_of_short_window
@@ -143,7 +144,9 @@ class _Experiment:
         loads = self._workloads()
         database = self._one("database", self.world.databases, loads[0].workload.family if loads else "")
         ramps = self._ramp()
-        measure_s, phases = read_times(self.entry, self.values, self.reader)
+        said = read_arrivals(self.entry, self.values, self.reader)
+        stairs = times_of(said, self.entry, self.values, self.reader)
+        measure_s, phases = stairs or read_times(self.entry, self.values, self.reader)
         repeats = read_repeats(self.values.series("repeats"), self.reader)
         budget_s = self.values.number("budget")
         placed = read_probes(self.values.series("probes"), self.world.probes, units, database, self.reader)
@@ -158,7 +161,8 @@ class _Experiment:
         loads = fits.fitting(loads, database, units)
         fits.check_shares(client, spec, loads, ramps)
         fits.check_tool(spec, database, phases)
-        fits.check_loads(loads, phases)
+        arrivals = check_arrivals(said, spec, database.engine, self.reader) if said else None
+        fits.check_loads(loads, phases, spec)
         fits.check_blocks(loads, database, ramps)
         if ramps is None:
             return None
@@ -197,6 +201,7 @@ class _Experiment:
                 slack_s=self.values.number("timeout"),
                 unattended_s=self.values.number("unattended"),
                 max_error_share=self.values.number("max_errors") or 0.0,
+                arrivals=arrivals,
                 origin=origin(self.entry.head),
             ),
             units=units,

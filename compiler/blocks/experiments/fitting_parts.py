@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from benchbrief.compiler.blocks.databases import database_errors
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec
-from benchbrief.compiler.blocks.experiments import experiment_errors
+from benchbrief.compiler.blocks.experiments import arrival_errors, experiment_errors
 from benchbrief.compiler.blocks.experiments.ramps import Ramps
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
 from benchbrief.compiler.blocks.values import value_errors
@@ -120,8 +120,15 @@ class Fit:
                 whole = quantity_of_bytes(database.size)
                 self.reader.findings.add(value_errors.BlockTooLarge(span, needs, database.name, whole, block, fewer))
 
-    def check_loads(self, loads: tuple[Load, ...], phases: int) -> None:
+    def check_loads(self, loads: tuple[Load, ...], phases: int, tool: ToolSpec) -> None:
         for load in loads:
+            span, name = self.places["workload", load.workload.name], load.workload.name
+            instead = load.family.name if load.family.name != tool.name else ""
+            for key, values in tool.lacks.items():
+                if (value := load.workload.properties.get(key)) in values:
+                    self.reader.findings.add(arrival_errors.NotOfTool(span, tool.name, key, str(value), name, instead))
+            if load.of and load.family.loads and not tool.loads:
+                self.reader.findings.add(arrival_errors.LoadingNotTimed(span, tool.name, name, instead))
             if load.of and phases > 1:
                 span = self.places["workload", load.workload.name]
                 self.reader.findings.add(experiment_errors.LoadInPhases(span, load.workload.name))

@@ -106,7 +106,7 @@ def read_ramp(key: str, expr: ast.Expr, reader: Reader) -> Ramp:
                 return Ramp(found_by=KneeOf(experiment, attr.span))
             reader.findings.add(name_errors.UnknownName(field.span, "result", field.text, ("knee",)))
             return Ramp()
-    points = _points(key, expr, reader)
+    points = read_points(key, expr, reader)
     if points is None:
         return Ramp()
     if not points:
@@ -190,7 +190,8 @@ def _arguments(key: str, call: ast.Call, reader: Reader) -> dict[str, ast.Expr] 
     return {name: argument.value for name, argument in named.items()}
 
 
-def _points(key: str, expr: ast.Expr, reader: Reader) -> _Points | None:
+def read_points(key: str, expr: ast.Expr, reader: Reader) -> _Points | None:
+    """Return the points of a list, a range or a number, with their places; None after a mistake."""
     match reader.deref(expr):
         case ast.List() as items:
             return _listed(key, items, reader)
@@ -222,7 +223,7 @@ def _listed(key: str, items: ast.List, reader: Reader) -> _Points | None:
             wanted = EXPERIMENT.keys[key].shape.wanted
             reader.findings.add(structure_errors.WrongType(item.span, key, wanted, "a list in a list"))
             return None
-        part = _points(key, item, reader)
+        part = read_points(key, item, reader)
         whole = whole and part is not None
         points.extend(part or ())
         if len(points) > MAX_POINTS:

@@ -70,6 +70,15 @@ EXPERIMENT = BlockSchema(
             "The offered load; several make a ramp (open loop).",
             example="target = range(1k ops/s, 20k ops/s, steps: 20)",
         ),
+        "arrivals": Key(
+            Special(
+                "`constant`, `poisson`, `steps(1k ops/s, 2k ops/s, lasting: 30 s)`, "
+                '`burst(5k ops/s, every: 30 s, lasting: 2 s)` or `trace("arrivals.txt")`'
+            ),
+            "When operations of an offered load are due. `steps` and `trace` have their own rates, so no `target`.",
+            default="the load generator's usual one",
+            example="arrivals = poisson",
+        ),
         "warm_up": Key(
             Number("s", _TIME),
             "Time before the measurement that is not counted.",

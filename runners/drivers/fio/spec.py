@@ -193,6 +193,7 @@ SPEC = ToolSpec(
     },
     # Its latencies begin when it submits an I/O, also where the load is offered: it can't tell intended ones.
     open_loop=True,
+    arrivals=("poisson",),
     mergeable=True,
     start_s=1.0,
     load_bytes_per_s=200e6,

@@ -10,6 +10,7 @@ SPEC = ToolSpec(
     implementation="benchbrief.runners.drivers.go_ycsb.go_ycsb:GoYcsb",
     runs="ycsb",
     open_loop=True,
+    arrivals=("constant",),
     # Its interim rows are cumulative, so their percentiles are as well: it has no phases.
     loads=True,
     loads_in_parts=True,

@@ -166,6 +166,7 @@ SPEC = ToolSpec(
     # Beginnings apart would leave holes, which `latest` then reads. A load has ranges of keys (insertstart).
     from_one_host=("insert",),
     open_loop=True,
+    arrivals=("constant",),
     intended_latency=True,
     phases=True,  # by its HDR logs, a line a second
     mergeable=True,

@@ -29,7 +29,7 @@ SPEC = EngineSpec(
     label="MongoDB",
     doc="A MongoDB server, or what speaks its wire protocol; it is reached over the network.",
     implementation="benchbrief.runners.engines.mongodb.mongodb:MongoDB",
-    tools=("ycsb", "go_ycsb"),
+    tools=("ycsb", "go_ycsb", "openload"),
     attributes={
         "uri": Key(
             Text(holes=True),

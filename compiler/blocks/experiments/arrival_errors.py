@@ -1,0 +1,122 @@
+"""Mistakes in how an offered load is spaced, and in what a tool is to do (E058x)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchbrief.compiler.problems import CompileProblem, ticked
+
+
+@dataclass(frozen=True)
+class ArrivalsNotOfTool(CompileProblem):
+    """`known` are the arrivals that the tool can offer; `instead` are tools of the same engine that can offer these."""
+
+    code = "E0580"
+    says = "`{tool}` can't offer a load with `{kind}` arrivals"
+    mark = "{can}"
+    tool: str
+    kind: str
+    known: tuple[str, ...]
+    instead: tuple[str, ...] = ()
+
+    @property
+    def can(self) -> str:
+        return f"it offers {ticked(self.known)}" if self.known else "it does not tell how it spaces a load"
+
+    @property
+    def help(self) -> str:
+        if self.instead:
+            return f"use `tool = {self.instead[0]}`, or remove `arrivals`"
+        return "remove `arrivals`"
+
+
+@dataclass(frozen=True)
+class ArrivalsWithoutTarget(CompileProblem):
+    """Arrivals of a load that nobody offers."""
+
+    code = "E0581"
+    says = "`{kind}` arrivals need a rate, and experiment `{experiment}` has no `target`"
+    hint = "add `target = 1k ops/s`; without one, each thread sends its next operation when the last one has ended"
+    kind: str
+    experiment: str
+
+
+@dataclass(frozen=True)
+class ArrivalsBesideTarget(CompileProblem):
+    code = "E0582"
+    says = "`{kind}` arrivals have rates of their own, and experiment `{experiment}` has a `target` too"
+    hint = "remove `target`"
+    kind: str
+    experiment: str
+
+
+@dataclass(frozen=True)
+class TimesOfSteps(CompileProblem):
+    code = "E0583"
+    says = "`steps` say how long they are measured, and experiment `{experiment}` has `{key}` too"
+    hint = "remove `{key}`: {steps} steps of {each} are measured for {whole}"
+    experiment: str
+    key: str
+    steps: int
+    each: str
+    whole: str
+
+
+@dataclass(frozen=True)
+class BadTrace(CompileProblem):
+    """A trace whose `line` is no due time, or that is earlier than the one before."""
+
+    code = "E0584"
+    says = "line {line} of `{file}` {why}"
+    hint = "write a due time in each line, in seconds from the start, in rising order; lines with `#` are left out"
+    file: str
+    line: int
+    why: str
+
+
+@dataclass(frozen=True)
+class NoBoundedQueue(CompileProblem):
+    code = "E0585"
+    says = "`{tool}` has no bound of operations that wait, so `{key}` says nothing to it"
+    hint = "remove `{key}`"
+    tool: str
+    key: str
+
+
+@dataclass(frozen=True)
+class LongBursts(CompileProblem):
+    code = "E0586"
+    says = "a burst of {lasting} that begins every {every} leaves no time between bursts"
+    hint = "write a shorter `lasting:`, or a longer `every:`"
+    lasting: str
+    every: str
+
+
+@dataclass(frozen=True)
+class NotOfTool(CompileProblem):
+    """A workload's attribute with a value that only other tools know. `instead` is one of those."""
+
+    code = "E0587"
+    says = "`{tool}` does not know `{key} = {value}` of workload `{workload}`"
+    tool: str
+    key: str
+    value: str
+    workload: str
+    instead: str = ""
+
+    @property
+    def help(self) -> str:
+        return f"write another `{self.key}`" + (f", or use `tool = {self.instead}`" if self.instead else "")
+
+
+@dataclass(frozen=True)
+class LoadingNotTimed(CompileProblem):
+    code = "E0588"
+    says = "`{tool}` loads data, and can't measure `{workload}`"
+    tool: str
+    workload: str
+    instead: str = ""
+
+    @property
+    def help(self) -> str:
+        return "remove it from `workloads`" + (f", or use `tool = {self.instead}`" if self.instead else "")

@@ -1,0 +1,234 @@
+"""How an offered load is spaced: `poisson`, `steps(1k ops/s, 2k ops/s, lasting: 30 s)`, `trace("arrivals.txt")`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import get_args
+
+from benchbrief.compiler.blocks.experiments import arrival_errors as wrong
+from benchbrief.compiler.blocks.experiments.ramps import TARGET, read_points
+from benchbrief.compiler.blocks.values import structure_errors
+from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
+from benchbrief.compiler.blocks.values.block_values import Constant, Values
+from benchbrief.compiler.blocks.values.shapes import Number, Text
+from benchbrief.compiler.blocks.values.spec_files import read_spec_file
+from benchbrief.compiler.blocks.values.values import Reader
+from benchbrief.compiler.blocks.values.wrong_forms import wrong_value
+from benchbrief.compiler.extensions import EngineSpec, ToolSpec
+from benchbrief.compiler.extensions.registry import TOOL_SPECS
+from benchbrief.compiler.extensions.tool_spec import ARRIVALS
+from benchbrief.compiler.frontend.declarations import Entry
+from benchbrief.compiler.plain_amounts import duration
+from benchbrief.compiler.planning.plan import Arrivals
+from benchbrief.dsl.syntax import ast
+from benchbrief.dsl.syntax.source import Span
+
+BOUNDS = ("queue", "drops", "lag")
+SPACINGS = get_args(Arrivals.model_fields["spacing"].annotation)
+_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    "constant": BOUNDS,
+    "poisson": BOUNDS,
+    "steps": ("lasting", "spacing", *BOUNDS),
+    "burst": ("every", "lasting", "spacing", *BOUNDS),
+    "trace": BOUNDS,
+}
+_NEEDED = {"steps": ("lasting",), "burst": ("every", "lasting")}
+_USAGE = {
+    "constant": "`constant`, or `constant(queue: 1000, drops: 1 %)`",
+    "poisson": "`poisson`, or `poisson(queue: 1000, drops: 1 %)`",
+    "steps": "`steps(1k ops/s, 2k ops/s, 4k ops/s, lasting: 30 s)`",
+    "burst": "`burst(5k ops/s, every: 30 s, lasting: 2 s)`",
+    "trace": '`trace("arrivals.txt")`',
+}
+_TAKES = {
+    "constant": "takes nothing but `queue:`, `drops:` and `lag:`",
+    "poisson": "takes nothing but `queue:`, `drops:` and `lag:`",
+    "steps": "takes its rates, and `lasting:` for how long each is offered",
+    "burst": "takes the rate of its bursts, `every:` and `lasting:`",
+    "trace": "takes the name of one file",
+}
+_SHAPES = {
+    "every": Number("s", "30 s", above=True, maximum=86400.0),
+    "lasting": Number("s", "2 s", above=True, maximum=86400.0),
+    "queue": Number("", "1000", plain=True, integer=True, minimum=1.0, maximum=1e7),
+    "drops": Number("", "1 %", plain=True, maximum=1.0),
+    "lag": Number("", "10 %", plain=True, above=True, maximum=1.0),
+}
+
+_ANY_S = 60.0
+"""Stands for the time of arrivals with a mistake."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """Arrivals with the places of what they say. `bounds` are those of their bounds, by name."""
+
+    arrivals: Arrivals
+    span: Span
+    bounds: Mapping[str, Span] = field(default_factory=dict)
+
+
+def read_arrivals(entry: Entry, values: Values, reader: Reader) -> Said | None:
+    """Return None when nothing is said, and after a mistake."""
+    series = values.series("arrivals")
+    if not series:
+        return None
+    expr = reader.deref(series[0])
+    match expr:
+        case ast.Name(text=("constant" | "poisson") as kind):
+            said: Said | None = Said(Arrivals(kind="constant" if kind == "constant" else "poisson"), expr.span)
+        case ast.Call(function=ast.Name(text=kind)) if kind in ARRIVALS:
+            said = _called(kind, expr, reader)
+        case ast.Name(text=kind) if kind in ARRIVALS:
+            problem = structure_errors.BadArgument(expr.span, kind, _TAKES[kind], _USAGE[kind])
+            reader.findings.add(problem)
+            return None
+        case _:
+            reader.findings.add(wrong_value(expr, "arrivals", EXPERIMENT.keys["arrivals"].shape.wanted, ARRIVALS))
+            return None
+    if said is None:
+        return None
+    kind = said.arrivals.kind
+    if said.arrivals.own_rates and values.said("target"):
+        reader.findings.add(wrong.ArrivalsBesideTarget(values.span("target"), kind, entry.name))
+    elif not said.arrivals.own_rates and not values.said("target"):
+        reader.findings.add(wrong.ArrivalsWithoutTarget(said.span, kind, entry.name))
+    return said
+
+
+def times_of(said: Said | None, entry: Entry, values: Values, reader: Reader) -> tuple[float, int] | None:
+    """Return the measured seconds of a staircase and its number of steps; None for other arrivals."""
+    if said is None and values.said("arrivals") and not (values.said("measure") or values.said("phases")):
+        return _ANY_S, 1  # its mistake may hide the time
+    if said is None or said.arrivals.kind != "steps":
+        return None
+    steps = said.arrivals
+    count, whole = len(steps.rates), len(steps.rates) * steps.each_s
+    for key in ("measure", "phases"):
+        if values.said(key):
+            times = count, duration(steps.each_s), duration(whole)
+            reader.findings.add(wrong.TimesOfSteps(values.span(key), entry.name, key, *times))
+    return whole, count
+
+
+def check_arrivals(said: Said, tool: ToolSpec, engine: EngineSpec, reader: Reader) -> Arrivals | None:
+    """Report what the tool can't offer. Return None for its usual arrivals."""
+    arrivals = said.arrivals
+    if arrivals.kind not in tool.arrivals:
+        others = (TOOL_SPECS.usable(name) for name in engine.tools)
+        instead = tuple(other.name for other in others if other and arrivals.kind in other.arrivals)
+        reader.findings.add(wrong.ArrivalsNotOfTool(said.span, tool.name, arrivals.kind, tool.arrivals, instead))
+        return None
+    if not tool.bounded_queue:
+        for key, span in said.bounds.items():
+            reader.findings.add(wrong.NoBoundedQueue(span, tool.name, key))
+    return None if arrivals == Arrivals(kind=tool.arrivals[0]) else arrivals
+
+
+def _called(kind: str, call: ast.Call, reader: Reader) -> Said | None:
+    named = _arguments(kind, call, reader)
+    if named is None:
+        return None
+    rates = [argument.value for argument in call.arguments if argument.key is None]
+    numbers: dict[str, Constant | None] = {
+        name: reader.quantity(name, argument.value, _SHAPES[name])
+        for name, argument in named.items()
+        if name in _SHAPES
+    }
+    spacing = _spacing(named["spacing"], reader) if "spacing" in named else "poisson"
+    if None in numbers.values() or spacing is None:
+        return None
+    at = {name: number.value for name, number in numbers.items() if number}
+    told: dict[str, object] = {"kind": kind, **{name: at[name] for name in ("drops", "lag") if name in at}}
+    if "queue" in at:
+        told["queue"] = int(at["queue"])
+    if kind in ("steps", "burst"):
+        told["spacing"] = spacing
+    match kind:
+        case "steps":
+            points = read_points("target", rates[0] if len(rates) == 1 else ast.List(call.span, tuple(rates)), reader)
+            if not points:
+                if points is not None:
+                    reader.findings.add(structure_errors.BadArgument(call.span, kind, _TAKES[kind], _USAGE[kind]))
+                return None
+            told |= {"rates": tuple(point for point, _ in points), "each_s": at["lasting"]}
+        case "burst":
+            rate = reader.quantity("burst", rates[0], TARGET)
+            if rate is None:
+                return None
+            if at["lasting"] >= at["every"]:
+                spans = duration(at["lasting"]), duration(at["every"])
+                reader.findings.add(wrong.LongBursts(named["lasting"].span, *spans))
+                return None
+            told |= {"burst_rate": rate.value, "every_s": at["every"], "lasting_s": at["lasting"]}
+        case "trace":
+            traced = _trace(rates[0], reader)
+            if traced is None:
+                return None
+            told |= traced
+    bounds = {name: argument.span for name, argument in named.items() if name in BOUNDS}
+    return Said(Arrivals.model_validate(told), call.span, bounds)
+
+
+def _arguments(kind: str, call: ast.Call, reader: Reader) -> dict[str, ast.Argument] | None:
+    """Return the named arguments; None after a mistake."""
+    named: dict[str, ast.Argument] = {}
+    for argument in call.arguments:
+        if argument.key is None:
+            continue
+        name = argument.key.text
+        if name not in _ARGUMENTS[kind]:
+            problem = structure_errors.UnknownArgument(argument.key.span, kind, name, _ARGUMENTS[kind])
+            reader.findings.add(problem)
+            return None
+        if name in named:
+            reader.findings.add(structure_errors.DuplicateAttribute(argument.key.span, named[name].span, name))
+            return None
+        named[name] = argument
+    plain = len(call.arguments) - len(named)
+    fits = {"steps": plain >= 1, "burst": plain == 1, "trace": plain == 1}.get(kind, plain == 0)
+    if not fits or not {*_NEEDED.get(kind, ())} <= named.keys():
+        reader.findings.add(structure_errors.BadArgument(call.span, kind, _TAKES[kind], _USAGE[kind]))
+        return None
+    return named
+
+
+def _spacing(argument: ast.Argument, reader: Reader) -> str | None:
+    match argument.value:
+        case ast.Name(text=word) if word in SPACINGS:
+            return word
+        case other:
+            wanted = " or ".join(f"`{word}`" for word in SPACINGS)
+            reader.findings.add(wrong_value(other, "spacing", wanted, SPACINGS))
+            return None
+
+
+def _trace(expr: ast.Expr, reader: Reader) -> dict[str, object] | None:
+    """Return the text of the file, and its name. Reports one that is no trace."""
+    file = reader.value("trace", expr, Text())
+    if not isinstance(file, str):
+        return None
+    text = read_spec_file("trace", file, expr.span, reader.findings)
+    if text is None:
+        return None
+    before, due = 0.0, 0
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        try:
+            at = float(line)
+        except ValueError:
+            at = math.nan
+        why = "" if math.isfinite(at) and at >= 0 else f"is no time: `{line.strip()[:40]}`"
+        if not why and at < before:
+            why = f"is {at:g} s, and the one before is {before:g} s"
+        if why:
+            reader.findings.add(wrong.BadTrace(expr.span, file, number, why))
+            return None
+        before, due = at, due + 1
+    if not due:
+        reader.findings.add(wrong.BadTrace(expr.span, file, 1, "ends without a due time"))
+        return None
+    return {"trace": text, "file": file}

@@ -1,0 +1,1 @@
+"""openload: the project's own open-loop load generator."""

@@ -1,0 +1,174 @@
+"""openload, the project's own load generator: `loadgen/README.md` is its contract.
+
+Its schedule is fixed before the first operation, so a slow reply never delays the next operation: latencies count from
+when an operation was due, and from when it was sent. It judges itself. A run whose numbers would be the generator's, or
+whose queue dropped more than the spec accepts, ends with a refusal, and is no measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from benchbrief.compiler.messages.text import figure
+from benchbrief.compiler.planning.error_limit import accepted_errors
+from benchbrief.runners.drivers.openload import openload_invariants
+from benchbrief.runners.drivers.openload.openload_flags import environment, files_of, load_flags, run_flags
+from benchbrief.runners.drivers.openload.openload_log import LOG, BadLog, read_log
+from benchbrief.runners.drivers.openload.openload_measurement import measurement_of
+from benchbrief.runners.drivers.openload.openload_messages import say_openload
+from benchbrief.runners.drivers.openload.openload_record import (
+    RECORD,
+    NotRecord,
+    Run,
+    interim,
+    read_load,
+    read_run,
+)
+from benchbrief.runners.drivers.output_evidence import (
+    bad,
+    best_line,
+    require_consistent,
+    require_exit,
+    require_few_errors,
+    timeout_s,
+)
+from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
+from benchbrief.runners.drivers.ycsb.inserted_keys import inserted_key
+from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.execution.driver_contexts import CellContext
+from benchbrief.runners.jobs.shell_scripts import read_script
+from benchbrief.runners.jobs.tasks import Command, Job, JobOutput
+from benchbrief.runners.measurement.measurement import Measurement
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.seams import Interim, Requirement
+
+_CHECK = read_script(__file__, "check.sh")
+_REFUSED, _GAVE_UP = 1, 4
+_SHORT_S = 1e-3
+
+FIGURES = (r'\{"kind":"(second|final)".*\}', r"Tag=[a-z-]{1,40},[0-9.]+,[0-9.]+,[0-9.]+,HIST[A-Za-z0-9+/=]*")
+"""The lines that are read: see `tasks.Job.figures`."""
+
+
+class Openload:
+    """The driver of openload on a server. Implements `seams.Driver`."""
+
+    name: ClassVar[str] = "openload"
+    program: ClassVar[str] = "openload-mongodb"
+
+    def candidates(self, configured: str | None, tool_dirs: Sequence[str]) -> tuple[str, ...]:
+        if configured:
+            return (configured, *(f"{configured.rstrip('/')}/{part}{self.program}" for part in ("", "bin/")))
+        return (*(f"{folder}/openload/bin/{self.program}" for folder in tool_dirs), self.program)
+
+    def requirements(self, path: str) -> tuple[Requirement, ...]:
+        check = Command(("sh", "-c", _CHECK, "sh", path))
+        return (Requirement(self.program, check, "build it again for this machine: `make setup` in a checkout"),)
+
+    def load(self, context: CellContext) -> Job | None:
+        command = Command((context.tool_path, "load", *load_flags(context)), env=environment(context))
+        timeout = timeout_s(context.cell, "load")
+        return Job("load", command, timeout, collect=(RECORD,), figures=FIGURES)
+
+    def check_load(self, context: CellContext, output: JobOutput) -> int:
+        require_exit(output, self.program, accepted=(0, _REFUSED))
+        try:
+            found = read_load(output.directory)
+        except NotRecord as error:
+            raise bad(output, say_openload.openload_record(said=str(error))) from error
+        if found.failed:
+            records = properties.records(context.workload)
+            said = found.errors[0].text if found.errors else best_line(output)
+            raise bad(output, say_openload.openload_load_failed(failed=found.failed, n=records, said=said))
+        if output.exit_code or not found.complete or found.refusals:
+            raise bad(output, say.load_unfinished(tool=self.program, said=best_line(output)))
+        if found.completed != found.records:
+            told = f"it has {found.completed} completed inserts, and {found.records} records"
+            require_consistent(output, self.program, (told,))
+        return found.completed
+
+    def warm_up(self, context: CellContext) -> Job | None:
+        del context  # the warm-up is the first part of the measured process
+        return None
+
+    def measure(self, context: CellContext) -> Job:
+        command = Command((context.tool_path, "run", *run_flags(context)), env=environment(context))
+        return Job(
+            "measure",
+            command,
+            timeout_s(context.cell, "measure"),
+            files=files_of(context),
+            collect=(RECORD, LOG),
+            figures=FIGURES,
+        )
+
+    def parse(self, context: CellContext, output: JobOutput) -> Measurement:
+        """Raises BadOutput unless the record and the log prove the measurement, and openload stands by it."""
+        run = self._record(output)
+        try:
+            log = read_log(output.directory / LOG)
+        except BadLog as error:
+            raise bad(output, say_openload.openload_log(said=str(error))) from error
+        require_consistent(output, self.program, openload_invariants.problems(run, log))
+        for flag, asked in _asked(context):
+            if run.settings.get(flag) != asked:
+                told = run.settings.get(flag, "")
+                raise bad(output, say_openload.openload_foreign(flag=flag, told=told, asked=asked))
+        wanted = context.cell.measure_s
+        if run.window_s < wanted - _SHORT_S and "operations" not in context.workload.properties:
+            seconds, said = figure(run.window_s, ".1f"), best_line(output)
+            raise bad(
+                output,
+                say.ended_early(tool=self.program, seconds=seconds, wanted=figure(wanted, "g"), said=said),
+            )
+        allowed = accepted_errors(context.experiment.max_error_share, self.name)
+        require_few_errors(output, self.program, run.failed, run.completed, allowed)
+        if not run.completed:
+            raise bad(output, say.no_operations(tool=self.program, said=best_line(output)))
+        return measurement_of(context, run, log)
+
+    def interim(self, context: CellContext, text: str) -> Interim | None:
+        """Implement `seams.TellsInterim`."""
+        del context
+        return interim(text)
+
+    def key(self, number: int, *, ordered: bool = False, padding: int = 1) -> str:
+        """Implement `data_seams.NamesKeys`: its keys are YCSB's."""
+        return inserted_key(number, None if ordered else "little", padding)
+
+    def _record(self, output: JobOutput) -> Run:
+        """Return the record of a run that ended by itself, and stands by its numbers. Raises BadOutput."""
+        require_exit(output, self.program, accepted=(0, _REFUSED, _GAVE_UP))
+        try:
+            run = read_run(output.directory)
+        except NotRecord as error:
+            raise bad(output, say_openload.openload_record(said=str(error))) from error
+        if run.refusals:
+            first = run.refusals[0]
+            hint = {
+                "lag": say_openload.hint_openload_late(),
+                "hiccups": say_openload.hint_openload_late(),
+                "cpu": say_openload.hint_openload_late(),
+                "pauses": say_openload.hint_openload_late(),
+                "drops": say_openload.hint_openload_drops(),
+                "errors": say.hint_errors(),
+            }.get(first.code, say.hint_see(path=output.directory))
+            texts = "; ".join(refusal.text for refusal in run.refusals)
+            raise BadOutput(say_openload.openload_refused(said=texts, code=first.code), hint)
+        if output.exit_code or not run.complete:
+            said = run.errors[0].text if run.errors else best_line(output)
+            raise bad(output, say_openload.openload_gave_up(said=said))
+        return run
+
+
+def _asked(context: CellContext) -> list[tuple[str, str]]:
+    """Return the flags of the cell with their values: an output with others is of another cell."""
+    words = (word.removeprefix("--").partition("=") for word in run_flags(context))
+    return [(flag, value) for flag, _, value in words if flag in _TELLING]
+
+
+_TELLING = frozenset(
+    {"target", "record-count", "distribution", "arrivals", "rate", "steps", "warm-up", "duration", "workers", "seed"}
+)
+"""The flags that a record must have as they were asked for."""

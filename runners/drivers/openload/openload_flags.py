@@ -1,0 +1,156 @@
+"""The command line of openload for a cell: `loadgen/README.md` lists the flags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from benchbrief.compiler.planning.error_limit import accepted_errors
+from benchbrief.compiler.planning.plan import Arrivals
+from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
+from benchbrief.runners.errors import PlanRefused
+from benchbrief.runners.execution.driver_contexts import CellContext
+from benchbrief.runners.jobs.tasks import File, Secret
+from benchbrief.runners.scheduling.asked_statistics import AskedStatistics
+
+TOOL = "openload"
+TRACE_FILE = "trace.txt"
+URI = "OPENLOAD_URI"
+"""The variable of the environment that names the server, so that no argument shows a password."""
+
+_USUAL = (99.0,)
+"""Judged where a spec asks for no percentile."""
+_SHARES = {
+    "read": "read",
+    "update": "update",
+    "insert": "insert",
+    "scan": "scan",
+    "read_modify_write": "read-modify-write",
+}
+
+
+def load_flags(context: CellContext) -> list[str]:
+    part = properties.load_part(context)
+    flags = {
+        **_target(context),
+        **_records(context),
+        "insert-start": part.keys.start,
+        "insert-count": len(part.keys),
+        "workers": part.threads,
+        "output": ".",
+    }
+    return _words(flags)
+
+
+def run_flags(context: CellContext) -> list[str]:
+    given = context.workload.properties
+    flags: dict[str, object] = {
+        **_target(context),
+        **_records(context),
+        **{flag: given[name] for name, flag in _SHARES.items() if given.get(name)},
+        "distribution": given.get("distribution", "uniform"),
+        **({"scan-length": given["scan_length"]} if "scan_length" in given else {}),
+        **_schedule(context),
+        "workers": context.threads,
+        "seed": context.cell.repeat,
+        "judge": ",".join(f"{percent:g}" for percent in judged(context)),
+        "accept-errors": accepted_errors(context.experiment.max_error_share, TOOL),
+        "output": ".",
+    }
+    if "operations" in given:
+        flags["operations"] = max(1, len(context.range_of(int(float(given["operations"])))))
+    return _words(flags)
+
+
+def files_of(context: CellContext) -> tuple[File, ...]:
+    arrivals = context.experiment.arrivals
+    if arrivals is None or arrivals.kind != "trace":
+        return ()
+    parts = len(context.cell.load_hosts)
+    if parts > 1:
+        raise PlanRefused("a trace can't be split over several load generators", "give the client one host")
+    return (File(TRACE_FILE, (arrivals.trace,)),)
+
+
+def environment(context: CellContext) -> Mapping[str, Secret]:
+    uri = context.endpoint.uri
+    return {URI: uri} if uri is not None else {}
+
+
+def arrivals_of(context: CellContext) -> Arrivals | None:
+    """Return how the load is spaced; None in a closed loop."""
+    said = context.experiment.arrivals
+    if said is None and context.cell.target is None:
+        return None
+    return said or Arrivals(kind="poisson")
+
+
+def judged(context: CellContext) -> tuple[float, ...]:
+    """Return the percentiles that the spec asks for at this cell, in rising order; else the usual one."""
+    asked = (name.partition(" ")[0] for name in AskedStatistics(context.plan).of(context.cell))
+    return tuple(sorted({float(name[1:]) for name in asked if name[:1] == "p"})) or _USUAL
+
+
+def share_of_load(context: CellContext) -> float:
+    """Return this load generator's share of the threads, and so of rates that `arrivals` say."""
+    return context.threads / (context.cell.threads or context.threads)
+
+
+def step_rates(context: CellContext, arrivals: Arrivals) -> tuple[float, ...]:
+    """Return the rate that this load generator offers in each step."""
+    return tuple(rate * share_of_load(context) for rate in arrivals.rates)
+
+
+def _schedule(context: CellContext) -> dict[str, object]:
+    arrivals, cell = arrivals_of(context), context.cell
+    if arrivals is None:
+        return {"arrivals": "closed", "warm-up": cell.warm_up_s, "duration": cell.measure_s}
+    times: dict[str, object] = {"warm-up": cell.warm_up_s, "duration": cell.measure_s}
+    found: dict[str, object] = {"arrivals": arrivals.kind, "accept-drops": arrivals.drops, "accept-lag": arrivals.lag}
+    if arrivals.queue is not None:
+        found["queue"] = max(1, round(arrivals.queue * share_of_load(context)))
+    match arrivals.kind:
+        case "constant" | "poisson":
+            found["rate"] = context.target
+        case "steps":
+            rates = step_rates(context, arrivals)
+            steps = [*([(rates[0], cell.warm_up_s)] if cell.warm_up_s else []), *((r, arrivals.each_s) for r in rates)]
+            found |= {"steps": ",".join(f"{rate:g}x{seconds:g}" for rate, seconds in steps)}
+            found["spacing"] = arrivals.spacing
+        case "burst":
+            found |= {"rate": context.target, "burst-rate": arrivals.burst_rate * share_of_load(context)}
+            found |= {"burst-every": arrivals.every_s, "burst-length": arrivals.lasting_s, "spacing": arrivals.spacing}
+        case "trace":
+            found["trace"] = TRACE_FILE
+    return found | times
+
+
+def _target(context: CellContext) -> dict[str, object]:
+    if context.endpoint.uri is not None:
+        return {"target": "mongodb"}
+    raise PlanRefused("openload needs a server to talk to", 'add `uri = "mongodb://..."` to the database')
+
+
+def _records(context: CellContext) -> dict[str, object]:
+    given = context.workload.properties
+    return {
+        "record-count": properties.records(context.workload),
+        "field-count": given.get("fields", 10.0),
+        "field-length": given.get("field_length", 100.0),
+    }
+
+
+def _words(flags: Mapping[str, object]) -> list[str]:
+    return list(_each_word(flags.items()))
+
+
+def _each_word(flags: Iterable[tuple[str, object]]) -> Iterable[str]:
+    for name, value in flags:
+        yield f"--{name}={_text(value)}"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return str(int(value)) if value == int(value) else repr(value)
+    return str(value)

@@ -1,0 +1,264 @@
+"""What openload's final record and its histogram log must agree on. The rules are those of `loadgen/README.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from benchbrief.runners.drivers import output_invariants as rule
+from benchbrief.runners.drivers.openload.openload_log import (
+    FAILED,
+    OPERATIONS,
+    OWN,
+    SERVICE,
+    WARM_UP,
+    Log,
+    successes,
+    tag_of,
+)
+from benchbrief.runners.drivers.openload.openload_record import Counts, Latency, Run
+from benchbrief.runners.drivers.output_invariants import Invariant, Latencies
+from benchbrief.runners.measurement import histogram as h
+from benchbrief.runners.measurement.measurement import Histogram
+
+_US = 1e-6
+_STAMP_S = 0.0021
+"""How far rounded time stamps of slices that follow each other may be apart, in seconds."""
+_EDGE = 0.1
+"""The share of a second's operations that may stand beyond an edge of the window: a second ends when a thread wakes."""
+_DIGIT_S = 1e-9
+"""The last digit of a printed latency: a nanosecond."""
+
+
+@dataclass(frozen=True)
+class Output:
+    run: Run
+    log: Log
+
+    def counted(self) -> Iterator[tuple[str, Counts]]:
+        """Yield each set of counts with its name."""
+        yield "the window", self.run
+        yield "the warm-up", self.run.warm_up
+        yield from self.run.operations.items()
+
+    def latencies(self) -> Iterator[tuple[str, str, Latency | None]]:
+        """Yield each operation's latencies: their name, the tag of their log, and the numbers."""
+        for name, each in self.run.operations.items():
+            yield f"intended latency of {name}", name, each.intended_us
+            yield f"service latency of {name}", f"{name}{SERVICE}", each.service_us
+
+
+def problems(run: Run, log: Log) -> list[str]:
+    """Return the contradictions in an output, each with the values that disagree."""
+    return list(rule.broken(TABLE, Output(run, log)))
+
+
+def _offered(output: Output) -> Iterator[str]:
+    for name, of in output.counted():
+        parts = of.started + of.dropped + of.abandoned
+        if of.offered != parts:
+            told = f"{of.started} started, {of.dropped} dropped, {of.abandoned} abandoned"
+            yield f"{name} has {of.offered} offered, and {told}: {parts}"
+
+
+def _started(output: Output) -> Iterator[str]:
+    for name, of in output.counted():
+        parts = of.completed + of.failed + of.unfinished
+        if of.started != parts:
+            told = f"{of.completed} completed, {of.failed} failed, {of.unfinished} unfinished"
+            yield f"{name} has {of.started} started, and {told}: {parts}"
+
+
+def _sums(output: Output) -> Iterator[str]:
+    for name, whole in output.run.numbers.items():
+        parts = sum(of.numbers[name] for of in output.run.operations.values())
+        if parts != whole:
+            yield f"the window has {whole} {name}, and its operations {parts}"
+
+
+def _known(output: Output) -> Iterator[str]:
+    for name in output.run.operations:
+        if name not in OPERATIONS:
+            yield f"it has an operation `{name[:40]}`, which openload does not do"
+
+
+def _completed(output: Output) -> Iterator[str]:
+    for name, of in output.run.operations.items():
+        told = {
+            "intended latencies": _count(of.intended_us),
+            "service latencies": _count(of.service_us),
+            f"values in the log under `{name}`": output.log.whole(name).count,
+            f"values in the log under `{name}{SERVICE}`": output.log.whole(f"{name}{SERVICE}").count,
+        }
+        for what, count in told.items():
+            if count != of.completed:
+                yield f"{name} has {of.completed} completed, and {count:g} {what}"
+
+
+def _failed(output: Output) -> Iterator[str]:
+    for name, of in output.run.operations.items():
+        for tag in (f"{name}{FAILED}", f"{name}{FAILED}{SERVICE}"):
+            count = output.log.whole(tag).count
+            if count != of.failed:
+                yield f"{name} has {of.failed} failed, and the log {count} under `{tag}`"
+
+
+def _warmed_up(output: Output) -> Iterator[str]:
+    for kind in ("", SERVICE):
+        count = sum(output.log.whole(f"{WARM_UP}{name}{kind}").count for name in OPERATIONS)
+        if count != output.run.warm_up.completed:
+            yield f"the warm-up has {output.run.warm_up.completed} completed, and {count} in the log"
+
+
+def _tags_told(output: Output) -> Iterator[str]:
+    for name, pieces in output.log.slices.items():
+        tag = tag_of(name)
+        if tag and not tag.warm_up and tag.operation not in (*output.run.operations, *OWN) and pieces:
+            yield f"the log has values under `{name}`, and the record no such operation"
+
+
+def _complete(output: Output) -> Iterator[str]:
+    run = output.run
+    if run.complete != (run.ended == "whole"):
+        yield f"it has complete = {str(run.complete).lower()}, and it ended as `{run.ended}`"
+    for name, of in output.counted():
+        if run.complete and (of.abandoned or of.unfinished):
+            yield f"it is complete, and {name} has {of.abandoned} abandoned, {of.unfinished} unfinished"
+
+
+def _rates(output: Output) -> Iterator[str]:
+    run = output.run
+    if run.window_s <= 0:
+        return
+    if abs(run.offered_per_s * run.window_s - run.offered) > 1e-6 * max(1, run.offered):
+        yield f"it offered {run.offered} in {run.window_s:g} s, and {run.offered_per_s:g} a second"
+    rate = run.settings.get("rate", "")
+    if run.settings.get("arrivals") == "constant" and run.complete and not int(run.settings.get("operations", "0")):
+        due = float(rate) * run.window_s
+        if abs(run.offered - due) > 1 + 1e-9 * due:
+            yield f"it offered {run.offered}, and {rate} a second for {run.window_s:g} s are {due:g}"
+
+
+def _closed(output: Output) -> Iterator[str]:
+    run = output.run
+    if run.settings.get("arrivals") == "closed" and (run.dropped or run.abandoned):
+        yield f"a closed loop has {run.dropped} dropped and {run.abandoned} abandoned"
+
+
+def _in_order(output: Output) -> Iterator[str]:
+    for name, _, told in output.latencies():
+        if told:
+            yield from rule.in_order(_as_latencies(name, told))
+            yield from rule.mean_fits_percentiles(_as_latencies(name, told))
+
+
+def _in_log(output: Output) -> Iterator[str]:
+    for name, tag, told in output.latencies():
+        if told:
+            yield from _against(name, told, output.log.whole(tag))
+    for kind, told in (("intended", output.run.all.intended_us), ("service", output.run.all.service_us)):
+        ending = SERVICE if kind == "service" else ""
+        merged = h.merge(output.log.whole(f"{name}{ending}") for name in output.run.operations)
+        if _count(told) != merged.count:
+            yield f"all operations have {_count(told):g} {kind} latencies, and the log {merged.count}"
+        elif told:
+            yield from _against(f"{kind} latency of all operations", told, merged)
+
+
+def _against(name: str, told: Latency, log: Histogram) -> Iterator[str]:
+    if not log.buckets or log.count != told["count"]:
+        return  # which another rule says
+    yield from rule.mean_in_buckets(name, log, told["mean"] * _US, _DIGIT_S)
+    yield from rule.ends_in_buckets(name, log, told["min"] * _US, told["max"] * _US, _DIGIT_S)
+    for percent, value in _percentiles(told):
+        # Rounding may move a rank to the next operation.
+        low, high = (h.percentile(log, min(100.0, max(0.0, percent + 100 * off / log.count))) for off in (-1, 1))
+        if not low * (1 - rule.QUANTISED) - _DIGIT_S <= value <= high * (1 + rule.QUANTISED) + _DIGIT_S:
+            span = f"{rule.seconds(low)} to {rule.seconds(high)}"
+            yield f"{name} has a p{rule.number(percent)} of {rule.seconds(value)}, and its log one of {span}"
+
+
+def _waits(output: Output) -> Iterator[str]:
+    for name, of in output.run.operations.items():
+        if not of.intended_us or not of.service_us:
+            continue
+        for what in ("mean", "max", "p50", "p99"):
+            due, sent = of.intended_us[what], of.service_us[what]
+            if due < sent * (1 - rule.QUANTISED) - 0.001:
+                yield f"{name} has an intended {what} of {due:g} us, below its service {what} of {sent:g} us"
+
+
+def _once(output: Output) -> Iterator[str]:
+    for name, pieces in output.log.slices.items():
+        for before, after in pairwise(pieces):
+            if after.start < before.end - _STAMP_S:
+                at = f"{before.end - output.log.base:.3f} s"
+                yield f"the log has an interval of `{name}` that begins before the one above it ended, at {at}"
+                break
+
+
+def _throughput(output: Output) -> Iterator[str]:
+    run, base = output.run, output.log.base
+    start = base + run.warm_up_s
+    end = start + run.window_s
+    inside, off, most = 0, 1.0, 0
+    for piece in successes(output.log):
+        count, seconds = piece.histogram.count, piece.end - piece.start
+        inside += count if start <= piece.middle < end else 0
+        most = max(most, count)
+        for edge in (start, end):
+            if piece.start < edge < piece.end:
+                off += 2 * count * min(edge - piece.start, piece.end - edge) / seconds
+    said = run.throughput_per_s * run.window_s
+    if abs(said - inside) > off + 2 * _EDGE * most:
+        yield f"its throughput makes {said:.0f} operations in the window, and the log has {inside}"
+
+
+def _own_lag(output: Output) -> Iterator[str]:
+    for tag, told in zip(OWN, (output.run.own.lag_us, output.run.own.hiccup_us), strict=True):
+        count = output.log.whole(tag).count
+        if _count(told) != count:
+            yield f"it tells of {_count(told):g} values of {tag}, and the log of {count}"
+
+
+def _clamped(output: Output) -> Iterator[str]:
+    if output.run.own.clamped:
+        yield f"{output.run.own.clamped} latencies are above the hour at which its histograms end"
+
+
+def _count(told: Latency | None) -> float:
+    return told["count"] if told else 0
+
+
+def _percentiles(told: Latency) -> Iterable[tuple[float, float]]:
+    return sorted((float(name[1:]), value * _US) for name, value in told.items() if name[0] == "p")
+
+
+def _as_latencies(name: str, told: Latency) -> Latencies:
+    ends = told["mean"] * _US, told["min"] * _US, told["max"] * _US
+    # A percentile is the upper end of its bucket.
+    below = max(value for _, value in _percentiles(told)) * rule.QUANTISED
+    return Latencies(name, int(told["count"]), *ends, tuple(_percentiles(told)), unit=_DIGIT_S, below=below)
+
+
+TABLE: tuple[Invariant[Output], ...] = (
+    Invariant("What was offered was started, dropped or abandoned", _offered),
+    Invariant("What was started completed, failed or did not end", _started),
+    Invariant("The counts of the operations add up to those of the window", _sums),
+    Invariant("Each operation is one that openload does", _known),
+    Invariant("Each completed operation has both latencies, in the record and in the log", _completed),
+    Invariant("Each failed operation is in the log", _failed),
+    Invariant("Each completed operation of the warm-up is in the log", _warmed_up),
+    Invariant("The log has no operation that the record does not have", _tags_told),
+    Invariant("In a complete run, nothing is abandoned and nothing is out", _complete),
+    Invariant("What was offered is the rate times the time", _rates),
+    Invariant("A closed loop drops and abandons nothing", _closed),
+    Invariant("Minimum, percentiles and maximum rise, and allow the mean", _in_order),
+    Invariant("Latencies in the record are those of the log", _in_log),
+    Invariant("No operation is faster from when it was due than from when it was sent", _waits),
+    Invariant("Each interval of the log is there once", _once),
+    Invariant("The throughput is that of the log", _throughput),
+    Invariant("The generator's own lateness is in the log", _own_lag),
+    Invariant("No latency is beyond the histograms", _clamped),
+)

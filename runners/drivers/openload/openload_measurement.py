@@ -1,0 +1,224 @@
+"""Converting openload's record and log to a measurement: its window, phases, operations, intervals and disclosure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+
+from benchbrief.compiler.messages.text import figure, share_figure
+from benchbrief.compiler.planning.plan import Arrivals
+from benchbrief.runners.drivers.openload.openload_flags import TRACE_FILE, arrivals_of, judged
+from benchbrief.runners.drivers.openload.openload_log import FAILED, OPERATIONS, SERVICE, Log, successes
+from benchbrief.runners.drivers.openload.openload_messages import say_openload
+from benchbrief.runners.drivers.openload.openload_record import Run
+from benchbrief.runners.drivers.ycsb import ycsb_properties as properties
+from benchbrief.runners.execution.driver_contexts import CellContext
+from benchbrief.runners.measurement import histogram as h
+from benchbrief.runners.measurement.measurement import (
+    Interval,
+    Measurement,
+    Operation,
+    PhaseThroughput,
+    Sample,
+)
+from benchbrief.runners.measurement.steadiness import judge_window
+from benchbrief.runners.messages.run_messages import say
+
+_US = 1e-6
+_DEFAULT_QUEUE = "10000"
+
+
+def measurement_of(context: CellContext, run: Run, log: Log) -> Measurement:
+    """Return what was measured. The output has proved to be whole."""
+    start, end = run.started_at + run.warm_up_s, run.started_at + run.warm_up_s + run.window_s
+    count = round(run.throughput_per_s * run.window_s)
+    phases = list(_phases(context, start, end))
+    throughput = [PhaseThroughput(None, count, run.failed, run.window_s, run.throughput_per_s)]
+    operations = list(_operations(run, log))
+    for phase, first, last in phases:
+        parts = list(_operations_between(run, log, phase, first, last))
+        done = _ended_between(log, first, last)
+        errors = sum(part.errors for part in parts)
+        throughput.append(PhaseThroughput(phase, done, errors, last - first, done / (last - first)))
+        operations += parts
+    intervals = tuple(_intervals(log, start, end))
+    arrivals = arrivals_of(context)
+    # The rate of steps, bursts and traces is not to be steady.
+    even = arrivals is None or arrivals.kind in ("constant", "poisson")
+    unsteady, told = judge_window(intervals, say.remedy_warm_up()) if even else ((), {})
+    return Measurement(
+        window=(start, end),
+        throughput=tuple(throughput),
+        operations=tuple(operations),
+        intervals=intervals,
+        warnings=(*_warnings(context, run), *unsteady),
+        tool_version=f"{run.program} {run.version} ({run.library})",
+        tool_s=run.warm_up_s + run.window_s,
+        samples=tuple(_samples(run, offered=arrivals is not None)),
+        properties=tuple({**_disclosed(context, run, arrivals), **told}.items()),
+    )
+
+
+def _phases(context: CellContext, start: float, end: float) -> Iterator[tuple[int, float, float]]:
+    """Yield (phase, start, end), cut at the seconds of the log."""
+    count = context.cell.phases
+    if count > 1:
+        step = (end - start) / count
+        cuts = [start + round(step * number) for number in range(count)] + [end]
+        yield from ((number + 1, cuts[number], cuts[number + 1]) for number in range(count))
+
+
+def _operations(run: Run, log: Log) -> Iterator[Operation]:
+    for name, of in run.operations.items():
+        for kind in ("intended", "service"):
+            told = of.intended_us if kind == "intended" else of.service_us
+            yield Operation(
+                operation=OPERATIONS[name],
+                count=of.completed,
+                errors=of.failed if kind == "service" else 0,
+                mean_s=told["mean"] * _US if told else None,
+                min_s=told["min"] * _US if told else None,
+                max_s=told["max"] * _US if told else None,
+                histogram=log.whole(name if kind == "intended" else f"{name}{SERVICE}"),
+                kind="intended" if kind == "intended" else "service",
+                in_total=kind == "service",
+            )
+
+
+def _operations_between(run: Run, log: Log, phase: int, start: float, end: float) -> Iterator[Operation]:
+    for name in run.operations:
+        failed = log.between(f"{name}{FAILED}", start, end).count
+        for kind in ("intended", "service"):
+            found = log.between(name if kind == "intended" else f"{name}{SERVICE}", start, end)
+            yield Operation(
+                operation=OPERATIONS[name],
+                count=found.count,
+                errors=failed if kind == "service" else 0,
+                mean_s=h.mean(found) if found.buckets else None,
+                min_s=found.buckets[0].lo if found.buckets else None,
+                max_s=found.buckets[-1].hi if found.buckets else None,
+                histogram=found,
+                kind="intended" if kind == "intended" else "service",
+                phase=phase,
+                in_total=kind == "service",
+            )
+
+
+def _ended_between(log: Log, start: float, end: float) -> int:
+    return sum(piece.histogram.count for piece in successes(log) if start <= piece.middle < end)
+
+
+def _intervals(log: Log, start: float, end: float) -> Iterator[Interval]:
+    """Yield the seconds of the window with the operations that ended and succeeded in each."""
+    counts = [0] * ceil(end - start - 1e-6)
+    for piece in successes(log):
+        if start <= piece.middle < end:
+            counts[min(int(piece.middle - start), len(counts) - 1)] += piece.histogram.count
+    for number, count in enumerate(counts):
+        yield Interval(float(number), min(1.0, end - start - number), count)
+
+
+def _samples(run: Run, *, offered: bool) -> Iterator[Sample]:
+    told = {"openload.cpu_per_operation": (run.own.cpu_us_per_operation * _US, "s")}
+    told["openload.pauses"] = (run.own.gc_pause_share, "")
+    if offered:
+        told["openload.drops"] = (run.dropped / run.offered if run.offered else 0.0, "")
+        told["openload.queue"] = (float(run.longest_queue), "")
+        if run.own.lag_us:
+            told["openload.lag"] = (run.own.lag_us["p99"] * _US, "s")
+    for name, (value, unit) in told.items():
+        yield Sample(name, "", "", run.window_s, value, unit, run.window_s)
+
+
+def _warnings(context: CellContext, run: Run) -> Iterator[str]:
+    if run.dropped:
+        yield say_openload.openload_dropped(
+            dropped=run.dropped, n=run.offered, share=share_figure(run.dropped / run.offered, 2)
+        )
+    lag, latency, arrivals = run.own.lag_us, run.all.intended_us, arrivals_of(context)
+    if not lag or not latency or arrivals is None:
+        return
+    asked = {f"p{percent:g}" for percent in judged(context)}
+    for name in ("p50", "p90", "p95", "p99", "p99.9", "p99.99"):
+        if name not in asked and lag[name] > arrivals.lag * latency[name]:
+            yield say_openload.openload_late_unasked(percentile=name, lag=_us(lag[name]), latency=_us(latency[name]))
+
+
+def _disclosed(context: CellContext, run: Run, arrivals: Arrivals | None) -> dict[str, str]:
+    told: dict[str, str] = {
+        "latency": say.latency_both() if arrivals else say.latency_service(),
+        "loop": say_openload.openload_open() if arrivals else say.loop_closed(),
+        "arrivals": _spacing(context, arrivals),
+        "percentiles": say_openload.openload_percentiles(),
+    }
+    if arrivals:
+        bound = run.settings.get("queue", _DEFAULT_QUEUE)
+        told["queue"] = say_openload.openload_queue(bound=bound, longest=run.longest_queue)
+        told["drops"] = say_openload.openload_no_drops()
+        if run.dropped:
+            told["drops"] = say_openload.openload_drops(
+                dropped=run.dropped,
+                n=run.offered,
+                share=share_figure(run.dropped / run.offered, 2),
+                allowed=share_figure(arrivals.drops, 2),
+            )
+        told |= dict(_late(run, arrivals))
+    own = run.own
+    told["generator"] = say_openload.openload_own(
+        cpu=_us(own.cpu_us_per_operation),
+        pauses=share_figure(own.gc_pause_share, 2),
+        longest=_us(own.gc_pause_longest_us),
+    )
+    if any(name == "read-modify-write" for name in run.operations):
+        told["throughput"] = say_openload.openload_rmw()
+    if context.workload.properties.get("operations"):
+        told["operationcount"] = str(properties.operation_count(context))
+    return told
+
+
+def _late(run: Run, arrivals: Arrivals) -> Iterator[tuple[str, str]]:
+    """Yield what is known of the generator's lateness, and of what coordinated omission would have hidden."""
+    lag, due, sent = run.own.lag_us, run.all.intended_us, run.all.service_us
+    if lag and due:
+        share, limit = share_figure(lag["p99"] / due["p99"], 1), share_figure(arrivals.lag)
+        yield "schedule lag", say_openload.openload_lag(lag=_us(lag["p99"]), share=share, limit=limit)
+    if due and sent:
+        said = say_openload.openload_hidden(intended=_us(due["p99"]), service=_us(sent["p99"]))
+        yield "coordinated omission", said
+
+
+def _spacing(context: CellContext, arrivals: Arrivals | None) -> str:
+    if arrivals is None:
+        return say_openload.openload_closed()
+    even = say_openload.openload_evenly() if arrivals.spacing == "constant" else say_openload.openload_exponential()
+    rate = figure(context.cell.target or 0.0, ",g")
+    match arrivals.kind:
+        case "constant":
+            return say_openload.openload_constant(rate=rate)
+        case "poisson":
+            return say_openload.openload_poisson(rate=rate)
+        case "steps":
+            first, last = figure(arrivals.rates[0], ",g"), figure(arrivals.rates[-1], ",g")
+            times = figure(arrivals.each_s, "g")
+            return say_openload.openload_steps(
+                n=len(arrivals.rates), first=first, last=last, seconds=times, spacing=even
+            )
+        case "burst":
+            return say_openload.openload_burst(
+                rate=rate,
+                burst=figure(arrivals.burst_rate, ",g"),
+                every=figure(arrivals.every_s, "g"),
+                lasting=figure(arrivals.lasting_s, "g"),
+                spacing=even,
+            )
+        case "trace":
+            due = sum(1 for line in arrivals.trace.splitlines() if line.strip() and not line.startswith("#"))
+            return say_openload.openload_trace(file=arrivals.file or TRACE_FILE, n=due)
+
+
+def _us(microseconds: float) -> str:
+    """Write a time in microseconds with three digits, in the unit that fits it."""
+    for size, unit in ((1e6, "s"), (1e3, "ms")):
+        if microseconds >= size:
+            return f"{microseconds / size:.3g} {unit}"
+    return f"{microseconds:.3g} us"

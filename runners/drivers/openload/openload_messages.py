@@ -1,0 +1,133 @@
+"""What the driver of openload says of a measurement, with its words in each language."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from benchbrief.compiler.messages.text import OwnWords, Text, speaker
+
+
+class OpenloadMessages(Protocol):
+    def openload_record(self, *, said: object) -> Text: ...
+    def openload_log(self, *, said: object) -> Text: ...
+    def openload_refused(self, *, said: object, code: object) -> Text: ...
+    def openload_gave_up(self, *, said: object) -> Text: ...
+    def openload_foreign(self, *, flag: object, told: object, asked: object) -> Text: ...
+    def openload_load_failed(self, *, failed: object, n: object, said: object) -> Text: ...
+    def openload_constant(self, *, rate: object) -> Text: ...
+    def openload_poisson(self, *, rate: object) -> Text: ...
+    def openload_steps(self, *, n: object, first: object, last: object, seconds: object, spacing: object) -> Text: ...
+    def openload_burst(
+        self, *, rate: object, burst: object, every: object, lasting: object, spacing: object
+    ) -> Text: ...
+    def openload_trace(self, *, file: object, n: object) -> Text: ...
+    def openload_closed(self) -> Text: ...
+    def openload_open(self) -> Text: ...
+    def openload_evenly(self) -> Text: ...
+    def openload_exponential(self) -> Text: ...
+    def openload_queue(self, *, bound: object, longest: object) -> Text: ...
+    def openload_drops(self, *, dropped: object, n: object, share: object, allowed: object) -> Text: ...
+    def openload_no_drops(self) -> Text: ...
+    def openload_lag(self, *, lag: object, share: object, limit: object) -> Text: ...
+    def openload_own(self, *, cpu: object, pauses: object, longest: object) -> Text: ...
+    def openload_hidden(self, *, intended: object, service: object) -> Text: ...
+    def openload_percentiles(self) -> Text: ...
+    def openload_late_unasked(self, *, percentile: object, lag: object, latency: object) -> Text: ...
+    def openload_dropped(self, *, dropped: object, n: object, share: object) -> Text: ...
+    def openload_rmw(self) -> Text: ...
+    def hint_openload_late(self) -> Text: ...
+    def hint_openload_drops(self) -> Text: ...
+
+
+_WORDS: OwnWords = {
+    "en": {
+        "openload_record": "openload's final record proves nothing: {said}",
+        "openload_log": "openload's histogram log can't be read: {said}",
+        "openload_refused": "openload refuses its own numbers ({code}): {said}",
+        "openload_gave_up": "openload ended the run early: {said}",
+        "openload_foreign": "openload ran with --{flag}={told}, and the cell asks for {asked}",
+        "openload_load_failed": "{failed} of {n} inserts failed while loading: {said}",
+        "openload_constant": "constant, {rate} ops/s at even distances",
+        "openload_poisson": "Poisson, {rate} ops/s on average with independent, exponential gaps",
+        "openload_steps": "{n} steps from {first} to {last} ops/s, each for {seconds} s, {spacing}",
+        "openload_burst": ("{rate} ops/s with bursts of {burst} ops/s, one every {every} s for {lasting} s, {spacing}"),
+        "openload_trace": "the {n} recorded times of {file}",
+        "openload_closed": "closed loop: each thread sends its next operation when the last one has ended",
+        "openload_open": "open: no reply delays the next operation, which waits in a queue where all threads are busy",
+        "openload_evenly": "evenly spaced",
+        "openload_exponential": "with exponential gaps",
+        "openload_queue": "at most {bound} operations wait for a thread; at most {longest} did",
+        "openload_drops": (
+            "{dropped} of {n} operations found the queue full and were dropped ({share}, {allowed} accepted)"
+        ),
+        "openload_no_drops": "none",
+        "openload_lag": (
+            "p99 {lag}, {share} of the p99 of the latencies; a cell is refused where it is above {limit} of a "
+            "percentile that is asked for"
+        ),
+        "openload_own": (
+            "{cpu} of processor time per operation, {pauses} of the time in pauses, the longest of {longest}"
+        ),
+        "openload_hidden": (
+            "p99 of all operations: {intended} from when they were due, {service} from when they were sent"
+        ),
+        "openload_percentiles": "HdrHistogram, three significant digits, one histogram for each second and operation",
+        "openload_late_unasked": (
+            "openload was itself late by {lag} at {percentile}, where latency is {latency}: no report asks for this "
+            "percentile, and none should"
+        ),
+        "openload_dropped": (
+            "{dropped} of {n} operations that were due were dropped ({share}): no latency counts them"
+        ),
+        "openload_rmw": "a read-modify-write is one operation, whose halves are not counted as reads and updates",
+        "hint_openload_late": (
+            "give the generator a host with idle cores, or accept that a larger share of the numbers is its own: "
+            "`arrivals = poisson(lag: 20 %)`"
+        ),
+        "hint_openload_drops": (
+            "offer less, use more `threads`, or accept drops: `arrivals = poisson(queue: 10000, drops: 1 %)`"
+        ),
+    },
+    "ja": {
+        "openload_record": "openload の最終レコードは測定の証拠になりません：{said}",
+        "openload_log": "openload のヒストグラムログを読み取れません：{said}",
+        "openload_refused": "openload が自身の数値を拒否しました（{code}）：{said}",
+        "openload_gave_up": "openload が途中で終了しました：{said}",
+        "openload_foreign": "openload は --{flag}={told} で実行されましたが、セルの指定は {asked} です",
+        "openload_load_failed": "ロード中に {n} 件の挿入のうち {failed} 件が失敗しました：{said}",
+        "openload_constant": "等間隔、毎秒 {rate} 操作",
+        "openload_poisson": "ポアソン過程、平均で毎秒 {rate} 操作（間隔は独立な指数分布）",
+        "openload_steps": "毎秒 {first} から {last} 操作まで {n} 段、各 {seconds} 秒、{spacing}",
+        "openload_burst": "毎秒 {rate} 操作、{every} 秒ごとに {lasting} 秒間は毎秒 {burst} 操作、{spacing}",
+        "openload_trace": "{file} に記録された {n} 個の時刻",
+        "openload_closed": "クローズドループ：各スレッドは前の操作が終わると次の操作を送信",
+        "openload_open": "オープン：応答が遅れても次の操作は遅れず、全スレッドが使用中の間はキューで待機",
+        "openload_evenly": "等間隔",
+        "openload_exponential": "間隔は指数分布",
+        "openload_queue": "スレッドを待つ操作は最大 {bound} 件、実際の最大は {longest} 件",
+        "openload_drops": "{n} 件のうち {dropped} 件がキューの上限により破棄（{share}、許容は {allowed}）",
+        "openload_no_drops": "なし",
+        "openload_lag": (
+            "p99 で {lag}、レイテンシーの p99 の {share}。使用するパーセンタイルで {limit} を超えるセルは無効"
+        ),
+        "openload_own": "操作あたりの CPU 時間 {cpu}、停止していた時間の割合 {pauses}、最長の停止 {longest}",
+        "openload_hidden": "全操作の p99：送信すべき時刻から {intended}、送信した時刻から {service}",
+        "openload_percentiles": "HdrHistogram（有効数字 3 桁）、1 秒・操作ごとに 1 つのヒストグラム",
+        "openload_late_unasked": (
+            "{percentile} では openload 自身が {lag} 遅れ、レイテンシーは {latency} でした。"
+            "このパーセンタイルを使うレポートはなく、使うべきでもありません"
+        ),
+        "openload_dropped": (
+            "送信すべき {n} 件のうち {dropped} 件が破棄されました（{share}）。これらはレイテンシーに含まれません"
+        ),
+        "openload_rmw": "read-modify-write は 1 操作として数え、その読み取りと更新は別に数えません",
+        "hint_openload_late": "負荷生成器のホストに空きコアを用意するか、許容する遅れの割合を大きくしてください："
+        "`arrivals = poisson(lag: 20 %)`",
+        "hint_openload_drops": (
+            "負荷を下げるか、`threads` を増やすか、破棄を許容してください："
+            "`arrivals = poisson(queue: 10000, drops: 1 %)`"
+        ),
+    },
+}
+
+say_openload: OpenloadMessages = speaker(OpenloadMessages, _WORDS)

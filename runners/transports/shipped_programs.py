@@ -1,0 +1,112 @@
+"""Copying a program to a host that does not have it, into a place named by its SHA-256.
+
+The program is the controller's own, which needs nothing beside itself. It goes over the transport's commands, in parts
+that are safe to send again. It is checked on the host before it is renamed into its place, so no half program is ever
+run. A program that is there is checked again, and is not copied.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import os
+import platform
+import shutil
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from benchbrief.runners.errors import ToolMissing
+from benchbrief.runners.hosts.connection_retry import run_persistently
+from benchbrief.runners.jobs.shell_scripts import read_script
+from benchbrief.runners.jobs.tasks import Command
+from benchbrief.runners.journal.file_digests import sha256_of
+from benchbrief.runners.seams import Transport
+
+_FIND = read_script(__file__, "scripts/find_shipped.sh")
+_TAKE = read_script(__file__, "scripts/take_part.sh")
+_TOGETHER = read_script(__file__, "scripts/put_together.sh")
+_PART = 768 << 10
+"""Bytes in a part: a megabyte in base 64."""
+_PART_S = 120.0
+
+
+@runtime_checkable
+class Ships(Protocol):
+    """A driver whose program needs nothing beside itself, so that a copy of the controller's runs on other hosts."""
+
+    program: str
+    """The name of its file."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """The controller's own copy of a program."""
+
+    path: Path
+    sha256: str
+
+    @property
+    def shown(self) -> str:
+        return f"{self.path}, SHA-256 {self.sha256[:12]}…"
+
+
+def own_program(candidates: Sequence[str]) -> Program | None:
+    """Return the first of these paths or names that is a program on the controller."""
+    for candidate in candidates:
+        found = candidate if "/" in candidate else shutil.which(candidate) or ""
+        path = Path(found).expanduser()
+        if found and path.is_file() and os.access(path, os.X_OK):
+            real = path.resolve()
+            return Program(real, sha256_of(real))
+    return None
+
+
+def shipped(transport: Transport, program: Program) -> str:
+    """Return the program's place on a host, "" when it was not copied there. Raises ToolMissing for another machine."""
+    command = Command(("sh", "-c", _FIND, "find", program.path.name, program.sha256))
+    place, _, machine = run_persistently(transport, command).stdout.partition("\n")
+    here = f"{platform.system()} {platform.machine()}"
+    if machine.strip() != here:
+        raise ToolMissing(
+            f"{program.path.name} is not on {transport.host.id}, and the controller's is for {here}: "
+            f"the host is {machine.strip() or 'unknown'}",
+            "build it on the host, and say where: its path in `tool = ...`, or its folder in $BENCHBRIEF_TOOLS",
+        )
+    return place.strip()
+
+
+def ship(transport: Transport, program: Program) -> str:
+    """Return the program's place on a host, after copying it there if need be. Raises ToolMissing, HostError."""
+    if place := shipped(transport, program):
+        return place
+    name, sender = program.path.name, uuid.uuid4().hex[:12]
+    parts = _parts(program)
+    for number, part in enumerate(parts):
+        take = Command(("sh", "-c", _TAKE, "take", name, program.sha256, sender, str(number)))
+        done = run_persistently(transport, take, timeout_s=_PART_S, stdin=part)
+        if done.exit_code:
+            raise _not_copied(transport, program, done.stderr)
+    together = Command(("sh", "-c", _TOGETHER, "put", name, program.sha256, sender, str(len(parts))))
+    done = transport.run(together, timeout_s=_PART_S)
+    place = done.stdout.strip()
+    if done.exit_code or not place.startswith("/"):
+        raise _not_copied(transport, program, done.stderr)
+    return place
+
+
+@lru_cache(maxsize=2)
+def _parts(program: Program) -> tuple[str, ...]:
+    packed = gzip.compress(program.path.read_bytes(), 6, mtime=0)
+    return tuple(base64.b64encode(packed[at : at + _PART]).decode() for at in range(0, len(packed), _PART))
+
+
+def _not_copied(transport: Transport, program: Program, said: str) -> ToolMissing:
+    why = said.strip().splitlines()[-1][:200] if said.strip() else "the command failed"
+    return ToolMissing(
+        f"{program.path.name} can't be copied to {transport.host.id}: {why}",
+        "make room in ~/.local/share there, or install the program and name it: its path in `tool = ...`",
+    )

@@ -1,0 +1,385 @@
+"""What openload's output proves: recorded from the real program, on the stand-in server and on no server."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchbrief.compiler.planning.plan import Arrivals
+from benchbrief.runners.drivers.openload import openload_invariants
+from benchbrief.runners.drivers.openload.openload import Openload
+from benchbrief.runners.drivers.openload.openload_log import read_log
+from benchbrief.runners.drivers.openload.openload_record import read_run
+from benchbrief.runners.errors import BadOutput
+from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint
+from benchbrief.runners.jobs.tasks import JobOutput, Secret
+from tests.support.cells import attached, context, recorded, ycsb
+from tests.support.measurements import rendered
+
+OUTPUTS = Path(__file__).parent / "outputs" / "openload"
+DRIVER = Openload()
+REFUSED, GAVE_UP, INTERRUPTED = 1, 4, 130
+ANY_LAG = Arrivals(kind="poisson", lag=1.0)
+
+
+def cell(
+    target: float | None = 300.0,
+    arrivals: Arrivals | None = ANY_LAG,
+    *,
+    benchmark: str = "a",
+    uri: str = "mongodb://h/ycsb",
+    **more: Any,
+) -> CellContext:
+    settings: dict[str, Any] = {"threads": 8, "warm_up_s": 1.0, "measure_s": 3.0} | more
+    made = context(ycsb(benchmark), attached(uri), driver="openload", target=target, **settings)
+    experiment = made.experiment.model_copy(update={"arrivals": arrivals})
+    plan = made.plan.model_copy(update={"experiments": {"e": experiment}})
+    return CellContext(plan, made.cell, "/opt/openload-mongodb", Endpoint(uri=Secret(uri)))
+
+
+def poisson_cell() -> CellContext:
+    return cell(400.0, threads=16, warm_up_s=2.0, measure_s=5.0)
+
+
+def constant_cell() -> CellContext:
+    return cell(arrivals=Arrivals(kind="constant", lag=1.0))
+
+
+def steps_cell() -> CellContext:
+    steps = Arrivals(kind="steps", rates=(100.0, 300.0, 600.0), each_s=2.0, lag=1.0)
+    return cell(None, steps, measure_s=6.0, phases=3)
+
+
+def closed_cell() -> CellContext:
+    return cell(None, None, benchmark="f", threads=4)
+
+
+def output(name: str, exit_code: int | None = 0) -> JobOutput:
+    return recorded(OUTPUTS / name, exit_code=exit_code)
+
+
+def changed_record(to: Path, of: str, change: Callable[[dict[str, Any]], None], exit_code: int = 0) -> JobOutput:
+    """A recorded output whose record was changed afterwards."""
+    shutil.copytree(OUTPUTS / of, to, dirs_exist_ok=True)
+    record = json.loads((to / "record.json").read_text())
+    change(record)
+    (to / "record.json").write_text(json.dumps(record))
+    return recorded(to, exit_code=exit_code)
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [("poisson", poisson_cell), ("constant", constant_cell), ("steps", steps_cell), ("closed", closed_cell)],
+)
+def test_a_recorded_run_is_read_to_its_last_number(
+    name: str, made: Callable[[], CellContext], golden: Callable[[Path, str], None]
+) -> None:
+    golden(OUTPUTS / name / "measurement.txt", rendered(DRIVER.parse(made(), output(name))))
+
+
+@pytest.mark.parametrize("name", ["poisson", "constant", "steps", "closed", "refused", "gaveup", "interrupted"])
+def test_no_real_output_breaks_a_rule(name: str) -> None:
+    folder = OUTPUTS / name
+    assert openload_invariants.problems(read_run(folder), read_log(folder / "histograms.hlog")) == []
+
+
+def test_each_operation_has_the_latencies_of_both_clocks() -> None:
+    measurement = DRIVER.parse(constant_cell(), output("constant"))
+    kinds = {(each.operation, each.kind) for each in measurement.operations}
+    assert kinds == {(name, kind) for name in ("read", "update") for kind in ("intended", "service")}
+    for name in ("read", "update"):
+        due, sent = (
+            next(each for each in measurement.operations if (each.operation, each.kind) == (name, kind))
+            for kind in ("intended", "service")
+        )
+        assert due.count == sent.count
+        assert due.mean_s is not None
+        assert sent.mean_s is not None
+        assert due.mean_s >= sent.mean_s
+        assert (due.in_total, sent.in_total) == (False, True)
+
+
+def test_a_staircase_gives_a_point_for_each_step() -> None:
+    measurement = DRIVER.parse(steps_cell(), output("steps"))
+    rates = {each.phase: each.ops_per_s for each in measurement.throughput}
+    assert set(rates) == {None, 1, 2, 3}
+    for phase, rate in ((1, 100), (2, 300), (3, 600)):
+        assert rates[phase] == pytest.approx(rate, rel=0.2), "Poisson arrivals over two seconds"
+    assert {each.phase for each in measurement.operations} == {None, 1, 2, 3}
+
+
+def test_a_closed_loop_tells_service_latency_as_both_and_has_no_lag() -> None:
+    measurement = DRIVER.parse(closed_cell(), output("closed"))
+    assert {each.operation for each in measurement.operations} == {"read", "read_modify_write"}
+    assert not {"openload.lag", "openload.drops", "openload.queue"} & {each.measure for each in measurement.samples}
+    assert "schedule lag" not in dict(measurement.properties)
+
+
+def test_the_generator_tells_of_itself() -> None:
+    measurement = DRIVER.parse(poisson_cell(), output("poisson"))
+    told = {each.measure: each.value for each in measurement.samples}
+    assert set(told) == {f"openload.{name}" for name in ("drops", "lag", "queue", "cpu_per_operation", "pauses")}
+    assert told["openload.drops"] == 0.0
+    assert 0 < told["openload.lag"] < 1
+    properties = dict(measurement.properties)
+    assert re.fullmatch(
+        r"p99 of all operations: \S+ \w+ from when they were due, \S+ \w+ from when they were sent",
+        properties["coordinated omission"],
+    )
+    assert properties["arrivals"] == "Poisson, 400 ops/s on average with independent, exponential gaps"
+    assert properties["queue"].startswith("at most 10000 operations wait for a thread; at most ")
+
+
+# --- what is no measurement --------------------------------------------------------------------------------------
+
+
+def test_numbers_that_openload_refuses_are_refused() -> None:
+    with pytest.raises(BadOutput, match=r"refuses its own numbers \(lag\): p99: operations were started \d+ us late"):
+        DRIVER.parse(cell(2000.0, Arrivals(kind="poisson")), output("refused", REFUSED))
+
+
+def test_a_run_that_gave_up_is_no_measurement() -> None:
+    with pytest.raises(BadOutput, match=r"ended the run early|refuses its own numbers"):
+        DRIVER.parse(cell(measure_s=8.0), output("gaveup", GAVE_UP))
+
+
+@pytest.mark.parametrize("code", [INTERRUPTED, 143, 2, 3, 5, -9, None])
+def test_a_run_that_did_not_end_by_itself_is_an_error(code: int | None) -> None:
+    with pytest.raises(BadOutput):
+        DRIVER.parse(cell(measure_s=8.0), output("interrupted", code))
+
+
+def test_an_interrupted_run_with_code_0_is_no_measurement() -> None:
+    with pytest.raises(BadOutput, match="ended the run early"):
+        DRIVER.parse(cell(measure_s=8.0), output("interrupted", 0))
+
+
+def test_refusals_count_also_with_code_0() -> None:
+    with pytest.raises(BadOutput, match="refuses its own numbers"):
+        DRIVER.parse(cell(2000.0, Arrivals(kind="poisson")), output("refused", 0))
+
+
+def test_a_killed_run_has_no_record(tmp_path: Path) -> None:
+    shutil.copytree(OUTPUTS / "constant", tmp_path, dirs_exist_ok=True)
+    (tmp_path / "record.json").unlink()
+    with pytest.raises(BadOutput, match=r"there is no record\.json"):
+        DRIVER.parse(constant_cell(), recorded(tmp_path))
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.3, 0.999])
+def test_a_record_that_was_cut_is_no_record(tmp_path: Path, kept: float) -> None:
+    shutil.copytree(OUTPUTS / "constant", tmp_path, dirs_exist_ok=True)
+    record = tmp_path / "record.json"
+    text = record.read_bytes().rstrip()
+    record.write_bytes(text[: int(len(text) * kept)])
+    with pytest.raises(BadOutput, match=r"record\.json is not whole"):
+        DRIVER.parse(constant_cell(), recorded(tmp_path))
+
+
+@pytest.mark.parametrize("lines", [0, 3, 20, -1])
+def test_a_log_that_was_cut_does_not_prove_the_record(tmp_path: Path, lines: int) -> None:
+    shutil.copytree(OUTPUTS / "constant", tmp_path, dirs_exist_ok=True)
+    log = tmp_path / "histograms.hlog"
+    kept = log.read_text().splitlines(keepends=True)[:lines]
+    log.write_text("".join(kept))
+    with pytest.raises(BadOutput, match=r"contradicts itself|histogram log can't be read"):
+        DRIVER.parse(constant_cell(), recorded(tmp_path))
+
+
+def test_a_log_that_was_cut_inside_a_line_is_refused(tmp_path: Path) -> None:
+    shutil.copytree(OUTPUTS / "constant", tmp_path, dirs_exist_ok=True)
+    log = tmp_path / "histograms.hlog"
+    log.write_text(log.read_text()[:-40])
+    with pytest.raises(BadOutput, match="histogram log can't be read"):
+        DRIVER.parse(constant_cell(), recorded(tmp_path))
+
+
+def _read(record: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = record["operations"]["read"]
+    return found
+
+
+def _plus(*path: str, by: float = 1) -> Callable[[dict[str, Any]], None]:
+    def change(record: dict[str, Any]) -> None:
+        for name in path[:-1]:
+            record = record[name]
+        record[path[-1]] += by
+
+    return change
+
+
+CHANGES: dict[str, Callable[[dict[str, Any]], None]] = {
+    "900 started, 0 dropped": _plus("offered"),
+    "dropped, 0 abandoned": _plus("dropped"),
+    "completed, ": _plus("completed"),
+    "the warm-up has": _plus("warm_up", "offered"),
+    "and its operations": _plus("operations", "read", "offered"),
+    "values in the log": _plus("operations", "read", "completed"),
+    "intended latencies": _plus("operations", "read", "intended_us", "count"),
+    "and its log one of": _plus("operations", "read", "service_us", "p99", by=1e6),
+    "its buckets allow": _plus("operations", "update", "intended_us", "mean", by=1e6),
+    "the bucket at that end": _plus("all", "intended_us", "max", by=1e6),
+    "its throughput makes": _plus("throughput_per_s", by=100),
+    "a second for 3 s are": _plus("window_s", by=-1),
+    "above the hour": _plus("self", "clamped"),
+    "it tells of": _plus("self", "lag_us", "count"),
+}
+
+
+@pytest.mark.parametrize("said", CHANGES)
+def test_a_record_that_was_changed_contradicts_itself(tmp_path: Path, said: str) -> None:
+    changed = changed_record(tmp_path, "constant", CHANGES[said])
+    run, log = read_run(tmp_path), read_log(tmp_path / "histograms.hlog")
+    problems = openload_invariants.problems(run, log)
+    if said == "a second for 3 s are":
+        assert any("it offered" in each for each in problems), problems
+    else:
+        assert any(said in each for each in problems), problems
+    with pytest.raises(BadOutput, match="contradicts itself"):
+        DRIVER.parse(constant_cell(), changed)
+
+
+def test_a_complete_run_has_nothing_out(tmp_path: Path) -> None:
+    def change(record: dict[str, Any]) -> None:
+        for of in (record, _read(record)):
+            of["completed"] -= 1
+            of["unfinished"] += 1
+
+    changed_record(tmp_path, "constant", change)
+    problems = openload_invariants.problems(read_run(tmp_path), read_log(tmp_path / "histograms.hlog"))
+    assert any("it is complete, and the window has 0 abandoned, 1 unfinished" in each for each in problems)
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"), [("rate", "301"), ("workers", "9"), ("record-count", "999"), ("target", "null"), ("seed", "2")]
+)
+def test_an_output_of_another_cell_is_refused(tmp_path: Path, flag: str, value: str) -> None:
+    def change(record: dict[str, Any]) -> None:
+        record["settings"][flag] = value
+
+    changed = changed_record(tmp_path, "constant", change)
+    with pytest.raises(BadOutput, match=f"ran with --{flag}={value}, and the cell asks for|contradicts itself"):
+        DRIVER.parse(constant_cell(), changed)
+
+
+def test_a_record_of_a_later_format_is_not_read(tmp_path: Path) -> None:
+    changed = changed_record(tmp_path, "constant", _plus("format"))
+    with pytest.raises(BadOutput, match="has format 2, and this benchbrief reads format 1"):
+        DRIVER.parse(constant_cell(), changed)
+
+
+# --- loading -----------------------------------------------------------------------------------------------------
+
+
+def test_a_load_proves_its_records() -> None:
+    assert DRIVER.check_load(cell(), output("load")) == 1000
+
+
+def test_a_load_into_a_database_with_these_records_failed() -> None:
+    with pytest.raises(BadOutput, match="1000 of 1000 inserts failed while loading"):
+        DRIVER.check_load(cell(), output("load_again", REFUSED))
+
+
+def test_a_load_that_was_cut_is_no_load(tmp_path: Path) -> None:
+    changed = changed_record(tmp_path, "load", lambda record: record.update(complete=False))
+    with pytest.raises(BadOutput, match=r"did not finish|finish"):
+        DRIVER.check_load(cell(), changed)
+
+
+# --- what is run -------------------------------------------------------------------------------------------------
+
+
+def words(made: CellContext) -> dict[str, str]:
+    command = DRIVER.measure(made).command
+    assert all(isinstance(word, str) for word in command.words), "no secret is an argument"
+    found = (str(word).removeprefix("--").partition("=") for word in command.words[2:])
+    return {name: value for name, _, value in found}
+
+
+def test_the_server_is_named_in_the_environment_alone() -> None:
+    job = DRIVER.measure(cell(uri="mongodb://u:secret@h/ycsb"))
+    assert "secret" not in " ".join(map(str, job.command.words))
+    assert job.command.env["OPENLOAD_URI"] == Secret("mongodb://u:secret@h/ycsb")
+
+
+def test_only_percentiles_that_the_spec_asks_for_are_judged() -> None:
+    assert words(cell())["judge"] == "99"
+
+
+def test_each_repeat_has_a_schedule_of_its_own() -> None:
+    assert [words(cell(repeat=repeat))["seed"] for repeat in (1, 2)] == ["1", "2"]
+
+
+def test_without_a_target_the_loop_is_closed() -> None:
+    said = words(closed_cell())
+    assert (said["arrivals"], said["workers"]) == ("closed", "4")
+    assert "rate" not in said
+
+
+def test_a_target_is_offered_with_poisson_arrivals_where_nothing_else_is_said() -> None:
+    assert words(cell(arrivals=None))["arrivals"] == "poisson"
+
+
+def test_the_warm_up_of_a_staircase_is_at_the_rate_of_its_first_step() -> None:
+    said = words(steps_cell())
+    assert (said["steps"], said["warm-up"], said["duration"]) == ("100x1,100x2,300x2,600x2", "1", "6")
+
+
+def test_a_burst_has_the_target_between_bursts() -> None:
+    burst = Arrivals(kind="burst", burst_rate=900.0, every_s=10.0, lasting_s=2.0, spacing="constant")
+    said = words(cell(arrivals=burst))
+    assert (said["rate"], said["burst-rate"], said["burst-every"], said["burst-length"]) == ("300", "900", "10", "2")
+    assert said["spacing"] == "constant"
+
+
+def test_a_trace_goes_with_the_job() -> None:
+    job = DRIVER.measure(cell(None, Arrivals(kind="trace", trace="0.1\n0.2\n", file="mine.txt")))
+    assert [(file.name, file.content) for file in job.files] == [("trace.txt", ("0.1\n0.2\n",))]
+    assert "--trace=trace.txt" in job.command.words
+
+
+def test_bounds_of_the_spec_are_the_program_s() -> None:
+    said = words(cell(arrivals=Arrivals(kind="poisson", queue=50, drops=0.02, lag=0.25)))
+    assert (said["queue"], said["accept-drops"], said["accept-lag"]) == ("50", "0.02", "0.25")
+
+
+def test_the_current_numbers_are_those_of_the_last_whole_second() -> None:
+    text = (OUTPUTS / "poisson" / "stdout").read_text()
+    lines = [json.loads(line) for line in text.splitlines()]
+    last = [line for line in lines if line["kind"] == "second"][-1]
+    now = DRIVER.interim(cell(), text)
+    assert now is not None
+    assert now.ops_per_s == last["completed"]
+    assert DRIVER.interim(cell(), text[:50]) is None
+    assert DRIVER.interim(cell(), '{"kind":"second"}\n{"second":\n') is None
+    load = DRIVER.interim(cell(), '{"kind":"second","second":3,"phase":"load","records":81,"rate_per_s":27.5}\n')
+    assert load is not None
+    assert (load.ops_per_s, load.done) == (27.5, 81)
+
+
+def test_keys_are_those_of_ycsb() -> None:
+    assert DRIVER.key(0) == "user6284781860667377211"
+    assert DRIVER.key(7, ordered=True, padding=3) == "user007"
+
+
+def test_a_lateness_at_a_percentile_that_nobody_asks_for_is_told(tmp_path: Path) -> None:
+    def change(record: dict[str, Any]) -> None:
+        record["settings"]["accept-lag"] = "0.1"
+
+    made = replace(constant_cell())
+    strict = made.experiment.model_copy(update={"arrivals": Arrivals(kind="constant")})
+    made = replace(made, plan=made.plan.model_copy(update={"experiments": {"e": strict}}))
+    changed = changed_record(tmp_path, "constant", change)
+    late = [text for text in DRIVER.parse(made, changed).warnings if "was itself late" in text]
+    lag, due = read_run(tmp_path).own.lag_us, read_run(tmp_path).all.intended_us
+    assert lag is not None
+    assert due is not None
+    expected = [name for name in ("p50", "p90", "p95", "p99.9", "p99.99") if lag[name] > 0.1 * due[name]]
+    assert len(late) == len(expected) > 0
