@@ -1,0 +1,114 @@
+"""A program of the controller's is copied to a host without it: whole, checked, and once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchbrief.runners.errors import ToolMissing
+from benchbrief.runners.hosts import tool_discovery
+from benchbrief.runners.jobs.commands import shell_line
+from benchbrief.runners.journal.file_digests import sha256_of
+from benchbrief.runners.plugins import driver
+from benchbrief.runners.transports.shipped_programs import Program, own_program, ship, shipped
+from benchbrief.runners.transports.ssh.ssh_transport import SshTransport
+from tests.support.sshd import Sshd, sshd
+from tests.support.tools import built_tool, system_tool
+
+
+@pytest.fixture
+def far(tmp_path: Path) -> Iterator[Sshd]:
+    """A host whose user has no programs of this kind yet."""
+    system_tool("sshd")
+    with sshd(config=f"SetEnv TMPDIR={tmp_path} XDG_DATA_HOME={tmp_path}/data") as server:
+        yield server
+
+
+@pytest.fixture
+def over_ssh(far: Sshd, monkeypatch: pytest.MonkeyPatch) -> Iterator[SshTransport]:
+    far.write_config()
+    monkeypatch.setenv("HOME", str(far.home))
+    transport = SshTransport(far.host, far.home / ".ssh" / "config")
+    yield transport
+    transport.close()
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """The real program, under a name of its own."""
+    path = tmp_path / "own" / "openload-mongodb"
+    path.parent.mkdir()
+    shutil.copy(built_tool("openload/bin/openload-mongodb"), path)
+    return Program(path, sha256_of(path))
+
+
+def places(tmp_path: Path) -> list[Path]:
+    return sorted(path for path in (tmp_path / "data").rglob("*") if path.is_file())
+
+
+def test_a_program_is_copied_once_into_a_place_named_by_its_sha256(
+    over_ssh: SshTransport, program: Program, tmp_path: Path
+) -> None:
+    assert shipped(over_ssh, program) == ""
+    place = Path(ship(over_ssh, program))
+    assert place == tmp_path / "data" / "benchbrief" / "by-sha256" / program.sha256 / "openload-mongodb"
+    assert sha256_of(place) == program.sha256
+    assert stat.S_IMODE(place.stat().st_mode) == 0o755
+    assert places(tmp_path) == [place], "no part is left"
+    assert over_ssh.run(shell_line(f"{place} version")).exit_code == 0
+    written = place.stat().st_mtime_ns
+    assert ship(over_ssh, program) == str(place)
+    assert place.stat().st_mtime_ns == written, "it is not copied again"
+
+
+def test_a_damaged_copy_is_replaced(over_ssh: SshTransport, program: Program, tmp_path: Path) -> None:
+    place = Path(ship(over_ssh, program))
+    with place.open("r+b") as file:
+        file.truncate(place.stat().st_size // 2)
+    assert shipped(over_ssh, program) == ""
+    assert ship(over_ssh, program) == str(place)
+    assert sha256_of(place) == program.sha256
+    assert places(tmp_path) == [place]
+
+
+def test_a_copy_that_differs_never_gets_into_its_place(
+    over_ssh: SshTransport, program: Program, tmp_path: Path
+) -> None:
+    """The file changes between its digest and its copy."""
+    other = Program(program.path, "0" * 64)
+    with pytest.raises(ToolMissing, match=r"can't be copied to box: its SHA-256 is [0-9a-f]{64} after the copy"):
+        ship(over_ssh, other)
+    assert places(tmp_path) == []
+
+
+def test_a_host_without_room_is_named(over_ssh: SshTransport, program: Program, tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file where a folder has to be")
+    with pytest.raises(ToolMissing, match="can't be copied to box"):
+        ship(over_ssh, program)
+
+
+def test_a_tool_that_is_not_on_a_host_is_shipped_when_it_is_found(
+    over_ssh: SshTransport, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tool_discovery, "tool_dirs", tuple)
+    monkeypatch.setenv("PATH", f"{program.path.parent}{os.pathsep}{os.environ['PATH']}")
+    found = tool_discovery.find(over_ssh, driver("openload"), None)
+    assert program.sha256 in found.path
+    assert found.version
+    with pytest.raises(ToolMissing, match="openload is not on box"):
+        tool_discovery.find(over_ssh, driver("openload"), "/nowhere/openload-mongodb")
+
+
+def test_the_controller_s_program_is_the_first_that_can_be_run(tmp_path: Path) -> None:
+    plain, real = tmp_path / "plain", tmp_path / "real"
+    plain.write_text("not to be run")
+    real.write_text("#!/bin/sh\n")
+    real.chmod(0o755)
+    found = own_program((str(tmp_path / "nowhere"), str(plain), "no-such-program", str(real)))
+    assert found == Program(real, sha256_of(real))
+    assert own_program((str(plain),)) is None
