@@ -291,7 +291,7 @@ def test_a_search_is_taken_with_what_it_did_not_need_and_what_was_measured_at_it
 
 STAND_IN = """\
 hardware box "This machine" { hosts = local }
-client load { hosts = local  tool = ycsb }
+client load { hosts = local  tool = go_ycsb }
 database mongo { engine = mongodb  server = embedded }
 workload a from ycsb.a { records = 200 }
 experiment ramp { hardware = box  workloads = [a]  threads = [1]  measure = 1 s }
@@ -303,7 +303,7 @@ report brief "A brief" {
 
 
 def test_a_stand_in_server_is_disclosed_when_all_of_its_results_are_earlier_ones(bench: Bench) -> None:
-    for name in ("mongo-stand-in", "ycsb"):
+    for name in ("mongo-stand-in", "go-ycsb"):
         built_tool(name)
     bench.spec(STAND_IN)
     ran(bench("run", "brief.bench", "--no-report", timeout=120))
@@ -318,7 +318,7 @@ def test_a_stand_in_server_is_disclosed_when_all_of_its_results_are_earlier_ones
 
 
 def test_another_build_of_an_embedded_server_makes_another_measurement(bench: Bench) -> None:
-    for name in ("mongo-stand-in", "ycsb"):
+    for name in ("mongo-stand-in", "go-ycsb"):
         built_tool(name)
     server = bench.folder / "tools" / "mongo-stand-in"
     shutil.copytree(tools_dir() / "mongo-stand-in", server)

@@ -165,7 +165,7 @@ experiment search {
   hardware  = box
   workloads = a
   threads   = knee(from: 1, factor: 4, to: 256, latency: mean, rise: 1 %, gain: 100 %)
-  measure   = 2 s
+  measure   = 1 s
 }
 experiment offered {
   hardware  = box

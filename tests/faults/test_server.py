@@ -90,7 +90,7 @@ def test_a_cell_whose_client_begins_late_is_measured_once_more(bench: Bench) -> 
 def test_an_embedded_server_that_dies_is_started_again_for_the_next_cell(bench: Bench) -> None:
     # The next cell must be good, on a busy machine too: go-ycsb starts in milliseconds, YCSB's Java in seconds.
     client = built_tool("go-ycsb/bin/go-ycsb")
-    bench.spec(MONGO, TOOL="go_ycsb", SERVER="server = embedded", SECONDS=2)
+    bench.spec(MONGO, TOOL=f'go_ycsb("{client}")', SERVER="server = embedded", SECONDS=2)
     with bench.started("run", "brief.bench") as run:
         until(lambda: any(f"{client} run mongodb " in line for line in bench.strays().values()), 60)
         # The client goes too, as when memory runs out: alone it would wait for the server to come back.

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from benchbrief.reports.charts.svg_converter import CONVERTER, Converter
+from benchbrief.runners.engines.mongodb import mongo_stand_in
 from tests.support import killed
 
 _LIBRARIES = ("altair", "babel.numbers", "duckdb", "fabric", "jinja2", "pymongo", "pypdf", "scipy.stats", "weasyprint")
@@ -169,6 +170,7 @@ def _serve(number: int) -> NoReturn:
     for name in COMMANDS:
         importlib.import_module(f"benchbrief.commands.{name}")
     CONVERTER.__class__ = _Shared
+    mongo_stand_in.WARM_UP_S = 0.2  # no test is about how fast the stand-in is
     with (
         tempfile.TemporaryDirectory() as folder,
         contextlib.chdir(folder),

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.support.tools import built_tool, system_tool
 
 PROGRAMS = Path(__file__).parent / "programs"
-"""A folder for the PATH and for BENCHBRIEF_TOOLS, with a `db_bench` and a `ycsb` that spare the processor."""
+"""A folder for the PATH and for BENCHBRIEF_TOOLS, with tools that spare the processor."""
 
 
 def db_bench(folder: Path, cases: str = "") -> Path:

@@ -46,6 +46,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     """Makes engines, and stops them at the end."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("BENCHBRIEF_TOOLS", str(tools_dir()))
+    monkeypatch.setattr("benchbrief.runners.engines.mongodb.mongo_stand_in.WARM_UP_S", 0.2)  # none is about its speed
     started: list[MongoDB] = []
 
     def made(database: Database, records: int = 3, owner: str = "anyone") -> tuple[MongoDB, CellContext]:

@@ -5,5 +5,7 @@ case "$FULL_SPEED $*" in
     *" -target "*) ;;
     " run "*) set -- "$@" -target 400 ;;
 esac
+# Over SSH, the environment of the tests does not arrive.
+export JAVA_OPTS="${JAVA_OPTS--XX:TieredStopAtLevel=1 -XX:+UseSerialGC}"
 here=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 exec "$here/../../../../../.tools/ycsb/bin/ycsb.sh" "$@"
