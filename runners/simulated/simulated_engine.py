@@ -10,7 +10,7 @@ from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Hardware, Plan
 from benchbrief.compiler.resets.tolerated_changes import tolerated, worse
 from benchbrief.runners.errors import LoadShort
-from benchbrief.runners.execution.driver_contexts import Endpoint
+from benchbrief.runners.execution.driver_contexts import Endpoint, loading_hosts
 from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import GoesOn, Size, Stopping
 from benchbrief.runners.simulated.simulated_hosts import SimulatedHosts
@@ -64,7 +64,10 @@ class SimulatedEngine:
         """Implement `data_seams.Undoes`."""
         records = cell.dataset.records if cell.dataset else 0
         self._hosts.datasets[self._key] = self._hosts.datasets[self._key][0], "updates"
-        return True, say.undone(deleted=f"{self._machine.done_by(self.now).get('insert', 0.0):.0f}", n=records)
+        deleted = f"{self._machine.done_by(self.now).get('insert', 0.0):.0f}"
+        return True, say.undone(
+            deleted=deleted, n=records, sent=say.sent_by_hosts(hosts=", ".join(loading_hosts(cell)))
+        )
 
     def settle(self, cell: Cell) -> tuple[str, ...]:
         """Implement `seams.Settles`."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import cycle
 
 from benchbrief.compiler.planning.plan import Cell, Dataset
 from benchbrief.runners.data_seams import NamesKeys
+from benchbrief.runners.engines.mongodb.delete_routes import Routes
 from benchbrief.runners.engines.mongodb.key_naming import naming
 from benchbrief.runners.engines.mongodb.mongo_data import Data
 from benchbrief.runners.errors import Interrupted
@@ -14,7 +17,9 @@ from benchbrief.runners.plugins import driver
 from benchbrief.runners.seams import Stopping
 
 _BATCH = 1000
-"""So many keys are named in some milliseconds, far faster than a server deletes: one controller is enough."""
+"""So many keys are named in some milliseconds, far faster than a server deletes them."""
+_AT_ONCE = 2
+"""So many batches are under way on each route: the keys of one are named while the server deletes another."""
 _EMPTY_BATCHES = 10
 """So many batches in a row without a record end the search. Inserts that failed leave gaps between the numbers."""
 
@@ -25,8 +30,8 @@ def can_delete(data: Data, cell: Cell) -> bool:
     return kept is not None and kept.changes == "inserts" and isinstance(driver(cell.tool.driver), NamesKeys)
 
 
-def delete(data: Data, cell: Cell, stopping: Stopping) -> tuple[bool, str]:
-    """Delete what cells inserted. Returns whether the load's records are left, and a sentence on it.
+def delete(data: Data, cell: Cell, routes: Routes, stopping: Stopping) -> tuple[bool, str]:
+    """Delete what cells inserted, over all routes. Returns whether the load's records are left, and a sentence on it.
 
     Raises ServerFailed, Interrupted.
     """
@@ -36,13 +41,13 @@ def delete(data: Data, cell: Cell, stopping: Stopping) -> tuple[bool, str]:
     key = naming(data, dataset, names)
     if key is None:
         return False, say.keys_unknown(name=data.name, tool=names.name)
-    deleted = _delete(data, dataset, key, stopping)
+    deleted = _delete(data, routes, dataset, key, stopping)
     if deleted is None:
         return False, say.not_undone(name=data.name, found=data.count(dataset), n=dataset.records)
-    return True, say.undone(deleted=deleted, n=dataset.records)
+    return True, say.undone(deleted=deleted, n=dataset.records, sent=routes.told)
 
 
-def _delete(data: Data, dataset: Dataset, key: Callable[[int], str], stopping: Stopping) -> int | None:
+def _delete(data: Data, routes: Routes, dataset: Dataset, key: Callable[[int], str], stopping: Stopping) -> int | None:
     """Delete the records after those of the load. `key` returns the key of the record with a number, from 0.
 
     Returns how many were deleted; None when the data set has not as many records afterwards as were loaded. Until it
@@ -53,12 +58,19 @@ def _delete(data: Data, dataset: Dataset, key: Callable[[int], str], stopping: S
         return None
     data.doubted(dataset, kept)
     deleted = empty = 0
-    number = dataset.records
-    while empty < _EMPTY_BATCHES:
-        if stopping.is_set():
-            raise Interrupted
-        gone = data.delete([key(each) for each in range(number, number + _BATCH)])
-        deleted, empty, number = deleted + gone, 0 if gone else empty + 1, number + _BATCH
+    number, at_once = dataset.records, _AT_ONCE * len(routes.data)
+
+    def batch(of: Data, first: int) -> int:
+        return of.delete([key(each) for each in range(first, first + _BATCH)])
+
+    with ThreadPoolExecutor(at_once) as pool:
+        while empty < _EMPTY_BATCHES:
+            if stopping.is_set():
+                raise Interrupted
+            firsts = range(number, number + at_once * _BATCH, _BATCH)
+            for gone in pool.map(batch, cycle(routes.data), firsts):
+                deleted, empty = deleted + gone, 0 if gone else empty + 1
+            number = firsts.stop
     if data.count(dataset) != dataset.records:
         return None
     data.undone(dataset, kept)

@@ -20,7 +20,7 @@ from benchbrief.compiler.resets.tolerated_changes import tolerated
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.connection_strings import resolved
 from benchbrief.runners.engines.declared_hooks import run_hooks
-from benchbrief.runners.engines.mongodb import inserted_records, mongo_stand_in, mongo_uri
+from benchbrief.runners.engines.mongodb import delete_routes, inserted_records, mongo_stand_in, mongo_uri
 from benchbrief.runners.engines.mongodb.mongo_client import Address, Connection
 from benchbrief.runners.engines.mongodb.mongo_cluster import (
     SHARDS_NOT_KNOWN,
@@ -58,8 +58,7 @@ class MongoDB:
 
     def __init__(self, plan: Plan, database: Database, hardware: Hardware, hosts: Hosts) -> None:
         self._plan = plan
-        self._database = database
-        self._hardware = hardware
+        self._database, self._hardware = database, hardware
         self._hosts = hosts
         self._host = hardware.hosts[0]
         self.keep: Path | None = None
@@ -102,7 +101,7 @@ class MongoDB:
         if self._database.server != "attach" or self._connection is not None:
             return
         try:
-            found = mongo_uri.parse(resolved(self._database.uri, self._database).value)
+            found = self._uri_of_server()
             self._data = found.database
             self._connect(found)
             check_declared(self._database, self._started())
@@ -165,7 +164,9 @@ class MongoDB:
 
     def undo(self, cell: Cell) -> tuple[bool, str]:
         """Implement `data_seams.Undoes`."""
-        return inserted_records.delete(self._data_set(), cell, self.stopping)
+        server = delete_routes.Server(self._database, self._uri_of_server(), self._primary_at)
+        with delete_routes.routes(self._data_set(), server, cell, self._hosts) as routes:
+            return inserted_records.delete(self._data_set(), cell, routes, self.stopping)
 
     def finish(self, cell: Cell) -> None:
         """Implement `data_seams.KnowsChanges`."""
@@ -281,8 +282,7 @@ class MongoDB:
     def _leave(self) -> None:
         self._disconnect()
         self._build = None
-        embedded, self._embedded = self._embedded, None
-        cluster, self._cluster = self._cluster, None
+        embedded, cluster, self._embedded, self._cluster = self._embedded, self._cluster, None, None
         if embedded is not None:
             embedded.stop()
         if cluster is not None:
@@ -299,14 +299,20 @@ class MongoDB:
             self._embedded = mongo_stand_in.start(
                 self._hosts[self._host], self._bind_address(), self._database.path, self.keep, *self.job_keys()
             )
-            return mongo_uri.parse(f"mongodb://{self._embedded.host}:{self._embedded.port}/")
-        if self._database.start:
+        elif self._database.start:
             self._cluster = StartedCluster(
                 self._database, self._database.start, self._hardware, self._hosts, self.stopping
             )
             self._cluster.servers.keep = self.keep
             self._cluster.start()
-            return mongo_uri.parse(self._cluster.uri(mongo_uri.DEFAULT_DATABASE))
+        return self._uri_of_server()
+
+    def _uri_of_server(self) -> mongo_uri.MongoUri:
+        """Return the string by which load generators find the server, without the options of the load."""
+        if self._embedded:
+            return mongo_uri.parse(f"mongodb://{self._embedded.host}:{self._embedded.port}/")
+        if self._cluster:
+            return mongo_uri.parse(self._cluster.uri(self._data))
         return mongo_uri.parse(resolved(self._database.uri, self._database).value)
 
     def _connect(self, found: mongo_uri.MongoUri) -> None:
@@ -316,12 +322,7 @@ class MongoDB:
 
     def _connect_again(self) -> None:
         self._disconnect()
-        if self._cluster:
-            self._connect(mongo_uri.parse(self._cluster.uri(self._data)))
-        elif self._embedded is None:
-            self._connect(mongo_uri.parse(resolved(self._database.uri, self._database).value))
-        else:
-            self._connect(mongo_uri.parse(f"mongodb://{self._embedded.host}:{self._embedded.port}/"))
+        self._connect(self._uri_of_server())
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None

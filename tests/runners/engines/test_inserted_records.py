@@ -12,9 +12,11 @@ from benchbrief.compiler.planning.plan import Cell, Database
 from benchbrief.runners.drivers.go_ycsb.go_ycsb import GoYcsb
 from benchbrief.runners.drivers.ycsb.ycsb import Ycsb
 from benchbrief.runners.engines.mongodb import inserted_records
+from benchbrief.runners.engines.mongodb.delete_routes import Routes
 from benchbrief.runners.engines.mongodb.mongo_client import Connection
 from benchbrief.runners.engines.mongodb.mongo_data import Data
 from benchbrief.runners.errors import Interrupted
+from benchbrief.runners.messages.run_messages import say
 from tests.support import cells
 from tests.support.mongo import running_stand_in
 from tests.support.tools import built_tool, tools_dir
@@ -46,6 +48,10 @@ def inserted(connection: Connection, *, ordered: bool = False, padding: int = 1)
     return data, cell
 
 
+def here(data: Data) -> Routes:
+    return Routes((data,), say.sent_by_hosts(hosts="load-1"))
+
+
 class StopsAfter:
     """Set from the second look on."""
 
@@ -66,7 +72,7 @@ def test_what_was_inserted_is_deleted_in_batches_and_counted(connection: Connect
     assert not inserted_records.can_delete(data, cell), "the cell that inserts has not ended"
     data.finish(cell.dataset)
     assert inserted_records.can_delete(data, cell)
-    done, told = inserted_records.delete(data, cell, threading.Event())
+    done, told = inserted_records.delete(data, cell, here(data), threading.Event())
     assert done
     assert "2500 records, was deleted by key" in told
     assert data.count(cell.dataset) == RECORDS
@@ -78,7 +84,7 @@ def test_an_undo_that_was_cut_short_leaves_data_that_are_loaded_again(connection
     assert cell.dataset
     data.finish(cell.dataset)
     with pytest.raises(Interrupted):
-        inserted_records.delete(data, cell, StopsAfter(2))
+        inserted_records.delete(data, cell, here(data), StopsAfter(1))
     assert RECORDS < data.count(cell.dataset) < RECORDS + INSERTED
     assert not inserted_records.can_delete(data, cell)
     assert not data.fit(cell.dataset, ("nothing", "updates"))
@@ -89,7 +95,7 @@ def test_a_load_s_record_that_is_missing_is_noticed_after_the_undo(connection: C
     assert cell.dataset
     data.finish(cell.dataset)
     data.delete([Ycsb().key(3)])
-    done, told = inserted_records.delete(data, cell, threading.Event())
+    done, told = inserted_records.delete(data, cell, here(data), threading.Event())
     assert not done
     assert "99 records, and 100 were loaded" in told
     assert not data.fit(cell.dataset, ("nothing", "updates"))
@@ -102,7 +108,7 @@ def test_keys_in_another_order_or_padded_are_known_by_those_of_the_load(
     data, cell = inserted(connection, ordered=ordered, padding=padding)
     assert cell.dataset
     data.finish(cell.dataset)
-    assert inserted_records.delete(data, cell, threading.Event())[0]
+    assert inserted_records.delete(data, cell, here(data), threading.Event())[0]
     assert data.count(cell.dataset) == RECORDS
 
 
@@ -111,7 +117,7 @@ def test_keys_that_are_no_tool_s_are_not_deleted_but_told(connection: Connection
     assert cell.dataset
     data.finish(cell.dataset)
     data.delete([Ycsb().key(0)])
-    done, told = inserted_records.delete(data, cell, threading.Event())
+    done, told = inserted_records.delete(data, cell, here(data), threading.Event())
     assert not done
     assert "ycsb.usertable are not named as ycsb names them by any insertorder and zeropadding" in told
     assert data.count(cell.dataset) == RECORDS - 1 + INSERTED
