@@ -5,7 +5,19 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("startup", "plan_10k", "hcl", "keystroke", "overhead", "fan_out", "report", "fleet", "raw_import", "budget")
+NAMES = (
+    "startup",
+    "plan_10k",
+    "hcl",
+    "keystroke",
+    "overhead",
+    "fan_out",
+    "report",
+    "fleet",
+    "raw_import",
+    "budget",
+    "matrix",
+)
 
 
 def main() -> int:
