@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchbrief.compiler.planning.budgets import Point, is_budgeted, point_of
@@ -43,9 +43,9 @@ class OpenExpectations:
             return found
         with self._tables.store(record) as store:
             for expect in self._judged:
-                for place, distance in _undecided(expect, store):
+                for place, far in _undecided(expect, store):
                     for point in _read(expect, place, self._plan):
-                        found[point] = min(distance, found.get(point, math.inf))
+                        found[point] = min(far, found.get(point, math.inf))
         return found
 
 
@@ -58,12 +58,12 @@ def _undecided(expect: Expect, store: Store) -> Iterator[tuple[Mapping[Dimension
         found = [_values(side, place) for side in (left, right)]
         repeats = sorted({repeat for values in found for repeat in values if repeat is not None})
         pairs = [[values.get(repeat, values.get(None)) for values in found] for repeat in repeats]
-        distance = _distance([a - b for a, b in pairs if a is not None and b is not None], store.level)
-        if distance >= 1:
-            yield dict(place), distance
+        far = distance([a - b for a, b in pairs if a is not None and b is not None], store.level)
+        if far >= 1:
+            yield dict(place), far
 
 
-def _distance(differences: list[float], level: float) -> float:
+def distance(differences: Sequence[float], level: float) -> float:
     """Return half the width of the interval as a share of the mean difference: below 1, it excludes 0."""
     if len(differences) < _FEWEST:
         return math.inf
