@@ -114,7 +114,9 @@ def _headline(run: RunStatus) -> str:
     if run.source:  # nothing ran, so no time was taken
         return f"{run.run_id}  {_state(run.status)} {run.done}/{counted(run.total, 'cell', 'cells')} imported{mark}"
     short = f"{run.no_room} without room in the budget, " if run.no_room else ""
-    skipped = f"{run.skipped} not needed, " if run.skipped else ""
+    unneeded = run.skipped - run.unrepeated
+    skipped = f"{unneeded} not needed, " if unneeded else ""
+    skipped += f"{counted(run.unrepeated, 'repeat', 'repeats')} left out, " if run.unrepeated else ""
     return (
         f"{run.run_id}  {_state(run.status)} {run.done}/{counted(run.total, 'cell', 'cells')} done{taken}, "
         f"{run.failed} failed, {short}{skipped}{duration(run.elapsed_s)}{left}{mark}"

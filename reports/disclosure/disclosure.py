@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import NamedTuple
 
+from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.reports.disclosure import memory_fit, power_meters, source_told
@@ -78,7 +79,10 @@ def _outcome(cell: CellRow, words: Words) -> tuple[str, str]:
     """Return the status of a cell, with its reason if it has one."""
     if cell.reason == NOT_PUBLISHED:
         return words["not_published"], ""
-    return words.get(f"status_{cell.status}", cell.status), words.said(cell.reason)
+    said = words.sentences.get(cell.reason or "")
+    no_room = isinstance(said, Text) and said.code in ("budget_over", "budget_no_room")
+    status = "left_out" if cell.status == "skipped" and no_room else cell.status
+    return words.get(f"status_{status}", status), words.said(cell.reason)
 
 
 def run_row(results: Results) -> dict[str, object]:

@@ -8,7 +8,7 @@ from benchbrief.compiler.messages.text import Text, spanning
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.budgets import first_look, looks
 from benchbrief.reports.text.number_format import NBSP, duration, percent
-from benchbrief.reports.view.report_data import Results
+from benchbrief.reports.view.report_data import CellRow, Results
 from benchbrief.reports.view.view_model import Item
 from benchbrief.reports.words.brief_words import counted
 from benchbrief.results.analysis.repeat_spread import t_interval
@@ -23,8 +23,13 @@ def budgeted(experiment: p.Experiment, results: Results) -> Iterable[Item]:
     if not rows:
         return
     counts = [count for count, _ in rows]
-    ends = {"fewest": min(counts), "most": max(counts)}
-    yield Item("", words["v_budget"].format(label=experiment.label, budget=_budget(experiment, results.plan), **ends))
+    told = {"label": experiment.label, "budget": _budget(experiment, results.plan)}
+    if min(counts) == max(counts):
+        yield Item("", counted(words, "v_budget_alike", max(counts), **told))
+    else:
+        yield Item("", words["v_budget"].format(**told, fewest=min(counts), most=max(counts)))
+    if lost := sum(_is_lost(cell, experiment, results) for cell in results.cells):
+        yield Item("", counted(words, "v_budget_missing", lost), emphasis=True)
     yield Item("", words["v_budget_first"].format(first=first_look(experiment)))
     yield Item("", words["v_budget_turns"])
     most = max(looks(results.plan, each) for each in results.plan.experiments.values())
@@ -82,12 +87,21 @@ def _wide(experiment: p.Experiment, widths: list[float | None], results: Results
 def _reasons(experiment: p.Experiment, results: Results) -> list[str]:
     """Return why the last repeats were not made. Those that differ in their numbers only are one, with their range."""
     known = results.words.sentences
+    of_points = {cell.reason for cell in results.cells if _is_lost(cell, experiment, results)}
     alike: dict[Hashable, list[str]] = {}
     for cell in results.cells:
-        if cell.experiment == experiment.name and cell.status == "skipped" and cell.reason:
+        mine = cell.experiment == experiment.name and cell.status == "skipped"
+        if mine and cell.reason and cell.reason not in of_points:
             said = known.get(cell.reason, cell.reason)
             alike.setdefault(said.shape if isinstance(said, Text) else said, []).append(said)
     return [_as_one(group) for group in alike.values()]
+
+
+def _is_lost(cell: CellRow, experiment: p.Experiment, results: Results) -> bool:
+    """Return whether the budget had no room for the first measurement of a point."""
+    said = results.words.sentences.get(cell.reason or "")
+    of_budget = isinstance(said, Text) and said.code == "budget_no_room"
+    return cell.experiment == experiment.name and cell.status == "missing" and of_budget
 
 
 def _as_one(group: list[str]) -> str:

@@ -71,6 +71,9 @@ class RunStatus:
     no_room: int
     """How many cells the budget had no room for, so that their points are missing."""
     skipped: int
+    """Not needed, and repeats that the budget had no room for."""
+    unrepeated: int
+    """Those repeats."""
     reused: int
     """How many of the done cells were reused from earlier runs."""
     total: int
@@ -106,6 +109,7 @@ def summarise(run_dir: Path) -> RunStatus:
         failed=sum(cell.status == "failed" for cell in cells),
         no_room=sum(cell.status == "no_room" for cell in cells),
         skipped=sum(cell.status == "skipped" for cell in cells),
+        unrepeated=sum(each.no_room == "repeat" for each in evidence.verdicts),
         reused=len(evidence.reused),
         total=len(cells),
         elapsed_s=_elapsed(evidence, now),

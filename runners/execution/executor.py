@@ -163,7 +163,7 @@ def execute(
                 )
                 run.tools_before, run.warm = deepcopy(record.tool_paths), dict(record.warm) if resumed else {}
                 run.last_alive = last.at if last else 0.0
-                run.skipped = record.skipped
+                run.skipped, run.unrepeated = record.skipped, record.unrepeated
                 _run_lanes(run, hosts, earlier)
                 # Keep what could not be fetched to this full disk, until there is space.
                 keep = any(isinstance(error, NotKept) for error in run.fatal)

@@ -84,6 +84,8 @@ class RunState:
     last_alive: float = 0.0
     """When an earlier controller last showed a sign of life beside its journal, by the controller's clock."""
     skipped: int = 0
+    unrepeated: int = 0
+    """Repeats that a budget had no room for. Changed under the lock."""
     failed: list[tuple[str, str]] = field(default_factory=list)
     without_room: list[tuple[str, str]] = field(default_factory=list)
     """Cells of points that a budget had no room for, each with the reason. Changed under the lock."""
@@ -130,6 +132,8 @@ class RunState:
             self.judged.add(cell.id)
             if no_room == "point":
                 self.without_room.append((cell.id, reason))
+            elif no_room:
+                self.unrepeated += 1
             else:
                 self.skipped += 1
 
@@ -153,7 +157,8 @@ class RunState:
         said, n = say.cells(n=len(self.plan.cells)), self.reused
         if n:
             said = say.cells_reused(said=said, n=n) if n < len(self.plan.cells) else say.cells_all_reused(said=said)
-        return Outcome("done", say.cells_skipped(said=said, n=self.skipped) if self.skipped else said, ())
+        said = say.cells_skipped(said=said, n=self.skipped) if self.skipped else said
+        return Outcome("done", say.cells_unrepeated(said=said, n=self.unrepeated) if self.unrepeated else said, ())
 
     def _what_is_missing(self) -> Text:
         n, short = len(self.plan.cells), len(self.without_room)

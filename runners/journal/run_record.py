@@ -86,7 +86,12 @@ class RunRecord:
     @property
     def skipped(self) -> int:
         """Return how many cells were not needed."""
-        return sum(each.skipped is not None and each.no_room != "point" for each in self.cells.values())
+        return sum(each.skipped is not None and not each.no_room for each in self.cells.values())
+
+    @property
+    def unrepeated(self) -> int:
+        """Return how many repeats a budget had no room for."""
+        return sum(each.skipped is not None and each.no_room == "repeat" for each in self.cells.values())
 
     @property
     def left_behind(self) -> LeftBehind:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from benchbrief.compiler.messages.text import duration_figure
 from benchbrief.compiler.planning import plan as p
+from benchbrief.reports.disclosure.disclosure import disclosure
 from benchbrief.reports.notices.budget_notice import budgeted as notice
 from benchbrief.reports.render.render_report import render
 from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import CATALOGUES
+from benchbrief.results.store import store_schema as s
+from benchbrief.runners.messages.run_messages import say
 from tests.reports import world as w
 
 WORLD = w.World(hardware={"disk": "Disk"}, workloads={"rr": "Reads"}, repeats=3)
@@ -44,10 +50,61 @@ def test_the_rule_of_a_budget_is_told_a_sentence_at_a_time() -> None:
     results = Results(plan, WORLD.store(), CATALOGUES["en"])
     items = list(notice(plan.experiments["ramp"], results))
     texts = [str(each.text).replace("\u00a0", " ") for each in items]
-    assert texts[0] == "“Thread ramp” had a budget of 1 h; its points were measured 3 to 3 times."
+    assert texts[0] == "“Thread ramp” had a budget of 1 h; its points were measured 3 times each."
     assert "points with fewer than 2, as an interval needs that many" in texts[1]
     assert texts[-1] == "3 points stayed wider than ±10 % in throughput, the widest ±13.8 %."
     assert [each.emphasis for each in items] == [False] * 4 + [True]
+
+
+def results_without(left_out: Mapping[int, tuple[str, str]]) -> Results:
+    """The results of the world, in which cells have another status, for a reason, and no numbers."""
+    plan = budgeted("en")
+    known = {cell.id: left_out[number] for number, cell in enumerate(plan.cells) if number in left_out}
+    rows: list[tuple[Any, ...]] = []
+    for row in WORLD.rows():
+        if isinstance(row, s.CellRow) and row.cell_id in known:
+            status, reason = known[row.cell_id]
+            rows.append(row._replace(status=status, reason=reason))
+        elif not isinstance(row, s.ThroughputRow) or row.cell_id not in known:
+            rows.append(row)
+    return Results(plan, w.make_store(rows), CATALOGUES["en"])
+
+
+def over(spent_s: float) -> str:
+    told = {"budget": 43200.0, "spent": spent_s, "next": 900.0}
+    return say.budget_over(**{name: duration_figure(seconds) for name, seconds in told.items()})
+
+
+NO_ROOM = say.budget_no_room(
+    budget=duration_figure(43200.0), spent=duration_figure(42000.0), next=duration_figure(3600.0)
+)
+
+
+def test_the_reasons_why_no_repeat_followed_are_told_by_kind_and_the_others_counted() -> None:
+    left_out = [over(42600.0), over(43000.0), say.budget_unasked(), "first", "second", "third"]
+    results = results_without({number + 3: ("skipped", reason) for number, reason in enumerate(left_out)})
+    items = list(notice(results.plan.experiments["ramp"], results))
+    ends = [str(each.text).replace("\u00a0", " ") for each in items if "No repeat followed" in str(each.text)]
+    assert ends == [
+        (
+            "No repeat followed: the budget of 12 h has no room for the next repeat: 11 h 50 min–11 h 56 min are "
+            "spent, and the next repeat takes about 15 min."
+        ),
+        "No repeat followed: no report and no expectation reads the point.",
+        "No repeat followed: first.",
+    ]
+    assert str(items[-1].text) == "2 more reasons are in `bench status` of the run."
+
+
+def test_points_that_had_no_room_are_told_apart_from_repeats_that_had_none() -> None:
+    results = results_without({6: ("missing", NO_ROOM), 7: ("skipped", NO_ROOM), 8: ("skipped", over(42000.0))})
+    items = list(notice(results.plan.experiments["ramp"], results))
+    (lost,) = (each for each in items if "not measured" in str(each.text))
+    assert str(lost.text) == "One point was not measured, as the budget had no room for it."
+    assert lost.emphasis
+    assert [each.text for each in items if "point takes about" in str(each.text)] == []
+    cells = {line.id: line.status for line in disclosure(results, facts_shown=False, reports_from=None).cells}
+    assert list(cells.values())[6:] == ["missing", "left out", "left out"]
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])

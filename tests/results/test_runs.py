@@ -9,10 +9,12 @@ import pytest
 
 from benchbrief.compiler.planning import plan as p
 from benchbrief.progress.follow_run import Follower
+from benchbrief.progress.run_view import RunView
 from benchbrief.results.ingest.run_evidence import read_evidence
 from benchbrief.results.runs.find_runs import find_run, last_interrupted, last_run, last_unended, list_runs, run_state
 from benchbrief.results.runs.pace import Pace
 from benchbrief.results.runs.run_summary import CellState, remaining_s, summarise
+from benchbrief.results.store.store import open_store
 from benchbrief.results.store_errors import ResultsError
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.journal import controller_clock
@@ -302,3 +304,26 @@ def test_the_time_left_ends_with_the_budgets_of_the_experiments_and_of_the_run()
     assert remaining_s(states, Pace(), plan, {cells[0].id}) == pytest.approx(350 - 40 + 100)
     whole = plan.model_copy(update={"budget_s": 200.0})
     assert remaining_s(states, Pace(), whole) == pytest.approx(200 - 140)
+
+
+def test_what_a_budget_had_no_room_for_is_told_apart_from_what_was_not_needed(tmp_path: Path) -> None:
+    cells = [a_cell(threads=threads, repeat=repeat) for threads in (1, 2) for repeat in (1, 2, 3)]
+    run = RunMaker(tmp_path / "run", a_plan(cells))
+    run.ok(cells[0], {"load-1": measurement([Operation("read", 100)])})
+    rooms: tuple[j.NoRoom, ...] = ("", "repeat", "point", "repeat", "repeat")
+    for cell, room in zip(cells[1:], rooms, strict=True):
+        run.write(j.CellSkipped(at=T0, cell=cell.id, hash=cell.hash, reason="why", no_room=room))
+    run.end("failed")
+    told = summarise(run.run_dir)
+    assert (told.done, told.failed, told.no_room, told.skipped, told.unrepeated) == (1, 0, 1, 4, 3)
+    assert [cell.status for cell in told.cells] == ["ok", "skipped", "skipped", "no_room", "skipped", "skipped"]
+    evidence = read_evidence(run.run_dir)
+    view = RunView(evidence.plan)
+    for record in evidence.records:
+        view.apply(record)
+    assert view.finished == 6
+    assert (view.counts["no_room"], view.counts["skipped"]) == (1, 4)
+    with open_store(run.run_dir) as store:
+        rows = store.sql("SELECT status, reason FROM cells ORDER BY cell_id").rows
+    assert rows.count(("missing", "why")) == 1
+    assert rows.count(("skipped", "why")) == 4
