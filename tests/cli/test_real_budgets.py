@@ -23,7 +23,7 @@ SPEC = """\
 hardware here { hosts = local }
 database rocks { engine = rocksdb  path = "@DB@"  reset = @RESET@  options { compression = "none" } }
 workload ow "Overwrites" from db_bench.@WORK@ { records = 1k }
-experiment e "Ramp" { hardware = here  workloads = ow  threads = [1, 2]  measure = 1 s  repeats = 8 }
+experiment e "Ramp" { hardware = here  workloads = ow  threads = [1, 2]  measure = 1 s  repeats = @REPEATS@ }
 """
 SLOW = 'command("sleep 3.2 && @DB_BENCH@ --benchmarks=fillseq --num=1000 --db=@DB@ --compression_type=none")'
 
@@ -35,18 +35,21 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
         yield fresh
 
 
-def spec(bench: Bench, tmp_path: Path, reset: str, work: str = "overwrite") -> None:
+def spec(bench: Bench, tmp_path: Path, reset: str, work: str, repeats: int) -> None:
     reset = reset.replace("@DB_BENCH@", str(system_tool("db_bench")))
-    bench.spec(SPEC.replace("@RESET@", reset).replace("@DB@", str(tmp_path / "db")).replace("@WORK@", work))
+    holes = {"RESET": reset, "DB": str(tmp_path / "db"), "WORK": work, "REPEATS": str(repeats)}
+    text = SPEC
+    for hole, filled in holes.items():
+        text = text.replace(f"@{hole}@", filled)
+    bench.spec(text)
 
 
 def test_a_point_without_room_fails_the_run_and_a_later_run_measures_it_alone(bench: Bench, tmp_path: Path) -> None:
-    spec(bench, tmp_path, SLOW)
-    asked = ("run", "brief.bench", "--no-report", "--budget", "8s")
-    done = bench(*asked, "--junit", "j.xml", "--markdown", "m.md")
+    spec(bench, tmp_path, SLOW, "overwrite", repeats=1)
+    done = bench("run", "brief.bench", "--no-report", "--budget", "8s", "--junit", "j.xml", "--markdown", "m.md")
     assert done.code == 3, done.text
-    assert "failed, 1 of 16 cells had no room in the budget" in done.out
-    assert "cells   1 ok, 1 without room, 14 skipped" in done.out
+    assert "failed, 1 of 2 cells had no room in the budget" in done.out
+    assert "cells   1 ok, 1 without room" in done.out
     assert re.search(r"no room e/here/ow/threads=2/r1: no room in the budget of 8 s: .* s are spent", done.out)
     assert done.out.rstrip().endswith("with: bench run brief.bench --budget 8s")
 
@@ -59,25 +62,25 @@ def test_a_point_without_room_fails_the_run_and_a_later_run_measures_it_alone(be
     assert bench("resume", first.name, "--no-report").code == 3, "decided as before"
     assert len([each for each in records_of(first) if each["type"] == "cell_ended"]) == 1
 
-    again = bench(*asked)
+    again = bench("run", "brief.bench", "--no-report", "--budget", "10min")
     assert again.code == 0, again.text
-    assert f"1 of 16 cells is taken from run {first.name}" in again.err
+    assert f"1 of 2 cells is taken from run {first.name}" in again.err
     second = next(run for run in bench.run_dirs() if run != first)
     ended = [each["cell"] for each in records_of(second) if each["type"] == "cell_ended"]
     assert ended == ["e/here/ow/threads=1/r1", "e/here/ow/threads=2/r1"]
 
 
 def test_a_killed_run_goes_on_within_its_budget_and_decides_by_its_journal(bench: Bench, tmp_path: Path) -> None:
-    spec(bench, tmp_path, "drop_and_load", "fillrandom")
-    with bench.started("run", "brief.bench", "--no-report", "--budget", "8s") as going:
-        until(lambda: any(bench.folder.glob(f"bench-out/*/{JOURNAL}")) and len(bench.journal("cell_ended")) >= 2, 60)
+    spec(bench, tmp_path, "drop_and_load", "fillrandom", repeats=8)
+    with bench.started("run", "brief.bench", "--no-report", "--budget", "10s") as going:
+        until(lambda: any(bench.folder.glob(f"bench-out/*/{JOURNAL}")) and bool(bench.journal("cell_ended")), 60)
         going.signal(signal.SIGKILL)
         going.wait(60)
     done = bench("resume", bench.run_dir.name, "--no-report", timeout=120)
     assert done.code == 0, done.text
     record = read_run(bench.run_dir)
-    assert sum(record.times.seconds.values()) < 8 + 3, "one cell may take longer than expected"
-    assert len([each for each in bench.journal("cell_ended") if each["status"] == "ok"]) >= 3
+    assert sum(record.times.seconds.values()) < 10 + 10, "one cell may take longer than expected"
+    assert len([each for each in bench.journal("cell_ended") if each["status"] == "ok"]) >= 2
     assert {each["no_room"] for each in bench.journal("cell_skipped")} == {"repeat"}
     assert next_by_the_journal(bench.run_dir) == []
 
