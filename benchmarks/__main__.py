@@ -17,6 +17,7 @@ NAMES = (
     "raw_import",
     "budget",
     "matrix",
+    "open_loop",
 )
 
 

@@ -38,7 +38,7 @@ def loaded(uri: str, tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_the_go_code_passes_vet_and_its_own_tests() -> None:
     system_tool("go")
     variables = os.environ | {"CGO_ENABLED": "0", "GOFLAGS": "-trimpath -buildvcs=false"}  # as the set-up builds it
-    for words in (["vet", "./..."], ["test", "-parallel", "16", "./..."]):
+    for words in (["vet", "./..."], ["test", "-parallel", "3", "./..."]):
         done = subprocess.run(
             ["go", *words], cwd=REPOSITORY / "loadgen", env=variables, capture_output=True, text=True, check=False
         )

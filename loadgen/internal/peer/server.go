@@ -44,6 +44,7 @@ func (s Script) Station(zero int64) *queueing.Station {
 // Serve answers on a listener until it is closed.
 func Serve(listener net.Listener, script Script) {
 	s := &server{script: script, clock: clock.New()}
+	s.asked.L = &s.mutex
 	go s.answer()
 	for {
 		connection, err := listener.Accept()
@@ -60,6 +61,7 @@ type server struct {
 	mutex   sync.Mutex
 	station *queueing.Station
 	replies replies
+	asked   sync.Cond // there is a reply to wait for
 }
 
 func (s *server) read(connection net.Conn) {
@@ -77,26 +79,33 @@ func (s *server) read(connection net.Conn) {
 		}
 		heap.Push(&s.replies, reply{s.station.Serve(arrival, service), connection})
 		s.mutex.Unlock()
+		s.asked.Signal()
 	}
 }
 
 // answer is one thread for all replies: thousands that sleep would be late for each other's sake.
 func (s *server) answer() {
+	s.mutex.Lock()
 	for {
-		s.mutex.Lock()
-		now, wait := s.clock.Now(), int64(200*time.Microsecond)
-		for len(s.replies) > 0 && s.replies[0].at <= now {
-			next := heap.Pop(&s.replies).(reply)
+		for len(s.replies) == 0 {
+			s.asked.Wait()
+		}
+		now, next := s.clock.Now(), s.replies[0]
+		if next.at <= now {
+			heap.Pop(&s.replies)
 			s.mutex.Unlock()
 			_, _ = next.to.Write([]byte{1})
 			s.mutex.Lock()
-			now = s.clock.Now()
+			continue
 		}
-		if len(s.replies) > 0 && s.replies[0].at-now < wait {
-			wait = s.replies[0].at - now
+		// With several servers a later request may be done sooner: then this is the most that its reply is late.
+		wait := next.at - now
+		if most := int64(500 * time.Microsecond); s.script.Servers > 1 && wait > most {
+			wait = most
 		}
 		s.mutex.Unlock()
-		clock.Nap(time.Duration(wait))
+		s.clock.Sleep(now+wait, func() bool { return false })
+		s.mutex.Lock()
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -28,6 +29,9 @@ const (
 	exitOutput    = 5
 	exitSignalled = 128
 )
+
+// stdout is where the lines go; tests let them go nowhere.
+var stdout io.Writer = os.Stdout
 
 // failure is an error with the code that the process ends with.
 type failure struct {
@@ -67,7 +71,7 @@ func command(p Program, arguments []string) error {
 	name, arguments := arguments[0], arguments[1:]
 	switch name {
 	case "-h", "-help", "--help", "help":
-		fmt.Printf(usage, p.Name)
+		fmt.Fprintf(stdout, usage, p.Name)
 		return nil
 	case "version":
 		return version(p, arguments)
@@ -77,8 +81,8 @@ func command(p Program, arguments []string) error {
 	}
 	s := newSettings(p, name)
 	if err := s.parse(arguments); errors.Is(err, flag.ErrHelp) {
-		fmt.Printf("Flags of %s %s:\n", p.Name, name)
-		s.flags.SetOutput(os.Stdout)
+		fmt.Fprintf(stdout, "Flags of %s %s:\n", p.Name, name)
+		s.flags.SetOutput(stdout)
 		s.flags.PrintDefaults()
 		return nil
 	} else if err != nil {
@@ -90,7 +94,7 @@ func command(p Program, arguments []string) error {
 	case "run":
 		return s.run(p)
 	}
-	return s.printSchedule(os.Stdout)
+	return s.printSchedule(stdout)
 }
 
 func version(p Program, arguments []string) error {
@@ -101,7 +105,7 @@ func version(p Program, arguments []string) error {
 	if err != nil {
 		return failure{exitTarget, err}
 	}
-	return json.NewEncoder(os.Stdout).Encode(map[string]any{
+	return json.NewEncoder(stdout).Encode(map[string]any{
 		"program": p.Name, "version": Version, "format": 1, "target": p.Target, "library": library, "go": runtime.Version(),
 	})
 }

@@ -160,6 +160,6 @@ func (r *running) closeSecond(second int, before, now progress) {
 	})
 }
 
-func printLine(value any) error { return json.NewEncoder(os.Stdout).Encode(value) }
+func printLine(value any) error { return json.NewEncoder(stdout).Encode(value) }
 
 func (s *settings) signalled() int { return int(s.received) }

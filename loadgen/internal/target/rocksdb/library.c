@@ -2,10 +2,12 @@
 #include "library.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // RocksDB's types are opaque: only pointers to them are passed on.
 typedef void *any;
@@ -91,6 +93,15 @@ struct store {
     int count;
 };
 
+// Debian's RocksDB has its assertions on: a full disk, for one, makes it abort. Go would answer with the stacks of all threads.
+static void aborted(int signal) {
+    static const char words[] =
+        "openload-rocksdb: RocksDB has aborted this process; what it said is above. Is the disk full? There is no record of this run\n";
+    (void)signal;
+    if (write(STDERR_FILENO, words, sizeof words - 1) < 0) _exit(LIBRARY_ABORTED);
+    _exit(LIBRARY_ABORTED);
+}
+
 char *library_load(const char *name, char **path) {
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) return strdup(dlerror());
@@ -102,6 +113,8 @@ char *library_load(const char *name, char **path) {
     Dl_info where;
     if (dladdr(*(void **)&api.env, &where) == 0) return strdup("its file is not known");
     *path = realpath(where.dli_fname, NULL);
+    struct sigaction action = {.sa_handler = aborted, .sa_flags = SA_ONSTACK};
+    sigaction(SIGABRT, &action, NULL);
     return NULL;
 }
 

@@ -4,6 +4,8 @@
 #define OPENLOAD_LIBRARY_H
 #include <stddef.h>
 
+#define LIBRARY_ABORTED 6  // the exit code
+
 typedef struct store store;
 
 // Each gives an error as text that the caller frees, or NULL.

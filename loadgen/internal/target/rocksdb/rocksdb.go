@@ -91,8 +91,8 @@ func Flags(flags *flag.FlagSet) (open func(target.Options, workload.Records) (ta
 	flags.BoolVar(&o.sync, "sync", false, "each write waits for the disk")
 	open = func(t target.Options, records workload.Records) (target.Target, error) { return o.open(t, records) }
 	adjust = func(records *workload.Records) {
-		if o.layout == layoutDBBench { // a value has no fields
-			records.Fields, records.FieldLength = 1, o.valueSize
+		if o.layout == layoutDBBench { // a value has no fields, and a key is the number
+			records.Fields, records.FieldLength, records.Hashed = 1, o.valueSize, false
 		}
 	}
 	return open, adjust

@@ -1,0 +1,235 @@
+"""The load generator of loadgen/ beside YCSB, go-ycsb and db_bench, and alone against a target that does nothing.
+
+Runs of one comparison are interleaved, on the same server or database. Processor time for an operation is that of a
+longer run less that of a shorter one, so starting a JVM is not in it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from hdrh.histogram import HdrHistogram
+from hdrh.log import HistogramLogReader
+
+from benchmarks.timing import spread, verdict
+from tests.support.mongo import running_stand_in
+from tests.support.tools import tools_dir
+
+RECORDS = 10_000
+THREADS = 4
+TOOLS = tools_dir()
+MONGODB = TOOLS / "openload/bin/openload-mongodb"
+ROCKSDB = TOOLS / "openload/bin/openload-rocksdb"
+ACCEPT = ("--accept-lag", "1e6", "--accept-pauses", "1", "--accept-cpu", "99", "--quiet")
+
+
+def run(words: Sequence[object]) -> tuple[str, float]:
+    """Standard output and seconds of processor time."""
+    with subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        assert process.stdout is not None
+        output = process.stdout.read().decode()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, output[-2000:]
+    return output, used.ru_utime + used.ru_stime
+
+
+def outputs(folder: Path) -> Iterator[Path]:
+    """A new folder each time."""
+    return (folder / str(number) for number in count())
+
+
+def openload(words: Sequence[object], out: Path) -> tuple[dict[str, Any], float]:
+    output, cpu = run([*words, *ACCEPT, "--output", out])
+    final: dict[str, Any] = json.loads(output.splitlines()[-1])
+    return final, cpu
+
+
+def ycsb(uri: str, *properties: str, extra: Sequence[str] = ()) -> tuple[str, float]:
+    words: list[object] = [TOOLS / "ycsb/bin/ycsb.sh", "run", "mongodb", "-P", TOOLS / "ycsb/workloads/workloadb"]
+    for assignment in (f"mongodb.url={uri}ycsb", f"recordcount={RECORDS}", "requestdistribution=uniform", *properties):
+        words += ["-p", assignment]
+    return run([*words, "-threads", THREADS, *extra])
+
+
+def go_ycsb(uri: str, phase: str, operations: int) -> float:
+    words: list[object] = [TOOLS / "go-ycsb/bin/go-ycsb", phase, "mongodb", "-P", TOOLS / "ycsb/workloads/workloadb"]
+    properties = ("mongodb.namespace=go.usertable", f"recordcount={RECORDS}", f"threadcount={THREADS}")
+    for assignment in (
+        f"mongodb.url={uri}",
+        f"operationcount={operations}",
+        "requestdistribution=uniform",
+        *properties,
+    ):
+        words += ["-p", assignment]
+    return run(words)[1]
+
+
+def ours(uri: str, *flags: object) -> list[object]:
+    target = ("--uri", uri, "--record-count", RECORDS, "--workload", "b", "--distribution", "uniform")
+    return [MONGODB, "run", *target, "--workers", THREADS, *flags]
+
+
+def processor_time(uri: str, new: Iterator[Path], rounds: int) -> bool:
+    """Microseconds of processor time for an operation, of three clients of one server."""
+    short, long = 10_000, 40_000
+    go_ycsb(uri, "load", RECORDS)
+    clients: dict[str, Callable[[int], float]] = {
+        "YCSB": lambda operations: ycsb(uri, f"operationcount={operations}")[1],
+        "go-ycsb": lambda operations: go_ycsb(uri, "run", operations),
+        "openload": lambda operations: openload(
+            ours(uri, "--arrivals", "closed", "--operations", operations), next(new)
+        )[1],
+        "YCSB, 2,000/s": lambda operations: ycsb(uri, f"operationcount={operations // 2}", "target=2000")[1] * 2,
+        "openload, Poisson 2,000/s": lambda operations: openload(
+            ours(uri, "--arrivals", "poisson", "--rate", 2000, "--operations", operations // 2), next(new)
+        )[1] * 2,
+    }  # fmt: skip
+    found: dict[str, list[float]] = {name: [] for name in clients}
+    for _ in range(rounds):
+        for name, client in clients.items():
+            found[name].append((client(long) - client(short)) / (long - short) * 1e6)
+    for name, values in found.items():
+        print(f"  {name}: {spread(values, 'us of processor time for an operation', 1)}")
+    ratio = statistics.median(found["openload"]) / statistics.median(found["YCSB"])
+    return verdict("openload beside YCSB", ratio, 0.5, "times")
+
+
+def steady(log: Path, unit_us: float, tag: str | None, after: float) -> dict[str, float]:
+    """Mean and percentiles in us of the intervals of a histogram log that start `after` so many seconds."""
+    most = int(3_600_000_000 / unit_us)
+    total = HdrHistogram(1, most, 3)
+    reader = HistogramLogReader(str(log), HdrHistogram(1, most, 3))
+    first = None
+    while (interval := reader.get_next_interval_histogram()) is not None:
+        first = first or interval.get_start_time_stamp()
+        if interval.get_tag() == tag and interval.get_start_time_stamp() - first >= after * 1000:
+            total.add(interval)
+    reader.close()
+    assert total.get_total_count(), log
+    at = total.get_value_at_percentile
+    return {"mean": total.get_mean_value() * unit_us, "p50": at(50) * unit_us, "p90": at(90) * unit_us}
+
+
+def intended(uri: str, new: Iterator[Path], pairs: int) -> None:
+    """Intended latencies of reads at a constant rate, of YCSB once it is warm and has caught up, and of openload."""
+    seconds, rate, after = 25, 500, 12
+
+    def theirs() -> dict[str, float]:
+        folder = next(new)
+        folder.mkdir(parents=True)
+        logs = ("hdrhistogram.fileoutput=true", f"hdrhistogram.output.path={folder}/", "status.interval=1")
+        ycsb(
+            uri, f"operationcount={seconds * rate}", f"target={rate}", "measurement.interval=both", *logs, extra=("-s",)
+        )
+        return steady(folder / "Intended-READ.hdr", 1, None, after)
+
+    def mine() -> dict[str, float]:
+        folder = next(new)
+        openload(ours(uri, "--arrivals", "constant", "--rate", rate, "--duration", seconds - after), folder)
+        return steady(folder / "histograms.hlog", 0.001, "read", 0)
+
+    ratios: dict[str, list[float]] = {}
+    for number in range(pairs):
+        first, second = (theirs, mine) if number % 2 else (mine, theirs)
+        one, other = first(), second()
+        a, b = (other, one) if number % 2 else (one, other)
+        for name, value in a.items():
+            ratios.setdefault(name, []).append(value / b[name])
+            print(f"    {name}: openload {value:.0f} us, YCSB {b[name]:.0f} us")
+    for name, values in ratios.items():
+        print(f"  intended {name} of reads at {rate} a second, openload / YCSB: {spread(values, 'times', 2)}")
+
+
+def closed_loop(folder: Path, new: Iterator[Path], pairs: int) -> bool:
+    """Reads of db_bench and of openload's closed loop, with the same threads on the same database."""
+    records, reads, threads = 500_000, 400_000, 2
+    bench: list[object] = ["db_bench", f"--db={folder / 'db'}", f"--num={records}"]
+    run([*bench, "--benchmarks=fillseq,compact"])
+    target = ("--db-path", folder / "db", "--record-count", records, "--read", 1)
+    flags = ("--arrivals", "closed", "--workers", threads, "--operations", reads)
+
+    def theirs() -> tuple[float, float]:
+        words = [*bench, "--benchmarks=readrandom", "--use_existing_db=1", f"--threads={threads}"]
+        shown, cpu = run([*words, f"--reads={reads // threads}"])
+        found = re.search(r"readrandom\s*:.*?(\d+) ops/sec", shown)
+        assert found
+        return float(found[1]), cpu / reads * 1e6
+
+    def mine() -> tuple[float, float]:
+        final, cpu = openload([ROCKSDB, "run", *target, *flags], next(new))
+        return final["throughput_per_s"], cpu / reads * 1e6
+
+    found = []
+    for number in range(pairs):
+        first, second = (theirs, mine) if number % 2 else (mine, theirs)
+        one, other = first(), second()
+        found.append((other, one) if number % 2 else (one, other))
+    print(f"  db_bench: {spread([b[1] for _, b in found], 'us of processor time for a read', 2)}")
+    print(f"  openload: {spread([a[1] for a, _ in found], 'us of processor time for a read', 2)}")
+    ratios = [b[0] / a[0] for a, b in found]
+    print(f"  reads a second in a closed loop, db_bench / openload: {spread(ratios, 'times', 2)}")
+    return verdict("db_bench beside openload", statistics.median(ratios), 1.25, "times")
+
+
+def highest_rate(new: Iterator[Path]) -> None:
+    """How late operations are on one core, where the target does nothing."""
+    for rate in (50_000, 100_000, 200_000, 400_000):
+        target = (
+            "--target",
+            "null",
+            "--record-count",
+            RECORDS,
+            "--workload",
+            "b",
+            "--workers",
+            64,
+            "--accept-drops",
+            1,
+        )
+        words = [
+            "taskset",
+            "-c",
+            "0",
+            MONGODB,
+            "run",
+            *target,
+            "--arrivals",
+            "poisson",
+            "--rate",
+            rate,
+            "--duration",
+            5,
+        ]
+        final, _ = openload([*words, "--warm-up", 1], next(new))
+        lag = final["self"]["lag_us"]
+        print(
+            f"  {rate} a second on one core: {final['throughput_per_s']:.0f} done, {final['dropped']} dropped; late by"
+            f" {lag['p50']:.0f} us at p50, {lag['p99']:.0f} at p99, {lag['p99.9']:.0f} at p99.9;"
+            f" {final['self']['cpu_us_per_operation']:.2f} us of processor time for an operation"
+        )
+
+
+def main() -> bool:
+    rounds = 3
+    with tempfile.TemporaryDirectory(prefix="benchbrief-open-loop-") as name:
+        new = outputs(Path(name) / "runs")
+        highest_rate(new)
+        held = closed_loop(Path(name), new, 5)
+        with running_stand_in(TOOLS) as (host, port):
+            uri = f"mongodb://{host}:{port}/"
+            openload_load = [MONGODB, "load", "--uri", uri, "--record-count", RECORDS, "--workers", THREADS, "--quiet"]
+            run([*openload_load, "--output", next(new)])
+            ycsb(uri, "operationcount=20000")  # warms the server up
+            held &= processor_time(uri, new, rounds)
+            intended(uri, new, 2)
+    return held
