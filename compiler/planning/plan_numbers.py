@@ -13,18 +13,22 @@ Dimension = Literal[
     "experiment", "hardware", "workload", "threads", "target", "phase", "repeat", "operation", "node", "time"
 ]
 
+LatencyKind = Literal["intended", "service"]
+"""From when an operation was due, or from when it was sent."""
+
 
 class Read(Node):
     """A measure that a query reads, and where: `keys` has the allowed keys of each fixed dimension.
 
     The other dimensions are read at all planned keys. `view` is its place in the store, `statistic` the store's word
-    for one of the latency's, `probe` its sampler.
+    for one of the latency's, `probe` its sampler. `counted` is the kind of latency that is asked for; "" for the usual.
     """
 
     measure: str
     view: Literal["throughput", "latency", "errors", "sample"]
     statistic: str = ""
     probe: str = ""
+    counted: LatencyKind | Literal[""] = ""
     keys: dict[Dimension, tuple[str | float, ...]] = Field(default_factory=dict)
 
     def covers(self, place: Mapping[str, object]) -> bool:

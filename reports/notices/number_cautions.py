@@ -45,15 +45,18 @@ class Cautions:
 
     def of(self, query: Query, **where: Key) -> Iterator[str]:
         """Return what holds for all values of a query: how it counts latency at an offered load."""
-        if not any(read.view == "latency" for read in reads_of(query)):
+        kinds = {read.counted for read in reads_of(query) if read.view == "latency"}
+        if not kinds:
             return
         words = self._results.words
-        offered = [cell for cell in self._measured(query, **where) if cell.target is not None]
+        cells = self._measured(query, **where)
+        # The steps of a staircase have a rate, and their cell has no target.
+        offered = [cell for cell in cells if cell.target is not None or cell.cell_id in self._from_due]
         from_due = [cell for cell in offered if cell.cell_id in self._from_due]
-        if from_due:
+        if from_due and kinds != {"service"}:
             yield words["c_intended"]
         others = {cell.cell_id in self._of_unknown_kind for cell in offered if cell.cell_id not in self._from_due}
-        if False in others:
+        if False in others or (from_due and "service" in kinds):
             yield words["c_service"]
         if True in others:
             yield words["c_unknown_kind"]

@@ -45,7 +45,8 @@ def _counted(measure: Measure, runs: Runs) -> str:
     elif kind.view == "throughput":
         conditions.append("m.operation = 'all'")
     if kind.view == "latency":
-        conditions += [f"m.statistic = {key_literal(kind.statistic)}", "m.reported"]
+        counted = f"m.kind = {key_literal(measure.counted)}" if measure.counted else "m.reported"
+        conditions += [f"m.statistic = {key_literal(kind.statistic)}", counted]
     if kind.view != "latency" or "repeat" in measure.dims or "repeat" in fixed:
         match.append("repeat")
     else:
@@ -147,7 +148,8 @@ def read(measure: Measure, runs: Runs) -> Read:
     kind = measure.kind
     keys: dict[Dimension, tuple[Key, ...]] = {dim: (key,) for dim, key in measure.fixed}
     keys |= _narrower(measure, runs)
-    return Read(measure=kind.name, view=kind.view, statistic=kind.statistic, probe=kind.probe, keys=keys)
+    told = {"measure": kind.name, "view": kind.view, "statistic": kind.statistic, "probe": kind.probe}
+    return Read.model_validate({**told, "counted": measure.counted, "keys": keys})
 
 
 def _where(measure: Measure, runs: Runs) -> list[str]:

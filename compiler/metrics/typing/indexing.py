@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from benchbrief.compiler.frontend.scope import Scope
 from benchbrief.compiler.metrics import evidence_errors, unit_errors
@@ -14,6 +14,7 @@ from benchbrief.compiler.metrics.typing.terms import (
     Measure,
     Number,
     Term,
+    counted,
     fix,
     leaves,
     offered_keys,
@@ -21,6 +22,7 @@ from benchbrief.compiler.metrics.typing.terms import (
     without_points,
 )
 from benchbrief.compiler.planning.plan import Dimension
+from benchbrief.compiler.planning.plan_numbers import LatencyKind
 from benchbrief.compiler.units import DIMENSIONLESS, parse_unit
 from benchbrief.dsl.syntax import ast
 
@@ -37,7 +39,16 @@ def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | Non
     keys: dict[Dimension, Key] = {}
     term = base
     failed = False
-    for argument in sorted(expr.arguments, key=_is_numeric):
+    arguments = sorted(expr.arguments, key=_is_numeric)
+    kinds = [argument for argument in arguments if _latency_kind(typer, base, argument)]
+    if len(kinds) > 1:
+        instead = "an index counts latency in one way"
+        typer.findings.add(wrong.BadIndex(kinds[1].span, "the kind of latency is fixed twice", instead))
+        return None
+    for argument in arguments:
+        if kind := _latency_kind(typer, base, argument):
+            term = counted(term, kind)
+            continue
         found = None if _is_second(typer, argument, keys) else _argument(typer, term, argument, base_text)
         if found is None:
             failed = True
@@ -56,6 +67,16 @@ def index(typer: Typer, base: Term, expr: ast.Index) -> tuple[Term, Fixed] | Non
         typer.findings.add(wrong.NothingPlanned(expr.span, " ".join(expr.span.text.split()), ""))
         return None
     return term, tuple(keys.items())
+
+
+def _latency_kind(typer: Typer, base: Term, argument: ast.Argument) -> LatencyKind | None:
+    """Return `intended` or `service` of an index of latencies. A name of the spec goes before."""
+    word = word_of(argument.value) if argument.key is None else None
+    found = next((kind for kind in get_args(LatencyKind) if kind == word), None)
+    if found is None or any(scope_key(typer.scope, dim, found) is not None for dim in NAMED):
+        return None
+    latencies = any(isinstance(leaf, Measure) and leaf.kind.view == "latency" for leaf in leaves(base))
+    return found if latencies else None
 
 
 def scope_key(scope: Scope, dim: Dimension, word: str) -> str | None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from benchbrief.compiler.metrics.measure_catalogue import AXIS_UNITS, DIMENSIONS, Key, MeasureKind
 from benchbrief.compiler.metrics.typing.planned_points import Runs, unique
 from benchbrief.compiler.planning.plan import Dimension
+from benchbrief.compiler.planning.plan_numbers import LatencyKind
 from benchbrief.compiler.units import DIMENSIONLESS, parse_unit
 from benchbrief.compiler.units import Dimension as UnitDimension
 
@@ -38,7 +39,8 @@ class Number:
 class Measure:
     """A base measure over its planned `runs`, with some dimensions fixed.
 
-    `demanded` are dimensions that are kept on demand (phase, node, ...).
+    `demanded` are dimensions that are kept on demand (phase, node, ...). `counted` is the kind of latency: "intended"
+    from when an operation was due, "service" from when it was sent; "" for what `latency` means at the cell.
     """
 
     kind: MeasureKind
@@ -46,6 +48,7 @@ class Measure:
     experiment_visible: bool
     demanded: frozenset[Dimension]
     fixed: Fixed = ()
+    counted: LatencyKind | Literal[""] = ""
     size: ClassVar[int] = 1
     depth: ClassVar[int] = 1
 
@@ -266,6 +269,22 @@ def fix(term: Term, dim: Dimension, key: Key) -> Term:
         case Spread():
             return term.operand if dim == term.dim else replace(term, operand=fix(term.operand, dim, key))
         case Number():
+            return term
+
+
+def counted(term: Term, kind: LatencyKind) -> Term:
+    """Return the term with its latencies counted in one way."""
+    match term:
+        case Measure():
+            return replace(term, counted=kind) if term.kind.view == "latency" else term
+        case Operation():
+            return replace(term, operands=tuple(counted(operand, kind) for operand in term.operands))
+        case Reduction():
+            when = counted(term.when, kind) if term.when else None
+            return replace(term, operand=counted(term.operand, kind), when=when)
+        case Steady() | Spread():
+            return replace(term, operand=counted(term.operand, kind))
+        case Fact() | AxisValue() | Number():
             return term
 
 

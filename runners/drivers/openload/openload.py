@@ -13,7 +13,7 @@ from typing import ClassVar
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.error_limit import accepted_errors
 from benchbrief.runners.drivers.openload import openload_invariants
-from benchbrief.runners.drivers.openload.openload_flags import environment, files_of, load_flags, run_flags
+from benchbrief.runners.drivers.openload.openload_flags import environment, files_of, load_flags, run_flags, told_flags
 from benchbrief.runners.drivers.openload.openload_log import LOG, BadLog, read_log
 from benchbrief.runners.drivers.openload.openload_measurement import measurement_of
 from benchbrief.runners.drivers.openload.openload_messages import say_openload
@@ -44,6 +44,7 @@ from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.seams import Interim, Requirement
 
 _CHECK = read_script(__file__, "check.sh")
+_SERVER = "mongodb"
 _REFUSED, _GAVE_UP = 1, 4
 _SHORT_S = 1e-3
 
@@ -164,8 +165,8 @@ class Openload:
 
 def _asked(context: CellContext) -> list[tuple[str, str]]:
     """Return the flags of the cell with their values: an output with others is of another cell."""
-    words = (word.removeprefix("--").partition("=") for word in run_flags(context))
-    return [(flag, value) for flag, _, value in words if flag in _TELLING]
+    told = {"target": _SERVER, **told_flags(context)}
+    return [(flag, value) for flag, value in told.items() if flag in _TELLING]
 
 
 _TELLING = frozenset(

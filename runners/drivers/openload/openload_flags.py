@@ -42,9 +42,17 @@ def load_flags(context: CellContext) -> list[str]:
 
 
 def run_flags(context: CellContext) -> list[str]:
+    return _words(_target(context) | _run(context))
+
+
+def told_flags(context: CellContext) -> dict[str, str]:
+    """Return a run's flags with their values, but for the server, which is unknown when an output is read again."""
+    return {name: _text(value) for name, value in _run(context).items()}
+
+
+def _run(context: CellContext) -> dict[str, object]:
     given = context.workload.properties
     flags: dict[str, object] = {
-        **_target(context),
         **_records(context),
         **{flag: given[name] for name, flag in _SHARES.items() if given.get(name)},
         "distribution": given.get("distribution", "uniform"),
@@ -58,7 +66,7 @@ def run_flags(context: CellContext) -> list[str]:
     }
     if "operations" in given:
         flags["operations"] = max(1, len(context.range_of(int(float(given["operations"])))))
-    return _words(flags)
+    return flags
 
 
 def files_of(context: CellContext) -> tuple[File, ...]:

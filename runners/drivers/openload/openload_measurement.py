@@ -34,6 +34,7 @@ def measurement_of(context: CellContext, run: Run, log: Log) -> Measurement:
     count = round(run.throughput_per_s * run.window_s)
     phases = list(_phases(context, start, end))
     throughput = [PhaseThroughput(None, count, run.failed, run.window_s, run.throughput_per_s)]
+    arrivals = arrivals_of(context)
     operations = list(_operations(run, log))
     for phase, first, last in phases:
         parts = list(_operations_between(run, log, phase, first, last))
@@ -42,7 +43,8 @@ def measurement_of(context: CellContext, run: Run, log: Log) -> Measurement:
         throughput.append(PhaseThroughput(phase, done, errors, last - first, done / (last - first)))
         operations += parts
     intervals = tuple(_intervals(log, start, end))
-    arrivals = arrivals_of(context)
+    if arrivals is None:  # a closed loop has no time at which an operation is due
+        operations = [each for each in operations if each.kind == "service"]
     # The rate of steps, bursts and traces is not to be steady.
     even = arrivals is None or arrivals.kind in ("constant", "poisson")
     unsteady, told = judge_window(intervals, say.remedy_warm_up()) if even else ((), {})
@@ -152,17 +154,13 @@ def _disclosed(context: CellContext, run: Run, arrivals: Arrivals | None) -> dic
         "percentiles": say_openload.openload_percentiles(),
     }
     if arrivals:
-        bound = run.settings.get("queue", _DEFAULT_QUEUE)
-        told["queue"] = say_openload.openload_queue(bound=bound, longest=run.longest_queue)
-        told["drops"] = say_openload.openload_no_drops()
-        if run.dropped:
-            told["drops"] = say_openload.openload_drops(
-                dropped=run.dropped,
-                n=run.offered,
-                share=share_figure(run.dropped / run.offered, 2),
-                allowed=share_figure(arrivals.drops, 2),
-            )
-        told |= dict(_late(run, arrivals))
+        told["queue"] = say_openload.openload_queue(bound=run.settings.get("queue", _DEFAULT_QUEUE))
+        allowed = share_figure(arrivals.drops, 2)
+        told["drops"] = (
+            say_openload.openload_drops(allowed=allowed) if arrivals.drops else say_openload.openload_no_drops()
+        )
+        told["schedule lag"] = say_openload.openload_lag(limit=share_figure(arrivals.lag))
+        told |= dict(_hidden(run))
     own = run.own
     told["generator"] = say_openload.openload_own(
         cpu=_us(own.cpu_us_per_operation),
@@ -176,12 +174,9 @@ def _disclosed(context: CellContext, run: Run, arrivals: Arrivals | None) -> dic
     return told
 
 
-def _late(run: Run, arrivals: Arrivals) -> Iterator[tuple[str, str]]:
-    """Yield what is known of the generator's lateness, and of what coordinated omission would have hidden."""
-    lag, due, sent = run.own.lag_us, run.all.intended_us, run.all.service_us
-    if lag and due:
-        share, limit = share_figure(lag["p99"] / due["p99"], 1), share_figure(arrivals.lag)
-        yield "schedule lag", say_openload.openload_lag(lag=_us(lag["p99"]), share=share, limit=limit)
+def _hidden(run: Run) -> Iterator[tuple[str, str]]:
+    """Yield what coordinated omission would have hidden."""
+    due, sent = run.all.intended_us, run.all.service_us
     if due and sent:
         said = say_openload.openload_hidden(intended=_us(due["p99"]), service=_us(sent["p99"]))
         yield "coordinated omission", said
@@ -194,9 +189,9 @@ def _spacing(context: CellContext, arrivals: Arrivals | None) -> str:
     rate = figure(context.cell.target or 0.0, ",g")
     match arrivals.kind:
         case "constant":
-            return say_openload.openload_constant(rate=rate)
+            return say_openload.openload_constant()
         case "poisson":
-            return say_openload.openload_poisson(rate=rate)
+            return say_openload.openload_poisson()
         case "steps":
             first, last = figure(arrivals.rates[0], ",g"), figure(arrivals.rates[-1], ",g")
             times = figure(arrivals.each_s, "g")

@@ -14,8 +14,8 @@ class OpenloadMessages(Protocol):
     def openload_gave_up(self, *, said: object) -> Text: ...
     def openload_foreign(self, *, flag: object, told: object, asked: object) -> Text: ...
     def openload_load_failed(self, *, failed: object, n: object, said: object) -> Text: ...
-    def openload_constant(self, *, rate: object) -> Text: ...
-    def openload_poisson(self, *, rate: object) -> Text: ...
+    def openload_constant(self) -> Text: ...
+    def openload_poisson(self) -> Text: ...
     def openload_steps(self, *, n: object, first: object, last: object, seconds: object, spacing: object) -> Text: ...
     def openload_burst(
         self, *, rate: object, burst: object, every: object, lasting: object, spacing: object
@@ -25,10 +25,10 @@ class OpenloadMessages(Protocol):
     def openload_open(self) -> Text: ...
     def openload_evenly(self) -> Text: ...
     def openload_exponential(self) -> Text: ...
-    def openload_queue(self, *, bound: object, longest: object) -> Text: ...
-    def openload_drops(self, *, dropped: object, n: object, share: object, allowed: object) -> Text: ...
+    def openload_queue(self, *, bound: object) -> Text: ...
+    def openload_drops(self, *, allowed: object) -> Text: ...
     def openload_no_drops(self) -> Text: ...
-    def openload_lag(self, *, lag: object, share: object, limit: object) -> Text: ...
+    def openload_lag(self, *, limit: object) -> Text: ...
     def openload_own(self, *, cpu: object, pauses: object, longest: object) -> Text: ...
     def openload_hidden(self, *, intended: object, service: object) -> Text: ...
     def openload_percentiles(self) -> Text: ...
@@ -47,8 +47,8 @@ _WORDS: OwnWords = {
         "openload_gave_up": "openload ended the run early: {said}",
         "openload_foreign": "openload ran with --{flag}={told}, and the cell asks for {asked}",
         "openload_load_failed": "{failed} of {n} inserts failed while loading: {said}",
-        "openload_constant": "constant, {rate} ops/s at even distances",
-        "openload_poisson": "Poisson, {rate} ops/s on average with independent, exponential gaps",
+        "openload_constant": ("constant, at even distances"),
+        "openload_poisson": ("Poisson, with independent, exponential gaps"),
         "openload_steps": "{n} steps from {first} to {last} ops/s, each for {seconds} s, {spacing}",
         "openload_burst": ("{rate} ops/s with bursts of {burst} ops/s, one every {every} s for {lasting} s, {spacing}"),
         "openload_trace": "the {n} recorded times of {file}",
@@ -56,14 +56,11 @@ _WORDS: OwnWords = {
         "openload_open": "open: no reply delays the next operation, which waits in a queue where all threads are busy",
         "openload_evenly": "evenly spaced",
         "openload_exponential": "with exponential gaps",
-        "openload_queue": "at most {bound} operations wait for a thread; at most {longest} did",
-        "openload_drops": (
-            "{dropped} of {n} operations found the queue full and were dropped ({share}, {allowed} accepted)"
-        ),
-        "openload_no_drops": "none",
+        "openload_queue": ("at most {bound} operations wait for a thread; one that finds the queue full is dropped"),
+        "openload_drops": ("at most {allowed} of the operations may be dropped, or the measurement fails"),
+        "openload_no_drops": ("none accepted: a measurement with one fails"),
         "openload_lag": (
-            "p99 {lag}, {share} of the p99 of the latencies; a cell is refused where it is above {limit} of a "
-            "percentile that is asked for"
+            "a measurement fails where the generator's own lateness is above {limit} of a percentile that is asked for"
         ),
         "openload_own": (
             "{cpu} of processor time per operation, {pauses} of the time in pauses, the longest of {longest}"
@@ -95,8 +92,8 @@ _WORDS: OwnWords = {
         "openload_gave_up": "openload が途中で終了しました：{said}",
         "openload_foreign": "openload は --{flag}={told} で実行されましたが、セルの指定は {asked} です",
         "openload_load_failed": "ロード中に {n} 件の挿入のうち {failed} 件が失敗しました：{said}",
-        "openload_constant": "等間隔、毎秒 {rate} 操作",
-        "openload_poisson": "ポアソン過程、平均で毎秒 {rate} 操作（間隔は独立な指数分布）",
+        "openload_constant": ("等間隔"),
+        "openload_poisson": ("ポアソン過程（間隔は独立な指数分布）"),
         "openload_steps": "毎秒 {first} から {last} 操作まで {n} 段、各 {seconds} 秒、{spacing}",
         "openload_burst": "毎秒 {rate} 操作、{every} 秒ごとに {lasting} 秒間は毎秒 {burst} 操作、{spacing}",
         "openload_trace": "{file} に記録された {n} 個の時刻",
@@ -104,12 +101,10 @@ _WORDS: OwnWords = {
         "openload_open": "オープン：応答が遅れても次の操作は遅れず、全スレッドが使用中の間はキューで待機",
         "openload_evenly": "等間隔",
         "openload_exponential": "間隔は指数分布",
-        "openload_queue": "スレッドを待つ操作は最大 {bound} 件、実際の最大は {longest} 件",
-        "openload_drops": "{n} 件のうち {dropped} 件がキューの上限により破棄（{share}、許容は {allowed}）",
-        "openload_no_drops": "なし",
-        "openload_lag": (
-            "p99 で {lag}、レイテンシーの p99 の {share}。使用するパーセンタイルで {limit} を超えるセルは無効"
-        ),
+        "openload_queue": ("スレッドを待つ操作は最大 {bound} 件。キューが満杯のときに到着した操作は破棄"),
+        "openload_drops": ("破棄の許容は操作の {allowed} まで。超えた測定は無効"),
+        "openload_no_drops": ("許容なし：1 件でも破棄された測定は無効"),
+        "openload_lag": ("生成器自身の遅れが、使用するパーセンタイルの {limit} を超えた測定は無効"),
         "openload_own": "操作あたりの CPU 時間 {cpu}、停止していた時間の割合 {pauses}、最長の停止 {longest}",
         "openload_hidden": "全操作の p99：送信すべき時刻から {intended}、送信した時刻から {service}",
         "openload_percentiles": "HdrHistogram（有効数字 3 桁）、1 秒・操作ごとに 1 つのヒストグラム",
