@@ -18,6 +18,7 @@ NAMES = (
     "budget",
     "matrix",
     "open_loop",
+    "adaptive",
 )
 
 

@@ -52,7 +52,8 @@ Examples:
 
 `bench watch` shows the same until the run ends. What the run took is shown against what it was estimated to take, by
 activity. In --json, that is `time`: {estimated_s, taken_s, in_all: {loading: {estimated_s, taken_s}, ...}, experiments,
-learned_from}. `budgets` has what is spent of each: [{experiment, budget_s, spent_s}].
+learned_from}. `budgets` has what is spent of each: [{experiment, budget_s, spent_s}]. `choices` has the points of
+adaptive ramps: [{experiment, hardware, workload, axis, point, number, why}].
 """
 )
 @run_argument
@@ -86,6 +87,7 @@ def command(run: str | None, out: Path, every: bool, as_json: bool, openmetrics:
             show(f"  budget {duration(budget.budget_s)} for {of}: {duration(budget.spent_s)} spent")
         if not every:
             _tell_cells(each)
+            _tell_choices(each)
             _tell_hosts(each)
             for line in in_full(times) if (times := _times(each)) else ():
                 show(line)
@@ -164,6 +166,18 @@ def _more(cell: CellStatus) -> str:
     if cell.reused_from:
         parts.append(f"from run {one_line(cell.reused_from)}")
     return "  ".join(parts)
+
+
+def _tell_choices(run: RunStatus) -> None:
+    """Say why each point of an adaptive ramp was chosen."""
+    before = None
+    for each in run.choices:
+        ramp = f"{each.experiment} on {', '.join(each.hardware)} with {each.workload}"
+        if ramp != before:
+            show(f"  points of {one_line(ramp)}:")
+        before = ramp
+        unit = " ops/s" if each.axis == "target" else ""
+        show(f"    {each.number:>2}. {f'{each.axis} = {each.point:,.0f}{unit}':<24} {one_line(each.why)}")
 
 
 def _tell_hosts(run: RunStatus) -> None:

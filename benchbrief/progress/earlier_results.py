@@ -32,8 +32,12 @@ class Taken:
     @property
     def sentence(self) -> str:
         """`18 of 24 cells are taken from run X of 2026-11-20; 6 are measured; --fresh measures all again`."""
+        from benchbrief.compiler.estimates.counted_cells import counted_cells
+
         sources = taken_from(self.carried)
-        total, left = len(self.plan.cells), len(self.plan.cells) - len(self.carried)
+        taken = {each.cell.id for each in self.carried}
+        needed = counted_cells(self.plan.cells, self.plan.experiments, taken) | taken
+        total, left = len(needed), len(needed) - len(taken)
         skipped = sum(each.skipped for each in self.carried)
         who = _counted(len(self.carried) - skipped, total)
         where = (

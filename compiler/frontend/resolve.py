@@ -175,6 +175,7 @@ def _experiment_key(matrix: Matrix) -> ExperimentKey:
         axis=e.axis if e.points else None,
         points=e.points,
         unknown=tuple((key, f"{knee_of.experiment}.knee") for key, knee_of in matrix.awaits.items()),
+        chosen=e.adaptive.points if e.adaptive else None,
         phases=e.phases,
         phase_s=e.measure_s / e.phases,
         length=(e.warm_up_s, e.measure_s),

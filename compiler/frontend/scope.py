@@ -67,6 +67,8 @@ class ExperimentKey:
     tool: str
     span: Span = field(compare=False)
     unknown: tuple[tuple[str, str], ...] = ()
+    chosen: int | None = None
+    """How many of the points an adaptive ramp measures."""
     service_only: tuple[Span, str] | None = None
     unmerged: tuple[Span, str] | None = None
 

@@ -27,6 +27,8 @@ def alternative(charts: Sequence[Chart], drawn: Sequence[Drawn], results: Result
     sentences = [axes.format(kind=kind, x=chart.x.title, y=chart.left or chart.right)]
     if chart.right and chart.left:
         sentences.append(words["alt_right"].format(y=chart.right))
+    if chart.x.open:
+        sentences.append(counted(words, "alt_candidates", len(chart.x.open)))
     if len(charts) > 1:
         sentences.append(words["alt_panels"].format(n=len(charts)))
     for panel in charts:

@@ -85,10 +85,12 @@ def fits_half(figure: plan.FigureElement) -> bool:
 
 def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     """Return everything about a figure except its place on the page."""
+    x_dim = next((s.x_dim for s in figure.series if s.x_dim), None)
+    planned = _keys(figure, x_dim)
     figure = figure.model_copy(update={"keys": _all_keys(figure, results)})
     remarks = _Remarks()
-    x_dim = next((s.x_dim for s in figure.series if s.x_dim), None)
-    kind = _x_kind(figure, x_dim)
+    adaptive = is_adaptive(figure, x_dim, results)
+    kind = _x_kind(figure, x_dim, adaptive=adaptive)
     drawn = [
         d for panel in _panels(figure) for s in figure.series for d in _traces(figure, s, kind, panel, results, remarks)
     ]
@@ -112,7 +114,10 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     ticks = () if curve or kind == "category" else tuple(float(k.value) for k in x_keys)
     if curve:
         x_label = without_shared_end(x_label, readable(curve.label, results.words))
-    axis = XAxis(label_with_unit(x_label, x_scale.unit), kind, categories, ticks)
+    open_ticks = _not_chosen(planned, x_keys) if adaptive and kind == "log" and not curve else ()
+    axis = XAxis(label_with_unit(x_label, x_scale.unit), kind, categories, ticks, open_ticks)
+    if open_ticks:
+        remarks.notes[counted(results.words, "candidates", len(open_ticks), of=len(planned))] = None
     titles = axis_title(left, y_scale), axis_title(right, y_right)
     names = dict.fromkeys(d.panel for d in scaled)
     charts = tuple(
@@ -167,7 +172,22 @@ def _keys(figure: plan.FigureElement, dim: str | None) -> tuple[plan.Key, ...]:
     return figure.keys.get(dim, ()) if dim else ()
 
 
-def _x_kind(figure: plan.FigureElement, dim: str | None) -> XKind:
+def is_adaptive(figure: plan.FigureElement, dim: str | None, results: Results) -> bool:
+    """Return whether the figure's x axis has the points of an adaptive ramp."""
+    if dim not in ("threads", "target"):
+        return False
+    behind = (cell.experiment for s in figure.series if s.x_dim == dim for cell in results.cells_behind(s.query))
+    experiments = [results.plan.experiments[name] for name in dict.fromkeys(behind)]
+    return any(each.adaptive is not None and each.axis == dim for each in experiments)
+
+
+def _not_chosen(planned: Sequence[plan.Key], drawn: Sequence[plan.Key]) -> tuple[float, ...]:
+    """Return the candidates of an adaptive ramp that are not drawn."""
+    kept = {key.value for key in drawn}
+    return tuple(float(key.value) for key in planned if key.value not in kept)
+
+
+def _x_kind(figure: plan.FigureElement, dim: str | None, *, adaptive: bool = False) -> XKind:
     if any(s.mark == "curve" for s in figure.series):
         return "log" if figure.log_x else "linear"
     keys = _keys(figure, dim)
@@ -180,7 +200,7 @@ def _x_kind(figure: plan.FigureElement, dim: str | None) -> XKind:
         return "linear"
     ratios = [b / a for a, b in pairwise(values)]
     spaced = dim == "threads" and len(ratios) > 1 and min(ratios) >= 1.5
-    return "log" if figure.log_x or spaced else "linear"
+    return "log" if figure.log_x or spaced or adaptive else "linear"
 
 
 def _panels(figure: plan.FigureElement) -> Sequence[plan.Key | None]:
@@ -217,7 +237,7 @@ def _traces(
             kept = [
                 (point, k)
                 for point, k in zip(points, keys, strict=True)
-                if point.y is not None or not results.not_needed(series.query, **where, **{series.x_dim: k.value})
+                if point.y is not None or not results.not_due(series.query, **where, **{series.x_dim: k.value})
             ]
             points, keys = [point for point, _ in kept], tuple(k for _, k in kept)
         _explain(points, keys, series, where, name, results, remarks)

@@ -83,13 +83,15 @@ class Trace:
 class XAxis:
     """`category`: one slot for each of `categories`; `steps`: whole numbers; `log` and `linear`: numbers.
 
-    `ticks` are the values to mark, if few enough; empty: round numbers.
+    `ticks` are the values to mark, if few enough; empty: round numbers. `open` are the candidates of an adaptive ramp
+    at which nothing was measured: small marks.
     """
 
     title: str
     kind: XKind
     categories: tuple[str, ...] = ()
     ticks: tuple[float, ...] = ()
+    open: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

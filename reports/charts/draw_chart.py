@@ -144,9 +144,22 @@ def _layers(panel: Panel) -> list[Layer]:
         if not drawn:  # the left axis of a figure whose series are all on the right one
             drawn = [_written(alt.Chart(alt.Data(values=[])).mark_point().encode(x=x, y=y))]
         groups.append({"layer": drawn})
+    groups += _open_marks(plot)
     items = (*plot.legend, *panel.legend)
     samples = [_written(sample) for item in items for sample in _legend_sample(item)]
     return [*groups, {"layer": [*samples, *_write([*texts(plot), *panel.texts])]}]
+
+
+def _open_marks(plot: Plot) -> list[Layer]:
+    """Return small marks inside the x axis, at candidates that were not measured."""
+    alt = _altair()
+    low, high = plot.x_domain
+    marks = [{"px": plot.x_pixel()(value)} for value in plot.chart.x.open if low <= value <= high]
+    if not marks:
+        return []
+    rules = alt.Chart(alt.Data(values=marks)).mark_rule(color=SOFT, strokeWidth=0.8)
+    x = alt.X(field="px", type="quantitative", scale=None, axis=None)
+    return [_written(rules.encode(x=x, y=alt.YValue(plot.height - 5), y2=alt.Y2Value(plot.height)))]
 
 
 def _written(layer: Any, name: str = "") -> Layer:

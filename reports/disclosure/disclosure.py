@@ -12,6 +12,7 @@ from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.reports.disclosure import memory_fit, power_meters, source_told
+from benchbrief.reports.disclosure.measured_points import adaptive_ramp, tried
 from benchbrief.reports.disclosure.systems_under_test import settings_text, systems
 from benchbrief.reports.disclosure.test_configuration import fact_name
 from benchbrief.reports.disclosure.tool_texts import always_texts, data_set_text
@@ -215,7 +216,9 @@ def _settings(results: Results) -> Iterable[Item]:
 def _load_points(experiment: p.Experiment, results: Results) -> Iterable[str]:
     """Return the ramp, or the points that a search found, with its criterion and knees."""
     words, axis = results.words, experiment.axis
-    if experiment.points:
+    if experiment.adaptive:
+        yield adaptive_ramp(experiment, experiment.adaptive, results)
+    elif experiment.points:
         yield words[f"d_points_{axis}"].format(points=points(experiment.points))
     for key, other in (("threads", experiment.threads_from), ("target", experiment.target_from)):
         if other:
@@ -246,17 +249,10 @@ def _knee(search: Search, axis: str, results: Results) -> str:
     key = "d_no_knee" if search.knee is None else f"d_knee_{axis}"
     return words[key].format(
         knee=points([search.knee or 0.0]),
-        tried=points(_tried(search, axis, results)) or words["missing"],
+        tried=points(tried(search, axis, results)) or words["missing"],
         hardware=plan.hardware[search.hardware].label,
         workload=plan.workloads[search.workload].label,
     )
-
-
-def _tried(search: Search, axis: str, results: Results) -> list[float]:
-    """Return the points that the search measured."""
-    key = (search.experiment, search.hardware, search.workload)
-    cells = (c for c in results.cells if (c.experiment, c.hardware, c.workload) == key and c.status == "ok")
-    return sorted({float(value) for cell in cells if (value := getattr(cell, axis)) is not None})
 
 
 def _probes(experiment: str, results: Results) -> str:

@@ -168,6 +168,22 @@ class Results:
         behind = self.cells_behind(query, **where)
         return bool(behind) and all(cell.status == "skipped" for cell in behind)
 
+    def not_due(self, query: Query, **where: Key) -> bool:
+        """Return whether no value is due at these keys, of which one is a load: none of its cells was needed, or an
+        adaptive ramp that the value takes a point of has not chosen this one."""
+        if self._not_chosen(query, where):
+            return self.at(query, **where) is None
+        return self.not_needed(query, **where)
+
+    def _not_chosen(self, query: Query, where: Mapping[str, Key]) -> list[CellRow]:
+        """Return the cells of curves whose adaptive ramp has not chosen the load that `where` has."""
+        curves: dict[tuple[str, str, str], list[CellRow]] = {}
+        for cell in self.cells_behind(query, **where) if {"threads", "target"} & set(where) else ():
+            if self.plan.experiments[cell.experiment].adaptive:
+                curves.setdefault((cell.experiment, cell.hardware, cell.workload), []).append(cell)
+        skipped = [cells for cells in curves.values() if all(cell.status == "skipped" for cell in cells)]
+        return [cell for cells in skipped for cell in cells]
+
     def why_missing(self, query: Query, **where: Key) -> str:
         """Return why there is no value at these keys: the first two reasons."""
         return self.words["semicolon"].join(self.reasons_missing(query, **where)[:2])
@@ -178,7 +194,7 @@ class Results:
         behind = self.cells_behind(query, **where)
         # What was not needed explains nothing where other cells were.
         needed = [cell for cell in behind if cell.status != "skipped" or cell.reason == NOT_PUBLISHED]
-        for cell in needed or behind:
+        for cell in self._not_chosen(query, where) or needed or behind:
             if cell.reason == NOT_PUBLISHED:
                 reasons[self.words["not_published"]] = None
             elif cell.status != "ok":

@@ -13,14 +13,14 @@ from benchbrief.reports.view.view_model import Source
 
 
 def needed(element: p.TableElement, results: Results) -> p.TableElement:
-    """Return the table without the points of a ramp that a search skipped for all of its lines."""
+    """Return the table without the points of a ramp at which no value of its lines is due."""
     queries = [line.query for line in element.lines if line.query]
     if element.dim not in ("threads", "target") or not queries:
         return element
     kept = [
         index
         for index, key in enumerate(element.keys)
-        if not all(results.not_needed(query, **{element.dim: key.value}) for query in queries)
+        if not all(results.not_due(query, **{element.dim: key.value}) for query in queries)
     ]
     lines = tuple(
         line.model_copy(update={"texts": tuple(line.texts[i] for i in kept)}) if line.texts else line

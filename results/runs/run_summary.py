@@ -15,6 +15,7 @@ from benchbrief.results.ingest.run_evidence import Evidence, read_evidence
 from benchbrief.results.ingest.source_rows import origin_of
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.runs.budgets_spent import BudgetSpent, budgets_spent
+from benchbrief.results.runs.choices_told import Choice, choices_told
 from benchbrief.results.runs.find_runs import RunState, run_state
 from benchbrief.results.runs.pace import Pace, pace_of
 from benchbrief.results.runs.times_taken import times_taken
@@ -85,6 +86,7 @@ class RunStatus:
     waits: tuple[str, ...] = ()
     """What a run in progress waits for, in sentences."""
     budgets: tuple[BudgetSpent, ...] = ()
+    choices: tuple[Choice, ...] = ()
 
 
 def summarise(run_dir: Path) -> RunStatus:
@@ -122,6 +124,7 @@ def summarise(run_dir: Path) -> RunStatus:
         cells=cells,
         hosts=measures_of(readings),
         budgets=budgets_spent(evidence),
+        choices=tuple(choices_told(evidence)),
         waits=live.waits if status == "running" and (live := read_live(run_dir)) else (),
     )
 

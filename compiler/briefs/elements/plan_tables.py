@@ -154,7 +154,7 @@ def _table(typer: Typer, block: ast.Block, body: Body, place: Place) -> plan.Tab
     made = [line.make(keys) for line in good]
     if None in made:
         return None
-    _warn_of_width(typer, block, len(keys) if transposed else len(good))
+    _warn_of_width(typer, block, _measured(typer, dim, len(keys)) if transposed else len(good))
     return plan.TableElement(
         title="",
         dim=dim,
@@ -309,6 +309,12 @@ def _lines_by(
         (_numbers(table, expr, Typed(term, typed.display), label, place), labels) for term, labels, place in points
     ]
     return [replace(line, by=labels) if line else None for line, labels in lines]
+
+
+def _measured(typer: Typer, dim: Dimension, keys: int) -> int:
+    """Return how many of the planned points of a dimension are measured at least: an adaptive ramp chooses some."""
+    chosen = [each.chosen for each in typer.scope.experiments if each.axis == dim]
+    return min(keys, max((each or keys for each in chosen), default=keys))
 
 
 def _warn_of_width(typer: Typer, block: ast.Block, columns: int) -> None:
