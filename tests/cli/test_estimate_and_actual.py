@@ -45,7 +45,7 @@ def test_status_tells_each_activity_as_it_was_estimated_and_taken(copied_run: Be
 def test_the_next_run_is_estimated_by_the_last_one(copied_run: Bench) -> None:
     (before,) = copied_run.run_dirs()
     copied_run.spec(SMALL.replace("threads   = [1, 2]", "threads = [2, 3]"))
-    done = copied_run("run", "brief.bench", "--fresh")
+    done = copied_run("run", "brief.bench", "--fresh", "--no-report")
     assert done.code == 0, done.err
     after = next(path for path in copied_run.run_dirs() if path != before)
     estimated = times_taken(after).estimated

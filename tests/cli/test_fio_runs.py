@@ -98,7 +98,7 @@ def test_a_run_over_ssh(bench: Bench, host: Sshd) -> None:
     folder = Path(f"/var/tmp/benchbrief-fio-{os.getpid()}")
     bench.spec(spec(folder, '"127.0.0.1"'))
     try:
-        done = bench("run", "brief.bench")
+        done = bench("run", "brief.bench", "--no-report")
         assert done.code == 0, done.text
         assert (folder / "data").stat().st_size == 16 << 20
         assert (folder / "data").owner() == host.user
@@ -114,7 +114,7 @@ def test_a_killed_controller_is_resumed_and_the_measurement_goes_on(bench: Bench
         until(lambda: any("--rw=randread" in line for line in bench.strays().values()), 60)
         run.signal(signal.SIGKILL)
         run.process.wait()
-        resumed = bench("resume")
+        resumed = bench("resume", "--no-report")
         assert resumed.code == 0, resumed.text
     assert {cell: attempt for cell, (_, attempt) in bench.verdicts().items()} == {
         "ramp/box/rr/threads=2/r1": 1,

@@ -88,7 +88,7 @@ def test_a_run_of_another_machine_teaches_nothing(copied_run: Bench) -> None:
 
 def test_a_simulated_run_teaches_nothing(bench: Bench) -> None:
     bench.spec(SMALL)
-    assert bench("run", "brief.bench", "--simulate").code == 0
+    assert bench("run", "brief.bench", "--simulate", "--no-report").code == 0
     assert {each["run"] for each in estimates(bench)} == {""}
 
 

@@ -97,13 +97,13 @@ def test_an_interrupted_search_goes_on_where_it_was(bench: Bench) -> None:
         bench.folder / "slow", f'*--threads=4*) [ -e {bench.folder}/hurry ] || set -- "$@" --duration=30;;'
     )
     bench.spec(SPEC.replace("from: 1", "from: 2").replace("rise: 0.1 %", "rise: 0.001 %"), TOOL=f'db_bench("{tool}")')
-    with bench.started("run", "brief.bench") as run:
+    with bench.started("run", "brief.bench", "--no-report") as run:
         until(lambda: any("--duration=30" in line for line in bench.strays().values()), 30)
         run.signal(signal.SIGINT)
         assert run.wait(30).code == 130
     assert bench.verdicts() == {"search/one/fill/threads=2/r1": ("ok", 1)}
     (bench.folder / "hurry").touch()
-    resumed = bench("resume", timeout=120)
+    resumed = bench("resume", "--no-report", timeout=120)
     assert resumed.code == 0, resumed.text
     assert bench.verdicts()["search/one/fill/threads=2/r1"] == ("ok", 1)
     assert bench.verdicts()["search/one/fill/threads=4/r1"] == ("ok", 2)

@@ -93,7 +93,8 @@ def test_what_a_run_keeps_of_its_beginning_is_as_it_was(bench: Bench, name: str)
     git = ["git", "-C", str(bench.folder), "-c", "user.name=A", "-c", "user.email=a@b.c"]
     for words in (["init", "-q"], ["add", spec.name], ["commit", "-qm", "First"]):
         subprocess.run([*git, *words], check=True)
-    assert bench("run", spec.name, "--simulate").code == 0
+    assert bench("run", spec.name, "--simulate", "--no-report").code == 0
+    assert bench("report", "simulated", "--html-only").code == 0
     side = made(bench, "brief-simulated.json")
     assert bench("verify", str(side)).code == 0
     kept = bench.run_dir / name
