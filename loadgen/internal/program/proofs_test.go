@@ -205,17 +205,25 @@ func stopped(t *testing.T, flags string) (*record.Run, float64) {
 	return final, <-length * 1e6
 }
 
-func TestASecondOfSIGSTOPIsSeenByTheOpenLoopAndHiddenByTheClosedOne(t *testing.T) {
+// seesTheStop holds one run against the closed form: of 5,000 operations 1,000 were due in the stop.
+func seesTheStop(t *testing.T) bool {
 	final, length := stopped(t, "--arrivals constant --rate 1000 --duration 5 --workers 1500")
-	slack := final.Self.Lag["max"] + 3*final.Self.Hiccup["max"] + 30_000 // a thousand waiting requests are answered in a burst
+	slack := final.Self.Lag["p99"] + final.Self.Hiccup["p99"] + 30_000 // a thousand waiting requests are answered in a burst
+	seen := true
 	for _, closed := range []struct{ p, us float64 }{{90, length - 500_000}, {99, length - 50_000}, {99.9, length - 5000}} {
 		got := final.All.Intended[record.PercentileName(closed.p)]
-		t.Logf("p%g: closed form %.0f us, measured %.0f us", closed.p, closed.us, got)
-		if math.Abs(got-closed.us) > slack {
-			t.Errorf("p%g: closed form %.0f us, measured %.0f us, beyond %.0f us", closed.p, closed.us, got, slack)
-		}
+		t.Logf("p%g: closed form %.0f us, measured %.0f us, of which %.0f us may be the machine's", closed.p, closed.us, got, slack)
+		seen = seen && math.Abs(got-closed.us) <= slack
 	}
-	final, length = stopped(t, "--arrivals closed --workers 1 --duration 4")
+	return seen
+}
+
+func TestASecondOfSIGSTOPIsSeenByTheOpenLoopAndHiddenByTheClosedOne(t *testing.T) {
+	// As above: other work may keep the server from answering when it goes on.
+	if !seesTheStop(t) && !seesTheStop(t) && !seesTheStop(t) {
+		t.Error("three runs differ from the closed form")
+	}
+	final, length := stopped(t, "--arrivals closed --workers 1 --duration 4")
 	if worst := final.All.Intended["max"]; worst < 0.9*length {
 		t.Errorf("the closed loop's worst is %.0f us", worst)
 	}
