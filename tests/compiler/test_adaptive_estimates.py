@@ -1,0 +1,58 @@
+"""What a plan says of the time of an adaptive ramp: that of the points that it measures, not of all candidates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.estimates.learned import with_history
+from benchbrief.compiler.estimates.time_spent import time_spent
+from benchbrief.compiler.explain.explain_plan import explain
+from benchbrief.compiler.planning.plan import Plan
+from tests.support.plans import compile_spec, compile_text
+
+SPEC = """
+hardware one { hosts = "one.lab" }
+database rocks { engine = rocksdb  path = "/data"  reset = after_writes }
+workload calm from db_bench.readrandom { records = 1M }
+experiment e { hardware = one  workloads = calm  threads = @  measure = 1 min  repeats = 2 }
+"""
+ADAPTIVE, LISTED = "adaptive(1..256, points: 5)", "[1, 4, 16, 64, 256]"
+
+
+def plan_of(tmp_path: Path, threads: str) -> Plan:
+    return compile_text(SPEC.replace("@", threads), tmp_path)
+
+
+def test_it_takes_as_long_as_a_list_of_as_many_points(tmp_path: Path) -> None:
+    plan, listed = plan_of(tmp_path, ADAPTIVE), plan_of(tmp_path, LISTED)
+    assert len(plan.cells) > 5 * len(listed.cells)
+    assert plan.estimate_s == pytest.approx(listed.estimate_s)
+    assert with_history(plan, {}).plan.estimate_s == pytest.approx(listed.estimate_s)
+    assert dict(time_spent(plan).in_all) == pytest.approx(dict(time_spent(listed).in_all))
+    assert "5 of 28 candidates x 2 repeats = 10 cells" in explain(plan)
+
+
+def test_a_candidate_has_the_hash_of_the_same_point_of_a_list(tmp_path: Path) -> None:
+    hashes = {cell.id: cell.hash for cell in plan_of(tmp_path, ADAPTIVE).cells}
+    assert {cell.id: hashes[cell.id] for cell in plan_of(tmp_path, LISTED).cells} == {
+        cell.id: cell.hash for cell in plan_of(tmp_path, LISTED).cells
+    }
+
+
+def test_points_that_have_begun_count_among_those_of_the_ramp(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, ADAPTIVE)
+    begun = {cell.id for cell in plan.cells if cell.threads in (1, 2, 3) and cell.repeat == 1}
+    counted = counted_cells(plan.cells, plan.experiments, begun)
+    assert {cell.threads for cell in plan.cells if cell.id in counted} >= {1, 2, 3}
+    assert len(counted) == 10
+
+
+def test_a_budget_of_the_run_measures_it_in_full_before_anything_is_repeated(tmp_path: Path) -> None:
+    more = "experiment f { hardware = one  workloads = calm  threads = [2, 3]  measure = 1 min  repeats = 3 }"
+    (tmp_path / "both.bench").write_text(SPEC.replace("@", ADAPTIVE) + more, encoding="utf-8")
+    plan = compile_spec(tmp_path / "both.bench", budget_s=3600.0)
+    order = [(cell.experiment, cell.repeat) for cell in plan.cells]
+    assert order.index(("f", 2)) > max(place for place, (name, _) in enumerate(order) if name == "e")
