@@ -35,7 +35,10 @@ def power(watts: float) -> str:
 
 
 def of_planned(so_far: float, planned: float) -> str:
-    """How long a step has taken, by its plan: `3 s of about 9 s`; of one that takes longer, `12 s, planned 9 s`."""
+    """How long a step has taken, by its plan: `3 s of about 9 s`; of one that takes longer, `12 s, planned 9 s`; of one
+    that the plan gives no time, `12 s`."""
+    if not planned:
+        return duration(so_far)
     if so_far > planned + 1:
         return f"{duration(so_far)}, planned {duration(planned)}"
     taken = f"{so_far:.0f} s" if planned < 60 else duration(so_far)

@@ -34,8 +34,10 @@ Examples:
 --json prints the plan and its `time`: {in_all: {loading_s, resets_s, warm_up_s, measuring_s, cooling_s, start_up_s,
 rendering_s, total_s}, experiments: {NAME: {the same}}, estimates: [{activity, of, estimate, run}],
 advice: [{change, of, why, saves_s}],
-budgets: [{experiment, budget_s, one_pass_s, all_repeats_s, fits, times_each_point}]}. Without an experiment, a budget
-is that of `--budget`. Hosts that work side by side add up in it. `run` is the earlier run that an
+budgets: [{experiment, budget_s, one_pass_s, all_repeats_s, fits, times_each_point}],
+overlap: [{cell, loading_s, hidden_s, beside}]}. `overlap` has the loads that run while another hardware group is
+measured, and the cells of it. Without an experiment, a budget is that of `--budget`.
+Hosts that work side by side add up in it. `run` is the earlier run that an
 estimate was seen in, "" for a built-in one. `saves_s` is what a change of the spec saves by itself.
 
 Loads, resets, start-up and rendering are estimated by what they took in earlier runs of the folder, for the same hosts,
@@ -80,6 +82,7 @@ def command(
     from benchbrief.compiler.estimates.advice import advice
     from benchbrief.compiler.estimates.budget_fit import budget_fits
     from benchbrief.compiler.estimates.learned import with_history
+    from benchbrief.compiler.estimates.overlapped_loads import hidden_loads
     from benchbrief.compiler.estimates.time_spent import time_spent
     from benchbrief.results.runs.learned_times import learned_times
 
@@ -105,7 +108,13 @@ def command(
         show_json(
             {
                 **plan.model_dump(mode="json"),
-                "time": {**time, "estimates": sources, "advice": changes, "budgets": budgets},
+                "time": {
+                    **time,
+                    "estimates": sources,
+                    "advice": changes,
+                    "budgets": budgets,
+                    "overlap": [each.as_dict() for each in hidden_loads(estimated.plan)],
+                },
             }
         )
         return

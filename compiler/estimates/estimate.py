@@ -1,4 +1,4 @@
-"""The length of a plan: cells on shared hosts run one after another, the others side by side.
+"""The length of a plan: cells on shared hosts or equipment run one after another, the others side by side.
 
 Searches, and repeats that may end early, count in full, so that the estimate is an upper bound. The last cell of a
 group of hosts has no cool-down.
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from benchbrief.compiler.estimates.timetable import Slot, timetable
 from benchbrief.compiler.planning.plan import Cell, ResetWork
 
 
 def lanes(cells: Iterable[Cell]) -> dict[str, str]:
-    """Return the group of hosts of each cell, by its id: cells with a common host, directly or through others, share
+    """Return the lane of each cell, by its id: cells with a common host or equipment, directly or through others, share
     one."""
     cells = list(cells)
     group: dict[str, str] = {}
@@ -23,14 +24,16 @@ def lanes(cells: Iterable[Cell]) -> dict[str, str]:
         return host
 
     for cell in cells:
-        for host in cell.locks[1:]:
-            group[root(host)] = root(cell.locks[0])
+        for held in cell.holds[1:]:
+            group[root(held)] = root(cell.locks[0])
     return {cell.id: root(cell.locks[0]) for cell in cells}
 
 
 def estimate(cells: Iterable[Cell]) -> float:
     """Estimate the wall time in seconds of cells in the order of their plan."""
     cells = list(cells)
+    if any(cell.turn for cell in cells):
+        return max((slot.end for slot in slots(cells).values()), default=0.0)
     lane_of = lanes(cells)
     free: dict[str, float] = {}
     """When each group of hosts is free."""
@@ -46,6 +49,16 @@ def estimate(cells: Iterable[Cell]) -> float:
         ends[lane] = over[cell.experiment, cell.hardware, cell.workload] = begin + seconds(cell)
         free[lane] = ends[lane] + cool_down(cell)
     return max(ends.values(), default=0.0)
+
+
+def slots(cells: Iterable[Cell]) -> dict[str, Slot]:
+    """Return when each cell should run, by its id."""
+    cells = list(cells)
+    lane_of = lanes(cells)
+    by_lane: dict[str, list[Cell]] = {}
+    for cell in cells:
+        by_lane.setdefault(lane_of[cell.id], []).append(cell)
+    return timetable(by_lane.values())
 
 
 def estimate_some(cells: Iterable[Cell], chosen: Collection[str]) -> float:

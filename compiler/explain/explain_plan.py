@@ -9,6 +9,7 @@ from benchbrief.compiler.blocks.values.shapes import Number, Shape
 from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.learned import Estimated, with_history
+from benchbrief.compiler.explain.explain_overlap import side_by_side, some
 from benchbrief.compiler.explain.explain_time import explain_time, up_to
 from benchbrief.compiler.explain.plain_text import Page, number
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, TOOL_SPECS
@@ -39,7 +40,6 @@ _ORDERS = {
 }
 _STOPS_TOGETHER = "; hardware that takes turns goes on until all of it is confident"
 _BUDGET = "each point once, then repeats where expectations are open or intervals are widest"
-_SHOWN_HOSTS = 4
 _SHOWN_POINTS = 20
 _STEPS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect", "cool_down")
 
@@ -97,7 +97,7 @@ def _hosts(plan: Plan, page: Page) -> None:
         if loading:
             roles.append(f"load generator: {'; '.join(loading)}")
         by_role.setdefault("; ".join(roles), []).append(host)
-    page.table((_some(hosts), role) for role, hosts in by_role.items())
+    page.table((some(hosts), role) for role, hosts in by_role.items())
 
 
 def _called(label: str, key: str) -> str:
@@ -115,7 +115,7 @@ def _experiment(plan: Plan, e: Experiment, page: Page) -> None:
     databases = {cell.hardware: plan.databases[cell.database] for cell in cells}
     shared = _shared_options(plan, cells)
     page.table(
-        ((_called(h.label, h.key), _some(h.hosts), _location(databases[h.key], shared)) for h in _chosen(plan, e)),
+        ((_called(h.label, h.key), some(h.hosts), _location(databases[h.key], shared)) for h in _chosen(plan, e)),
         ("hardware", "hosts", "database"),
     )
     page.gap()
@@ -155,6 +155,8 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     if e.requires:
         yield "waits for", ", ".join(e.requires)
     yield "order", f"{e.order}: " + _ORDERS[e.order].format(axis=e.axis, seed=e.seed)
+    if together := side_by_side(plan, e):
+        yield "side by side", together
     measured = tuple(dict.fromkeys(cell.workload for cell in cells))
     if e.order != "random" and measured != e.workloads:
         yield "workloads", f"in the order {', '.join(measured)}, which takes the fewest loads"
@@ -259,7 +261,7 @@ def _split(cells: Sequence[Cell]) -> str:
         return ""
     alone = dict.fromkeys(cell.workload for cell in cells if len(cell.load_hosts) < len(most.load_hosts))
     what = "threads and target" if most.target or most.target_from else "threads"
-    text = f"{_some(most.load_hosts)}, with a share of the {what} each"
+    text = f"{some(most.load_hosts)}, with a share of the {what} each"
     if alone:
         text += f"; {', '.join(alone)} from {next(c.load_hosts[0] for c in cells if c.workload in alone)} alone"
     return text
@@ -287,12 +289,6 @@ def _meters(plan: Plan, e: Experiment) -> Iterator[str]:
 
 def _chosen(plan: Plan, e: Experiment) -> list[Hardware]:
     return [plan.hardware[key] for key in e.hardware]
-
-
-def _some(hosts: Sequence[str]) -> str:
-    """Return the first hosts by name, and the number of the others."""
-    shown = ", ".join(hosts[:_SHOWN_HOSTS])
-    return shown if len(hosts) <= _SHOWN_HOSTS else f"{shown} and {len(hosts) - _SHOWN_HOSTS} more"
 
 
 def _location(database: Database, shared: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.learned import Estimated, Source
 from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity, Spent, TimeSpent, time_spent
+from benchbrief.compiler.explain.explain_overlap import explain_overlap
 from benchbrief.compiler.explain.plain_text import Page
 from benchbrief.compiler.plain_amounts import counted, duration
 from benchbrief.compiler.planning.plan import Experiment, Plan
@@ -40,6 +41,7 @@ def explain_time(estimated: Estimated, advised: Sequence[Advice], page: Page) ->
         page.heading("Budget")
         for fit in fits:
             page.paragraph(fit.text)
+    explain_overlap(plan, page)
     page.heading("Where the time goes")
     unit = _unit(sum(spent.in_all.values()))
     _shares("in all", spent.in_all, unit, page)

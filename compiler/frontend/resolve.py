@@ -11,6 +11,7 @@ from benchbrief.compiler.blocks.databases.shared_path_warnings import warn_of_re
 from benchbrief.compiler.blocks.experiments import experiment_errors
 from benchbrief.compiler.blocks.experiments.experiments import Matrix, World, read_experiments
 from benchbrief.compiler.blocks.experiments.knee_references import linked
+from benchbrief.compiler.blocks.experiments.overlap_warnings import warn_of_overlap
 from benchbrief.compiler.blocks.experiments.probes import read_declared
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, HostTable, read_clients, read_hardware
 from benchbrief.compiler.blocks.power.power_warnings import warn_of_power
@@ -77,6 +78,7 @@ def resolve(
         engines = (matrix.database.engine.name for matrix in matrices)
         warn_of_untranslated(found.reports, probes, brought, engines, findings)
         warn_of_aged_data(matrices, hosts.hosts, findings)
+        warn_of_overlap(matrices, hosts.hosts, findings)
         if not findings.failed:
             warn_of_replaced_data(matrices, hosts.hosts, findings)
     return Model(

@@ -9,6 +9,7 @@ from itertools import product
 
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
 from benchbrief.compiler.blocks.experiments.ramps import Axis
+from benchbrief.compiler.blocks.experiments.shared_equipment import SharedEquipment
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
 from benchbrief.compiler.blocks.workloads.workloads import Load
 from benchbrief.compiler.planning.budgets import chooses
@@ -54,9 +55,10 @@ def expand(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], budget_s: fl
     cells: list[Cell] = []
     searches = _Searches()
     places: list[tuple[Matrix, _Block, _Place]] = []
+    shared = SharedEquipment(matrices, hosts)
     for matrix in matrices:
         blocks = {
-            (unit.hardware.key, load.workload.name): _Block.of(matrix, unit, load, hosts)
+            (unit.hardware.key, load.workload.name): _Block.of(matrix, unit, load, hosts, shared)
             for unit, load in product(matrix.units, matrix.loads)
         }
         places += [(matrix, blocks[place[0], place[1]], place) for place in ordered(matrix)]
@@ -125,11 +127,21 @@ class _Block:
     probes: tuple[Probe, ...]
     load_hosts: tuple[str, ...]
     locks: tuple[str, ...]
+    shares: tuple[str, ...]
+    turn: str
+    """The cells with the same one are measured by turns, while others load; "" for none."""
     steps: dict[tuple[bool, ResetStep], tuple[Step, ...]] = field(default_factory=dict)
     """The steps, by whether the cell starts its server, and how it gets its data."""
 
     @classmethod
-    def of(cls, matrix: Matrix, unit: HardwareUnit, load: Load, hosts: Mapping[str, Host]) -> _Block:
+    def of(
+        cls,
+        matrix: Matrix,
+        unit: HardwareUnit,
+        load: Load,
+        hosts: Mapping[str, Host],
+        equipment: SharedEquipment,
+    ) -> _Block:
         hardware = unit.hardware
         database = matrix.databases[hardware.key]
         load_hosts = matrix.load_hosts(unit, load)
@@ -137,6 +149,7 @@ class _Block:
         shared = shared_parts(
             hosts, hardware, database, load_hosts, matrix.tool, load.workload, probes, matrix.experiment
         )
+        by_turns = matrix.experiment.overlap == "loading" and len(matrix.units) > 1
         return cls(
             matrix=matrix,
             unit=unit,
@@ -151,6 +164,8 @@ class _Block:
             probes=probes,
             load_hosts=load_hosts,
             locks=tuple(dict.fromkeys((*hardware.hosts, *load_hosts))),
+            shares=equipment.held(matrix, unit),
+            turn=matrix.experiment.name if by_turns else "",
         )
 
     def cell(self, point: float | None, repeat: int, before: _Before, searches: _Searches) -> Cell:
@@ -189,6 +204,8 @@ class _Block:
             steps=self._steps(before) if not self.load.of else self._loading_steps(before, target),
             probes=self.probes,
             locks=self.locks,
+            shares=self.shares,
+            turn=self.turn,
             origin=e.origin,
         )
 

@@ -243,8 +243,9 @@ class Cell(Node):
     `id` is readable and unique in the plan; `hash` covers all that can change the result (not labels or prose).
     `load_hosts` generate the load with `tool`: the client's hosts, or, for a library engine (RocksDB), the hosts
     under test. `threads` and `target` are the total over them; `share_of` gives each one's. Cells that share a host
-    in `locks` never run at the same time. `threads` is None until a search finds it (`threads_from`), and so is the
-    `target` of a cell with `target_from`.
+    in `locks`, or equipment in `shares`, never run at the same time (see `shared_equipment.py`). Of the cells with one
+    `turn`, one is measured at a time, while others load. `threads` is None until a search finds it (`threads_from`),
+    and so is the `target` of a cell with `target_from`.
     """
 
     id: str
@@ -268,12 +269,22 @@ class Cell(Node):
     steps: Annotated[tuple[Step, ...], SHARED]
     probes: tuple[Probe, ...] = ()
     locks: Annotated[tuple[str, ...], SHARED]
+    shares: Annotated[tuple[str, ...], SHARED] = ()
+    turn: str = ""
     origin: Annotated[Origin, SHARED]
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        """Return all that no other cell may use meanwhile: hosts by their ids, and shared equipment."""
+        return (*self.locks, *self.shares)
 
 
 def share_of(total: int, part: int, parts: int) -> int:
     """Return the share of one of so many hosts. The first ones have one more where it does not divide."""
     return total // parts + (1 if part < total % parts else 0)
+
+
+Overlap = Literal["measuring", "loading", "none"]
 
 
 class Experiment(Node):
@@ -284,7 +295,8 @@ class Experiment(Node):
     early. `budget_s` is the time that its cells may take on each group of hosts (see `budgets.py`).
     `arrivals` is how an offered load is spaced, where that is not the tool's usual way.
     `cool_down_s` passes after each cell, `retries` is how often a failed one is tried again, and `slack_s` how much
-    longer than planned a measured job may take (None: see `expand.py`). `unattended_s` is how long a job goes on
+    longer than planned a measured job may take (None: see `expand.py`). `overlap` is what may run on its other hardware
+    groups while one is measured. `unattended_s` is how long a job goes on
     without its controller (None: the runners' usual time).
     """
 
@@ -307,6 +319,7 @@ class Experiment(Node):
     budget_s: float | None = None
     order: Literal["grouped", "interleaved", "random"]
     seed: int | None = None
+    overlap: Overlap = "measuring"
     max_error_share: float = 0.0
     arrivals: Arrivals | None = None
     cool_down_s: float = 0.0

@@ -224,13 +224,13 @@ def _named(plan: Plan) -> dict[tuple[str, str], Mapping[str, object]]:
     for key, hardware in plan.hardware.items():
         found["hardware", key] = _fields(hardware, "label", "group_label", "facts")
     for name, client in plan.clients.items():
-        found["client", name] = _fields(client, "label")
+        found["client", name] = _fields(client, "label", "switch")
     for key, database in plan.databases.items():
         found["database", key.database] = _fields(database, "label", "size_bytes")
     for name, workload in plan.workloads.items():
         found["workload", name] = _fields(workload, "label", "description")
     for name, experiment in plan.experiments.items():
-        found["experiment", name] = _fields(experiment, "label")
+        found["experiment", name] = _fields(experiment, "label", "overlap")
     found |= {("metric", metric.name): _fields(metric) for metric in plan.metrics}
     found |= {("expect", expect.text): _fields(expect) for expect in plan.expects}
     found |= {("report", report.name): _fields(report) for report in plan.reports}

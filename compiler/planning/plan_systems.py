@@ -107,6 +107,7 @@ class Client(Node):
     label: str
     hosts: tuple[str, ...]
     tool: Tool
+    switch: str | None = None
     origin: Origin
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.budgets import is_budgeted
-from benchbrief.reports.disclosure import memory_fit, power_meters, source_told
+from benchbrief.reports.disclosure import memory_fit, overlapped_groups, power_meters, source_told
 from benchbrief.reports.disclosure.measured_points import adaptive_ramp, tried
 from benchbrief.reports.disclosure.systems_under_test import settings_text, systems
 from benchbrief.reports.disclosure.test_configuration import fact_name
@@ -306,6 +306,7 @@ def _method(results: Results) -> Iterable[Item]:
         yield Item("", words["d_closed"])
     if any(e.axis == "target" for e in experiments):
         yield Item("", words["d_open"])
+    yield from overlapped_groups.items(results)
     yield from _sampled(results)
     yield from memory_fit.items(results)
     yield from (Item("", text) for text in always_texts(results))

@@ -9,6 +9,7 @@ from pathlib import Path
 from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.runners.journal import events as j
+from benchbrief.runners.journal.cell_history import TURN
 from benchbrief.runners.journal.journal_file import JOURNAL
 from benchbrief.runners.journal.line_sums import record_in
 
@@ -58,7 +59,7 @@ class Attempt:
             whole = self.ended_at - self.started_at
         else:
             whole = sum(seconds for step, seconds in self.steps.items() if step != "cool_down")
-        before = sum(found[each] for each in ("loading", "resets", "warm_up", "measuring"))
+        before = sum(found[each] for each in ("loading", "resets", "warm_up", "measuring")) + self.steps.get(TURN, 0.0)
         return {**found, "start_up": max(0.0, whole - before)}
 
 

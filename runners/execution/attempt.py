@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,10 +14,12 @@ from benchbrief.runners.errors import HostError, HostFull, Interrupted, RunnerEr
 from benchbrief.runners.execution.live_numbers import Monitor
 from benchbrief.runners.jobs.tasks import Job, JobOutput
 from benchbrief.runners.journal import events as j
-from benchbrief.runners.journal.cell_history import KINDS, Left
+from benchbrief.runners.journal.cell_history import KINDS, TURN, Left
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.journal_writer import Journal
 from benchbrief.runners.journal.run_folder import cell_directory, digests
+from benchbrief.runners.messages.run_messages import say
+from benchbrief.runners.scheduling.measuring_turns import MeasuringTurns
 from benchbrief.runners.seams import Hosts, RunningJob
 from benchbrief.runners.worlds.real_world import World
 
@@ -58,6 +60,27 @@ class Attempt:
     stopping: threading.Event
     monitor: Monitor = field(default_factory=Monitor)
     left: Left | None = None
+    turns: MeasuringTurns | None = None
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait until no other cell of the same turn is measured. Raises Interrupted when the run must stop before."""
+        if self.turns is None or not self.is_due("measure"):
+            yield
+            return
+        with self.turns.taken(self.cell, self.stopping, self._awaiting_turn):
+            yield
+            if hardware := self.turns.beside(self.cell):
+                text = say.beside_loads(hardware=", ".join(sorted(hardware)))
+                self.journal.write(j.Remark(at=now(), severity="info", text=text, cell=self.cell.id))
+
+    @contextmanager
+    def _awaiting_turn(self) -> Iterator[None]:
+        of = {"cell": self.cell.id, "attempt": self.number, "step": TURN}
+        self.journal.write(j.StepStarted.model_validate({"at": now(), "seconds": 0.0, **of}))
+        began = time.monotonic()
+        yield
+        self.journal.write(j.StepEnded.model_validate({"at": now(), "seconds": time.monotonic() - began, **of}))
 
     @contextmanager
     def step(self, kind: StepKind) -> Iterator[None]:
@@ -70,7 +93,8 @@ class Attempt:
                 j.StepStarted(at=now(), cell=self.cell.id, attempt=self.number, step=kind, seconds=seconds)
             )
         started = time.monotonic() - (max(0.0, now() - began) if began is not None else 0.0)
-        yield
+        with self.turns.loading(self.cell) if self.turns and kind == "load" else nullcontext():
+            yield
         self.journal.write(
             j.StepEnded(
                 at=now(),

@@ -2,6 +2,8 @@
 
 prepare -> load -> warm up -> measure (probes beside it) -> collect
 
+With `overlap = loading`, it waits for its turn before it warms up, and has it until it is measured.
+
 When the load itself is measured, `prepare` empties the database, and neither load nor warm-up comes before.
 
 A cell is good only when its output proves it. Every error on the way is a RunnerError, and fails the cell.
@@ -74,13 +76,14 @@ class CellRun:
         contexts = self._prepared() if self.attempt.left is None else self._taken_over(self.attempt.left)
         if self._cell.dataset and self.attempt.is_due("load"):
             self._load(contexts)
-        if self.attempt.is_due("warm_up"):
-            self._warm_up(contexts)
-        if self.attempt.is_due("measure"):
-            with self.attempt.step("measure"):
-                outputs, offsets = self._measure(contexts)
-        else:
-            outputs, offsets = self._kept(self.attempt.left)
+        with self.attempt.turn():
+            if self.attempt.is_due("warm_up"):
+                self._warm_up(contexts)
+            if self.attempt.is_due("measure"):
+                with self.attempt.step("measure"):
+                    outputs, offsets = self._measure(contexts)
+            else:
+                outputs, offsets = self._kept(self.attempt.left)
         with self.attempt.step("collect"):
             return self._collected(contexts, outputs, offsets)
 

@@ -257,7 +257,7 @@ def _run_lanes(run: RunState, hosts: OpenHosts, earlier: LeftBehind) -> None:
         text = say.meters_silent(said=why, failing=theirs, n=len(cells))
         run.journal.write(j.Remark(at=now(), severity="warning", text=text, passing=True))
     if run.resumed:
-        run.left = take_over(run, hosts, earlier)
+        run.resume_turns(take_over(run, hosts, earlier))
         for left in run.left.values():
             left.until = max(left.until, run.last_alive)
     found = lanes(cells)

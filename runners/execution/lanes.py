@@ -1,9 +1,9 @@
 """Lanes: which cells run in parallel, and how the cells of one lane run.
 
-Cells that share a host, directly or through others, form a lane. A lane's cells run one after another in the plan's
-order, and lanes run in parallel. A failed cell does not stop the others, except in a search, which needs each of its
-cells, or when its experiment says so. A cell that takes a number from a search waits for that search, even in another
-lane. Searches come first in the plan, so two lanes never wait for each other.
+Cells that share a host or equipment, directly or through others, form a lane. A lane's cells run one after another in
+the plan's order, and lanes run in parallel. A failed cell does not stop the others, except in a search, which needs
+each of its cells, or when its experiment says so. A cell that takes a number from a search waits for that search, even
+in another lane. Searches come first in the plan, so two lanes never wait for each other.
 """
 
 from __future__ import annotations
@@ -103,8 +103,7 @@ class Lane:
                     self.remark("warning", say.at(group=hardware.label, host=host_id, what=text), str(hardware.origin))
 
     def _claim(self, host_id: str) -> None:
-        """Claim a host for the run before anything is done there. Does nothing when it is claimed. Raises
-        RunnerError."""
+        """Claim a host for the run before anything is done there, unless it is claimed. Raises RunnerError."""
         said = self._hosts[host_id].claim()
         with self._run.lock:
             if host_id not in self._run.claimed:
@@ -198,6 +197,8 @@ class Lane:
             end_jobs(self._run, self._hosts, cell, left)
             self.remark("info", say.run_again(n=left.attempt, cell=cell.id, said=reason))
             return False
+        finally:
+            self._run.turns.give_up(cell)
         self._run.ramps.taken_over(cell)
         return True
 
@@ -233,10 +234,8 @@ class Lane:
         return True
 
     def _attempt(self, cell: Cell, attempt: int, left: Left | None) -> RunnerError | None:
-        """Make one attempt, up to a good verdict. Returns a failed one's error. An interrupted one has no verdict.
-
-        Raises NotWhole when the attempt in `left` can't be resumed.
-        """
+        """Make one attempt, up to a good verdict. Returns a failed one's error; an interrupted one has no verdict.
+        Raises NotWhole when the attempt in `left` can't be resumed."""
         run = self._run
         try:
             with self._kept_evidence(cell, attempt):
@@ -260,6 +259,7 @@ class Lane:
                         stopping=run.stopping,
                         monitor=run.monitor,
                         left=left,
+                        turns=run.turns,
                     ),
                     engine=lambda: self._equipment.engine(cell, before=left is not None),
                     with_data_set=self._equipment.with_data_set,
@@ -276,8 +276,7 @@ class Lane:
         for text in measurement.warnings:
             if left is None or text not in left.said:
                 self.remark("warning", text, cell=cell.id)
-        text = off_schedule(cell, measurement)
-        if text and (left is None or text not in left.said):
+        if (text := off_schedule(cell, measurement)) and (left is None or text not in left.said):
             self.remark("info", text, cell=cell.id)
         criterion, rate = run.searches.criterion(cell), measurement.total.ops_per_s
         latency_s = latency_of(measurement, criterion.latency) if criterion else None

@@ -22,6 +22,7 @@ from benchbrief.runners.messages.run_messages import say
 from benchbrief.runners.scheduling.budgeted_repeats import Budgets
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
 from benchbrief.runners.scheduling.knee_search import Searches
+from benchbrief.runners.scheduling.measuring_turns import MeasuringTurns
 from benchbrief.runners.scheduling.point_choice import AdaptiveRamps
 from benchbrief.runners.worlds.real_world import World
 
@@ -98,12 +99,19 @@ class RunState:
     silent_meters: dict[Meter, RunnerError] = field(default_factory=dict)
     """Power meters that did not answer when last tried. Changed under the lock."""
     first_failures: FirstFailures = field(init=False)
+    turns: MeasuringTurns = field(init=False)
     halted_by: str = ""
     """The cell whose failure ends the run, because its experiment says `on_failure = stop`."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
+        self.resume_turns({})
         self.first_failures = FirstFailures(self.plan.cells, (cell for cell in self.plan.cells if cell.id in self.done))
+
+    def resume_turns(self, left: Mapping[str, Left]) -> None:
+        """Take over the attempts that an earlier controller left. No lane may be at work yet."""
+        self.left = left
+        self.turns = MeasuringTurns(self.plan.cells, left)
 
     @property
     def ending(self) -> Ending:

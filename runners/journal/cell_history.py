@@ -12,6 +12,9 @@ from benchbrief.runners.journal.journal_file import Place
 KINDS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect")
 """The steps of a cell in their order."""
 
+TURN = "wait_for_turn"
+"""A step beside those of the plan: the data set is there, and another hardware group is measured."""
+
 Kept = j.JobCollected | j.Counters | j.ClockRead | j.DatabaseSize
 """An attempt's records that may be large. Readers find them again by their places in the journal."""
 Progressed = j.StepStarted | j.StepEnded | j.CounterReading | Kept
@@ -90,7 +93,7 @@ class Left:
     @property
     def current(self) -> StepKind | None:
         """Return the step in progress; `collect` while there is no verdict on it. None between two other steps."""
-        if self.step is None:
+        if self.step is None or self.step.step == TURN:
             return None
         if self.step.step not in self.over:
             return next(kind for kind in KINDS if kind == self.step.step)

@@ -58,6 +58,7 @@ ONLY = {
         "benchbrief.compiler.extensions.registry",  # templates, and words of probes and tools
         "benchbrief.compiler.extensions.tool_spec",
         "benchbrief.compiler.messages.text",  # the sentences of a run
+        "benchbrief.compiler.estimates.grouped_hardware",  # what was measured side by side
         "benchbrief.compiler.planning.plan",
         "benchbrief.compiler.planning.achieved_load",
         "benchbrief.compiler.planning.error_limit",

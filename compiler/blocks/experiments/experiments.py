@@ -15,7 +15,7 @@ from benchbrief.compiler.blocks.experiments.fitting_parts import Fit
 from benchbrief.compiler.blocks.experiments.measured_times import read_times
 from benchbrief.compiler.blocks.experiments.probes import AskedProbe, read_probes, warn_of_short_window
 from benchbrief.compiler.blocks.experiments.ramps import Axis, KneeOf, Ramp, Ramps, read_ramp
-from benchbrief.compiler.blocks.experiments.repeats import check_budget, read_repeats
+from benchbrief.compiler.blocks.experiments.repeats import check_budget, overlap_of, read_repeats
 from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit, origin
 from benchbrief.compiler.blocks.values import structure_errors, value_errors
 from benchbrief.compiler.blocks.values.block_schema import EXPERIMENT
@@ -195,6 +195,7 @@ class _Experiment:
                 budget_s=budget_s,
                 order=repeats.order,
                 seed=repeats.seed,
+                overlap=overlap_of(self.values.text("overlap")),
                 cool_down_s=self.values.number("cool_down") or 0.0,
                 retries=int(self.values.number("retries") or 0),
                 on_failure=self._on_failure(),

@@ -135,3 +135,8 @@ def _order(parts: Iterable[ast.Expr], reader: Reader) -> tuple[Order, int | None
             case _:
                 reader.findings.add(wrong_value(expr, "repeats", EXPERIMENT.keys["repeats"].shape.wanted, ORDERS))
     return order, seed
+
+
+def overlap_of(word: str | None) -> plan.Overlap:
+    """Return what may run beside a measurement, by the word of a spec."""
+    return "loading" if word == "loading" else "none" if word == "none" else "measuring"

@@ -1,4 +1,4 @@
-"""Mistakes in the schedule of a run (E055x)."""
+"""Mistakes in the schedule of a run (E055x), and a warning of it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.problems import CompileProblem
+
+_NAMED = 4
+"""A message names so many at most, and counts the rest."""
 
 
 @dataclass(frozen=True)
@@ -129,3 +132,32 @@ class BudgetOfAdaptive(CompileProblem):
     code = "E0549"
     says = "an adaptive ramp has no `budget`: each point is chosen by all repeats of those before"
     hint = "remove `budget` and lower `points:`, or list the points; `bench run --budget` is for the whole run"
+
+
+@dataclass(frozen=True)
+class NoOverlap(CompileProblem):
+    """An `overlap` between hardware groups that share what a measurement would see. `shared` is empty where other
+    groups join them."""
+
+    code = "W0508"
+    severity = "warning"
+    says = "`overlap = {word}` does not hold for {groups}: {why}"
+    mark = "measured one after another, with nothing beside"
+    hint = "give each group its own, and the next one can load meanwhile; or leave `overlap` out"
+    word: str
+    names: tuple[str, ...]
+    shared: tuple[str, ...]
+
+    @property
+    def groups(self) -> str:
+        *before, last = (f"`{name}`" for name in self.names[:_NAMED])
+        if len(self.names) > _NAMED:
+            return f"{', '.join((*before, last))} and {len(self.names) - _NAMED} more"
+        return f"{', '.join(before)} and {last}"
+
+    @property
+    def why(self) -> str:
+        if not self.shared:
+            return "other groups or experiments of the spec join them"
+        more = f" and {len(self.shared) - _NAMED} more" if len(self.shared) > _NAMED else ""
+        return f"they share {', '.join(self.shared[:_NAMED])}{more}"

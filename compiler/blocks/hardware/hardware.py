@@ -303,4 +303,11 @@ def _client(entry: Entry, table: HostTable) -> plan.Client | None:
     tool = read_tool(values.series("tool"), table.reader)
     if tool is None:
         return None
-    return plan.Client(name=entry.name, label=entry.label, hosts=hosts, tool=tool, origin=origin(entry.head))
+    return plan.Client(
+        name=entry.name,
+        label=entry.label,
+        hosts=hosts,
+        tool=tool,
+        switch=values.text("switch") or None,
+        origin=origin(entry.head),
+    )

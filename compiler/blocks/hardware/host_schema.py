@@ -31,11 +31,24 @@ _VARIANT_KEYS: dict[str, Key] = {
 }
 
 
+SWITCH = Key(
+    Text(),
+    "The network switch that its hosts are on. Groups on one switch are measured one after another.",
+    example='switch = "rack 4"',
+)
+STORAGE = Key(
+    Text(),
+    "Storage that it has together with other groups, by name. Groups on it are measured one after another.",
+    example='shared_storage = "san-1"',
+)
+
 HARDWARE = BlockSchema(
     "A group of identical hosts under test, with whatever facts are worth declaring about them.",
     {
         "hosts": Key(HOSTS, "The hosts under test.", required=True, example='hosts = "bench@eco-[1-3].lab"'),
         **_VARIANT_KEYS,
+        "switch": SWITCH,
+        "shared_storage": STORAGE,
         "power": Key(POWER, "How its power is read, or what it is declared to be.", example="power = rapl"),
     },
     blocks=("variant", "ssh"),
@@ -78,6 +91,7 @@ CLIENT = BlockSchema(
             required=True,
             example='tool = ycsb("/opt/ycsb-0.17.0")',
         ),
+        "switch": SWITCH,
     },
     blocks=("ssh",),
 )

@@ -100,6 +100,13 @@ EXPERIMENT = BlockSchema(
             default="1, grouped",
             example="repeats = 3, interleaved",
         ),
+        "overlap": Key(
+            Word(("measuring", "loading", "none")),
+            "What may run on its other hardware groups while one is measured: their measurements too, their loads, or "
+            "nothing. It holds for groups that share no host, client, power meter, declared switch or storage.",
+            default="measuring",
+            example="overlap = loading",
+        ),
         "budget": Key(
             Number("s", "12 h", above=True),
             "The time that its cells may take: each point once, then repeats go where intervals are widest.",

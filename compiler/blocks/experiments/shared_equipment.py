@@ -1,0 +1,88 @@
+"""What hardware groups share besides hosts, so that a measurement would see what runs on the other group.
+
+Two groups that share nothing may be worked on side by side. Hosts under test and load generators are locks of their
+own (`Cell.locks`). Here is the rest: a power meter that a probe reads, a declared network switch, declared storage, and
+the controller, which looks after every other group and so is no quiet host while it is measured, or generates load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from benchbrief.compiler.blocks.experiments.experiments import Matrix
+from benchbrief.compiler.blocks.hardware.hardware import HardwareUnit
+from benchbrief.compiler.extensions.registry import TRANSPORT_SPECS
+from benchbrief.compiler.planning.plan import Hardware, Host
+
+_Hosts = tuple[str, ...]
+"""The hosts of a group that is measured, and those of its load generators."""
+CONTROLLER = "the controller"
+ONE_BY_ONE = "experiment "
+"""What a cell holds whose experiment lets nothing run beside its measurements, before the experiment's name."""
+
+
+class SharedEquipment:
+    """What the groups of an experiment share with others, by their names in messages: `switch rack 4`."""
+
+    def __init__(self, matrices: Sequence[Matrix], hosts: Mapping[str, Host]) -> None:
+        self._hosts = hosts
+        self._metered = {
+            unit.hardware.key for matrix in matrices for unit in matrix.units if _reads_power(matrix, unit)
+        }
+        users: dict[str, set[_Hosts]] = {}
+        every: set[_Hosts] = set()
+        for matrix in matrices:
+            for unit in matrix.units:
+                used = hosts_of(matrix, unit)
+                every.add(used)
+                for name in self._of(matrix, unit):
+                    users.setdefault(name, set()).add(used)
+        self._shared = {name for name, groups in users.items() if len(groups) > 1}
+        # The controller works for all groups, also for those that are elsewhere.
+        self._controller_is_used = CONTROLLER in users and len(every) > 1
+
+    def of(self, matrix: Matrix, unit: HardwareUnit) -> tuple[str, ...]:
+        """Return what a group has together with another group of the plan."""
+        found = [name for name in self._of(matrix, unit) if name in self._shared and name != CONTROLLER]
+        return tuple(dict.fromkeys((*found, *((CONTROLLER,) if self._controller_is_used else ()))))
+
+    def held(self, matrix: Matrix, unit: HardwareUnit) -> tuple[str, ...]:
+        """Return what a group's cells hold besides hosts, so that no other cell runs beside them."""
+        experiment = matrix.experiment
+        alone = experiment.overlap == "none" and len(experiment.hardware) > 1
+        return (*self.of(matrix, unit), *((f"{ONE_BY_ONE}{experiment.name}",) if alone else ()))
+
+    def _of(self, matrix: Matrix, unit: HardwareUnit) -> Iterable[str]:
+        hardware = unit.hardware
+        for switch in dict.fromkeys((hardware.facts.get("switch"), matrix.client.switch if matrix.client else None)):
+            if isinstance(switch, str) and switch:
+                yield f"switch {switch}"
+        storage = hardware.facts.get("shared_storage")
+        if isinstance(storage, str) and storage:
+            yield f"storage {storage}"
+        if hardware.key in self._metered:
+            yield from _meters(hardware)
+        if any(self._is_here(host) for host in hosts_of(matrix, unit)):
+            yield CONTROLLER
+
+    def _is_here(self, host: str) -> bool:
+        """Return whether a host is the controller, or a part of it."""
+        spec = TRANSPORT_SPECS.usable(self._hosts[host].transport)
+        return spec is not None and spec.on_controller
+
+
+def hosts_of(matrix: Matrix, unit: HardwareUnit) -> _Hosts:
+    """Return the hosts that the group's cells use: those under test, and all that generate load."""
+    return tuple(dict.fromkeys((*unit.hardware.hosts, *(matrix.client.hosts if matrix.client else ()))))
+
+
+def _reads_power(matrix: Matrix, unit: HardwareUnit) -> bool:
+    return any(probe.name == "power" for probe in matrix.probes[unit.hardware.key])
+
+
+def _meters(hardware: Hardware) -> Iterable[str]:
+    """Yield the places that the group's meters read, as an outlet of a power strip. One on each host is not shared."""
+    for meter in (each for each in hardware.power if each.on == "controller"):
+        parts = meter.parts or ("",) * len(meter.addresses)
+        for address, part in zip(meter.addresses, parts, strict=False):
+            yield f"power meter {address}" + (f" ({part})" if part else "")

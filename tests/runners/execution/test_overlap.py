@@ -1,0 +1,198 @@
+"""`overlap = loading`: one hardware group loads while another is measured, on real hosts, and no two are measured."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import wrapped
+from tests.support.bench import Bench, fresh_bench
+from tests.support.sshd import sshd
+from tests.support.tools import system_tool
+from tests.support.waiting import until
+from tests.support.warm import warm
+
+SPEC = """\
+hardware one { hosts = "one"  path = "@DATA@/one" }
+hardware two { hosts = "two"  path = "@DATA@/two" }
+database rocks { engine = rocksdb  tool = @TOOL@  path = "{path}"  reset = drop_and_load }
+workload rr from db_bench.readrandom { records = 2k  value_size = 100 B }
+experiment e {
+  hardware = [one, two]  workloads = rr  threads = [1, 2]  warm_up = 0 s  measure = 2 s
+  probes = [cpu every 1 s]  overlap = @OVERLAP@
+}
+"""
+CELLS = [f"e/{hardware}/rr/threads={threads}/r1" for hardware in ("one", "two") for threads in (1, 2)]
+LOAD_S = 2
+Span = tuple[float, float]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    """Two hosts, each with an sshd of its own, on which a load takes two seconds and more."""
+    system_tool("db_bench")
+    system_tool("sshd")
+    with ExitStack() as stack:
+        fresh = stack.enter_context(fresh_bench(tmp_path))
+        one, two = (stack.enter_context(sshd(config=f"SetEnv BENCHBRIEF_TEST={fresh.mark}")) for _ in range(2))
+        fresh.tool = f'db_bench("{wrapped.db_bench(fresh.folder / "tool", f"*fillrandom*) sleep {LOAD_S};;")}")'
+        blocks = [
+            f"Host {name}\n  HostName 127.0.0.1\n  Port {each.port}\n  User {each.user}\n  IdentityFile {each.key}"
+            for name, each in (("one", one), ("two", two))
+        ]
+        (one.home / ".ssh" / "config").write_text("\n".join(blocks) + "\n")
+        one.write_known_hosts(*(f"[127.0.0.1]:{each.port} {each.host_key}" for each in (one, two)))
+        fresh.env["HOME"] = str(one.home)
+        yield fresh
+
+
+def spans(bench: Bench, step: str) -> dict[str, Span]:
+    """When each cell's last step of a kind began and ended."""
+    begun: dict[str, float] = {}
+    found: dict[str, Span] = {}
+    for record in bench.journal():
+        if record.get("step") == step and record["type"] == "step_started":
+            begun[record["cell"]] = record["at"]
+        elif record.get("step") == step and record["type"] == "step_ended":
+            found[record["cell"]] = begun[record["cell"]], record["at"]
+    return found
+
+
+def overlapping(one: Span, other: Span) -> float:
+    return min(one[1], other[1]) - max(one[0], other[0])
+
+
+def assert_measured_one_at_a_time(bench: Bench) -> None:
+    measured = spans(bench, "measure")
+    assert sorted(measured) == CELLS
+    for one, other in combinations(measured.values(), 2):
+        assert overlapping(one, other) <= 0
+
+
+def assert_whole(bench: Bench) -> None:
+    """Each cell has a verdict on an attempt that has a whole load of its own."""
+    assert_measured_one_at_a_time(bench)
+    good = {(record["cell"], record["attempt"]) for record in bench.journal("cell_ended") if record["status"] == "ok"}
+    assert sorted(cell for cell, _ in good) == CELLS
+    loads = {(each["cell"], each["attempt"]): each for each in bench.journal("job_collected") if each["step"] == "load"}
+    assert {loads[attempt]["exit_code"] for attempt in good} == {0}
+    assert bench.strays() == {}
+
+
+def beside(bench: Bench) -> set[tuple[str, str]]:
+    """Each load that went on while a cell was measured, with that cell."""
+    loads, measured = spans(bench, "load"), spans(bench, "measure")
+    return {(load, cell) for load in loads for cell in measured if overlapping(loads[load], measured[cell]) > 0}
+
+
+def hardware(cell: str) -> str:
+    return cell.split("/")[1]
+
+
+def until_killed(bench: Bench, point: dict[str, str], *words: str) -> None:
+    """Run `bench` until it is killed at a point: see `tests/support/killed.py`."""
+    done = warm().run(words, bench.folder, bench.env, 60, killed_at=point)
+    assert done.returncode == -signal.SIGKILL, f"{point} was not reached: {done.stdout + done.stderr!r}"
+
+
+def wall_s(records: list[dict[str, Any]]) -> float:
+    return float(records[-1]["at"] - records[0]["at"])
+
+
+@pytest.mark.timeout(240)
+def test_a_group_loads_while_the_other_is_measured(bench: Bench) -> None:
+    took = {}
+    for overlap in ("none", "loading"):
+        for folder in bench.folder.glob("bench-out"):
+            folder.rename(bench.folder / "before")
+        bench.spec(SPEC, TOOL=bench.tool, OVERLAP=overlap)
+        ended = bench("run", "brief.bench", "--fresh")
+        assert ended.code == 0, ended.text
+        assert_measured_one_at_a_time(bench)
+        found = beside(bench)
+        assert bool(found) == (overlap == "loading")
+        assert all(hardware(load) != hardware(cell) for load, cell in found)
+        told = {
+            record["cell"] for record in bench.journal("remark") if str(record["text"]).startswith("measured while ")
+        }
+        assert told == {cell for _, cell in found}
+        took[overlap] = wall_s([record for record in bench.journal() if record["type"] != "report_made"])
+    assert took["loading"] < took["none"] - LOAD_S
+
+
+def waiting(bench: Bench) -> set[str]:
+    """The cells that are loaded, and wait for their turn."""
+    if not list(bench.folder.glob("bench-out/*/journal.jsonl")):
+        return set()
+    at: dict[str, str] = {}
+    for record in bench.journal():
+        if record["type"] == "step_started":
+            at[record["cell"]] = record["step"]
+        elif record["type"] == "step_ended":
+            at.pop(record["cell"], None)
+    return {cell for cell, step in at.items() if step == "wait_for_turn"}
+
+
+@pytest.mark.timeout(240)
+def test_both_groups_are_shown_and_an_interrupt_ends_both(bench: Bench) -> None:
+    bench.spec(SPEC.replace("measure = 2 s", "measure = 60 s"), TOOL=bench.tool, OVERLAP="loading")
+    with bench.started("run", "brief.bench") as run:
+        until(lambda: waiting(bench), 60)
+        (cell,) = waiting(bench)
+        states = {each["cell_id"]: each["step"] for each in bench("status", "--json").json["cells"]}
+        assert states[cell] == "wait_for_turn"
+        assert "measure" in [step for each, step in states.items() if hardware(each) != hardware(cell)]
+        run.signal(signal.SIGINT)
+        run.wait()
+    assert bench.journal("run_ended")[-1]["status"] == "interrupted"
+    assert bench.journal("cell_ended") == []
+    assert bench.strays() == {}
+    shown = {each["cell_id"]: each["status"] for each in bench("status", "--json").json["cells"]}
+    assert shown[cell] == "interrupted"
+
+
+@pytest.mark.timeout(240)
+def test_after_a_kill_what_was_measured_keeps_its_turn(bench: Bench) -> None:
+    bench.spec(SPEC.replace("measure = 2 s", "measure = 8 s"), TOOL=bench.tool, OVERLAP="loading")
+    with bench.started("run", "brief.bench", stays=True) as run:
+        until(lambda: waiting(bench), 60)
+        (waited,) = waiting(bench)
+        (measured,) = (record["cell"] for record in bench.journal("step_started") if record["step"] == "measure")
+        until(lambda: any("readrandom" in command for command in bench.strays().values()), 60)
+        run.signal(signal.SIGKILL)
+        run.process.wait(60)
+    ended = bench("resume")
+    assert ended.code == 0, ended.text
+    assert [record["cell"] for record in bench.journal("cell_resumed")] == [measured]
+    assert bench.journal("cell_ended")[0]["cell"] == measured
+    assert {record["attempt"] for record in bench.journal("cell_started") if record["cell"] == waited} == {1, 2}
+    assert_whole(bench)
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("step", ["load", "measure"])
+def test_a_kill_beside_a_load_leaves_no_half_of_it(bench: Bench, step: str) -> None:
+    bench.spec(SPEC, TOOL=bench.tool, OVERLAP="loading")
+    until_killed(bench, {"type": "step_started", "step": step}, "run", "brief.bench")
+    ended = bench("resume")
+    assert ended.code == 0, ended.text
+    assert_whole(bench)
+
+
+@pytest.mark.timeout(240)
+def test_a_load_that_fails_beside_a_measurement_fails_its_own_cells(bench: Bench) -> None:
+    tool = wrapped.db_bench(bench.folder / "broken", "*/two*) sleep 1; echo no space >&2; exit 7;;")
+    bench.spec(SPEC, TOOL=f'db_bench("{tool}")', OVERLAP="loading")
+    ended = bench("run", "brief.bench")
+    assert ended.code == 3, ended.text
+    verdicts = {record["cell"]: record for record in bench.journal("cell_ended")}
+    assert {cell for cell, record in verdicts.items() if record["status"] == "failed"} == {
+        cell for cell in CELLS if hardware(cell) == "two"
+    }
+    assert all("no space" in str(verdicts[cell]["reason"]) for cell in CELLS if hardware(cell) == "two")
