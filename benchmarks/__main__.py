@@ -16,6 +16,7 @@ NAMES = (
     "fleet",
     "raw_import",
     "budget",
+    "repeat_choice",
     "matrix",
     "open_loop",
     "adaptive",
