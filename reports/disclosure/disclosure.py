@@ -12,6 +12,7 @@ from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.reports.disclosure import memory_fit, overlapped_groups, power_meters, source_told
+from benchbrief.reports.disclosure.load_spacing import spacing
 from benchbrief.reports.disclosure.measured_points import adaptive_ramp, tried
 from benchbrief.reports.disclosure.systems_under_test import settings_text, systems
 from benchbrief.reports.disclosure.test_configuration import fact_name
@@ -196,6 +197,7 @@ def _settings(results: Results) -> Iterable[Item]:
         parts.append(words["d_measure"].format(time=duration(experiment.measure_s)))
         if experiment.phases > 1:
             parts.append(words["d_phases"].format(n=experiment.phases))
+        parts += spacing(experiment, results)
         if is_budgeted(results.plan, experiment):
             parts.append(rule(experiment, results))
         elif experiment.confident:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.planning.plan import Database, Workload
+from benchbrief.compiler.planning.plan import Arrivals, Database, Workload
 from benchbrief.runners.engines.mongodb.mongodb import MongoDB
 from benchbrief.runners.engines.rocksdb.rocksdb import RocksDB
 from benchbrief.runners.errors import BadOutput, LoadShort, ServerFailed
@@ -370,3 +370,34 @@ def test_a_tool_that_exits_0_without_a_result_has_failed(tmp_path: Path, tool: s
             chosen.parse(context, output)
     if lie == "an error":
         assert "fatal: cannot allocate a thread" in str(caught.value)
+
+
+# --- openload ----------------------------------------------------------------------------------------------------
+
+
+def spaced(made: Bench, arrivals: Arrivals) -> None:
+    """Have the cell's load spaced so. Other tests keep this machine busy, so any lateness is accepted."""
+    plan = made.context.plan
+    experiment = made.context.experiment.model_copy(update={"arrivals": arrivals})
+    made.context = replace(made.context, plan=plan.model_copy(update={"experiments": {"e": experiment}}))
+
+
+def test_openload_offers_a_rate_and_refuses_one_that_is_not_kept_up(tmp_path: Path) -> None:
+    built_tool("openload/bin/openload-mongodb")
+    built_tool("mongo-stand-in")
+    with bench(
+        tmp_path, cells.ycsb("a", 500), cells.embedded(), "openload", threads=4, target=100, measure_s=3
+    ) as made:
+        made.load()
+        spaced(made, Arrivals(kind="constant", lag=1.0))
+        measurement = made.measure()
+        assert measurement.total.ops_per_s == pytest.approx(100, rel=0.1)
+        assert {(each.operation, each.kind) for each in measurement.operations} == {
+            (name, kind) for name in ("read", "update") for kind in ("intended", "service")
+        }
+        assert sum(each.count for each in measurement.operations if each.in_total) == 300
+        made.context = replace(made.context, cell=made.context.cell.model_copy(update={"target": 100_000.0}))
+        spaced(made, Arrivals(kind="constant", lag=1.0, queue=50))
+        made.folder = tmp_path / "too much"
+        with pytest.raises(BadOutput, match=r"openload refuses its own numbers \(drops\)"):
+            made.measure()
