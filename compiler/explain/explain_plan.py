@@ -154,6 +154,8 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         yield "budget", f"{duration(e.budget_s)}: {_BUDGET}"
     if e.requires:
         yield "waits for", ", ".join(e.requires)
+    if e.arrivals:
+        yield "arrivals", e.arrivals.kind
     yield "order", f"{e.order}: " + _ORDERS[e.order].format(axis=e.axis, seed=e.seed)
     if together := side_by_side(plan, e):
         yield "side by side", together
