@@ -9,6 +9,7 @@ from benchbrief.compiler.assemble import assemble
 from benchbrief.compiler.briefs.lower_report import Memory, lower
 from benchbrief.compiler.estimates.budget_fit import check_budgets
 from benchbrief.compiler.estimates.costly_resets import warn_of_costly_resets
+from benchbrief.compiler.estimates.replaced_data import warn_of_replaced_data
 from benchbrief.compiler.examined import Checked, Examined
 from benchbrief.compiler.frontend.declarations import collect
 from benchbrief.compiler.frontend.imports import Files, load
@@ -61,6 +62,7 @@ def examine(
         check_lengths((file.tree for file in loaded.files), values, findings)
         apply_profile(declarations, profile, findings)
         model = resolve(declarations, values, profile, findings, whole=loaded.whole)  # -> hosts, databases, matrices
+        warn_of_replaced_data(model, findings)
         warn_of_costly_resets(model, findings)
         check_budgets(model, findings)
         lowered = lower(model.scope, memory, whole=model.whole, planning=planning)  # expressions -> queries

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from benchbrief.compiler.blocks.databases.databases import read_databases
 from benchbrief.compiler.blocks.databases.kept_data_warnings import warn_of_aged_data
-from benchbrief.compiler.blocks.databases.shared_path_warnings import warn_of_replaced_data
 from benchbrief.compiler.blocks.experiments import experiment_errors
 from benchbrief.compiler.blocks.experiments.experiments import Matrix, World, read_experiments
 from benchbrief.compiler.blocks.experiments.knee_references import linked
@@ -79,8 +78,6 @@ def resolve(
         warn_of_untranslated(found.reports, probes, brought, engines, findings)
         warn_of_aged_data(matrices, hosts.hosts, findings)
         warn_of_overlap(matrices, hosts.hosts, findings)
-        if not findings.failed:
-            warn_of_replaced_data(matrices, hosts.hosts, findings)
     return Model(
         hosts=hosts.hosts,
         hardware=world.hardware,

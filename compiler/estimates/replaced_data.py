@@ -1,4 +1,4 @@
-"""Warnings of databases that replace each other's data in one place."""
+"""Warns of databases that replace each other's data in one place."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from benchbrief.compiler.blocks.databases.kept_data_errors import ReplacedData
 from benchbrief.compiler.blocks.experiments.experiments import Matrix
 from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.frontend.resolve import Model
 from benchbrief.compiler.planning.expand import dataset_of, expand
 from benchbrief.compiler.planning.fingerprint import place_of
 from benchbrief.compiler.planning.plan import DatabaseKey, Host
@@ -17,8 +18,9 @@ _WORTH_S = 60.0
 """The total loading time that is worth a warning."""
 
 
-def warn_of_replaced_data(matrices: tuple[Matrix, ...], hosts: Mapping[str, Host], findings: Findings) -> None:
-    if not _share_a_place(matrices, hosts):
+def warn_of_replaced_data(model: Model, findings: Findings) -> None:
+    matrices, hosts = model.matrices, model.hosts
+    if findings.failed or not _share_a_place(matrices, hosts):
         return
     specs = {matrix.database.name: matrix.database for matrix in matrices}
     hardware = {unit.hardware.key: unit.hardware for matrix in matrices for unit in matrix.units}
