@@ -76,6 +76,7 @@ _BLOCKS = [
         _3="entity.name.type",
     ),
     _rule(rf"\b(?:each|override)(?=\s+{_NAME}(?:\s+{_NAME})?\s*\{{)", "keyword.control"),
+    _rule(r"\b(at)(?=\s+[\w(][^={\n]*(?:\{|$))", _1="storage.type.block"),
     _rule(rf"\b(formula)\s+({_NAME})(?!\s*=)", _1="storage.type.block", _2="variable.other"),
     _rule(
         rf"{_NOT_A_VALUE}\b({_any(words.NAMED_BLOCKS)})\s+(?!from\b)({_NAME})(?:\s*({_QUOTED}))?{_BODY_NEXT}",

@@ -85,6 +85,7 @@ def _rules() -> list[str]:
         ),
         _match("benchBlock", rf"%(<override\s+)@<={named}>", "nextgroup=benchName", "skipwhite"),
         _match("benchBlock", rf"<formula>\ze\s+{_NAME}"),
+        _match("benchBlock", r"<at>\ze\s+[0-9A-Za-z_(][^={]*\{"),
         _match("benchStatement", rf"<{_any(words.STATEMENTS)}>\ze\s+%(\"|{_NAME})", "nextgroup=benchName", "skipwhite"),
         _match("benchStatement", r"<expect>\ze\s+"),
         _match("benchName", _NAME, "contained"),

@@ -20,7 +20,7 @@ from benchbrief.compiler.units import known_units
 STATEMENTS = ("param", "use", "expect", "metric")
 """Declarations without a body, by the grammar's keywords."""
 
-NAMED_BLOCKS = (*block_schema.BLOCKS, "report")
+NAMED_BLOCKS = (*(name for name in block_schema.BLOCKS if name != "at"), "report")
 """Blocks that have a name of their own: `hardware eco "5100 ECO" { ... }`."""
 
 INNER_BLOCKS = tuple(
@@ -28,10 +28,10 @@ INNER_BLOCKS = tuple(
         word
         for words in (*(block.blocks for block in block_schema.BLOCKS.values()), lower_report._BLOCKS, ("theme",))
         for word in words
-        if word not in block_schema.BLOCKS and word not in ("override", "each", "formula")
+        if word not in block_schema.BLOCKS and word not in ("override", "each", "formula", "at")
     )
 )
-"""Blocks without a name: `options { ... }`, `figure "Title" { ... }`. The other three have rules of their own."""
+"""Blocks without a name: `options { ... }`, `figure "Title" { ... }`. The others have rules of their own."""
 
 LINKS = ("over", "by", "along", "every", "on", "when")
 """Words between two values."""

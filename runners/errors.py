@@ -96,6 +96,12 @@ class BeganLate(BadOutput):
     is_tried_once_more = True
 
 
+class EventFailed(BadOutput):
+    """An event of the measurement failed, or did not run at its time."""
+
+    code = "event_failed"
+
+
 class OptionRefused(BadOutput):
     """A tool does not know an option that the spec sets."""
 

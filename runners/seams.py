@@ -31,8 +31,7 @@ class GoesOn:
 
 @dataclass(frozen=True)
 class Requirement:
-    """Something that a tool needs on a host: `check` exits 0 and prints a version, and `hint` says how to install
-    it."""
+    """Something that a tool needs on a host: `check` exits 0 and prints a version, `hint` says how to install it."""
 
     name: str
     check: Command
@@ -72,12 +71,14 @@ class Driver(Protocol):
 
 @dataclass(frozen=True)
 class Interim:
-    """A load generator's current throughput, a latency with its name (`p99 read`), and the operations so far."""
+    """A load generator's current throughput, a latency with its name (`p99 read`), the operations so far, and how long
+    after its first operation it said so."""
 
     ops_per_s: float
     latency_s: float | None = None
     latency_of: str = ""
     done: int | None = None
+    elapsed_s: float | None = None
 
 
 @runtime_checkable
@@ -359,8 +360,7 @@ class Engine(Protocol):
         ...
 
     def build(self) -> str:
-        """Return the SHA-256 of the embedded server's program, started or not; "" when there is none, or it is
-        unknown."""
+        """Return the SHA-256 of the embedded server's program, started or not; "" when there is none or unknown."""
         ...
 
     def holds(self, cell: Cell) -> bool:

@@ -9,6 +9,7 @@ from benchbrief.compiler.blocks.values.shapes import Number, Shape
 from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.learned import Estimated, with_history
+from benchbrief.compiler.explain.explain_beside import events_told, probes_told
 from benchbrief.compiler.explain.explain_overlap import side_by_side, some
 from benchbrief.compiler.explain.explain_time import explain_time, up_to
 from benchbrief.compiler.explain.plain_text import Page, number
@@ -171,7 +172,8 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
         yield "load hosts", split
     if e.phases > 1:
         yield "phases", f"{e.phases} x {duration(e.measure_s / e.phases)}"
-    yield "probes", ", ".join(_probes(cells)) or "none"
+    yield "probes", ", ".join(probes_told(cells)) or "none"
+    yield from (("event" if n == 0 else "", told) for n, told in enumerate(events_told(cells)))
     if any(probe.name == "power" for cell in cells for probe in cell.probes):
         yield "power", "; ".join(_meters(plan, e))
     if e.max_error_share:
@@ -243,17 +245,6 @@ def option_text(name: str, value: str | float | bool, engine: str = "") -> str:
     options = (each.options.get(name) for each in ((spec,) if spec else ENGINE_SPECS.own.values()))
     in_bytes = any(each and isinstance(each.key.shape, Number) and each.key.shape.unit == "B" for each in options)
     return quantity_of_bytes(value) if in_bytes else number(value)
-
-
-def _probes(cells: Iterable[Cell]) -> list[str]:
-    devices: dict[str, list[str]] = {}
-    for cell in cells:
-        for probe in cell.probes:
-            found = devices.setdefault(f"{probe.name} every {duration(probe.every_s)}", [])
-            device = probe.options.get("device") or probe.options.get("interface")
-            if device and device not in found:
-                found.append(device)
-    return [f"{name} on {' or '.join(on)}" if on else name for name, on in devices.items()]
 
 
 def _split(cells: Sequence[Cell]) -> str:

@@ -164,7 +164,8 @@ class ToolSpec(ExtensionSpec):
 
     Capabilities: `open_loop`, it can offer a load (`target`); `intended_latency`, it counts the latency of an offered
     load from when an operation was due; `phases`, it has latencies for parts of a run; `mergeable`, it has latencies as
-    histograms, which merge over load generators and repeats; `loads`, the loading of a data set can be measured
+    histograms, which merge over load generators and repeats; `time_series`, it reports the throughput of each second
+    (`Measurement.intervals`); `loads`, the loading of a data set can be measured
     (`load(a)`); `loads_in_parts`, several hosts can load a data set together, each a range of its keys
     (`CellContext.loaded_range`); `whole_seconds`, it runs for whole seconds only. `stray_errors` is the accepted share
     of failed operations where the spec allows none. `arrivals` are how it can space an offered load, its usual way
@@ -209,6 +210,7 @@ class ToolSpec(ExtensionSpec):
     intended_latency: bool = False
     phases: bool = False
     mergeable: bool = False
+    time_series: bool = False
     loads: bool = False
     loads_in_parts: bool = False
     whole_seconds: bool = False

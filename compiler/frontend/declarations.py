@@ -142,6 +142,8 @@ def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
     schema = BLOCKS.get(kind, _NO_SCHEMA)
     attributes: dict[str, ast.Attribute] = {}
     blocks: dict[tuple[str, str, str], Entry] = {}
+    events: list[Entry] = []
+    """They have no names, and may be alike."""
     for item in block.body:
         if isinstance(item, ast.Attribute):
             key = item.key.text
@@ -151,6 +153,9 @@ def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
                 attributes[key] = item
         else:
             inner = _entry(item, _meant(item, kind, schema.blocks, findings), findings)
+            if inner.kind == "at":
+                events.append(inner)
+                continue
             earlier = blocks.setdefault(inner.slot, inner)
             if earlier is not inner:
                 findings.add(name_errors.DuplicateName(inner.head, earlier.head, inner.kind, inner.name))
@@ -164,7 +169,7 @@ def _entry(block: ast.Block, kind: str, findings: Findings) -> Entry:
         label=(block.label.plain if block.label else None) or (block.name.text if block.name else ""),
         head=block.keyword.span.to(name.span) if name else block.keyword.span,
         attributes=attributes,
-        blocks=tuple(blocks.values()),
+        blocks=(*blocks.values(), *events),
         base=block.base,
         subject=subject,
         labelled=bool(block.label and block.label.plain),
@@ -183,15 +188,18 @@ def merge(below: Entry, above: Entry, *, keep_base: bool) -> Entry:
             for key in rivals:
                 attributes.pop(key, None)
     attributes.update(above.attributes)
-    blocks = {block.slot: block for block in below.blocks}
+    events = above.all("at") or below.all("at")  # together they are one story, so others replace all of them
+    blocks = {block.slot: block for block in below.blocks if block.kind != "at"}
     for block in above.blocks:
+        if block.kind == "at":
+            continue
         earlier = blocks.get(block.slot)
         blocks[block.slot] = merge(earlier, block, keep_base=True) if earlier else block
     named = replace(below, label=above.label, labelled=True) if above.labelled else below
     return replace(
         named if keep_base else above,
         attributes=attributes,
-        blocks=tuple(blocks.values()),
+        blocks=(*blocks.values(), *events),
         base=below.base,
         orphan=below.orphan,
     )

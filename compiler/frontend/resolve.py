@@ -181,6 +181,7 @@ def _experiment_key(matrix: Matrix) -> ExperimentKey:
         repeats=e.repeats,
         probes=matrix.asked,
         tool=matrix.tool.driver,
+        events=any(matrix.events.values()),
         service_only=matrix.service_only,
         unmerged=matrix.unmerged,
         span=matrix.span,

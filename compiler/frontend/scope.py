@@ -69,6 +69,7 @@ class ExperimentKey:
     unknown: tuple[tuple[str, str], ...] = ()
     chosen: int | None = None
     """How many of the points an adaptive ramp measures."""
+    events: bool = False
     service_only: tuple[Span, str] | None = None
     unmerged: tuple[Span, str] | None = None
 

@@ -51,7 +51,9 @@ class MeasureKind:
     tool: str = ""
     said: ProbeMeasure | None = field(default=None, compare=False)
     sampled_as: str = ""
-    across_nodes: Literal["sum", "avg"] = "sum"
+    across_nodes: Literal["sum", "avg", "max"] = "sum"
+    of_events: bool = False
+    """Whether only experiments with events have it."""
 
     @property
     def is_percentile(self) -> bool:
@@ -78,6 +80,22 @@ _SIZES: Mapping[str, str] = {
 """The sizes of a cell's database with their units. They need no probe: each cell has them."""
 
 
+_OF_EVENTS: Mapping[str, str] = {
+    "recovery": "s",
+    "recovery.outage": "s",
+    "recovery.dip": "",
+    "recovery.lowest": "ops/s",
+    "recovery.before": "ops/s",
+}
+"""What events do to the throughput of their cell: see `results/analysis/recovery.py`."""
+
+_SERIES: Mapping[str, tuple[str, str, Literal["sum", "max"]]] = {
+    "timeline.throughput": ("throughput", "ops/s", "sum"),
+    "timeline.p99": ("timeline.p99", "s", "max"),
+}
+"""What load generators tell by second: how it is stored, its unit, and what makes one value of several of them."""
+
+
 def _kinds() -> dict[str, MeasureKind]:
     def dims(*names: Dimension) -> frozenset[Dimension]:
         return frozenset(names)
@@ -97,6 +115,16 @@ def _kinds() -> dict[str, MeasureKind]:
     kinds += [
         MeasureKind(name, "sample", unit(in_unit), dims("repeat", "node"), sampled_as=name)
         for name, in_unit in _SIZES.items()
+    ]
+    kinds += [
+        MeasureKind(name, "sample", unit(in_unit), dims("repeat"), sampled_as=name, of_events=True)
+        for name, in_unit in _OF_EVENTS.items()
+    ]
+    kinds += [
+        MeasureKind(
+            name, "sample", unit(in_unit), dims("repeat", "node", "time"), sampled_as=stored, across_nodes=across
+        )
+        for name, (stored, in_unit, across) in _SERIES.items()
     ]
     kinds += [kind for spec in PROBE_SPECS.own.values() for kind in measures_of(spec)]
     return {kind.name: kind for kind in kinds}
@@ -154,6 +182,7 @@ def _dotted(family: str) -> tuple[str, ...]:
 
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "latency": tuple(f"latency.{name}" for name in STATISTICS),
+    "timeline": tuple(_SERIES),
     **{name: _dotted(name) for name in PROBE_SPECS.own if name not in KINDS},
 }
 """Words that are no measure themselves, and the measures that begin with them."""

@@ -42,6 +42,22 @@ class NeedsTool(CompileProblem):
 
 
 @dataclass(frozen=True)
+class NeedsEvent(CompileProblem):
+    """A measure of what events do, where no experiment has any."""
+
+    code = "E0598"
+    says = "`{measure}` needs an event"
+    mark = "no experiment has one"
+    hint = 'add `at 5 min "What happens" {{ command("...", on: first) }}` to experiment {where}'
+    measure: str
+    experiments: tuple[str, ...]
+
+    @property
+    def where(self) -> str:
+        return ticked(self.experiments)
+
+
+@dataclass(frozen=True)
 class DeclaredNotSampled(CompileProblem):
     """The name of a measure that no experiment samples, and of a quantity that hardware declares."""
 

@@ -44,6 +44,22 @@ _MEASURES: Mapping[str, str] = {
         "better, and below 1 where data are compressed. The records are those of the data set, with their keys, or "
         "`dataSize` of MongoDB's `dbStats`. Missing where it is not known how many records a workload leaves."
     ),
+    "recovery": (
+        "The time from an event until the throughput is back, within the share `within` of that before, and stays so "
+        "for the time `steady`; of several events the longest. Missing where it did not come back."
+    ),
+    "recovery.outage": (
+        "How long the throughput was below the share `outage` of that before the event; of several events the longest. "
+        "The samples in which it begins and ends count by the share of operations that they lack."
+    ),
+    "recovery.dip": "How much the lowest throughput after the event is below that of before; of several the deepest.",
+    "recovery.lowest": "The lowest throughput of a sample after the event, up to the next one.",
+    "recovery.before": "The mean throughput in the time `window` before the event.",
+    "timeline.throughput": "The throughput by second, as the load generators tell it.",
+    "timeline.p99": (
+        "The 99th percentile of all latencies by second, the highest of the load generators'; only YCSB tells it, in "
+        "experiments with events."
+    ),
     "latency.mean": "The mean latency of an operation: `latency.mean[read]`.",
     "latency.min": "The lowest latency of an operation: `latency.min[read]`.",
     "latency.max": "The highest latency of an operation: `latency.max[read]`.",

@@ -30,6 +30,7 @@ from benchbrief.compiler.planning.plan import (
     Database,
     DatabaseKey,
     Dataset,
+    Event,
     Hardware,
     Host,
     Knee,
@@ -39,6 +40,7 @@ from benchbrief.compiler.planning.plan import (
 )
 from benchbrief.compiler.planning.workload_order import workloads_in_order
 from benchbrief.compiler.resets.data_states import DataStates, ResetStep
+from benchbrief.compiler.resets.tolerated_changes import changes_of
 
 # Estimates for steps without a declared length. The time-outs suit hosts that are ten times slower.
 _START_S, _SERVER_START_S, _COLLECT_S = 0.5, 3.0, 0.5
@@ -147,7 +149,15 @@ class _Block:
         load_hosts = matrix.load_hosts(unit, load)
         probes = matrix.probes[hardware.key]
         shared = shared_parts(
-            hosts, hardware, database, load_hosts, matrix.tool, load.workload, probes, matrix.experiment
+            hosts,
+            hardware,
+            database,
+            load_hosts,
+            matrix.tool,
+            load.workload,
+            probes,
+            matrix.experiment,
+            matrix.events.get(hardware.key, ()),
         )
         by_turns = matrix.experiment.overlap == "loading" and len(matrix.units) > 1
         return cls(
@@ -203,11 +213,16 @@ class _Block:
             dataset=self.dataset,
             steps=self._steps(before) if not self.load.of else self._loading_steps(before, target),
             probes=self.probes,
+            events=self.events,
             locks=self.locks,
             shares=self.shares,
             turn=self.turn,
             origin=e.origin,
         )
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return self.matrix.events.get(self.unit.hardware.key, ())
 
     def _reset(self, states: DataStates) -> ResetStep:
         """Return how the cell gets its data set after the cells before it."""
@@ -221,7 +236,7 @@ class _Block:
         )
         inserts = sum(float(workload.properties.get(name, 0.0)) for name in self.load.family.inserting)
         run_s = self.warm_up_s + self.matrix.experiment.measure_s
-        states.changed(self.place, workload.changes, inserts * run_s)
+        states.changed(self.place, changes_of(workload, self.events), inserts * run_s)
         return found
 
     def _starts(self, up: dict[str, DatabaseKey]) -> bool:

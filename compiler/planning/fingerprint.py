@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from benchbrief.compiler.planning.plan import (
     Cell,
     Database,
+    Event,
     Experiment,
     Hardware,
     Host,
@@ -46,6 +47,7 @@ def identity(plan: Plan, cell: Cell) -> Parts:
         plan.workloads[cell.workload],
         cell.probes,
         experiment,
+        cell.events,
     )
     known = {"threads": cell.threads, "target": cell.target}
     knees = {"threads": cell.threads_from, "target": cell.target_from}
@@ -77,6 +79,7 @@ def shared_parts(
     workload: Workload,
     probes: Sequence[Probe],
     experiment: Experiment,
+    events: Sequence[Event] = (),
 ) -> Parts:
     """Return what the cells of one hardware, workload and experiment share."""
     # A plan without any of these has the hash of plans from before they existed.
@@ -85,6 +88,8 @@ def shared_parts(
         told["cool_down_s"] = experiment.cool_down_s
     if experiment.arrivals:
         told["arrivals"] = experiment.arrivals.model_dump(exclude_defaults=True)
+    if events:
+        told["events"] = event_parts(events)
     told |= size_parts(database, workload)
     return told | {
         "hosts": machines(hardware.hosts, hosts),
@@ -101,6 +106,11 @@ def shared_parts(
         # Turns spread drift over all sides, so the order is part of the measurement.
         "order": experiment.order,
     }
+
+
+def event_parts(events: Sequence[Event]) -> list[dict[str, object]]:
+    """Return what of events can change a result: not their labels, nor how they are judged afterwards."""
+    return [event.model_dump(include={"at_s", "line", "hosts", "timeout_s", "data"}) for event in events]
 
 
 def workload_parts(workload: Workload) -> Parts:

@@ -55,6 +55,7 @@ from benchbrief.compiler.planning.plan_systems import (
     Auth,
     Client,
     Database,
+    Event,
     Hardware,
     Hook,
     Host,
@@ -80,6 +81,7 @@ __all__ = [  # other rooms import these from here
     "Dimension",
     "DisclosureElement",
     "Element",
+    "Event",
     "Expect",
     "Fact",
     "FactsElement",
@@ -268,6 +270,7 @@ class Cell(Node):
     dataset: Annotated[Dataset | None, SHARED]
     steps: Annotated[tuple[Step, ...], SHARED]
     probes: tuple[Probe, ...] = ()
+    events: Annotated[tuple[Event, ...], SHARED] = ()
     locks: Annotated[tuple[str, ...], SHARED]
     shares: Annotated[tuple[str, ...], SHARED] = ()
     turn: str = ""

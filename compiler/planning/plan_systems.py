@@ -221,3 +221,25 @@ class Arrivals(Node):
     def own_rates(self) -> bool:
         """Return whether it says its rates itself, so that a cell has no `target`."""
         return self.kind in ("steps", "trace")
+
+
+class Event(Node):
+    """A command during the measurement of a cell, `at_s` after the start of the measured time.
+
+    `line` runs in a shell on all `hosts` at the same time, and may take `timeout_s`. The throughput before is its mean
+    over the last `window_s` before the event. It is back once it stays within the share `within` of that for
+    `steady_s`. It is out while it is below the share `outage` of that. `data` says whether the command may change the
+    data set.
+    """
+
+    at_s: float
+    label: str
+    line: str
+    hosts: tuple[str, ...]
+    timeout_s: float
+    window_s: float
+    within: float
+    steady_s: float
+    outage: float
+    data: Literal["changed", "kept"] = "changed"
+    origin: Origin

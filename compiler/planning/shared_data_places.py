@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from benchbrief.compiler.planning.fingerprint import place_of
 from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Hardware, Host, Workload
-from benchbrief.compiler.resets.tolerated_changes import tolerated
+from benchbrief.compiler.resets.tolerated_changes import changes_of, tolerated
 
 
 @dataclass
@@ -58,7 +58,9 @@ def shared_places(
             shared.cells.append(cell.id)
             shared.seconds += load_s
         there[place] = content
-        intact[place, content] = workloads[cell.workload].changes in tolerated(database.reset, database.engine)
+        intact[place, content] = changes_of(workloads[cell.workload], cell.events) in tolerated(
+            database.reset, database.engine
+        )
     for (_, place), shared in found.items():
         shared.hardware |= users[place]
     return list(found.values())

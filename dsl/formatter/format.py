@@ -37,6 +37,11 @@ def format_source(source: Source) -> str:
     return text
 
 
+def is_done(item: Item) -> bool:
+    """Return whether this is what an event does: a call that stands for itself, without `=`."""
+    return isinstance(item, ast.Attribute) and item.values[0].span.start == item.key.span.start
+
+
 class _Formatter:
     """The tokens of a file, and how a range [i, j) of them is laid out."""
 
@@ -98,7 +103,7 @@ class _Formatter:
         return self.word(index)
 
     def row(self, item: Item, i: int, j: int, comma: str, indent: int, beside: str) -> Row:
-        kind = ATTRIBUTE if isinstance(item, ast.Attribute) else self.tokens[i].text
+        kind = ATTRIBUTE if isinstance(item, ast.Attribute) and not is_done(item) else self.tokens[i].text
 
         def broken(columns: int) -> str:
             if self.has_body(item, j):
@@ -127,7 +132,7 @@ class _Formatter:
         """An attribute, or a declaration that has no body; an attribute's key is padded to so many columns."""
         value = self.value(item, i, j)
         head: Doc = self.run(i, value)
-        if isinstance(item, ast.Attribute):
+        if isinstance(item, ast.Attribute) and not is_done(item):
             rest = tuple((Nest(self.between(k, " ")), self.word(k)) for k in range(i + 1, value))
             head = (self.word(i).ljust(columns), *rest)
         if value == j:
@@ -137,6 +142,8 @@ class _Formatter:
     def value(self, item: Item, i: int, j: int) -> int:
         """Where the value of an item begins, behind its head; `j` when it has none."""
         match item:
+            case ast.Attribute() if is_done(item):
+                return j
             case ast.Attribute() | ast.Metric() | ast.Param():
                 return next(k for k in range(i, j) if self.tokens[k].text == "=") + 1
             case ast.Expect():
@@ -153,7 +160,7 @@ class _Formatter:
             return None
         head: list[str] | None
         match item:
-            case ast.Attribute():
+            case ast.Attribute() if not is_done(item):
                 rest = " ".join(self.word(k) for k in range(i + 1, value))
                 head, last = [self.word(i)], flat((f"{rest} ", self.series(value, j), comma))
             case ast.Metric() | ast.Param():
@@ -161,7 +168,7 @@ class _Formatter:
                 head = self.parts(i, self.label(item), unit, value - 1)
                 last = flat(("= ", self.series(value, j)))
             case ast.Block() if item.keyword.text != "formula":
-                base = self.at[item.base.span.start] - 1 if item.base else None
+                base = self.at[item.base.span.start] - 1 if item.base and item.keyword.text != "at" else None
                 head = self.parts(i, self.label(item), base, body)
                 last = self.body_on_one_line(item, body, j - 1) if body < j else ""
             case _:

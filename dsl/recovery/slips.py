@@ -30,7 +30,7 @@ _HOST = re.compile(r"[A-Za-z]\w*(?:-\w+)*-\d\w*(?:[.-]\w+)*\.[A-Za-z][\w-]*")
 _KEYWORDS = frozenset((*DECLARATIONS, *INNER_BLOCKS))
 _GRAMMAR = (
     "over", "when", "every", "on", "by", "along", "from", "in", "for", "and", "or", "not", "higher", "lower", "is",
-    "better", "each", "override", "formula",
+    "better", "each", "override", "formula", "at",
 )  # fmt: skip
 _BRACES = "`{` in a text begins what is computed; write `{{` and `}}` for braces of the text itself"
 _QUOTE_WORDS = "a text is written in quotes"

@@ -171,6 +171,8 @@ Expr: TypeAlias = Name | Quantity | String | List | Attr | Call | Index | Unary 
 class Attribute:
     """`key = value, value, ...`; with a label: `column "Improvement" = "..."`.
 
+    What an event does, `command("...")`, is one too: its key is the function, its only value the whole call.
+
     `values` has one item, or more when the value is a series: `3, interleaved`; `throughput by phase, color hardware`.
     """
 
@@ -183,10 +185,12 @@ class Attribute:
 @dataclass(frozen=True)
 class Block:
     """`hardware eco "5100 ECO" { ... }`, `workload b "Tagging" from ycsb.b { ... }`, `each workload { ... }`,
-    `options { ... }`, `override experiment { ... }`, `formula legacy_nodes for a`, `profile smoke { ... }`.
+    `options { ... }`, `override experiment { ... }`, `formula legacy_nodes for a`, `profile smoke { ... }`,
+    `at 5 min "Primary stepped down" { ... }`.
 
     `subject` is the dimension of `each` and the kind of `override`. A `formula` has the metric as its `name`, and as
     its `base` the same metric, indexed when it has keys: `formula m for a, threads: 4` has the base `m[a, threads: 4]`.
+    The `base` of an event, `at`, is its time.
     """
 
     span: Span

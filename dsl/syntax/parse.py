@@ -236,6 +236,16 @@ class _Builder(Transformer[Token, Any]):
         span = self._span(keyword, keyword).to(base.span)
         return ast.Block(span, self._name(keyword), metric, None, base, None, ())
 
+    def event(self, children: Children) -> ast.Block:
+        keyword, time, label, *body, closer = children
+        return ast.Block(self._span(keyword, closer), self._name(keyword), None, label, time, None, tuple(body))
+
+    def done(self, children: Children) -> ast.Attribute:
+        """What an event does, `command("...")`, as an attribute without `=` that is named by its function."""
+        function, _, arguments, closer = children
+        call = self._call(function, arguments or (), (), None, closer)
+        return ast.Attribute(call.span, call.function, None, (call,))
+
     def attribute(self, children: Children) -> ast.Attribute:
         key, label, *values = children
         span = self._span(key, key).to(values[-1].span)

@@ -11,7 +11,7 @@ from benchbrief.compiler.planning import plan
 from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.reports.charts.alt_text import alternative
 from benchbrief.reports.charts.chart import Chart, Point, Trace, XAxis, XKind
-from benchbrief.reports.charts.drawn_series import Detail, Drawn, column, written
+from benchbrief.reports.charts.drawn_series import Detail, Drawn, column, event_rules, written
 from benchbrief.reports.charts.figure_scales import (
     axis_scale,
     axis_title,
@@ -94,6 +94,7 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     drawn = [
         d for panel in _panels(figure) for s in figure.series for d in _traces(figure, s, kind, panel, results, remarks)
     ]
+    drawn += event_rules(figure, _panels(figure), results) if any(d.has_values for d in drawn) else ()
     bars = {s.axis for s in figure.series if s.mark == "bar"}  # which start at zero
     log_y, log_y_right = figure.log_y and "left" not in bars, figure.log_y_right and "right" not in bars
     if log_y or log_y_right or kind == "log":
@@ -119,10 +120,9 @@ def drawing(figure: plan.FigureElement, results: Results) -> Drawing:
     if open_ticks:
         remarks.notes[counted(results.words, "candidates", len(open_ticks), of=len(planned))] = None
     titles = axis_title(left, y_scale), axis_title(right, y_right)
-    names = dict.fromkeys(d.panel for d in scaled)
     charts = tuple(
         Chart(tuple(d.trace for d in scaled if d.panel == name), axis, *titles, log_y, log_y_right, name)
-        for name in names
+        for name in dict.fromkeys(d.panel for d in scaled)
     )
     return Drawing(
         charts if any(p.y is not None for d in scaled for p in d.trace.points) else (),

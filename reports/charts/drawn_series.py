@@ -1,13 +1,14 @@
-"""The series of a figure, with the details of each point."""
+"""The series of a figure, with the details of each point, and the events beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from benchbrief.compiler.planning import plan
-from benchbrief.reports.charts.chart import Trace
+from benchbrief.reports.charts.chart import Point, Trace
 from benchbrief.reports.text.number_format import Scale, automatic, decimals_for, in_column
+from benchbrief.reports.view.report_data import Results
 
 _AS_IT_IS = Scale(1.0, "")
 
@@ -45,6 +46,10 @@ class Drawn:
         return tuple(detail.key for detail in self.details)
 
     @property
+    def has_values(self) -> bool:
+        return any(point.y is not None for point in self.trace.points)
+
+    @property
     def upright(self) -> bool:
         return any(p.upright for p in self.trace.points)
 
@@ -52,6 +57,30 @@ class Drawn:
     def unit(self) -> str:
         """The unit of its values on its axis; values on the x axis are not scaled."""
         return self.series.query.unit if self.upright else self.y.unit
+
+
+def event_rules(figure: plan.FigureElement, panels: Sequence[plan.Key | None], results: Results) -> Iterator[Drawn]:
+    """Yield a rule for each event of the cells behind a figure whose x axis is time, in each panel.
+
+    Events of several cells at one time and with one label are one.
+    """
+    series = next((each for each in figure.series if each.x_dim == "time" and each.mark == "line"), None)
+    if series is None:
+        return
+    events = {cell.id: cell.events for cell in results.plan.cells if cell.events}
+    if not events:
+        return
+    query = series.query.model_copy(update={"unit": "s", "dims": ()})
+    rule = series.model_copy(update={"mark": "rule", "query": query, "color_dim": None, "band": False})
+    for panel in panels:
+        at = {figure.panel_dim: panel.value} if panel is not None and figure.panel_dim else {}
+        behind = (events.get(cell.cell_id, ()) for cell in results.cells_behind(series.query, **at))
+        found = dict.fromkeys((event.at_s, event.label) for its in behind for event in its)
+        for at_s, label in sorted(found):
+            name = results.words["event_at"].format(seconds=automatic(at_s), label=label)
+            trace = Trace(name, "rule", (Point(at_s, at_s, upright=True),), None)
+            detail = Detail("", None, at_s, None, None, 0, ())
+            yield Drawn(rule, name, trace, (detail,), panel.label if panel else "")
 
 
 def written(drawn: Sequence[Drawn]) -> list[Callable[[float], str]]:

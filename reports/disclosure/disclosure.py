@@ -12,6 +12,7 @@ from benchbrief.compiler.messages.text import Text
 from benchbrief.compiler.planning import plan as p
 from benchbrief.compiler.planning.budgets import is_budgeted
 from benchbrief.reports.disclosure import memory_fit, overlapped_groups, power_meters, source_told
+from benchbrief.reports.disclosure.events_told import events_told
 from benchbrief.reports.disclosure.load_spacing import spacing
 from benchbrief.reports.disclosure.measured_points import adaptive_ramp, tried
 from benchbrief.reports.disclosure.systems_under_test import settings_text, systems
@@ -310,6 +311,7 @@ def _method(results: Results) -> Iterable[Item]:
         yield Item("", words["d_open"])
     yield from overlapped_groups.items(results)
     yield from _sampled(results)
+    yield from events_told(results)
     yield from memory_fit.items(results)
     yield from (Item("", text) for text in always_texts(results))
     yield from _latency_origins(results)

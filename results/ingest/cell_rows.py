@@ -9,6 +9,7 @@ from benchbrief.compiler.messages.text import Figure, Text
 from benchbrief.results.ingest.cell_measurement import MEASURE, Measured, parse_cell, throughput_rows
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.database_sizes import size_rows
+from benchbrief.results.ingest.event_rows import event_rows
 from benchbrief.results.ingest.run_evidence import Evidence, Problem, check_files
 from benchbrief.results.messages.result_messages import say
 from benchbrief.results.samples.probe_samples import Gap, Sampled, sampled
@@ -42,6 +43,7 @@ def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]
         problems |= check_files(evidence.run_dir, job)
     measured = parse_cell(evidence, verdict, problems) if verdict.status == "ok" else Measured({})
     beside = sampled(evidence, verdict, measured, problems) if measured.sources else Sampled()
+    events = list(event_rows(run_id, verdict, measured))
     return measured, [
         cell_row(evidence, verdict, measured),
         *throughput_rows(run_id, verdict, measured),
@@ -50,8 +52,10 @@ def cell_rows(evidence: Evidence, verdict: Verdict) -> tuple[Measured, list[Row]
         *beside.samples,
         *beside.coverage,
         *size_rows(evidence, verdict, measured),
+        *events,
         *_counter_rows(run_id, verdict, measured),
         *_note_rows(evidence, verdict, measured, problems, beside.gaps),
+        *(NoteRow(run_id, verdict.cell.id, "warning", event.reason, "") for event in events if event.reason),
         *file_rows(run_id, verdict, problems),
     ]
 

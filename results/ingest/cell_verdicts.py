@@ -63,6 +63,10 @@ class Verdict:
         return tuple(record for record in self._kept if isinstance(record, j.ClockRead))
 
     @cached_property
+    def events(self) -> tuple[j.EventRan, ...]:
+        return tuple(record for record in self._kept if isinstance(record, j.EventRan))
+
+    @cached_property
     def sizes(self) -> tuple[j.DatabaseSize, ...]:
         return tuple(record for record in self._kept if isinstance(record, j.DatabaseSize))
 

@@ -119,6 +119,9 @@ def _throughput(run_id: str, cell_id: str, measured: Measured) -> Iterator[Sampl
             if ended > began:
                 rate = interval.count / interval.seconds
                 yield SampleRow(run_id, cell_id, "throughput", source, "", began, rate, "ops/s", began, ended)
+                if interval.p99_s is not None:
+                    p99_s = interval.p99_s
+                    yield SampleRow(run_id, cell_id, "timeline.p99", source, "", began, p99_s, "s", began, ended)
 
 
 def _with_declared_samples(tool: str, measured: Measured, gaps: dict[str, Gap]) -> Measured:

@@ -17,6 +17,7 @@ from benchbrief.compiler.planning.budgets import strictest_level
 from benchbrief.compiler.planning.plan import Plan
 from benchbrief.results.store.build_store import arrow_schema
 from benchbrief.results.store.measure_views import VIEWS
+from benchbrief.results.store.size_and_event_tables import EventRow, SizeRow
 from benchbrief.results.store.store import Store
 from benchbrief.results.store.store_schema import (
     SCHEMA_VERSION,
@@ -27,7 +28,6 @@ from benchbrief.results.store.store_schema import (
     Row,
     RunRow,
     SampleRow,
-    SizeRow,
     ThroughputRow,
 )
 from benchbrief.results.store_errors import ResultsError
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from benchbrief.results.ingest.run_evidence import Evidence
 
-_READ: tuple[type[tuple[object, ...]], ...] = (CellRow, ThroughputRow, LatencyRow, SizeRow)
+_READ: tuple[type[tuple[object, ...]], ...] = (CellRow, ThroughputRow, LatencyRow, SizeRow, EventRow)
 _Kind = type[tuple[object, ...]]
 
 

@@ -15,7 +15,7 @@ They have one row for each combination of their dimensions, for cells with statu
                         row, the mean over that second
     measure.mean        measure, experiment, hardware, workload, threads, target, repeat, node, value [base unit]: the
                         mean over the time of the measured window that was sampled; of what a disk's requests took,
-                        that of the requests; and the sizes of databases, which are no means
+                        that of the requests; and the sizes of databases, and what events did, which are no means
     measure.cells       experiment, hardware, workload, threads, target, repeat: every planned cell, done or not, but
                         for those that a search did not need
     measure.spread      experiment, hardware, workload, threads, target, phase, operation, repeats, mean, sd, cv:
@@ -28,6 +28,8 @@ Types and units are those of the tables (`store_schema.py`).
 """
 
 from __future__ import annotations
+
+from benchbrief.results.store.size_and_event_tables import EVENT_MEANS
 
 VIEWS = """
 CREATE SCHEMA measure;
@@ -115,7 +117,7 @@ GROUP BY ALL
 UNION ALL
 SELECT measure, experiment, hardware, workload, threads, target, repeat, node, value
 FROM main.sizes JOIN main.cells USING (run_id, cell_id)
-WHERE status = 'ok';
+WHERE status = 'ok'@EVENTS@;
 
 CREATE VIEW measure.spread AS
 SELECT experiment, hardware, workload, threads, target, phase, operation,
@@ -123,4 +125,4 @@ SELECT experiment, hardware, workload, threads, target, phase, operation,
        stddev_samp(value) / nullif(avg(value), 0) AS cv
 FROM measure.throughput
 GROUP BY ALL;
-"""
+""".replace("@EVENTS@", EVENT_MEANS)

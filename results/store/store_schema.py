@@ -14,7 +14,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-SCHEMA_VERSION = 15
+from benchbrief.results.store.size_and_event_tables import EventRow, SizeRow
+
+SCHEMA_VERSION = 16
 """Raised with every change of a table or a view: a store of another version is built again."""
 
 
@@ -184,19 +186,6 @@ class CoverageRow(NamedTuple):
     longest_gap_s: float
 
 
-class SizeRow(NamedTuple):
-    """The size of a cell's database: `database.size_loaded` before its warm-up, `database.size` after its
-    measurement [B], and `database.space_amplification` then. Without a value, `reason` says why."""
-
-    run_id: str
-    cell_id: str
-    measure: str
-    node: str
-    value: float | None
-    unit: str
-    reason: str | None
-
-
 class CounterRow(NamedTuple):
     """A server counter at the start and the end of the measured window, each interpolated between two readings.
 
@@ -364,6 +353,7 @@ Row = (
     | SampleRow
     | CoverageRow
     | SizeRow
+    | EventRow
     | CounterRow
     | FactRow
     | PropertyRow
@@ -386,6 +376,7 @@ TABLES: dict[str, type[tuple[object, ...]]] = {
     "samples": SampleRow,
     "coverage": CoverageRow,
     "sizes": SizeRow,
+    "events": EventRow,
     "counters": CounterRow,
     "facts": FactRow,
     "properties": PropertyRow,

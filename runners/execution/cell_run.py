@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -24,6 +24,8 @@ from benchbrief.runners.errors import BadOutput, NotKept, RunnerError, ServerFai
 from benchbrief.runners.execution.attempt import Attempt, NotWhole, StepJob
 from benchbrief.runners.execution.cell_probes import probes
 from benchbrief.runners.execution.driver_contexts import CellContext, Endpoint, loading_hosts
+from benchbrief.runners.execution.events.cell_events import CellEvents
+from benchbrief.runners.execution.events.event_verdicts import require_events
 from benchbrief.runners.execution.page_caches import drop_page_cache
 from benchbrief.runners.execution.server_readings import server_status
 from benchbrief.runners.execution.step_jobs import run_jobs
@@ -66,6 +68,7 @@ class CellRun:
     with_data_set: Callable[[Cell], Cell]
     driver: Driver
     tool_path: Callable[[str], str]
+    events: list[j.EventRan] = field(default_factory=list)
 
     def run(self) -> Measurement:
         """Run the cell. Raises RunnerError when it fails, Interrupted when the run must stop.
@@ -136,7 +139,9 @@ class CellRun:
             if isinstance(engine := self.engine(), KnowsChanges):
                 engine.finish(self._known_cell)
         self._note_other_load(outputs.values())
-        return Together(measured, self._phase_is_load).measurement()
+        whole = Together(measured, self._phase_is_load).measurement()
+        require_events(self._cell.events, self.events or (self.attempt.left.events if self.attempt.left else ()), whole)
+        return whole
 
     def _read(self, context: CellContext, output: JobOutput, offset: Offset) -> Measurement:
         driver = self.driver
@@ -309,9 +314,11 @@ class CellRun:
         left = self.attempt.left if self.attempt.began("measure") is not None else None
         readings = self.attempt.world.readings(self.engine(), self._cell.measure_s, self._keep_reading)
         status = server_status(self.attempt, self.engine())
-        with clocks(self.attempt) as offsets, probes(self.attempt), status, readings:
+        events = CellEvents(self.attempt, self.driver, contexts)
+        with clocks(self.attempt) as offsets, probes(self.attempt), status, readings, events:
             jobs = {host: self.driver.measure(each) for host, each in contexts.items()}
-            outputs = run_jobs(self.attempt, jobs, "measure")
+            outputs = run_jobs(self.attempt, jobs, "measure", events.begin)
+        self.events.extend(events.tell(offsets))
         if left is None:
             self._count(readings, readings.before, readings.samples)
         elif not left.counted:

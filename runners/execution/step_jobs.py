@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -38,7 +38,12 @@ def jobs_of(world: World, cell: Cell, step: StepKind) -> tuple[StepJob, ...]:
     return (*loads, *(what.job for what in sampled(world, cell))) if step == "measure" else loads
 
 
-def run_jobs(attempt: Attempt, jobs: Mapping[str, Job], step: StepKind) -> dict[str, JobOutput]:
+def run_jobs(
+    attempt: Attempt,
+    jobs: Mapping[str, Job],
+    step: StepKind,
+    when_started: Callable[[Mapping[str, RunningJob]], None] | None = None,
+) -> dict[str, JobOutput]:
     """Run a job on each of these hosts, started together, until all have ended. One that fails, fails them all.
 
     In a resumed step, attaches to the jobs and starts none. Raises NotWhole when one of them had been stopped.
@@ -57,6 +62,8 @@ def run_jobs(attempt: Attempt, jobs: Mapping[str, Job], step: StepKind) -> dict[
                 running[host_id] = attempt.hosts[host_id].start(job)
         for host_id, each in running.items():
             watch_load(attempt, host_id, each)
+        if when_started is not None:
+            when_started(dict(running))
         _wait(attempt, waiting, running, step)
         for host_id, each in running.items():
             outputs[host_id] = attempt.collect(each, step, f"{step}-{host_id}", step, host_id)

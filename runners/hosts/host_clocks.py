@@ -100,7 +100,8 @@ def clocks(attempt: Attempt) -> Iterator[Mapping[str, Offset]]:
     """
     cell = attempt.cell
     sampled = {host for probe in cell.probes if probe.on == "node" for host in probe.hosts}
-    hosts = [CONTROLLER.id, *sorted({*cell.load_hosts, *sampled} - {CONTROLLER.id})]
+    touched = {host for event in cell.events for host in event.hosts}
+    hosts = [CONTROLLER.id, *sorted({*cell.load_hosts, *sampled, *touched} - {CONTROLLER.id})]
     if attempt.left is not None and attempt.began("measure") is not None:
         before = dict(attempt.left.clocks)
         if CONTROLLER.id not in {*cell.load_hosts, *sampled} and all(p.on != "controller" for p in cell.probes):

@@ -15,7 +15,7 @@ KINDS: tuple[StepKind, ...] = ("prepare", "load", "warm_up", "measure", "collect
 TURN = "wait_for_turn"
 """A step beside those of the plan: the data set is there, and another hardware group is measured."""
 
-Kept = j.JobCollected | j.Counters | j.ClockRead | j.DatabaseSize
+Kept = j.JobCollected | j.Counters | j.ClockRead | j.DatabaseSize | j.EventRan
 """An attempt's records that may be large. Readers find them again by their places in the journal."""
 Progressed = j.StepStarted | j.StepEnded | j.CounterReading | Kept
 """An attempt's records that say how far it got."""
@@ -89,6 +89,7 @@ class Left:
     """The hosts' clocks before the measurement."""
     clocks_after: dict[str, j.ClockRead] = field(default_factory=dict)
     said: set[str] = field(default_factory=set)
+    events: list[j.EventRan] = field(default_factory=list)
 
     @property
     def current(self) -> StepKind | None:
@@ -117,6 +118,8 @@ class Left:
                 self.counted = True
             case j.ClockRead():
                 (self.clocks if record.when == "before" else self.clocks_after)[record.host] = record
+            case j.EventRan():
+                self.events.append(record)
             case j.DatabaseSize():
                 pass
 

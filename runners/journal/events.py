@@ -27,6 +27,7 @@ from pydantic import Field, TypeAdapter
 from benchbrief.compiler.messages.text import Said
 from benchbrief.compiler.planning.plan import DatabaseKey
 from benchbrief.runners.journal.record_base import (
+    EventRan,
     Failing,
     Imported,
     ImportedFile,
@@ -39,6 +40,7 @@ from benchbrief.runners.journal.record_base import (
 )
 
 __all__ = [  # others import these from here
+    "EventRan",
     "Failing",
     "Imported",
     "ImportedFile",
@@ -384,6 +386,7 @@ AnyRecord = Annotated[
     | CounterReading
     | Counters
     | ClockRead
+    | EventRan
     | DatabaseSize
     | CellEnded
     | CellSkipped

@@ -107,3 +107,23 @@ class SearchEnded(Record):
     axis: Literal["threads", "target"]
     knee: float | None
     points: tuple[SearchPoint, ...]
+
+
+class EventRan(Record):
+    """How the command of an event ran on a host, beside the measurement of a cell. `number` counts from 1.
+
+    `began_at` is by the controller's time; None when it is not known, and for a simulated one, which is never late.
+    `exit_code` is None for a command that did not end in its time.
+    """
+
+    type: Literal["event_ran"] = "event_ran"
+    cell: str
+    attempt: int
+    number: int
+    label: str
+    host: str
+    began_at: float | None
+    seconds: float
+    exit_code: int | None
+    said: str = ""
+    """The end of its output."""

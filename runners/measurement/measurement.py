@@ -64,11 +64,15 @@ class Operation:
 
 @dataclass(frozen=True)
 class Interval:
-    """Operations completed in a slice of the measured window, `start_s` from its start."""
+    """Operations completed in a slice of the measured window, `start_s` from its start.
+
+    `p99_s` is the 99th percentile of their latencies; None where the tool does not tell it by slice.
+    """
 
     start_s: float
     seconds: float
     count: int
+    p99_s: float | None = None
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ from typing import Protocol
 from benchbrief.compiler.messages.text import Text, speaker, word
 from benchbrief.runners.messages.driver_messages import DriverMessages
 from benchbrief.runners.messages.engine_messages import EngineMessages
+from benchbrief.runners.messages.event_messages import EventMessages
 from benchbrief.runners.messages.host_messages import HostMessages
 
 
-class RunMessages(DriverMessages, EngineMessages, HostMessages, Protocol):
+class RunMessages(DriverMessages, EngineMessages, EventMessages, HostMessages, Protocol):
     def caches_dropped(self, *, hosts: object) -> Text: ...
     def started_within(self, *, seconds: object) -> Text: ...
     def reached(self, *, host: object) -> Text: ...

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from benchbrief.compiler.planning.fingerprint import place_of
 from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.compiler.resets.data_states import DataStates
-from benchbrief.compiler.resets.tolerated_changes import ResetWork
+from benchbrief.compiler.resets.tolerated_changes import ResetWork, changes_of
 from benchbrief.runners.journal.run_record import RunRecord
 
 
@@ -66,7 +66,7 @@ class ExpectedTimes:
             states.without(place)
             return ""
         step = states.reset(place, cell.dataset.hash, database.reset, database.engine, bytes_=0.0, load_s=0.0)
-        states.changed(place, self._plan.workloads[cell.workload].changes, 0.0)
+        states.changed(place, changes_of(self._plan.workloads[cell.workload], cell.events), 0.0)
         return step.work
 
     def _note(self, cell: Cell, work: ResetWork) -> None:

@@ -25,6 +25,11 @@ _COLD, _WARMING_S = 0.3, 60.0
 """A cold system is slower by this share, and warms up exponentially with this time constant, in seconds."""
 _INTERVALS = 60
 """The most intervals that a simulated cell reports: one for each sixtieth of its time, or for each second."""
+_MOST_SECONDS = 7200
+"""The most intervals of a cell with events: one a second."""
+OUTAGE_S = 3.0
+"""How long, in seconds, a simulated service is out after an event. The operations of a cell are not fewer for it: they
+are done in the rest of its time."""
 _NEARLY = 0.999
 
 
@@ -36,7 +41,7 @@ class Task:
     after so many operations. `mix` are the shares of the operations. `beside` is the operation of one more thread,
     which no throughput counts. `intended`: latencies are also counted from
     when operations are due. `errors` is the share of operations that fail. `failing` names hosts; one of them
-    fails the whole task.
+    fails the whole task. After each of `events_at`, in seconds of the measured time, the service is out for `OUTAGE_S`.
     """
 
     step: Literal["load", "measure"]
@@ -60,6 +65,7 @@ class Task:
     intended: bool = False
     errors: float = 0.0
     failing: tuple[str, ...] = ()
+    events_at: tuple[float, ...] = ()
     format: Literal["benchbrief-simulation-1"] = "benchbrief-simulation-1"
 
 
@@ -242,10 +248,14 @@ class Load:
 
     def _intervals(self, start: float, seconds: float, whole: int) -> Iterator[tuple[float, int]]:
         number = max(1, min(_INTERVALS, math.floor(seconds)))
+        if self.task.events_at:
+            number = max(1, min(_MOST_SECONDS, math.floor(seconds)))
         step = seconds / number
         jitter = chance(self.task.seed, self.task.hash, self.task.cell, "intervals")
         rates = [
-            self.rate(start + i * step, start + (i + 1) * step) * max(0.0, 1 + _JITTER * jitter.gauss(0.0, 1.0))
+            self.rate(start + i * step, start + (i + 1) * step)
+            * max(0.0, 1 + _JITTER * jitter.gauss(0.0, 1.0))
+            * self._in_service(i * step, (i + 1) * step)
             for i in range(number)
         ]
         total, before, counted = sum(rates), 0.0, 0
@@ -254,6 +264,11 @@ class Load:
             upto = round(whole * before / total) if total > 0 else 0
             yield step, upto - counted
             counted = upto
+
+    def _in_service(self, start: float, end: float) -> float:
+        """Return the share of a time of the measurement that is in none of the outages that events cause."""
+        out = sum(max(0.0, min(end, at + OUTAGE_S) - max(start, at)) for at in self.task.events_at)
+        return max(0.0, 1.0 - out / (end - start))
 
     def busy(self) -> Busy:
         """Return the mean load of this load generator's part on each node."""

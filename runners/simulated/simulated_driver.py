@@ -115,6 +115,7 @@ class SimulatedDriver:
             beside=beside,
             errors=self._errors,
             failing=self._fails(context),
+            events_at=tuple(event.at_s for event in cell.events),
         )
         return _job(context, task)
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 from benchbrief.compiler.extensions.registry import TOOL_SPECS
 from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Hardware, Plan
-from benchbrief.compiler.resets.tolerated_changes import tolerated, worse
+from benchbrief.compiler.resets.tolerated_changes import changes_of, tolerated, worse
 from benchbrief.runners.errors import LoadShort
 from benchbrief.runners.execution.driver_contexts import Endpoint, loading_hosts
 from benchbrief.runners.messages.run_messages import say
@@ -73,7 +73,10 @@ class SimulatedEngine:
         """Implement `seams.Settles`."""
         found, changes = self._hosts.datasets.get(self._key, ("", "nothing"))
         if cell.dataset and found:
-            self._hosts.datasets[self._key] = found, worse(changes, self._plan.workloads[cell.workload].changes)
+            self._hosts.datasets[self._key] = (
+                found,
+                worse(changes, changes_of(self._plan.workloads[cell.workload], cell.events)),
+            )
         return ()
 
     def reset(self, cell: Cell) -> None:

@@ -16,6 +16,7 @@ NOT_OF_A_TEXT = {
     "E0006": "takes a file of megabytes",
     "E0125": "takes a character that no editor shows",
     "E0212": "takes a broken package",
+    "E0591": "takes a tool of another package",
     "E0605": "takes more than a hundred files",
     "E0746": "takes hundreds of workloads",
     "E0762": "takes a file of another kind",

@@ -21,6 +21,7 @@ ELSEWHERE = {
     "E0006": "a file of megabytes: test_read",
     "E0212": "a package that is broken: test_registry",
     "W0212": "a package that lacks a language: test_out_of_tree",
+    "E0591": "a tool of another package: compiler/test_events",
     "E0605": "more than a hundred files: test_resolve",
     "E0746": "hundreds of workloads: compiler/test_limits",
 }

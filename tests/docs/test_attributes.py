@@ -51,6 +51,8 @@ PLACES = {
     "probe every": ("mongodb", "probe disk { @ } experiment ramp { probes = [disk] }"),
     "experiment": ("mongodb", "experiment ramp { @ }"),
     "experiment target": ("mongodb", "experiment ramp { threads = 64  @ }"),
+    "at": ("mongodb", 'experiment ramp { at 2 min "Stopped" { command("true", on: first)  @ } }'),
+    "at command": ("mongodb", 'experiment ramp { at 2 min "Stopped" { @ } }'),
     "profile": ("mongodb", "profile smoke { @ }"),
     "report": ("mongodb", "report brief { @ }"),
     "theme": ("mongodb", "report brief { theme { @ } }"),
@@ -101,7 +103,7 @@ def test_the_example_of_an_attribute_is_right_where_it_may_stand(
     block: str, name: str, key: Key, tmp_path: Path
 ) -> None:
     example = key.usage(name)
-    assert f"{name} " in example
+    assert f"{name} " in example or f"{name}(" in example
     found = (f"{block} {name}", *(f"{block} for {only}" for only in key.only), block)
     base, place = next(PLACES[each] for each in found if each in PLACES)
     path = tmp_path / "spec.bench"

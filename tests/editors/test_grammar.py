@@ -26,7 +26,7 @@ from tests.editors.tokens import Token, tokenise
 from tests.support.tools import REPOSITORY
 
 FOLDER = Path(__file__).parent / "scopes"
-KEYWORDS = (*words.NAMED_BLOCKS, *words.INNER_BLOCKS, "override", "each", "formula")
+KEYWORDS = (*words.NAMED_BLOCKS, *words.INNER_BLOCKS, "override", "each", "formula", "at")
 SPECS = [
     *sorted((REPOSITORY / "tests/dsl/specs").glob("*.bench")),
     REPOSITORY / "tests/compiler/plans/everything.bench",
@@ -103,7 +103,7 @@ def _is_known(unit: str) -> bool:
 def _claims(node: object) -> Iterator[tuple[Span, tuple[str, ...]]]:
     """Spans of a node, and the scopes of which each of their tokens must have one."""
     match node:
-        case ast.Attribute():
+        case ast.Attribute() if node.key.span.start != node.values[0].span.start:  # what an event does is a call
             yield node.key.span, ("variable.other.property.attribute",)
         case ast.Block(keyword=keyword, name=name):
             if keyword.text in KEYWORDS:

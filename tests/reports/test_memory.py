@@ -9,6 +9,7 @@ from benchbrief.reports.disclosure.disclosure import disclosure
 from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
+from benchbrief.results.store.size_and_event_tables import SizeRow
 from tests.reports import world as w
 
 GIB = 2.0**30
@@ -19,7 +20,7 @@ def results(size: float | None, observed: dict[str, str], language: str = "en") 
     rows = [row for row in world.rows() if not (isinstance(row, s.FactRow) and row.kind == "host")]
     rows += [s.FactRow(w.RUN, "host", None, "local", name, text, None, "observed") for name, text in observed.items()]
     cell = world.cell_id("disk", "a", 4)
-    rows += [s.SizeRow(w.RUN, cell, "database.size", "local", size, "B", None if size else "not known")]
+    rows += [SizeRow(w.RUN, cell, "database.size", "local", size, "B", None if size else "not known")]
     return Results(world.plan(), w.make_store(rows), CATALOGUES[language])
 
 

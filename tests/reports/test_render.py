@@ -22,6 +22,7 @@ from benchbrief.reports.render.render_report import Rendered, render
 from benchbrief.reports.view.report_data import Results
 from benchbrief.reports.words.brief_words import CATALOGUES
 from benchbrief.results.store import store_schema as s
+from benchbrief.results.store.size_and_event_tables import SizeRow
 from tests.reports import briefs
 from tests.reports import world as w
 from tests.support.pages import as_text
@@ -295,7 +296,7 @@ def test_options_that_differ_between_variants_are_told_for_each(tmp_path: Path) 
     plan = plan.model_copy(update={"databases": {**plan.databases, p.DatabaseKey("db@large"): larger}})
     cells = [row for row in world.rows() if isinstance(row, s.CellRow) and row.hardware == "large"]
     sizes = [
-        s.SizeRow(w.RUN, cell.cell_id, measure, "db-2", size, "B", None)
+        SizeRow(w.RUN, cell.cell_id, measure, "db-2", size, "B", None)
         for cell, size in zip(cells, (206381056.0, 216381056.0), strict=False)
         for measure in ("database.size", "database.size_loaded")
     ]

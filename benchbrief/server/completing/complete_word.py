@@ -184,7 +184,7 @@ class _Completer(ExpressionSuggestions):
             label_details=types.CompletionItemLabelDetails(description="required" if key.required and whole else None),
             detail=detail,
             documentation=markdown(attribute_doc(key)),
-            insert_text=f"{name} = ",
+            insert_text=f"{name}(" if key.example.startswith(f"{name}(") else f"{name} = ",
         )
 
     # --- values of blocks ---

@@ -9,6 +9,7 @@ from typing import Literal, TypeVar
 
 from benchbrief.compiler.blocks.databases import database_errors
 from benchbrief.compiler.blocks.databases.databases import DatabaseSpec, fill
+from benchbrief.compiler.blocks.events.declared_events import Events, read_events
 from benchbrief.compiler.blocks.experiments import experiment_errors, schedule_errors
 from benchbrief.compiler.blocks.experiments.arrivals import check_arrivals, read_arrivals, times_of
 from benchbrief.compiler.blocks.experiments.fitting_parts import Fit
@@ -80,7 +81,6 @@ class Matrix:
     """The probes that the experiment names, with those that the profile made unreadable."""
     service_only: tuple[Span, str] | None
     unmerged: tuple[Span, str] | None
-    """See `scope.ExperimentKey`."""
     client: plan.Client | None
     tool: plan.Tool
     tool_spec: ToolSpec
@@ -91,6 +91,7 @@ class Matrix:
     places: Mapping[str, Span] = field(default_factory=dict)
     """The place of each attribute's value."""
     knees: Mapping[Axis, Mapping[tuple[str, str], plan.Knee]] = field(default_factory=dict)
+    events: Events = field(default_factory=dict)
 
     def load_hosts(self, unit: HardwareUnit, load: Load) -> tuple[str, ...]:
         """Return the hosts of the load: one host for a workload that several would repeat."""
@@ -149,6 +150,7 @@ class _Experiment:
         measure_s, phases = stairs or read_times(self.entry, self.values, self.reader)
         repeats = read_repeats(self.values.series("repeats"), self.reader)
         budget_s = self.values.number("budget")
+        place_events = read_events(self.entry, self.world, (measure_s, units), self.reader)
         placed = read_probes(self.values.series("probes"), self.world.probes, units, database, self.reader)
         if database is None or not units or not loads:
             return None
@@ -218,6 +220,7 @@ class _Experiment:
             tool_spec=spec,
             threads=int(ramps.threads.points[0]) if ramps.axis == "target" and ramps.threads.points else None,
             awaits=awaits,
+            events=place_events(client, spec, loads),
             span=self.entry.head,
             places={key: self.values.span(key) for key in self.entry.attributes},
         )

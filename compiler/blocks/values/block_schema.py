@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchbrief.compiler.blocks.databases.database_schema import DATABASE
+from benchbrief.compiler.blocks.events.event_schema import EVENT
 from benchbrief.compiler.blocks.hardware.host_schema import CLIENT, HARDWARE, HOSTS, SSH, VARIANT
 from benchbrief.compiler.blocks.values.joined_keys import joined_keys
 from benchbrief.compiler.blocks.values.shapes import BlockSchema, Key, Number, Special, Word
@@ -152,6 +153,7 @@ EXPERIMENT = BlockSchema(
             default="10 min",
         ),
     },
+    blocks=("at",),
     exclusive=(("measure", "phases"),),
 )
 
@@ -182,6 +184,7 @@ BLOCKS: Mapping[str, BlockSchema] = {
     "workload": WORKLOAD,
     "probe": PROBE,
     "experiment": EXPERIMENT,
+    "at": EVENT,
     "profile": PROFILE,
 }
 """Reports are elsewhere: `compiler/briefs/lower_report.py` has their tables."""

@@ -31,6 +31,7 @@ class Run:
     operations: tuple[str, ...]
     tool: str
     unknown: tuple[tuple[str, str], ...] = ()
+    events: bool = False
 
     def keys(self, dimension: Dimension) -> tuple[Key, ...]:
         """Return the planned keys of a dimension; none for node and time, which only the samples have."""
@@ -98,6 +99,11 @@ class Runs(tuple[Run, ...]):
         return Runs(run for run in self if run.tool == tool)
 
     @cached_property
+    def with_events(self) -> Runs:
+        """The runs in whose measurement something happens."""
+        return Runs(run for run in self if run.events)
+
+    @cached_property
     def in_phases(self) -> Runs:
         """The runs with measurements in phases."""
         return Runs(run for run in self if run.phases > 1)
@@ -144,6 +150,7 @@ def planned_runs(scope: Scope) -> Runs:
             operations.get(workload, ()),
             experiment.tool,
             experiment.unknown,
+            experiment.events,
         )
         for experiment in scope.experiments
         for hardware in experiment.hardware

@@ -124,14 +124,16 @@ def interim(stderr: str, *, background: bool) -> Interim | None:
     """
     rates: dict[int, float] = {}
     done: dict[int, int] = {}
+    elapsed = 0.0
     for line in stderr.split("\n")[:-1]:
         if (match := _STATUS.search(line)) and float(match[5]) > 0:
             rates[int(match[2])] = int(match[3]) / float(match[5])
             done[int(match[2])] = int(match[4])
+            elapsed = max(elapsed, float(match[8]))
     if background:
         rates.pop(0, None)
         done.pop(0, None)
-    return Interim(sum(rates.values()), done=sum(done.values())) if rates else None
+    return Interim(sum(rates.values()), done=sum(done.values()), elapsed_s=elapsed) if rates else None
 
 
 @dataclass(frozen=True)

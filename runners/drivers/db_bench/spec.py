@@ -201,6 +201,7 @@ SPEC = ToolSpec(
     record=("key_size", "value_size"),
     # It has one histogram for the whole run, and intervals of counts alone: it has no phases.
     mergeable=True,
+    time_series=True,
     whole_seconds=True,
     load_start_s=5.2,  # `waitforcompaction` sleeps for 5 s before it looks (tools/db_bench_tool.cc)
     load_bytes_per_s=100e6,

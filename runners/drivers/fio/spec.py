@@ -195,6 +195,7 @@ SPEC = ToolSpec(
     open_loop=True,
     arrivals=("poisson",),
     mergeable=True,
+    time_series=True,
     start_s=1.0,
     load_bytes_per_s=200e6,
     where_settings_go="what it is to do as attributes of the `workload`",

@@ -135,7 +135,7 @@ def interim(stdout: str) -> Interim | None:
     count, name = max(rows, default=(0, ""))
     p99 = dict(blocks[-1][name].printed).get(99.0) if count else None
     of = f"p99 {OPERATIONS[name].replace('_', '-')} so far" if p99 is not None else ""
-    return Interim(rate, p99, of, last.count)
+    return Interim(rate, p99, of, last.count, last.seconds)
 
 
 def _row(text: str) -> Row | None:

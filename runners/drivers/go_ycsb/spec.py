@@ -11,6 +11,7 @@ SPEC = ToolSpec(
     runs="ycsb",
     open_loop=True,
     arrivals=("constant",),
+    time_series=True,
     # Its interim rows are cumulative, so their percentiles are as well: it has no phases.
     loads=True,
     loads_in_parts=True,

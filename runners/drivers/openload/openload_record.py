@@ -164,7 +164,8 @@ def interim(text: str) -> Interim | None:
                 return Interim(float(told["rate_per_s"]), done=int(told["records"]))
             latency = told["intended_us"]
             p99 = float(latency["p99"]) * 1e-6 if latency else None
-            return Interim(float(told["completed"]), p99, "p99" if p99 is not None else "")
+            of, elapsed = "p99" if p99 is not None else "", float(told["elapsed_s"])
+            return Interim(float(told["completed"]), p99, of, elapsed_s=elapsed)
         except (ValueError, KeyError, TypeError):
             continue
     return None

@@ -15,6 +15,7 @@ SPEC = ToolSpec(
     intended_latency=True,
     phases=True,
     mergeable=True,
+    time_series=True,
     loads_in_parts=True,
     lacks={"distribution": ("exponential", "sequential")},
     measures={

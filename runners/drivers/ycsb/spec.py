@@ -170,6 +170,7 @@ SPEC = ToolSpec(
     intended_latency=True,
     phases=True,  # by its HDR logs, a line a second
     mergeable=True,
+    time_series=True,
     loads=True,
     loads_in_parts=True,
     load_threads=("load_threads", 8),

@@ -167,7 +167,12 @@ def _measurement(context: CellContext, output: JobOutput, found: text.Text, logs
     if total.count <= 0:
         raise bad(output, say.no_operations_measured(said=best_line(output)))
     intervals = tuple(
-        Interval(start - window.start, end - start, _tally(logs, start, end).count)
+        Interval(
+            start - window.start,
+            end - start,
+            _tally(logs, start, end).count,
+            _p99(logs, start, end) if context.cell.events else None,
+        )
         for start, end in pairwise(window.edges)
     )
     unsteady, told = judge_window(
@@ -197,6 +202,15 @@ def _phases(context: CellContext, window: _Window) -> list[tuple[int, float, flo
     if any(start >= end for _, start, end in spans):
         raise BadOutput(say.short_phases(n=count, seconds=figure(step, ".2f")), say.hint_phases())
     return spans
+
+
+def _p99(logs: Logs, start: float, end: float) -> float | None:
+    """Return the 99th percentile over all operations, from when they were due where YCSB tells it."""
+    done = [each for each in logged_operations(logs, None, start, end) if each.histogram and each.count]
+    kind = "intended" if any(each.kind == "intended" for each in done) else "service"
+    counted = [each for each in done if each.kind == kind and each.operation != "read_modify_write"]
+    merged = h.merge(each.histogram for each in counted if each.histogram)
+    return h.percentile(merged, 99.0) if merged.count else None
 
 
 def logged_operations(logs: Logs, phase: int | None, start: float, end: float) -> list[Operation]:

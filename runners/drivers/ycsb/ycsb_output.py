@@ -49,6 +49,7 @@ _BUCKET = re.compile(r"(>?)(\d{1,12})")
 _VERSION = re.compile(r"YCSB Client (\S+)")
 _HDR_START = re.compile(r"#\[(?:StartTime|BaseTime): (\d+\.\d+) \(seconds since epoch\)")
 _NOW = re.compile(r"\d+ sec: (\d{1,18}) operations; (\d{1,18}(?:\.\d+)?) current ops/sec;")
+_ELAPSED = re.compile(r"\b(\d{1,9}) sec: ")
 _NOW_OF = re.compile(r"\[([A-Z-]+): Count=(\d{1,18}), [^\]]*?\b99=(\d+(?:\.\d+)?),")
 _SCALE = {"us": 1e-6, "ms": 1e-3}
 _GOOD = ("OK", "BATCHED_OK", "0")
@@ -149,10 +150,10 @@ def interim(stderr: str) -> Interim | None:
         if match := _NOW.search(line):
             rows = [(int(of[2]), of[1], float(of[3])) for of in _NOW_OF.finditer(line) if of[1] in OPERATIONS]
             count, name, p99_us = max(rows, default=(0, "", 0.0))
-            done, now = int(match[1]), float(match[2])
+            done, now, elapsed = int(match[1]), float(match[2]), float(of[1]) if (of := _ELAPSED.search(line)) else None
             if not count:
-                return Interim(now, done=done)
-            return Interim(now, p99_us * 1e-6, f"p99 {OPERATIONS[name].replace('_', '-')}", done)
+                return Interim(now, done=done, elapsed_s=elapsed)
+            return Interim(now, p99_us * 1e-6, f"p99 {OPERATIONS[name].replace('_', '-')}", done, elapsed)
     return None
 
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 
 from benchbrief.compiler.messages.text import figure
 from benchbrief.compiler.planning.plan import Cell, Database, DatabaseKey, Hardware, Plan
-from benchbrief.compiler.resets.tolerated_changes import tolerated
+from benchbrief.compiler.resets.tolerated_changes import changes_of, tolerated, writes
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.connection_strings import resolved
 from benchbrief.runners.engines.declared_hooks import run_hooks
@@ -170,7 +170,7 @@ class MongoDB:
 
     def finish(self, cell: Cell) -> None:
         """Implement `data_seams.KnowsChanges`."""
-        if cell.dataset and self._plan.workloads[cell.workload].writes:
+        if cell.dataset and writes(self._plan.workloads[cell.workload], cell.events):
             self._data_set().finish(cell.dataset)
 
     def reset(self, cell: Cell) -> None:
@@ -202,7 +202,7 @@ class MongoDB:
     def settle(self, cell: Cell) -> tuple[str, ...]:
         told: tuple[str, ...] = ()
         if cell.dataset and self._database.reset in ("reuse", "after_writes", "as_needed", "undo"):
-            writers = self._data_set().begin(cell.dataset, self._plan.workloads[cell.workload].changes)
+            writers = self._data_set().begin(cell.dataset, changes_of(self._plan.workloads[cell.workload], cell.events))
             told += data_directories.aged(writers) if self._database.reset == "reuse" else ()
         if self._cluster:
             for primary in self._cluster.connections():

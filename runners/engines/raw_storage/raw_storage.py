@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan
+from benchbrief.compiler.resets.tolerated_changes import writes
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.engines.raw_storage.storage_messages import say_storage
@@ -164,7 +165,7 @@ class RawStorage:
         writers = self._writers(cell.dataset.hash)
         if writers is None:
             return ()
-        if self._plan.workloads[cell.workload].writes:
+        if writes(self._plan.workloads[cell.workload], cell.events):
             self._remember(cell.dataset.hash, writers + 1)
         return data_directories.aged(writers)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from benchbrief.compiler.planning.plan import Cell, Database, Hardware, Plan, Workload
+from benchbrief.compiler.resets.tolerated_changes import writes
 from benchbrief.runners.engines import data_directories
 from benchbrief.runners.engines.declared_hooks import run_hooks
 from benchbrief.runners.engines.rocksdb import linked_snapshots
@@ -201,7 +202,7 @@ class RocksDB:
         writers = self._writers(cell.dataset.hash, snapshot=False)
         if writers is None:
             return ()
-        if self._plan.workloads[cell.workload].writes:
+        if writes(self._plan.workloads[cell.workload], cell.events):
             self._remember(cell.dataset.hash, writers + 1)
         return data_directories.aged(writers)
 

@@ -159,6 +159,7 @@ TOOL = ToolSpec(
     open_loop=True,
     intended_latency=True,
     mergeable=True,
+    time_series=True,
     whole_seconds=True,
     start_s=1.0,
     load_records_per_s=200_000.0,

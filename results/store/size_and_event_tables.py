@@ -1,0 +1,62 @@
+"""The tables of the sizes of databases and of events, and the view of the measures of events."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class SizeRow(NamedTuple):
+    """The size of a cell's database: `database.size_loaded` before its warm-up, `database.size` after its
+    measurement [B], and `database.space_amplification` then. Without a value, `reason` says why."""
+
+    run_id: str
+    cell_id: str
+    measure: str
+    node: str
+    value: float | None
+    unit: str
+    reason: str | None
+
+
+class EventRow(NamedTuple):
+    """An event of a measured cell. `number` counts from 1; `hosts` are separated by commas.
+
+    `declared_s` and `began_s` are from the start of the measured window. `seconds` is how long its command took, the
+    longest of all hosts, and `exit_code` 0 for all. `before` and `lowest` are throughputs (ops/s), `dip` is the share
+    by which the lowest is below before, `recovery_s` the time until it was back, and `outage_s` that in which it was
+    out: see `results/analysis/recovery.py`. `reason` says why one of them is NULL.
+    """
+
+    run_id: str
+    cell_id: str
+    number: int
+    label: str
+    hosts: str
+    declared_s: float
+    began_s: float
+    seconds: float
+    exit_code: int
+    before: float | None
+    lowest: float | None
+    dip: float | None
+    recovery_s: float | None
+    outage_s: float | None
+    reason: str | None
+
+
+EVENT_MEANS = """
+UNION ALL
+-- Of several events in a cell, the one with the most effect counts; one that has no value leaves the cell without.
+SELECT measure, experiment, hardware, workload, threads, target, repeat, '' AS node, value
+FROM (
+    SELECT run_id, cell_id, unnest([
+        {'measure': 'recovery', 'value': CASE WHEN count(recovery_s) = count(*) THEN max(recovery_s) END},
+        {'measure': 'recovery.outage', 'value': CASE WHEN count(outage_s) = count(*) THEN max(outage_s) END},
+        {'measure': 'recovery.dip', 'value': CASE WHEN count(dip) = count(*) THEN max(dip) END},
+        {'measure': 'recovery.lowest', 'value': CASE WHEN count(lowest) = count(*) THEN min(lowest) END},
+        {'measure': 'recovery.before', 'value': CASE WHEN count(before) = count(*) THEN avg(before) END}
+    ], recursive := true)
+    FROM main.events
+    GROUP BY run_id, cell_id
+) JOIN main.cells USING (run_id, cell_id)
+WHERE status = 'ok'"""

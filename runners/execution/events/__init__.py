@@ -1,0 +1,1 @@
+"""The events of a measurement: commands at declared times."""

@@ -1,0 +1,114 @@
+"""Events beside real load generators: a server that is stopped for a known time, and events that fail."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.bench import Bench, fresh_bench
+from tests.support.sshd import sshd
+from tests.support.tools import built_tool, system_tool
+from tests.support.warm import warm
+
+STOPPED_S = 3
+MONGO = """\
+hardware here { hosts = @HOST@ }
+client load { hosts = local  tool = go_ycsb }
+database mongo { engine = mongodb  server = embedded  path = "@DATA@/mongo"  reset = reuse }
+workload c from ycsb.c { records = 300 }
+experiment e {
+  hardware = here  workloads = c  threads = 2  measure = @SECONDS@ s
+  at 6 s "Stopped" {
+    command("@COMMAND@", on: first, timeout: 9 s)
+    window = 4 s  within = 60 %  steady = 2 s  data = kept
+  }
+}
+metric back "Time to recover" in s = recovery, lower is better
+expect recovery.outage < 60 s
+report r "Recovery" { figure "Around" { line = timeline.throughput by time }  disclosure = automatic }
+"""
+STOP = "p=$(cat @DATA@/mongo/server.pid) && kill -STOP $p && sleep 3 && kill -CONT $p"
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    built_tool("mongo-stand-in")
+    built_tool("go-ycsb/bin/go-ycsb")
+    with fresh_bench(tmp_path) as fresh:
+        yield fresh
+
+
+def spec(bench: Bench, command: str = STOP, host: str = "local", seconds: int = 15) -> None:
+    bench.spec(MONGO.replace("@COMMAND@", command), HOST=host, SECONDS=seconds)
+
+
+def event(bench: Bench) -> dict[str, Any]:
+    (row,) = bench("query", "FROM events", "--json").json
+    assert isinstance(row, dict)
+    return row
+
+
+def assert_outage_is_known(bench: Bench) -> None:
+    row = event(bench)
+    assert row["outage_s"] == pytest.approx(STOPPED_S, abs=1.0), row
+    assert row["lowest"] == 0.0
+    assert row["recovery_s"] is not None
+    assert row["began_s"] == pytest.approx(6.0, abs=1.0)
+    (ran,) = bench.journal("event_ran")[-1:]
+    assert ran["exit_code"] == 0
+    assert ran["seconds"] == pytest.approx(STOPPED_S, abs=0.5)
+
+
+def test_the_length_of_a_known_outage_is_found_within_one_sample(bench: Bench) -> None:
+    spec(bench)
+    done = bench("run", "brief.bench")
+    assert done.code == 0, done.text
+    assert_outage_is_known(bench)
+    page = next(bench.run_dir.glob("reports/*.html")).read_text(encoding="utf-8")
+    assert "at 6 s: Stopped" in page, "the event is drawn, with its label"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("echo no such primary; exit 3", "ended with code 3: no such primary"),
+        ("sleep 60", "did not end within 9 s"),
+    ],
+)
+def test_a_cell_whose_event_failed_is_not_good(command: str, said: str, bench: Bench) -> None:
+    spec(bench, command, seconds=12)
+    assert bench("run", "brief.bench").code != 0
+    (ended,) = bench.journal("cell_ended")
+    assert ended["status"] == "failed"
+    assert 'the event "Stopped" failed' in ended["reason"]
+    assert said in ended["reason"]
+    assert bench.strays() == {}
+
+
+def test_a_cell_that_is_interrupted_in_its_measurement_is_measured_again(bench: Bench) -> None:
+    spec(bench)
+    point = {"type": "job_collected", "job": "event:1:local"}
+    done = warm().run(("run", "brief.bench"), bench.folder, bench.env, 90, killed_at=point)
+    assert done.returncode == -signal.SIGKILL, done.stdout + done.stderr
+    assert bench("resume").code == 0
+    (ended,) = bench.journal("cell_ended")
+    assert (ended["status"], ended["attempt"]) == ("ok", 2)
+    assert_outage_is_known(bench)
+    assert bench.strays() == {}
+
+
+def test_an_event_keeps_its_time_on_a_host_behind_ssh(bench: Bench) -> None:
+    system_tool("sshd")
+    there = bench.folder / "there"
+    there.mkdir()
+    there.chmod(0o777)
+    with sshd(config=f"SetEnv TMPDIR={there} BENCHBRIEF_TEST={bench.mark} PATH={bench.env['PATH']}") as server:
+        bench.env["HOME"] = str(server.home)
+        spec(bench, host='"box"')
+        done = bench("run", "brief.bench")
+        assert done.code == 0, done.text
+    assert_outage_is_known(bench)
