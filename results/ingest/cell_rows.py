@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from benchbrief.compiler.messages.text import Figure, Text
+from benchbrief.compiler.planning.plan import Event
 from benchbrief.results.ingest.cell_measurement import MEASURE, Measured, parse_cell, throughput_rows
 from benchbrief.results.ingest.cell_verdicts import Verdict
 from benchbrief.results.ingest.database_sizes import size_rows
@@ -84,15 +85,18 @@ def cell_row(evidence: Evidence, verdict: Verdict, measured: Measured) -> CellRo
         raw_dir=str(cell_directory(cell.id, verdict.attempt)) if verdict.attempt is not None else None,
         origin=str(cell.origin),
         reused_from=reused.reused_from if reused else None,
-        transient_s=_transient_s(measured),
+        transient_s=_transient_s(measured, cell.events),
     )
 
 
-def _transient_s(measured: Measured) -> float | None:
-    """Return the longest transient of any load generator. A load has none that could be left out."""
+def _transient_s(measured: Measured, events: Sequence[Event]) -> float | None:
+    """Return the longest transient of any load generator, before the first event of the cell. A load has none that
+    could be left out."""
     if measured.load:
         return None
-    found = [each for m in measured.sources.values() if (each := find_transient(m.intervals))]
+    until_s = min((event.at_s for event in events), default=math.inf)
+    before = ([i for i in m.intervals if i.start_s + i.seconds <= until_s] for m in measured.sources.values())
+    found = [each for intervals in before if (each := find_transient(intervals))]
     return max((each.seconds if each.noted else 0.0 for each in found), default=None)
 
 

@@ -112,3 +112,20 @@ def test_an_event_keeps_its_time_on_a_host_behind_ssh(bench: Bench) -> None:
         done = bench("run", "brief.bench")
         assert done.code == 0, done.text
     assert_outage_is_known(bench)
+
+
+def test_the_beginning_of_a_measurement_ends_before_its_first_event(bench: Bench) -> None:
+    """What an event does is no transient of the beginning: its outage of 3 s would make 60 of 120 s one."""
+    bench.spec("""\
+hardware eco { hosts = "eco-1.lab" }
+client load { hosts = "load-1.lab"  tool = openload }
+database mongo { engine = mongodb  uri = "mongodb://{hosts}/ycsb" }
+workload b from ycsb.b { records = 1000 }
+experiment e {
+  hardware = eco  workloads = b  threads = 64  target = 500 ops/s  arrivals = poisson  measure = 2 min
+  at 55 s "Stopped" { command("true", on: first) }
+}
+""")
+    assert bench("run", "brief.bench", "--simulate").code == 0
+    (cell,) = bench("query", "--run", "simulated", "SELECT transient_s FROM cells", "--json").json
+    assert cell["transient_s"] == 0.0
