@@ -33,5 +33,5 @@ def spacing(experiment: p.Experiment, results: Results) -> Iterator[str]:
     if bounded:
         if arrivals.queue is not None:
             yield words["d_queue"].format(n=arrivals.queue)
-        yield words["d_drops"].format(share=f"{100 * arrivals.drops:.6g}{NBSP}%")
-        yield words["d_lag"].format(share=f"{100 * arrivals.lag:.6g}{NBSP}%")
+        yield words["d_drops"].format(share=f"{100 * arrivals.drops:.12g}{NBSP}%")
+        yield words["d_lag"].format(share=f"{100 * arrivals.lag:.12g}{NBSP}%")

@@ -231,14 +231,15 @@ def test_a_cell_whose_host_is_away_is_tried_again_when_it_is_back(bench: Bench) 
 
 def test_one_machine_under_two_names_is_refused_before_anything_is_measured_on_it_twice_at_once(bench: Bench) -> None:
     system_tool("sshd")
-    hardware = 'hardware one { hosts = local  kind = "one" }\nhardware other { hosts = "box"  kind = "other" }'
+    hardware = 'hardware one { hosts = "box"  kind = "one" }\nhardware other { hosts = "crate"  kind = "other" }'
     bench.spec(rocks(hardware, ["one", "other"]))
     with sshd(config=f"SetEnv TMPDIR={bench.tmp}") as server:
+        server.write_config(name="box crate")
         bench.env["HOME"] = str(server.home)
         ended = bench("run", "brief.bench")
         assert ended.code == 2, ended.text
-        assert "local (brief.bench:1:1) and box (brief.bench:2:1) are one machine under two names" in ended.err
-        assert "help: write local in both places" in ended.err
+        assert "box (brief.bench:1:1) and crate (brief.bench:2:1) are one machine under two names" in ended.err
+        assert "help: write box in both places" in ended.err
         assert bench.run_dirs() == []
         assert list(bench.tmp.glob("benchbrief-*")) == [], "its claim is gone"
         bench.spec(rocks(hardware, ["other"]))
