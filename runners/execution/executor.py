@@ -20,7 +20,7 @@ from benchbrief.runners.errors import FolderMoved, HostBusy, HostError, NoHost, 
 from benchbrief.runners.execution.lanes import Lane
 from benchbrief.runners.execution.live_numbers import Monitor, read_live
 from benchbrief.runners.execution.run_state import Outcome, RunState, one_line
-from benchbrief.runners.execution.shared_hosts import lanes
+from benchbrief.runners.execution.shared_hosts import lanes_left
 from benchbrief.runners.execution.unsupported import Meter, find_tools, metered, meters_of, refuse_places
 from benchbrief.runners.hosts.claims import claim_all, release_all
 from benchbrief.runners.hosts.host_aliases import refuse_aliases
@@ -260,7 +260,7 @@ def _run_lanes(run: RunState, hosts: OpenHosts, earlier: LeftBehind) -> None:
         run.resume_turns(take_over(run, hosts, earlier))
         for left in run.left.values():
             left.until = max(left.until, run.last_alive)
-    found = lanes(cells)
+    found = lanes_left(run.plan.cells, run.done)
     if not found:
         return
     # Waiting lanes get their turn in the plan's order, so that searches run before the cells that wait for them.

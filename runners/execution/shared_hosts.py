@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from benchbrief.compiler.planning.plan import Cell
 
@@ -23,3 +23,13 @@ def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:
         for held in everything:
             lane_of[held] = merged
     return list({id(lane): lane for lane in lane_of.values()}.values())
+
+
+def lanes_left(cells: Sequence[Cell], done: Container[str]) -> list[list[Cell]]:
+    """Return the lanes of a run's cells without those in `done`, by their ids, and without lanes that have no cell left.
+
+    Two groups may share a lane only by a third one. Once the third is done they still share one: what chooses points
+    and repeats goes by the lanes of the whole plan, and each cell would run once in each lane otherwise.
+    """
+    left = ([cell for cell in lane if cell.id not in done] for lane in lanes(cells))
+    return [lane for lane in left if lane]

@@ -16,7 +16,7 @@ from benchbrief.compiler.planning.plan import Cell
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.attempt import StepJob
 from benchbrief.runners.execution.run_state import RunState
-from benchbrief.runners.execution.shared_hosts import lanes
+from benchbrief.runners.execution.shared_hosts import lanes_left
 from benchbrief.runners.execution.step_jobs import jobs_of
 from benchbrief.runners.hosts.host_connections import CONTROLLER
 from benchbrief.runners.journal import events as j
@@ -104,8 +104,7 @@ def _started_engines(run: RunState, earlier: LeftBehind) -> set[str]:
 def _kept_jobs(run: RunState, hosts: Hosts, found: Mapping[str, Left], started_engines: set[str]) -> set[str]:
     """Return the keys of the jobs to resume, and of the servers that each lane's next cell uses."""
     keys = set()
-    left_to_do = [cell for cell in run.plan.cells if cell.id not in run.done]
-    for lane in lanes(left_to_do):
+    for lane in lanes_left(run.plan.cells, run.done):
         going_on = next((cell for cell in lane if cell.id in found), None)
         if going_on is not None:
             left = found[going_on.id]

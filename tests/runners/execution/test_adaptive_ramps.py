@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.planning.plan import Cell, Plan
+from benchbrief.runners.execution.shared_hosts import lanes_left
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_record import NOWHERE, RunRecord
 from benchbrief.runners.scheduling.confident_repeats import RepeatsUntil
@@ -151,3 +152,27 @@ def test_repeats_that_end_early_leave_the_mean_of_those_that_were_made(tmp_path:
 def test_more_points_go_on_where_a_smaller_ramp_ended(tmp_path: Path) -> None:
     few, many = Run(plan_of(tmp_path, points=5)).go(), Run(plan_of(tmp_path, points=9)).go()
     assert many.points()[:5] == few.points()
+
+
+def test_groups_that_a_finished_one_joins_stay_in_one_lane_and_run_each_cell_once(tmp_path: Path) -> None:
+    path = tmp_path / "spec.bench"
+    path.write_text(
+        'hardware middle { hosts = "m.lab"  switch = "s"  shared_storage = "san" }\n'
+        'hardware left { hosts = "l.lab"  switch = "s" }\n'
+        'hardware right { hosts = "r.lab"  shared_storage = "san" }\n'
+        'database rocks { engine = rocksdb  path = "/data/db" }\n'
+        "workload w from db_bench.fillrandom\n"
+        "experiment e { hardware = [middle, left, right]  workloads = w  threads = adaptive(1..64, points: 3)\n"
+        "  measure = 1 s  repeats = 2, interleaved }\n",
+        encoding="utf-8",
+    )
+    plan = compile_spec(path)
+    first = Run(plan, lambda cell: 100.0 if cell.hardware == "middle" or cell.threads != 8 else None).go()
+    resumed = Run(plan, before=first.records)
+    done = resumed.record.finished(plan)
+    found = lanes_left(plan.cells, done)
+    assert {cell.hardware for lane in found for cell in lane} == {"left", "right"}, "the middle one is done"
+    runs = [cell.id for lane in found for cell in resumed.ramps.in_order(lane)]
+    assert sorted(set(runs)) == sorted(runs)
+    assert {cell.id for lane in found for cell in lane} <= set(runs)
+    assert lanes_left(plan.cells, {cell.id for cell in plan.cells}) == []
