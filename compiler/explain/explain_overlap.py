@@ -29,7 +29,7 @@ def side_by_side(plan: Plan, e: Experiment) -> str:
     beside = (
         "one is measured at a time, while the others load"
         if e.overlap == "loading"
-        else "these share nothing, and are measured at the same time"
+        else "these share nothing that is declared, and are measured at the same time"
     )
     return "; ".join((f"{', '.join(some(lane.hardware) for lane in lanes)}: {beside}", *alone))
 

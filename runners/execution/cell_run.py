@@ -257,7 +257,7 @@ class CellRun:
 
     def _settle(self) -> None:
         """Let the engine finish its work on the loaded data. Only the warm-up comes between this and the
-        measurement."""
+        measurement, and with `overlap = loading` a wait for the turn before it."""
         engine = self.engine()
         if self._cell.dataset:
             self._note_size("loaded")
