@@ -26,7 +26,7 @@ def lanes(cells: Sequence[Cell]) -> list[list[Cell]]:
 
 
 def lanes_left(cells: Sequence[Cell], done: Container[str]) -> list[list[Cell]]:
-    """Return the lanes of a run's cells without those in `done`, by their ids, and without lanes that have no cell left.
+    """Return the lanes of a run without the cells in `done`, by their ids, and without lanes that have no cell left.
 
     Two groups may share a lane only by a third one. Once the third is done they still share one: what chooses points
     and repeats goes by the lanes of the whole plan, and each cell would run once in each lane otherwise.
