@@ -85,7 +85,10 @@ class GrowingTables:
     def _read_changed(self, evidence: Evidence) -> None:
         from benchbrief.results.ingest.ingest_run import by_point, point_rows
 
-        for point, verdicts in by_point(evidence.verdicts).items():
+        points = by_point(evidence.verdicts)
+        for left in self._seen.keys() - points.keys():  # its cells have moved to the point that a search has found
+            del self._seen[left], self._rows[left]
+        for point, verdicts in points.items():
             known = [(each.cell.hash, each.status, each.attempt, each.reason) for each in verdicts]
             if self._seen.get(point) != known:
                 self._rows[point] = self._tables(point_rows(evidence, verdicts))

@@ -39,6 +39,25 @@ def test_each_look_has_the_numbers_of_tables_that_are_built_anew(tmp_path: Path)
             assert (grown.level, grown.simulated) == (built.level, built.simulated)
 
 
+class _Found(RunMaker):
+    """A run whose cells begin with the load that a search has found."""
+
+    def write(self, record: j.AnyRecord) -> None:
+        found = isinstance(record, j.CellStarted)
+        super().write(record.model_copy(update={"threads": 64}) if found else record)
+
+
+def test_a_point_that_its_cells_have_left_has_no_rows(tmp_path: Path) -> None:
+    cells = [a_cell(threads=None, repeat=repeat) for repeat in (1, 2)]
+    plan = a_plan(cells)
+    run = _Found(tmp_path / "run", plan)
+    tables = GrowingTables(run.run_dir, plan, samples=False)
+    for cell in cells:
+        run.ok(cell, {"load-1": measurement([Operation("read", 100)])})
+        with tables.store(read_run(run.run_dir)) as grown, rebuilt_store(run.run_dir) as built:
+            assert numbers(grown) == numbers(built)
+
+
 def test_only_points_that_have_changed_are_read_again(tmp_path: Path) -> None:
     plan = a_plan(CELLS)
     run = RunMaker(tmp_path / "run", plan)
