@@ -98,7 +98,7 @@ def test_a_brief_shows_and_tells_the_points_that_were_chosen(bench: Bench, tmp_p
     html = (bench.run_dir / "reports" / "en.html").read_text("utf-8").replace("\u00a0", " ")
     assert "adaptive ramp: 4 of 15 candidates, chosen while it was measured" in html
     assert "of 15 candidates of an adaptive ramp, at which nothing is drawn" in html
-    assert "candidates of the adaptive ramp that were not chosen." in html
+    assert "candidates of the adaptive ramp at which nothing is drawn." in html
     rows = bench("query", "SELECT DISTINCT threads FROM cells WHERE status = 'ok' ORDER BY ALL", "--json").json
     assert [row["threads"] for row in rows] == sorted({point for each in points.values() for point in each})
     japanese = (bench.run_dir / "reports" / "ja.html").read_text("utf-8")
