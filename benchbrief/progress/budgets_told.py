@@ -27,14 +27,11 @@ def refuse_small_budgets(
     if plan.budget_s is None and all(each.budget_s is None for each in plan.experiments.values()):
         return
     from benchbrief.compiler.estimates.budget_fit import budget_fits
-    from benchbrief.compiler.estimates.estimate import alone
     from benchbrief.compiler.estimates.learned import with_history
     from benchbrief.results.runs.learned_times import learned_times
 
-    left = alone(plan.cells, {cell.id for cell in plan.cells} - set(taken))
-    ahead = plan.model_copy(update={"cells": left})
     # A simulated run takes the times of its plan.
-    for fit in budget_fits(ahead if simulated else with_history(ahead, learned_times(out)).plan):
+    for fit in budget_fits(plan if simulated else with_history(plan, learned_times(out)).plan, taken):
         if not fit.fits:
             enough = math.ceil(fit.pass_s / _MINUTE_S)
             hint = f"a budget of {enough} min or more, fewer points, or a shorter time for each"

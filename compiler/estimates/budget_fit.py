@@ -78,22 +78,26 @@ class BudgetFit:
         }
 
 
-def budget_fits(plan: Plan) -> tuple[BudgetFit, ...]:
-    """Return what fits in each budget of a plan, by its steps' times: put learned ones in before."""
-    return tuple(_fits(plan))
+def budget_fits(plan: Plan, taken: Collection[str] = ()) -> tuple[BudgetFit, ...]:
+    """Return what fits in each budget of a plan, by its steps' times: put learned ones in before.
+
+    Cells in `taken`, by their ids, have results of earlier runs, and take no time.
+    """
+    return tuple(_fits(plan, set(taken)))
 
 
-def _fits(plan: Plan) -> Iterator[BudgetFit]:
+def _fits(plan: Plan, taken: set[str]) -> Iterator[BudgetFit]:
     for name, experiment in plan.experiments.items():
         if experiment.budget_s is not None and is_budgeted(plan, experiment):
-            yield _fit(plan, (name,), name, experiment.budget_s)
+            yield _fit(plan, (name,), name, experiment.budget_s, taken)
     if plan.budget_s is not None:
-        yield _fit(plan, tuple(plan.experiments), "", plan.budget_s)
+        yield _fit(plan, tuple(plan.experiments), "", plan.budget_s, taken)
 
 
-def _fit(plan: Plan, names: Collection[str], of: str, budget_s: float) -> BudgetFit:
+def _fit(plan: Plan, names: Collection[str], of: str, budget_s: float, taken: set[str]) -> BudgetFit:
     theirs = [cell for cell in plan.cells if cell.experiment in names]
-    counted = counted_cells(theirs, plan.experiments)
+    # The points of an adaptive ramp that are taken are among those that it measures.
+    counted = counted_cells(theirs, plan.experiments, taken) - taken
     needed = needed_cells(plan, {name: plan.experiments[name] for name in names}) & counted
     seen: Counter[Point] = Counter()
     at: dict[str, int] = {}

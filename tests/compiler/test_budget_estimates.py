@@ -80,3 +80,15 @@ def test_a_check_expands_the_cells_once_for_all_budgets_and_leaves_large_matrice
         seen.clear()
         assert [each.code for each in check(path).diagnostics if each.code.startswith("E")] == codes
         assert len(seen) == times
+
+
+def test_points_of_an_adaptive_ramp_that_are_taken_are_not_asked_for_again(tmp_path: Path) -> None:
+    text = BOX.format(name="one") + LOADED.replace("1000M", "1k")
+    ramp = "threads = adaptive(1..256, points: 5)"
+    text += f"experiment e {{ hardware = one  workloads = calm  {ramp}  measure = 10 min }}\n"
+    plan = compile_text(text, tmp_path).model_copy(update={"budget_s": 1800.0})
+    taken = [cell.id for cell in plan.cells if cell.threads in (1, 4, 16, 256)]
+    (whole,), (rest,) = budget_fits(plan), budget_fits(plan, taken)
+    assert not whole.fits
+    assert rest.fits
+    assert 600 <= rest.pass_s < 700, "one point is left"
