@@ -40,6 +40,10 @@ class Pace:
         """Return the seconds of a cell without its cool-down, as such steps have taken so far."""
         return sum(self._seconds(cell, step) for step in cell.steps if step.kind != "cool_down")
 
+    def measuring(self, cell: Cell) -> float:
+        """Return the seconds of a cell's warm-up and measurement, as such steps have taken so far."""
+        return sum(self._seconds(cell, step) for step in cell.steps if step.kind in ("warm_up", "measure"))
+
     def stepped(self, cell: Cell) -> float:
         """Return the seconds of the cell's steps that ended; their estimate when none is known."""
         return self._cells.get(cell.id) or self.expected(cell)

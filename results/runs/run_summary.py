@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -186,8 +186,8 @@ def remaining_s(
     plan: Plan | None = None,
     reused: Container[str] = (),
 ) -> float | None:
-    """Estimate for how many seconds at most any host is still needed: cells that share a host run one after
-    another.
+    """Estimate for how many seconds at most any host is still needed: cells that share a host or other equipment run
+    one after another, and cells of one turn are measured one after another.
 
     Each cell comes with its state and with its seconds so far. The plan's estimates are corrected by the `pace` of
     each kind of step, and by how long finished cells took beside their steps. None when nothing is left.
@@ -203,22 +203,42 @@ def remaining_s(
     plan_s = sum(stepped for stepped, _ in finished)
     factor = sum(seconds for _, seconds in finished) / plan_s if plan_s > 0 else 1.0
     needed: dict[str, dict[str, float]] = {}
-    """The seconds that are left on each host, by experiment."""
+    """The seconds that are left on each host and on equipment that groups share, by experiment."""
     spent: dict[str, dict[str, float]] = {}
+    turns: dict[str, _Turn] = {}
     for cell, state, seconds in planned:
-        for host in cell.locks if cell.id not in reused else ():
-            of = spent.setdefault(host, {})
+        for held in cell.holds if cell.id not in reused else ():
+            of = spent.setdefault(held, {})
             of[cell.experiment] = of.get(cell.experiment, 0.0) + (seconds or 0.0)
         if state in ("ok", "failed", "no_room", "skipped", "missing") or cell.id not in counted:
             continue
         left = pace.expected(cell) * factor  # a cell's own time ends before its hosts cool down
         if state == "running":
             left = max(0.0, left - (seconds or 0.0))
+        if cell.turn:
+            turn = turns.setdefault(cell.turn, _Turn(cell.experiment))
+            turn.seconds += min(left, pace.measuring(cell) * factor)  # a cell ends with its measurement
+            turn.held.update(cell.holds)
         left += sum(step.seconds for step in cell.steps if step.kind == "cool_down")
-        for host in cell.locks:
-            to_do = needed.setdefault(host, {})
+        for held in cell.holds:
+            to_do = needed.setdefault(held, {})
             to_do[cell.experiment] = to_do.get(cell.experiment, 0.0) + left
-    return max((_within_budgets(left, spent.get(host, {}), plan) for host, left in needed.items()), default=None)
+    found = [_within_budgets(left, spent.get(held, {}), plan) for held, left in needed.items()]
+    # Groups that share nothing are measured one after another all the same where they take turns.
+    found += [
+        max(_within_budgets({turn.experiment: turn.seconds}, spent.get(held, {}), plan) for held in turn.held)
+        for turn in turns.values()
+    ]
+    return max(found, default=None)
+
+
+@dataclass
+class _Turn:
+    """The seconds of measuring that are left to the cells of one turn, and what these cells hold."""
+
+    experiment: str
+    seconds: float = 0.0
+    held: set[str] = field(default_factory=set)
 
 
 def _within_budgets(needed: Mapping[str, float], spent: Mapping[str, float], plan: Plan | None) -> float:

@@ -144,10 +144,13 @@ class CellTimes:
     seconds: dict[str, float] = field(default_factory=dict)
     resetting: dict[str, float] = field(default_factory=dict)
     """The part of `seconds` that the step `load` took."""
+    waiting: dict[str, float] = field(default_factory=dict)
+    """The part of `seconds` that the cell waited for its turn at measuring."""
     resets: dict[str, ResetTook] = field(default_factory=dict)
     choosing: dict[str, float] = field(default_factory=dict)
     """What it took to choose repeats for a budget, by the cell that was next then; no part of `seconds`."""
     _in_load: set[str] = field(default_factory=set)
+    _in_wait: set[str] = field(default_factory=set)
     _loaded: set[str] = field(default_factory=set)
     _since: dict[str, float] = field(default_factory=dict)
     """Up to when the time of each running cell is counted."""
@@ -174,6 +177,9 @@ class CellTimes:
         if isinstance(record, j.CellStarted | j.CellResumed) or cell not in self._since:
             self._since[cell] = record.at
         self._count(cell, record.at)
+        # A controller that was killed writes no end of its wait.
+        if isinstance(record, j.CellStarted | j.CellResumed | j.StepStarted):
+            self._in_wait.discard(cell)
         match record:
             case j.CellStarted():
                 self._in_load.discard(cell)
@@ -182,11 +188,15 @@ class CellTimes:
                 self._until[cell] = record.at + record.seconds
                 if record.step == "load":
                     self._in_load.add(cell)
+                elif record.step == TURN:
+                    self._in_wait.add(cell)
             case j.JobCollected(step="load"):
                 self._loaded.add(cell)
             case j.StepEnded(step="load"):
                 self._in_load.discard(cell)
                 self.resets[cell] = ResetTook(record.seconds, cell in self._loaded, bool(record.skipped))
+            case j.StepEnded(step="wait_for_turn"):
+                self._in_wait.discard(cell)
             case j.CellEnded() | j.StepEnded(step="cool_down"):
                 self._since.pop(cell, None)
             case _:
@@ -198,4 +208,6 @@ class CellTimes:
         self.seconds[cell] = self.seconds.get(cell, 0.0) + took
         if cell in self._in_load:
             self.resetting[cell] = self.resetting.get(cell, 0.0) + took
+        if cell in self._in_wait:
+            self.waiting[cell] = self.waiting.get(cell, 0.0) + took
         self._since[cell] = max(since, until)

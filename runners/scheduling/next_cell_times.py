@@ -1,8 +1,8 @@
 """How long the next cells of a lane should take, by what the run's journal says of the cells before them.
 
-A cell's time has two parts. Its own steps take as long as the longest earlier repeat of its point. Its data set is
-brought back only where the cells before, in the order in which they ran, leave it unfit; that takes as long as it took
-earlier in the run.
+A cell's time has two parts. Its own steps take as long as the longest earlier repeat of its point, without its
+wait for a turn. Its data set is brought back only where the cells before, in the order in which they ran, leave it
+unfit; that takes as long as it took earlier in the run.
 """
 
 from __future__ import annotations
@@ -85,7 +85,10 @@ class ExpectedTimes:
         times = self._record.times
         took = [
             # A reset that failed is in no list of resets, and its time would be in none.
-            times.seconds[each.id] - (times.resetting.get(each.id, 0.0) if each.id in times.resets else 0.0)
+            times.seconds[each.id]
+            - (times.resetting.get(each.id, 0.0) if each.id in times.resets else 0.0)
+            # How long other groups were measured meanwhile tells nothing of the next repeat.
+            - times.waiting.get(each.id, 0.0)
             for each in self._repeats_of(cell)
             if times.seconds.get(each.id)
         ]

@@ -212,6 +212,33 @@ def test_cells_on_different_hosts_are_expected_side_by_side(tmp_path: Path) -> N
     assert summarise(run.run_dir).remaining_s == 20.0
 
 
+@pytest.mark.parametrize(
+    ("more", "seconds"),
+    [({}, 320.0), ({"shares": ("switch r4",)}, 640.0), ({"turn": "ramp"}, 440.0)],
+)
+def test_what_groups_share_and_their_turns_count_in_the_time_left(more: dict[str, object], seconds: float) -> None:
+    steps = (
+        p.Step(kind="load", seconds=50.0, timeout_s=9999.0),
+        p.Step(kind="warm_up", seconds=10.0, timeout_s=9999.0),
+        p.Step(kind="measure", seconds=100.0, timeout_s=9999.0),
+    )
+    cells = [
+        a_cell(hardware=h, threads=t, load_hosts=(f"load-{h}",)).model_copy(update={"steps": steps, **more})
+        for h in ("a", "b")
+        for t in (1, 2)
+    ]
+    assert remaining_s([(cell, "waiting", None) for cell in cells], Pace()) == seconds
+    # Of a cell that is running, no more is left than its last steps.
+    running: list[tuple[p.Cell, CellState, float | None]] = [(cells[0], "running", 150.0)]
+    rest = remaining_s([*running, *((cell, "waiting", None) for cell in cells[1:])], Pace())
+    assert rest == {320.0: 320.0, 640.0: 490.0, 440.0: 340.0}[seconds]
+    # A budget ends each lane.
+    plan = a_plan(cells)
+    ramp = plan.experiments["ramp"].model_copy(update={"budget_s": 300.0})
+    plan = plan.model_copy(update={"experiments": {"ramp": ramp}})
+    assert remaining_s([(cell, "waiting", None) for cell in cells], Pace(), plan) == 300.0
+
+
 def test_a_finished_run_has_nothing_left(tmp_path: Path) -> None:
     cell = a_cell()
     run = RunMaker(tmp_path / "a", a_plan([cell]))

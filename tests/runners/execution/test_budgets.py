@@ -396,6 +396,25 @@ def test_of_equally_wide_groups_the_one_with_fewer_repeats_is_next() -> None:
     assert next_group([group(4, open=3.0), group(2)]) == 1, "but those without an interval come first"
 
 
+def test_a_repeat_is_not_expected_to_wait_for_its_turn_as_long_again(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, "repeats = 2")
+    first, second = [cell for cell in plan.cells if cell.workload == "calm"]
+    record, of = RunRecord(), {"cell": first.id, "attempt": 1}
+    for each in (
+        Run._start(Run.__new__(Run), None),
+        j.CellStarted(at=0, hash=first.hash, **of),
+        j.StepStarted(at=5, step="wait_for_turn", seconds=0, **of),
+        j.StepEnded(at=905, step="wait_for_turn", seconds=900, **of),
+        j.StepStarted(at=905, step="measure", seconds=1, **of),
+        j.StepEnded(at=915, step="measure", seconds=10, **of),
+        j.CellEnded(at=916, hash=first.hash, status="ok", **of),
+    ):
+        record.add(NOWHERE, each)
+    times = ExpectedTimes(plan, record, plan.cells, lambda _: (first, second))
+    assert record.times.seconds == {first.id: 916.0}
+    assert times.seconds([second]) == pytest.approx(16.0)
+
+
 def test_the_time_of_a_cell_leaves_out_that_between_two_controllers() -> None:
     times = CellTimes()
     start = Run._start  # the same record as there
