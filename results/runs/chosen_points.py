@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from benchbrief.compiler.planning.plan import Plan
+from benchbrief.compiler.planning.plan import Cell, Plan
 from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.scheduling.next_point import next_point
 from benchbrief.runners.scheduling.point_choice import curves, ramps_of
@@ -15,6 +15,7 @@ def without_unchosen(plan: Plan, found: Mapping[str, Carried]) -> dict[str, Carr
     """Return the results without those at points of adaptive ramps that do not follow from the others.
 
     The rule of a ramp is gone through from its beginning, up to the first point without a result for each of its cells.
+    A point that an earlier ramp left out has none, so such a skip is never among the results.
     """
     kept = dict(found)
     ramps = ramps_of(plan)
@@ -24,10 +25,20 @@ def without_unchosen(plan: Plan, found: Mapping[str, Carried]) -> dict[str, Carr
         count = ramp.experiment.adaptive.points if ramp.experiment.adaptive else 0
         while len(chosen) < count:
             choice = next_point(ramp.experiment.points, list(curves(ramp, chosen, record).values()))
-            if choice is None or any(cell.id not in found for cell in ramp.cells[choice.point]):
+            if choice is None or not _is_measured(ramp.cells[choice.point], found):
                 break
             chosen.append(choice.point)
         for point, cells in ramp.cells.items():
             for cell in cells if point not in chosen else ():
                 kept.pop(cell.id, None)
     return kept
+
+
+def _is_measured(cells: Iterable[Cell], found: Mapping[str, Carried]) -> bool:
+    """Return whether all cells of a point have results, and each of its hardware one that was measured.
+
+    A rule for repeats skips some cells of a point, an adaptive ramp that does not choose it all of them.
+    """
+    cells = list(cells)
+    measured = {cell.hardware for cell in cells if cell.id in found and not found[cell.id].skipped}
+    return all(cell.id in found and cell.hardware in measured for cell in cells)

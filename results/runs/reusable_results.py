@@ -189,7 +189,7 @@ class _EarlierRun:
                 return [], self._not_noted(cell)
             taken.append(each)
             used.add(_source(each))
-        if all(each.skipped for each in taken) and any(map(self._is_of_adaptive, taken)):
+        if self._is_left_out(taken):
             return [], []  # which points are left out is decided anew
         # Measured in turns means within one experiment.
         experiments = {(each.cell.experiment, each.was.experiment) for each in taken}
@@ -206,9 +206,21 @@ class _EarlierRun:
             return points and stays_left_out(verdict, self._evidence.plan, cell, self._plan)
         return now.search is None or (was.search is not None and was.search.latency == now.search.latency)
 
-    def _is_of_adaptive(self, each: Carried) -> bool:
-        was, now = self._evidence.plan.experiments[each.was.experiment], self._plan.experiments[each.cell.experiment]
-        return was.adaptive is not None or now.adaptive is not None
+    def _is_left_out(self, taken: Iterable[Carried]) -> bool:
+        """Return whether an adaptive ramp has chosen none of these points, or has to choose them now.
+
+        Of hardware that takes turns without sharing hosts, one ramp may have chosen what another left out. An adaptive
+        ramp takes from that what was chosen (`chosen_points.py`); others need all.
+        """
+        curves: dict[tuple[object, ...], bool] = {}
+        for each in taken:
+            was = self._evidence.plan.experiments[each.was.experiment].adaptive is not None
+            now = self._plan.experiments[each.cell.experiment].adaptive is not None
+            if was or now:
+                key = (now, each.cell.hardware, each.cell.workload, each.cell.threads, each.cell.target)
+                curves[key] = curves.get(key, True) and each.skipped
+        left_out = [key[0] for key, skipped in curves.items() if skipped]
+        return bool(left_out) and (len(left_out) == len(curves) or not all(left_out))
 
     def _not_noted(self, cell: Cell) -> list[str]:
         """Say that a cell's results lack the latency of its search, or that a rule left it out which is another now."""

@@ -295,7 +295,8 @@ def _run_lane(run: RunState, hosts: OpenHosts, cells: list[Cell]) -> None:
         if not over:
             lane.remember_warm(cells)
         lane.observe(cells)
-        for cell in run.ramps.in_order(run.budgets.in_order([cell for cell in cells if cell.id not in over])):
+        left = run.budgets.in_order([cell for cell in cells if cell.id not in over])
+        for cell in run.ramps.in_order(left, run.ending):
             if run.ending.is_set():
                 break
             lane.run_cell(cell)

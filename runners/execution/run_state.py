@@ -154,7 +154,7 @@ class RunState:
         failed, short = tuple(self.failed), tuple(self.without_room)
         if self.fatal:
             return Outcome("interrupted", one_line(self.fatal[0]), failed, short)
-        if self.stopping.is_set() and any(cell.id not in self.done | self.judged for cell in self.plan.cells):
+        if self.stopping.is_set() and not self._is_whole():
             return Outcome("interrupted", say.stopped_before_all(), failed, short)
         if self.halted_by:
             left = len(self.plan.cells) - len(self.done | self.begun)
@@ -162,11 +162,18 @@ class RunState:
             return Outcome("failed", text, failed, short)
         if failed or short:
             return Outcome("failed", self._what_is_missing(), failed, short)
+        if not self._is_whole():
+            return Outcome("interrupted", say.stopped_before_all(), failed, short)
         said, n = say.cells(n=len(self.plan.cells)), self.reused
         if n:
             said = say.cells_reused(said=said, n=n) if n < len(self.plan.cells) else say.cells_all_reused(said=said)
         said = say.cells_skipped(said=said, n=self.skipped) if self.skipped else said
         return Outcome("done", say.cells_unrepeated(said=said, n=self.unrepeated) if self.unrepeated else said, ())
+
+    def _is_whole(self) -> bool:
+        """Return whether each cell is done, judged or not needed."""
+        known = self.done | self.judged
+        return all(cell.id in known for cell in self.plan.cells)
 
     def _what_is_missing(self) -> Text:
         n, short = len(self.plan.cells), len(self.without_room)

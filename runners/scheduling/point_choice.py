@@ -3,7 +3,7 @@
 Everything is decided by what the journal says of the cells, so that a resumed run decides as the interrupted one did.
 A point has been tried once all its cells have their verdicts, and stands for the mean throughput of its good repeats.
 It counts as one of the ramp's points also where none is good. On a resume, points whose cells failed or were cut off
-come first; then the rule of `next_point.py` goes on.
+come first, with one that was chosen and not begun; then the rule of `next_point.py` goes on.
 
 Each hardware chooses the points of its own curves. When measured in turns (`interleaved`), the hardware of one lane
 shares its points, as it is measured side by side.
@@ -22,7 +22,7 @@ from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.controller_clock import now
 from benchbrief.runners.journal.run_record import RunRecord
 from benchbrief.runners.messages.run_messages import say
-from benchbrief.runners.scheduling.knee_search import load_text, point_of
+from benchbrief.runners.scheduling.knee_search import Flag, load_text, point_of
 from benchbrief.runners.scheduling.next_point import Choice, Curve, next_point
 
 
@@ -65,10 +65,10 @@ class AdaptiveRamps:
         """Return why a cell is not run; "" when it is."""
         return self._left_out.get(cell.id, "")
 
-    def in_order(self, cells: Iterable[Cell]) -> Iterator[Cell]:
+    def in_order(self, cells: Iterable[Cell], ending: Flag) -> Iterator[Cell]:
         """Yield a lane's cells in the order in which they run, each adaptive ramp at its first cell.
 
-        Cells that are not run are yielded too: `not_needed` says so.
+        Cells that are not run are yielded too: `not_needed` says so. Nothing more is chosen once `ending` is set.
         """
         done: set[int] = set()
         for cell in cells:
@@ -77,21 +77,29 @@ class AdaptiveRamps:
                 yield cell
             elif id(ramp) not in done:
                 done.add(id(ramp))
-                yield from self._measured(ramp)
+                yield from self._measured(ramp, ending)
 
-    def _measured(self, ramp: _Ramp) -> Iterator[Cell]:
+    def _measured(self, ramp: _Ramp, ending: Flag) -> Iterator[Cell]:
         """Yield the cells that are left of a ramp: those of its points in their order, then all others."""
         count = ramp.experiment.adaptive.points if ramp.experiment.adaptive else len(ramp.cells)
-        for point in begun(ramp, self._record):
+        before = self._record.choices.get((ramp.experiment.name, ramp.hardware, ramp.workload), {})
+        for point in dict.fromkeys((*begun(ramp, self._record), *before)):
             yield from self._left(ramp.cells[point])
+            if ending.is_set():
+                return
+        passed: list[float] = []
+        """Points that were chosen although none of their cells may begin. Each is chosen once only."""
         while len(tried := begun(ramp, self._record)) < count:
+            tried = [*tried, *passed]
             choice = next_point(ramp.experiment.points, list(curves(ramp, tried, self._record).values()))
             if choice is None:
                 break
             self._note(ramp, choice, len(tried) + 1)
             yield from self._left(ramp.cells[choice.point])
-            if choice.point not in begun(ramp, self._record):  # nothing of it was begun, as the run must end
+            if ending.is_set():
                 return
+            if choice.point not in begun(ramp, self._record):
+                passed.append(choice.point)
         had = set(begun(ramp, self._record))
         others = [cell for point, cells in ramp.cells.items() if point not in had for cell in self._left(cells)]
         why = say.point_not_needed(n=count, candidates=len(ramp.cells))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,7 +59,7 @@ class Run:
     def go(self, most: int = 1000) -> Run:
         """Measure up to so many cells, and begin one more without an end, as a controller that is killed does."""
         done, count = self.record.finished(self.plan), 0
-        for cell in self.ramps.in_order([cell for cell in self.plan.cells if cell.id not in done]):
+        for cell in self.ramps.in_order([cell for cell in self.plan.cells if cell.id not in done], threading.Event()):
             if reason := self.ramps.not_needed(cell) or self.repeats.not_needed(cell):
                 self._write(j.CellSkipped(at=0, cell=cell.id, hash=cell.hash, reason=reason))
                 self.repeats.skipped(cell)
@@ -121,6 +122,51 @@ def test_a_resumed_run_decides_alike(tmp_path: Path, killed_after: int, order: s
     assert sorted(resumed.measured) == sorted(whole.measured), "nothing is lost, and nothing is measured twice"
 
 
+@pytest.mark.parametrize("number", range(7))
+def test_a_point_that_was_chosen_is_measured_by_a_resumed_run_also_if_no_cell_had_begun(
+    tmp_path: Path, number: int
+) -> None:
+    plan = plan_of(tmp_path)
+    whole = Run(plan).go()
+    chosen = [place for place, each in enumerate(whole.records) if isinstance(each, j.PointChosen)]
+    resumed = Run(plan, before=whole.records[: chosen[number] + 1]).go()
+    assert resumed.chosen == whole.chosen
+    assert sorted(resumed.measured) == sorted(whole.measured)
+
+
+@pytest.mark.parametrize("number", range(3, 7))
+def test_what_was_chosen_stands_when_a_failed_cell_is_good_on_resume(tmp_path: Path, number: int) -> None:
+    plan = plan_of(tmp_path)
+    failing = Run(plan, lambda cell: None if cell.threads == 16 else saturating(cell)).go()
+    chosen = [place for place, each in enumerate(failing.records) if isinstance(each, j.PointChosen)]
+    before = failing.records[: chosen[number] + 1]
+    resumed = Run(plan, before=before).go()
+    assert len(resumed.chosen) == 7
+    assert resumed.points()[: number + 1] == failing.points()[: number + 1]
+    assert {f"e/one/w/threads={point:g}/r1" for point in resumed.points()} == set(resumed.measured)
+
+
+def test_a_point_whose_cells_may_not_begin_does_not_end_the_ramp(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path)
+    skipped = [
+        j.CellSkipped(at=0, cell=cell.id, hash=cell.hash, reason="left out")
+        for cell in plan.cells
+        if cell.threads == 16
+    ]
+    run = Run(plan, before=[*skipped]).go()
+    assert len(run.measured) == 7
+    assert run.points()[:3] == [1, 256, 16]
+    assert run.record.finished(plan) == {cell.id for cell in plan.cells}
+
+
+def test_nothing_is_chosen_once_the_run_ends(tmp_path: Path) -> None:
+    run = Run(plan_of(tmp_path))
+    ending = threading.Event()
+    for _ in run.ramps.in_order(run.plan.cells, ending):
+        ending.set()
+    assert run.points() == [1]
+
+
 def test_each_hardware_has_its_own_points(tmp_path: Path) -> None:
     run = Run(plan_of(tmp_path, "", "box.variants")).go()
     assert run.points("one") != run.points("two")
@@ -172,7 +218,7 @@ def test_groups_that_a_finished_one_joins_stay_in_one_lane_and_run_each_cell_onc
     done = resumed.record.finished(plan)
     found = lanes_left(plan.cells, done)
     assert {cell.hardware for lane in found for cell in lane} == {"left", "right"}, "the middle one is done"
-    runs = [cell.id for lane in found for cell in resumed.ramps.in_order(lane)]
+    runs = [cell.id for lane in found for cell in resumed.ramps.in_order(lane, threading.Event())]
     assert sorted(set(runs)) == sorted(runs)
     assert {cell.id for lane in found for cell in lane} <= set(runs)
     assert lanes_left(plan.cells, {cell.id for cell in plan.cells}) == []
