@@ -13,6 +13,7 @@ run:
   chooses the points that it would choose without them. A candidate that an earlier run left out is decided anew.
 - A search belongs to the cells that were measured at its knee, and cells that it skipped stay skipped. A search is
   decided by a latency that each of its cells records, so only a search by the same statistic can reuse them.
+- A cell is reused only where no more could run on other hardware beside it than may now (`ran_beside.py`).
 
 One measurement stands for only one cell, although several may have the same definition. Never reused are: failed
 cells, other versions of the measurement, raw outputs that are missing or changed, results that depend on a value
@@ -34,6 +35,7 @@ from benchbrief.results.ingest.run_evidence import Evidence, check_files, first_
 from benchbrief.results.runs.chosen_points import without_unchosen
 from benchbrief.results.runs.find_runs import list_real_runs, run_state
 from benchbrief.results.runs.left_out_repeats import stays_left_out
+from benchbrief.results.runs.ran_beside import Beside, ran_beside
 from benchbrief.runners.errors import Damaged, RunnerError
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.run_folder import PLAN
@@ -116,13 +118,14 @@ def find_reusable(plan: Plan, out: Path) -> Reuse:
     """Why fitting results of a block were not reused, by its first cell."""
     found: dict[str, Carried] = {}
     used: set[tuple[str, str]] = set()
+    beside = Beside(plan)
     for run_dir in reversed(list_real_runs(out)):
         if not wanted:
             break
         if not _may_have(run_dir, wanted):
             continue
         try:
-            run = _EarlierRun(plan, read_evidence(run_dir))
+            run = _EarlierRun(plan, beside, read_evidence(run_dir))
         except Damaged as error:
             for block in wanted:
                 reasons.setdefault(block[0].id, {})[f"nothing is taken from run {run_dir.name}: {error}"] = None
@@ -166,9 +169,10 @@ def _may_have(run_dir: Path, wanted: Iterable[Block]) -> bool:
 class _EarlierRun:
     """The good results of a run, by what they measured."""
 
-    def __init__(self, plan: Plan, evidence: Evidence) -> None:
-        self._plan = plan
+    def __init__(self, plan: Plan, beside: Beside, evidence: Evidence) -> None:
+        self._plan, self._beside = plan, beside
         self._evidence = evidence
+        self._was_beside = Beside(evidence.plan)
         self._good: dict[str, list[Verdict]] = {}
         for verdict in evidence.verdicts:
             measured = verdict.status == "ok" and any(job.job == MEASURE for job in verdict.jobs)
@@ -238,6 +242,10 @@ class _EarlierRun:
         run_id = self._evidence.run_id
         if each.measurement != j.MEASUREMENT_VERSION:
             return f"run {run_id} is of a benchbrief that measured in another way"
+        if not each.skipped:
+            reused = each.run_id != run_id
+            if text := ran_beside(self._was_beside, each.was, self._beside, each.cell, reused=reused):
+                return f"run {run_id}: {text}"
         for record in each.records:
             if isinstance(record, j.JobCollected):
                 problem = first_problem(check_files(self._evidence.run_dir, record).values())
