@@ -32,6 +32,15 @@ def grouped_hardware(plan: Plan, experiment: str) -> tuple[Together, ...]:
     return tuple(Together(tuple(found), _common(found.values(), plan)) for found in by_lane.values())
 
 
+def shares_points(plan: Plan, experiment: str) -> bool:
+    """Return whether an adaptive ramp has the same points on all hardware: in turns, on common hosts or equipment.
+
+    As in a run, the experiment's own cells decide: others may join hardware in a lane, but not its ramps.
+    """
+    own = plan.model_copy(update={"cells": tuple(cell for cell in plan.cells if cell.experiment == experiment)})
+    return plan.experiments[experiment].order == "interleaved" and len(grouped_hardware(own, experiment)) == 1
+
+
 def _common(cells: Iterable[Cell], plan: Plan) -> tuple[str, ...]:
     """Return what all of these cells hold, or else what the first two do, as messages say it."""
     cells = list(cells)

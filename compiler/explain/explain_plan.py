@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from benchbrief.compiler.blocks.values.shapes import Number, Shape
 from benchbrief.compiler.estimates.advice import Advice
 from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.estimates.grouped_hardware import shares_points
 from benchbrief.compiler.estimates.learned import Estimated, with_history
 from benchbrief.compiler.explain.explain_beside import events_told, probes_told
 from benchbrief.compiler.explain.explain_overlap import side_by_side, some
@@ -148,7 +149,7 @@ def _facts(plan: Plan, e: Experiment, cells: list[Cell]) -> Iterator[tuple[str, 
     if e.search:
         yield "search", _search(e.search, len(e.points))
     if e.adaptive:
-        yield "points", _adaptive(e, e.adaptive)
+        yield "points", _adaptive(plan, e, e.adaptive)
     if e.confident:
         yield "repeats", _confident(e, e.confident)
     if e.budget_s is not None:
@@ -192,8 +193,9 @@ def _point_count(e: Experiment) -> str:
     return ("up to " if e.search else "") + counted(len(e.points) or 1, "point", "points")
 
 
-def _adaptive(e: Experiment, rule: Adaptive) -> str:
-    turns = "; hardware that takes turns is measured at the same points" if e.order == "interleaved" else ""
+def _adaptive(plan: Plan, e: Experiment, rule: Adaptive) -> str:
+    shared = shares_points(plan, e.name)
+    turns = "; hardware that takes turns is measured at the same points" if shared else ""
     return (
         f"{rule.points} of the {len(e.points)} candidates, chosen while it runs: both ends, the middle, then where the "
         f"throughput bends most{turns}"

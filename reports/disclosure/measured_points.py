@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchbrief.compiler.estimates.grouped_hardware import shares_points
 from benchbrief.compiler.planning import plan as p
 from benchbrief.reports.text.number_format import points
 from benchbrief.reports.view.report_data import Results, Search
@@ -20,7 +21,7 @@ def adaptive_ramp(experiment: p.Experiment, rule: p.Adaptive, results: Results) 
         for hardware in experiment.hardware
         for workload in experiment.workloads
     ]
-    shared = experiment.order == "interleaved"
+    shared = shares_points(plan, experiment.name)
     return words["d_adaptive"].format(
         n=rule.points,
         candidates=len(experiment.points),

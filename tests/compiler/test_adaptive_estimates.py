@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.estimates.grouped_hardware import shares_points
 from benchbrief.compiler.estimates.learned import with_history
 from benchbrief.compiler.estimates.time_spent import time_spent
 from benchbrief.compiler.explain.explain_plan import explain
 from benchbrief.compiler.planning.plan import Plan
+from benchbrief.runners.scheduling.point_choice import ramps_of
 from tests.support.plans import compile_spec, compile_text
 
 SPEC = """
@@ -56,3 +58,19 @@ def test_a_budget_of_the_run_measures_it_in_full_before_anything_is_repeated(tmp
     plan = compile_spec(tmp_path / "both.bench", budget_s=3600.0)
     order = [(cell.experiment, cell.repeat) for cell in plan.cells]
     assert order.index(("f", 2)) > max(place for place, (name, _) in enumerate(order) if name == "e")
+
+
+@pytest.mark.parametrize(
+    ("order", "holds", "shared"),
+    [(", interleaved", "", False), (", interleaved", 'switch = "s"', True), ("", 'switch = "s"', False)],
+)
+def test_hardware_in_turns_has_the_same_points_where_it_shares_something(
+    tmp_path: Path, order: str, holds: str, shared: bool
+) -> None:
+    text = SPEC.replace("@", ADAPTIVE).replace("hardware = one", "hardware = [one, two]")
+    text = text.replace("repeats = 2", f"repeats = 2{order}").replace('"one.lab" }', f'"one.lab"  {holds} }}')
+    plan = compile_text(f'{text}hardware two {{ hosts = "two.lab"  {holds} }}\n', tmp_path)
+    assert shares_points(plan, "e") is shared
+    (ramps,) = {len(ramp.hardware) for ramp in ramps_of(plan)}
+    assert ramps == (2 if shared else 1), "as the run chooses them"
+    assert ("hardware that takes turns is measured at the same points" in " ".join(explain(plan).split())) is shared
