@@ -72,7 +72,7 @@ def test_ycsb_says_the_rate_and_the_p99_of_the_operation_that_it_has_most_of() -
 
 def test_an_idle_second_of_ycsb_has_a_rate_and_no_latency() -> None:
     idle = "2026-11-20 14:26:10:128 9 sec: 735 operations; 0 current ops/sec; [READ: Count=0, Avg=NaN, 99=0, 9=0]\n"
-    assert ycsb(idle) == Interim(0.0, done=735)
+    assert ycsb(idle) == Interim(0.0, done=735, elapsed_s=9.0)
     assert ycsb(idle.replace("; 0 current", "; ∞ current")) is None
 
 

@@ -129,7 +129,7 @@ def interim(stderr: str, *, background: bool) -> Interim | None:
         if (match := _STATUS.search(line)) and float(match[5]) > 0:
             rates[int(match[2])] = int(match[3]) / float(match[5])
             done[int(match[2])] = int(match[4])
-            elapsed = max(elapsed, float(match[8]))
+            elapsed = max(elapsed, float(match[6]))
     if background:
         rates.pop(0, None)
         done.pop(0, None)
