@@ -182,12 +182,19 @@ def test_no_style_sheet_takes_the_marks_from_the_screen(page: Page, tmp_path: Pa
         "--window-size=1200,600",
         *("--hide-scrollbars", f"--screenshot={tmp_path / 'both.png'}", (tmp_path / "both.html").as_uri()),
     ]
-    subprocess.run(command, check=True, capture_output=True, timeout=100)
-    image = Image.open(tmp_path / "both.png").convert("RGB")
-    for box in ((0, 100, 600, 500), (600, 560, 1200, 600)):
-        pixels = image.crop(box).tobytes()
-        reds = sum(red - green > 20 for red, green in zip(pixels[::3], pixels[1::3], strict=True))
-        assert reds > 300, (box, reds)
+    for _ in range(3):  # a busy machine may not have painted a frame yet; a mark that is hidden stays so
+        subprocess.run(command, check=True, capture_output=True, timeout=100)
+        image = Image.open(tmp_path / "both.png").convert("RGB")
+        reds = [_reds(image.crop(box)) for box in ((0, 100, 600, 500), (600, 560, 1200, 600))]
+        if min(reds) > 300:
+            break
+    assert min(reds) > 300, reds
+
+
+def _reds(image: Image.Image) -> int:
+    """Count the pixels of the marks' red."""
+    pixels = image.tobytes()
+    return sum(red - green > 20 for red, green in zip(pixels[::3], pixels[1::3], strict=True))
 
 
 @pytest.mark.parametrize("template", ["technical_brief", "slide"])
