@@ -23,6 +23,6 @@ def command() -> None:
     Diagnostics while typing, completion, hover, definitions, references, rename, symbols, formatting and quick fixes.
     Ends with code 0 when the editor shuts it down, and with code 1 when the editor just goes away.
     """
-    from benchbrief.server.lsp_server import serve
+    from benchbrief.server.serve import serve
 
     sys.exit(serve())

@@ -1,4 +1,4 @@
-"""The language server: pygls' loop, our documents, and the features, each in a module of its own.
+"""The state of the language server: our documents, and what was found in them.
 
 Checking is in a thread of its own and never piles up: while one check runs, later changes only mark that another is
 due, and what was found is sent only if no change came meanwhile. It says of which versions it is.
@@ -7,10 +7,6 @@ due, and what was found is sent only if no change came meanwhile. It says of whi
 from __future__ import annotations
 
 import asyncio
-import gc
-import logging
-import os
-import sys
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 
@@ -21,11 +17,8 @@ from pygls.lsp.server import LanguageServer
 import benchbrief
 from benchbrief.server.check_open_files import Checked, check_all
 from benchbrief.server.documents import Documents
-from benchbrief.server.features import add_features
 from benchbrief.server.protocol import Protocol
 from benchbrief.server.spec_view import Views
-
-_SWITCH_S = 0.0005  # so that a check under way delays the reading of messages by little
 
 
 class BenchServer(LanguageServer):
@@ -34,6 +27,7 @@ class BenchServer(LanguageServer):
     def __init__(self) -> None:
         super().__init__("bench", benchbrief.__version__, protocol_cls=Protocol)
         self.documents = Documents()
+        self.protocol.documents = self.documents
         self.views = Views(self.documents)
         self.checked: Checked | None = None
         self.published: dict[str, types.PublishDiagnosticsParams] = {}
@@ -41,7 +35,6 @@ class BenchServer(LanguageServer):
         self._due = False
         self._checking: asyncio.Task[None] | None = None
         self._pool = ThreadPoolExecutor(1, "check")
-        add_features(self)
 
     def check_soon(self) -> None:
         """Check what is open, after the check that may be under way."""
@@ -95,19 +88,3 @@ class BenchServer(LanguageServer):
     def report_server_error(self, error: Exception, source: object) -> None:
         if source is not FeatureRequestError:  # those are in the answer to the request
             self.log_error(str(error), "".join(traceback.format_exception(error)))
-
-
-def serve() -> int:
-    """Speak the protocol on standard input and output until `exit`, or until the client is gone.
-
-    Returns the exit code: 0 after `shutdown`, else 1.
-    """
-    sys.setswitchinterval(_SWITCH_S)
-    gc.freeze()  # the modules stay: no collection need look at them
-    logging.getLogger("pygls").setLevel(logging.CRITICAL)
-    # What anything prints must not get among the messages.
-    channel = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    server = BenchServer()
-    server.start_io(sys.stdin.buffer, channel)
-    return 0 if server.protocol.was_shut_down else 1

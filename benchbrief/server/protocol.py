@@ -7,18 +7,18 @@ be understood, or comes after `shutdown`, is answered with an error.
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-if TYPE_CHECKING:
-    from benchbrief.server.lsp_server import BenchServer
+from benchbrief.server.documents import Documents
 
 
 class Protocol(LanguageServerProtocol):
-    _server: BenchServer
+    documents: Documents
+    """The server's: what its client has open."""
 
     @property
     def was_shut_down(self) -> bool:
@@ -48,18 +48,18 @@ class Protocol(LanguageServerProtocol):
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> Generator[Any, Any, None]:
         document = params.text_document
-        self._server.documents.opened(document.uri, document.version, document.text)
+        self.documents.opened(document.uri, document.version, document.text)
         yield from self._then(types.TEXT_DOCUMENT_DID_OPEN, params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Generator[Any, Any, None]:
         document = params.text_document
-        self._server.documents.changed(document.uri, document.version, list(params.content_changes))
+        self.documents.changed(document.uri, document.version, list(params.content_changes))
         yield from self._then(types.TEXT_DOCUMENT_DID_CHANGE, params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> Generator[Any, Any, None]:
-        self._server.documents.closed(params.text_document.uri)
+        self.documents.closed(params.text_document.uri)
         yield from self._then(types.TEXT_DOCUMENT_DID_CLOSE, params)
 
     def _then(self, method: str, params: Any) -> Generator[Any, Any, None]:

@@ -138,6 +138,7 @@ def test_a_mistake_of_ours_is_logged_to_the_client_and_the_next_check_works(tmp_
     program.write_text(
         "import sys\n"
         "import benchbrief.server.lsp_server as app\n"
+        "from benchbrief.server.serve import serve\n"
         "check_all = app.check_all\n"
         "def failing(snapshot, before):\n"
         "    print('this must not get among the messages')\n"
@@ -145,7 +146,7 @@ def test_a_mistake_of_ours_is_logged_to_the_client_and_the_next_check_works(tmp_
         "        raise RuntimeError('on purpose')\n"
         "    return check_all(snapshot, before)\n"
         "app.check_all = failing\n"
-        "sys.exit(app.serve())\n"
+        "sys.exit(serve())\n"
     )
     with session(tmp_path, command=(sys.executable, str(program))) as client:
         uri = client.open("small.bench", SMALL)
