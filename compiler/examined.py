@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchbrief.compiler.estimates.counted_cells import most_cells
 from benchbrief.compiler.frontend.block_heads import in_context
 from benchbrief.compiler.frontend.imports import Loaded
 from benchbrief.compiler.frontend.resolve import Model
@@ -40,8 +41,12 @@ class Examined:
 
     @property
     def cells(self) -> int | None:
-        """The number of planned cells; None when there can be no plan."""
-        return None if self.model is None or self.failed else sum(matrix.cells for matrix in self.model.matrices)
+        """The number of cells that a run measures at most; None when there can be no plan."""
+        return (
+            None
+            if self.model is None or self.failed
+            else sum(most_cells(matrix.experiment) for matrix in self.model.matrices)
+        )
 
     def in_context(self) -> tuple[Diagnostic, ...]:
         """Return the diagnostics, each with the head of its block."""

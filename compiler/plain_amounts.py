@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 _SIZES = (
     *((1e12, "TB"), (2.0**40, "TiB"), (1e9, "GB"), (2.0**30, "GiB")),
     *((1e6, "MB"), (2.0**20, "MiB"), (1e3, "kB"), (2.0**10, "KiB")),
@@ -21,6 +23,12 @@ def duration(seconds: float) -> str:
         if count or parts:
             parts.append(f"{count} {unit}" if count else "")
     return " ".join(part for part in parts[:2] if part)
+
+
+def enough_time(seconds: float) -> str:
+    """Return a time that is no shorter, in one unit as a spec takes it: `45 s`, `12 min`, `30 h`."""
+    size, unit = (3600, "h") if seconds > 36000 else (60, "min") if seconds > 120 else (1, "s")
+    return f"{math.ceil(seconds / size)} {unit}"
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,13 +62,22 @@ def _text(checked: list[tuple[Path, Examined]]) -> None:
     for spec, each in checked:
         show_diagnostics(each.in_context())
         if not each.failed:
-            show(f"{spec}: ok, {plural(each.cells or 0, 'cell')}")
+            show(f"{spec}: ok, {plural(each.cells or 0, 'cell')}{_unjudged(each, spec)}")
         else:
             errors = sum(diagnostic.severity == "error" for diagnostic in each.diagnostics)
             show(f"{spec}: {errors} error{'s' if errors != 1 else ''}", err=True)
     found = sorted((diagnostic for _, diagnostic in _findings(checked)), key=lambda each: each.severity != "error")
     if found:
         show(f"for more: bench explain {found[0].code}", err=True)
+
+
+def _unjudged(examined: Examined, spec: Path) -> str:
+    """Say where the check leaves budgets to others."""
+    from benchbrief.compiler.estimates.budget_fit import unjudged_budgets
+
+    if examined.model is None or not unjudged_budgets(examined.model):
+        return ""
+    return f"; whether its budgets suffice is judged by: bench plan {shlex.quote(str(spec))}"
 
 
 def _json(checked: list[tuple[Path, Examined]]) -> None:

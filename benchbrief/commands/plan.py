@@ -14,6 +14,7 @@ from benchbrief.cli.spec_options import budget_option, compile_or_stop, spec_opt
 from benchbrief.cli.terminal import Stop, show_json, show_painted, use_colour
 from benchbrief.comparing.plan_comparison import LAST, NextRun, older_plan
 from benchbrief.dsl.bench_error import ExitCode
+from benchbrief.progress.budgets_told import fits_after
 
 if TYPE_CHECKING:
     from benchbrief.compiler.planning.plan import Plan
@@ -36,7 +37,8 @@ rendering_s, total_s}, experiments: {NAME: {the same}}, estimates: [{activity, o
 advice: [{change, of, why, saves_s}],
 budgets: [{experiment, budget_s, one_pass_s, all_repeats_s, fits, times_each_point}],
 overlap: [{cell, loading_s, hidden_s, beside}]}. `overlap` has the loads that run while another hardware group is
-measured, and the cells of it. Without an experiment, a budget is that of `--budget`.
+measured, and the cells of it. Without an experiment, a budget is that of `--budget`; `bench run` refuses one that does
+not fit, and one_pass_s or more would do.
 Hosts that work side by side add up in it. `run` is the earlier run that an
 estimate was seen in, "" for a built-in one. `saves_s` is what a change of the spec saves by itself.
 
@@ -80,7 +82,6 @@ def command(
 ) -> None:
     """Show what SPEC would run: the matrix, the hosts, the order, and an estimate of the time. Runs nothing."""
     from benchbrief.compiler.estimates.advice import advice
-    from benchbrief.compiler.estimates.budget_fit import budget_fits
     from benchbrief.compiler.estimates.learned import with_history
     from benchbrief.compiler.estimates.overlapped_loads import hidden_loads
     from benchbrief.compiler.estimates.time_spent import time_spent
@@ -100,10 +101,11 @@ def command(
     seen = learned_times(out) if history else {}
     estimated = with_history(plan, seen)
     advised = advice(checked.model, plan, lambda changed: with_history(changed, seen).plan)
+    fits = fits_after(estimated.plan, out if history else None)
     if as_json:
         time = time_spent(estimated.plan, estimated.rendering_s).as_dict()
         sources = [source.as_dict() for source in estimated.sources]
-        budgets = [each.as_dict() for each in budget_fits(estimated.plan)]
+        budgets = [each.as_dict() for each in fits]
         changes = [each.as_dict() for each in advised]
         show_json(
             {
@@ -121,7 +123,8 @@ def command(
 
     from benchbrief.compiler.explain.explain_plan import explain
 
-    show_painted(explain(plan, width=_width(), color=use_colour(sys.stdout), estimated=estimated, advised=advised))
+    colour = use_colour(sys.stdout)
+    show_painted(explain(plan, width=_width(), color=colour, estimated=estimated, advised=advised, fits=fits))
 
 
 def _compare(spec: Path, plan: Plan, against: str, out: Path, *, as_json: bool, by_code: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,9 +11,21 @@ from benchbrief.dsl.bench_error import ExitCode
 from benchbrief.progress.run_progress import Progress
 
 if TYPE_CHECKING:
+    from benchbrief.compiler.estimates.budget_fit import BudgetFit
     from benchbrief.compiler.planning.plan import Plan
 
 _MINUTE_S = 60.0
+
+
+def fits_after(plan: Plan, out: Path | None) -> tuple[BudgetFit, ...]:
+    """Return what fits in each budget. Where one is too small, results that the folder's runs have take no time."""
+    from benchbrief.compiler.estimates.budget_fit import budget_fits
+    from benchbrief.results.runs.reusable_results import find_reusable
+
+    fits = budget_fits(plan)
+    if out is None or all(each.fits for each in fits):
+        return fits
+    return budget_fits(plan, {each.cell.id for each in find_reusable(plan, out).carried})
 
 
 def refuse_small_budgets(
@@ -33,9 +44,7 @@ def refuse_small_budgets(
     # A simulated run takes the times of its plan.
     for fit in budget_fits(plan if simulated else with_history(plan, learned_times(out)).plan, taken):
         if not fit.fits:
-            enough = math.ceil(fit.pass_s / _MINUTE_S)
-            hint = f"a budget of {enough} min or more, fewer points, or a shorter time for each"
-            raise fail(f"the budget of {fit.text}", hint, ExitCode.SPEC_WRONG)
+            raise fail(f"the budget of {fit.text}", fit.mended, ExitCode.SPEC_WRONG)
         if fit.pass_s:
             progress.note(f"budget: {fit.text}")
 

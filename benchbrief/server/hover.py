@@ -11,6 +11,7 @@ from benchbrief.compiler import units
 from benchbrief.compiler.blocks.values.block_schema import BLOCKS
 from benchbrief.compiler.briefs.report_schema import ELEMENTS, OPTIONS
 from benchbrief.compiler.diagnostic_codes import code_info
+from benchbrief.compiler.estimates.counted_cells import most_cells
 from benchbrief.compiler.extensions.registry import ENGINE_SPECS, METER_SPECS, PROBE_SPECS, TEMPLATE_SPECS, TOOL_SPECS
 from benchbrief.compiler.frontend.name_index import Index, Symbol
 from benchbrief.compiler.frontend.resolve import Model
@@ -266,7 +267,7 @@ def _resolved(symbol: Symbol, model: Model) -> str:
             return f"{workload.description}\n\n{workload.family}.{workload.benchmark}\n{rows}"
         case "experiment":
             matrix = next((each for each in model.matrices if each.experiment.name == symbol.name), None)
-            return _experiment(matrix.experiment, matrix.cells) if matrix else ""
+            return _experiment(matrix.experiment) if matrix else ""
         case "metric":
             return _metric(symbol.name, model)
         case "client" if symbol.name in model.clients:
@@ -291,7 +292,8 @@ def _hosts(hosts: tuple[str, ...]) -> str:
     return shown if len(hosts) <= _MOST_HOSTS else f"{shown} and {len(hosts) - _MOST_HOSTS} more"
 
 
-def _experiment(experiment: plan.Experiment, cells: int) -> str:
+def _experiment(experiment: plan.Experiment) -> str:
+    cells = most_cells(experiment)
     points = ", ".join(f"{point:,g}" for point in experiment.points)
     count = f"{len(experiment.points)} points"
     if experiment.adaptive:

@@ -6,14 +6,15 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from benchbrief.compiler.blocks.experiments.schedule_errors import BudgetBelowPass
+from benchbrief.compiler.blocks.experiments.experiments import Matrix
+from benchbrief.compiler.blocks.experiments.schedule_errors import BudgetBelowEstimate, BudgetBelowPass
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.estimate import alone, cool_down, estimate, estimate_some, lanes, seconds
 from benchbrief.compiler.frontend.resolve import Model
-from benchbrief.compiler.plain_amounts import duration
-from benchbrief.compiler.planning.budgets import Point, first_pass, is_budgeted, needed_cells, point_of
+from benchbrief.compiler.plain_amounts import duration, enough_time
+from benchbrief.compiler.planning.budgets import Point, chooses, first_pass, is_budgeted, needed_cells, point_of
 from benchbrief.compiler.planning.expand import expand
-from benchbrief.compiler.planning.plan import Cell, Plan, StepKind
+from benchbrief.compiler.planning.plan import Cell, Experiment, Plan, StepKind
 from benchbrief.compiler.problems import Findings
 
 _DECLARED: tuple[StepKind, ...] = ("warm_up", "measure", "cool_down")
@@ -26,9 +27,9 @@ _MOST_CELLS = 2000
 class BudgetFit:
     """A budget against the estimates, in seconds. `of` is its experiment, "" for the whole run.
 
-    `pass_s` is what it takes to measure each point once, and `loading_s` the part of it that loads and resets, on the
-    group of hosts that takes longest; `all_s` is for all repeats. `times` is how often every point can be measured
-    within the budget.
+    `pass_s` is what one pass takes: each point once, and whole what chooses its points, as `passes` says. `loading_s`
+    is the part of it that loads and resets, on the group of hosts that takes longest; `all_s` is for all repeats.
+    `times` is how often every point can be measured within the budget.
     """
 
     of: str
@@ -38,6 +39,8 @@ class BudgetFit:
     all_s: float
     times: int
     most: int
+    passes: str = "each point once"
+    """What one pass measures, as the end of "to measure"."""
 
     @property
     def fits(self) -> bool:
@@ -52,6 +55,10 @@ class BudgetFit:
         """Return what fits, or what one pass needs."""
         if not self.fits:
             return f"{duration(self.budget_s)} for {self.whose} is {self.too_small}"
+        if self.pass_s >= self.all_s:
+            return (
+                f"{duration(self.budget_s)} for {self.whose}: all that it measures takes about {duration(self.all_s)}"
+            )
         once = f"one pass takes about {duration(self.pass_s)}"
         if self.all_s <= self.budget_s:
             return f"{duration(self.budget_s)} for {self.whose}: {once}, and all repeats about {duration(self.all_s)}"
@@ -65,7 +72,13 @@ class BudgetFit:
     @property
     def too_small(self) -> str:
         loading = f", {duration(self.loading_s)} of it to load and reset data" if self.loading_s >= 1 else ""
-        return f"below one pass: to measure each point once takes about {duration(self.pass_s)}{loading}"
+        return f"below one pass: to measure {self.passes} takes about {duration(self.pass_s)}{loading}"
+
+    @property
+    def mended(self) -> str:
+        """Return what would fit."""
+        fewer = "fewer points or repeats" if "repeats" in self.passes else "fewer points"
+        return f"a budget of {enough_time(self.pass_s)} or more, {fewer}, or a shorter time for each"
 
     def as_dict(self) -> dict[str, object]:
         return {
@@ -76,6 +89,12 @@ class BudgetFit:
             "fits": self.fits,
             "times_each_point": self.times,
         }
+
+
+def without_budgets(plan: Plan) -> Plan:
+    """Return the plan with all the time that it wants, for estimates."""
+    free = {name: each.model_copy(update={"budget_s": None}) for name, each in plan.experiments.items()}
+    return plan.model_copy(update={"budget_s": None, "experiments": free})
 
 
 def budget_fits(plan: Plan, taken: Collection[str] = ()) -> tuple[BudgetFit, ...]:
@@ -112,8 +131,21 @@ def _fit(plan: Plan, names: Collection[str], of: str, budget_s: float, taken: se
     times, pass_s, all_s = 1, seconds_of(1), seconds_of(most)
     while times < most and (all_s <= budget_s or seconds_of(times + 1) <= budget_s):
         times += 1
-    loading_s = _loading_s(alone(theirs, needed))
-    return BudgetFit(of, budget_s, pass_s, loading_s, all_s, times if pass_s <= budget_s else 0, most)
+    loading_s, passes = _loading_s(alone(theirs, needed)), _passes([plan.experiments[name] for name in names])
+    return BudgetFit(of, budget_s, pass_s, loading_s, all_s, times if pass_s <= budget_s else 0, most, passes)
+
+
+def _passes(experiments: Collection[Experiment]) -> str:
+    """Return what one pass of the experiments measures: one that chooses its points does so by all their repeats."""
+    whole = [each for each in experiments if chooses(each)]
+    kinds = [*(["searches"] if any(each.search for each in whole) else ())]
+    kinds += ["adaptive ramps"] if any(each.adaptive for each in whole) else []
+    if not whole:
+        return "each point once"
+    chosen = f"the points that {' and '.join(kinds)} choose"
+    if any(each.repeats > 1 for each in whole):
+        chosen += ", with all their repeats,"
+    return chosen if len(whole) == len(experiments) else f"each point once, and {chosen}"
 
 
 def _loading_s(cells: Collection[Cell]) -> float:
@@ -162,11 +194,12 @@ def _shortened(cell: Cell, left_s: float) -> Cell:
 
 
 def check_budgets(model: Model, findings: Findings) -> None:
-    """Report each budget in which the declared times of one pass do not fit. How long loads take is not declared.
+    """Report each budget in which the declared times of one pass do not fit, and warn where these fit but not with the
+    estimated loads.
 
     A larger matrix is judged before its run only: an editor checks with each keystroke."""
-    found = [each for each in model.matrices if each.experiment.budget_s is not None and "budget" in each.places]
-    if findings.failed or not found or sum(matrix.cells for matrix in model.matrices) > _MOST_CELLS:
+    found = _budgeted(model)
+    if findings.failed or not found or unjudged_budgets(model):
         return
     cells = expand(model.matrices, model.hosts)
     first = first_pass(cells)
@@ -176,6 +209,19 @@ def check_budgets(model: Model, findings: Findings) -> None:
             for cell in cells
             if cell.experiment == matrix.experiment.name and cell.id in first
         ]
-        needed_s, budget_s = estimate(declared), matrix.experiment.budget_s
-        if budget_s is not None and needed_s > budget_s:
-            findings.add(BudgetBelowPass(matrix.places["budget"], budget_s, needed_s))
+        theirs = [cell for cell in cells if cell.experiment == matrix.experiment.name]
+        needed_s, budget_s, once = estimate(declared), matrix.experiment.budget_s or 0.0, alone(theirs, first)
+        pass_s, loading_s = estimate(once), _loading_s(once)
+        if needed_s > budget_s:
+            findings.add(BudgetBelowPass(matrix.places["budget"], budget_s, needed_s, pass_s, loading_s))
+        elif pass_s > budget_s:
+            findings.add(BudgetBelowEstimate(matrix.places["budget"], budget_s, pass_s, loading_s))
+
+
+def unjudged_budgets(model: Model) -> bool:
+    """Return whether the spec has budgets and more cells than a check looks at."""
+    return bool(_budgeted(model)) and sum(matrix.cells for matrix in model.matrices) > _MOST_CELLS
+
+
+def _budgeted(model: Model) -> list[Matrix]:
+    return [each for each in model.matrices if each.experiment.budget_s is not None and "budget" in each.places]

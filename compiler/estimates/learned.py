@@ -18,6 +18,8 @@ from benchbrief.compiler.planning.plan import Cell, Plan, Step
 
 MOST_TIMES = 20.0
 """How many times larger than what was seen a load may be, for its time to follow from that."""
+_TOLD_SHARE = 0.02
+"""A part of a load is told from this share of its time on."""
 _NOT_OF_A_LOAD = ("reset", "drop_caches", "max_lag_s")
 
 
@@ -119,7 +121,7 @@ class _Learning:
             match activity_of(step):
                 case "loading" if step.seconds:
                     seconds, run = self._load_s(cell, keys, step)
-                    self._note("loading", of, _rate(cell, keys.amount, seconds), run)
+                    self._note("loading", of, _load_text(cell, keys.amount, seconds), run)
                 case "resets":
                     how = step.reset
                     seen = self.history.get(keys.reset(how))
@@ -169,11 +171,23 @@ def with_history(plan: Plan, history: History) -> Estimated:
     return Estimated(learned, learning.rendering_s(), tuple(learning.sources))
 
 
-def _rate(cell: Cell, amount: float, seconds: float) -> str:
-    each = f"{duration(_short(seconds))} a load"
+def _load_text(cell: Cell, amount: float, seconds: float) -> str:
+    """Return the time of a load, its fixed part, and the rate over the rest."""
+    spec = TOOL_SPECS.usable(cell.tool.driver)
+    fixed_s = min(spec.load_start_s, seconds) if spec else 0.0
+    loading_s = seconds - fixed_s
+    text = f"{duration(_short(seconds))} a load"
+    if spec and fixed_s >= _TOLD_SHARE * seconds:
+        text += f", {duration(_short(fixed_s))} of it {spec.load_start_is}"
+    if loading_s < _TOLD_SHARE * seconds:
+        return text
     if cell.dataset and cell.dataset.records:
-        return f"{each}, {amount / seconds:,.0f} records/s"
-    return f"{each}, {amount / seconds / 1e6:,.0f} MB/s"
+        return f"{text}, {_per_second(amount / loading_s)} records/s"
+    return f"{text}, {_per_second(amount / loading_s / 1e6)} MB/s"
+
+
+def _per_second(rate: float) -> str:
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
 
 
 def _short(seconds: float) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from benchbrief.compiler.blocks.values.shapes import Number, Shape
 from benchbrief.compiler.estimates.advice import Advice
+from benchbrief.compiler.estimates.budget_fit import BudgetFit, budget_fits
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.grouped_hardware import shares_points
 from benchbrief.compiler.estimates.learned import Estimated, with_history
@@ -52,15 +53,21 @@ def explain(
     color: bool = False,
     estimated: Estimated | None = None,
     advised: Sequence[Advice] = (),
+    fits: Sequence[BudgetFit] | None = None,
 ) -> str:
     """Return lines of at most `width` columns where words allow it, with ANSI colours on request.
 
-    `estimated` has the plan with times that were seen; None for the built-in ones.
+    `estimated` has the plan with times that were seen; None for the built-in ones. `fits` is what fits in its budgets,
+    where results of earlier runs count.
     """
     page = Page(max(40, width), color)
     estimated = estimated or with_history(plan, {})
     plan = estimated.plan
+    fits = budget_fits(plan) if fits is None else fits
     _title(plan, page)
+    for fit in fits:
+        if not fit.fits:
+            page.paragraph(f"`bench run` refuses this plan: the budget of {fit.text}; give it {fit.mended}")
     _hosts(plan, page)
     for experiment in plan.experiments.values():
         _experiment(plan, experiment, page)
@@ -73,7 +80,7 @@ def explain(
     if plan.reports:
         page.heading("Reports")
         page.table((report.name, report.title, _contents(report)) for report in plan.reports)
-    explain_time(estimated, advised, page)
+    explain_time(estimated, advised, fits, page)
     return page.text()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from benchbrief.compiler.estimates.advice import Advice
-from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s
+from benchbrief.compiler.estimates.budget_fit import BudgetFit, most_s, without_budgets
 from benchbrief.compiler.estimates.counted_cells import counted_cells
 from benchbrief.compiler.estimates.learned import Estimated, Source
 from benchbrief.compiler.estimates.time_spent import ACTIVITIES, Activity, Spent, TimeSpent, time_spent
@@ -33,11 +33,12 @@ _BAR = 24
 """The columns of a bar that stands for all of the time."""
 
 
-def explain_time(estimated: Estimated, advised: Sequence[Advice], page: Page) -> None:
+def explain_time(estimated: Estimated, advised: Sequence[Advice], fits: Sequence[BudgetFit], page: Page) -> None:
     plan = estimated.plan
     spent = time_spent(plan, estimated.rendering_s)
-    _total(plan, spent, page)
-    if fits := budget_fits(plan):
+    refused = not all(fit.fits for fit in fits)
+    _total(without_budgets(plan) if refused else plan, spent, page, refused=refused)
+    if fits:
         page.heading("Budget")
         for fit in fits:
             page.paragraph(fit.text)
@@ -60,8 +61,9 @@ def explain_time(estimated: Estimated, advised: Sequence[Advice], page: Page) ->
             page.paragraph(saved.replace("%)", " %)"))
 
 
-def _total(plan: Plan, spent: TimeSpent, page: Page) -> None:
-    page.heading("Total")
+def _total(plan: Plan, spent: TimeSpent, page: Page, *, refused: bool) -> None:
+    """Add what it takes. Where `bench run` refuses a budget, that is what it would take without one."""
+    page.heading("Total, without the budget that is refused" if refused else "Total")
     most = "up to " if any(up_to(e, plan.budget_s) for e in plan.experiments.values()) else ""
     cells_s = most_s(plan)
     wall_s, alone_s = cells_s + spent.rendering_s, sum(spent.in_all.values())

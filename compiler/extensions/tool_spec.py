@@ -177,8 +177,9 @@ class ToolSpec(ExtensionSpec):
     `load_threads` names the attribute that sets how many threads load, over all load generators, and says how many do
     on each of them without it.
 
-    Estimates: `start_s` until the first operation, `load_start_s` of a load of nothing, and how fast data are loaded,
-    in records or in bytes per second, by so many threads as load without `load_threads`.
+    Estimates: `start_s` until the first operation, `load_start_s` of a load of nothing with what that time is spent on
+    (`load_start_is`), and how fast data are loaded, in records or in bytes per second, by so many threads as load
+    without `load_threads`.
     """
 
     kind: ClassVar[str] = "tool"
@@ -219,6 +220,7 @@ class ToolSpec(ExtensionSpec):
     start_s: float = 0.0
     load_threads: tuple[str, int] | None = None
     load_start_s: float = 1.0
+    load_start_is: str = "to start"
     load_records_per_s: float = 0.0
     load_bytes_per_s: float = 100e6
 

@@ -70,6 +70,14 @@ def test_a_plan_says_what_fits(bench: Bench) -> None:
     assert re.search(
         r"20 min for experiment ramp: one pass takes about 4 min .*; every point can be measured 4 t", told
     )
+    large = SPEC.replace("threads = [1, 4]", "threads = range(1, 200, step: 1)")
+    bench.spec(large, BUDGET="budget = 20 min", LANGUAGE="en")
+    checked = bench("check", "brief.bench")
+    assert "ok, 3,600 cells; whether its budgets suffice is judged by: bench plan brief.bench" in checked.out.replace(
+        "3600", "3,600"
+    )
+    bench.spec(SPEC, BUDGET="budget = 20 min", LANGUAGE="en")
+    assert "judged" not in bench("check", "brief.bench").out
     (fit,) = json.loads(bench("plan", "brief.bench", "--json").out)["time"]["budgets"]
     assert (fit["experiment"], fit["budget_s"], fit["fits"], fit["times_each_point"]) == ("ramp", 1200, True, 4)
     assert "4 min for the run is below one pass" in " ".join(

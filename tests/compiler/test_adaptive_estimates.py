@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchbrief.compiler.estimates.counted_cells import counted_cells
+from benchbrief.compiler.compile import examine
+from benchbrief.compiler.estimates.counted_cells import counted_cells, most_cells
 from benchbrief.compiler.estimates.grouped_hardware import shares_points
 from benchbrief.compiler.estimates.learned import with_history
 from benchbrief.compiler.estimates.time_spent import time_spent
@@ -32,6 +33,8 @@ def test_it_takes_as_long_as_a_list_of_as_many_points(tmp_path: Path) -> None:
     plan, listed = plan_of(tmp_path, ADAPTIVE), plan_of(tmp_path, LISTED)
     assert len(plan.cells) > 5 * len(listed.cells)
     assert plan.estimate_s == pytest.approx(listed.estimate_s)
+    assert sum(most_cells(each) for each in plan.experiments.values()) == len(listed.cells) == 10
+    assert examine(Path(plan.spec.name)).cells == 10
     assert with_history(plan, {}).plan.estimate_s == pytest.approx(listed.estimate_s)
     assert dict(time_spent(plan).in_all) == pytest.approx(dict(time_spent(listed).in_all))
     assert "5 of 28 candidates x 2 repeats = 10 cells" in explain(plan)

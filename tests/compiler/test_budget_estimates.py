@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 
 from benchbrief.compiler.compile import check
 from benchbrief.compiler.estimates import budget_fit
-from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s
+from benchbrief.compiler.estimates.budget_fit import budget_fits, most_s, without_budgets
 from benchbrief.compiler.explain.explain_plan import explain
+from benchbrief.compiler.plain_amounts import duration
 from benchbrief.compiler.planning.expand import expand
 from tests.support.plans import compile_text
 
@@ -92,3 +94,51 @@ def test_points_of_an_adaptive_ramp_that_are_taken_are_not_asked_for_again(tmp_p
     assert not whole.fits
     assert rest.fits
     assert 600 <= rest.pass_s < 700, "one point is left"
+
+
+RAMP = """
+experiment e {{ hardware = one  workloads = calm  threads = {threads}  measure = 10 min  repeats = {repeats} }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("threads", "repeats", "passes"),
+    [
+        ("[1, 2]", 2, "each point once"),
+        ("adaptive(1..256, points: 5)", 1, "the points that adaptive ramps choose"),
+        ("adaptive(1..256, points: 5)", 2, "the points that adaptive ramps choose, with all their repeats,"),
+    ],
+)
+def test_one_pass_is_what_a_budget_can_not_leave_out(tmp_path: Path, threads: str, repeats: int, passes: str) -> None:
+    text = BOX.format(name="one") + LOADED.replace("1000M", "1k") + RAMP.format(threads=threads, repeats=repeats)
+    plan = compile_text(text, tmp_path).model_copy(update={"budget_s": 60.0})
+    (fit,) = budget_fits(plan)
+    assert f"to measure {passes} takes about {duration(fit.pass_s)}" in fit.too_small
+    assert ("fewer points or repeats" in fit.mended) == ("repeats" in passes)
+    assert fit.pass_s == most_s(without_budgets(plan)) or repeats > 1
+    if "adaptive" in threads:
+        assert fit.pass_s == fit.all_s
+
+
+def test_the_budget_that_is_named_as_enough_is_enough(tmp_path: Path) -> None:
+    text = BOX.format(name="one") + LOADED + RAMP.format(threads="[1, 2]", repeats=3)
+    for measure in ("1 s", "1 min", "10 h"):
+        plan = compile_text(text.replace("10 min", measure), tmp_path).model_copy(update={"budget_s": 1.0})
+        (fit,) = budget_fits(plan)
+        found = re.fullmatch(r"a budget of (\d+) (s|min|h) or more, .*", fit.mended)
+        assert found
+        enough = float(found[1]) * {"s": 1, "min": 60, "h": 3600}[found[2]]
+        for budget_s, fits in ((enough, True), (fit.pass_s - 0.5, False)):
+            (again,) = budget_fits(plan.model_copy(update={"budget_s": budget_s}))
+            assert again.fits is fits
+
+
+def test_a_plan_that_run_refuses_says_so_first_and_tells_no_total_of_it(tmp_path: Path) -> None:
+    text = BOX.format(name="one") + LOADED + RAMP.format(threads="[1, 2]", repeats=3)
+    plan = compile_text(text, tmp_path)
+    told = explain(plan.model_copy(update={"budget_s": 60.0}), width=300)
+    assert re.search(r"`bench run` refuses this plan: the budget of 1 min for the run is below one pass", told)
+    assert told.index("refuses") < told.index("Hosts")
+    _, total = told.split("Total, without the budget that is refused\n")
+    assert total.split("\n")[0] == explain(plan, width=300).split("Total\n")[1].split("\n")[0]
+    assert "refuses this" not in explain(plan.model_copy(update={"budget_s": 1e6}), width=300)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from benchbrief.compiler.estimates.learned import with_history
 from benchbrief.compiler.planning.plan import Step
-from tests.support.plans import compile_spec
+from tests.support.plans import compile_spec, compile_text
 
 SPEC = """
 hardware box {{ hosts = "box.lab" }}
@@ -57,3 +59,24 @@ def test_more_threads_do_not_shorten_the_time_out_of_a_load_and_fewer_lengthen_i
 
 def test_a_measured_load_has_the_threads_of_its_cell(tmp_path: Path) -> None:
     assert step(tmp_path, "load_threads = 32", workload="load(a)").seconds == 1001
+
+
+def test_the_rate_of_a_load_is_that_of_its_loading_beside_the_fixed_part(tmp_path: Path) -> None:
+    plan = compile_text(
+        """
+hardware box { hosts = "box.lab" }
+database rocks { engine = rocksdb  path = "/data" }
+workload rr from db_bench.readrandom { records = 1M  value_size = 84 B }
+experiment e { hardware = box  workloads = rr  threads = 1  measure = 1 min }
+""",
+        tmp_path,
+    )
+    estimated = with_history(plan, {})
+    (load,) = [each for each in estimated.sources if each.activity == "loading"]
+    (step,) = [each for cell in plan.cells for each in cell.steps if each.kind == "load"]
+    rate = re.fullmatch(
+        r".* a load, 5\.2 s of it to start and for the 5 s that its `waitforcompaction` sleeps, ([\d,]+) records/s",
+        load.text,
+    )
+    assert rate
+    assert float(rate[1].replace(",", "")) == pytest.approx(1e6 / (step.seconds - 5.2), rel=0.01)

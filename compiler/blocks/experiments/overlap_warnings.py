@@ -16,6 +16,7 @@ class _Group:
 
     def __init__(self, experiment: str, name: str) -> None:
         self.experiment, self.name = experiment, name
+        self.variants: dict[str, None] = {}
         self.under_test: set[str] = set()
         self.hosts: dict[str, None] = {}
         self.equipment: dict[str, None] = {}
@@ -38,10 +39,15 @@ def warn_of_overlap(matrices: Sequence[Matrix], hosts: Mapping[str, Host], findi
             if group.experiment == matrix.experiment.name:
                 lanes.setdefault(lane_of[group.holds[0]], []).append(group)
         first = next((lane for lane in lanes.values() if len(lane) > 1), None)
+        place, overlap = matrix.places["overlap"], matrix.experiment.overlap
         if first is not None:
             names = tuple(group.name for group in first)
-            places, overlap = matrix.places["overlap"], matrix.experiment.overlap
-            findings.add(NoOverlap(places, overlap, names, _shared(first[0], first[1], matrix)))
+            findings.add(NoOverlap(place, overlap, names, _shared(first[0], first[1], matrix)))
+        elif len(lanes) == 1:
+            ((only,),) = lanes.values()
+            if len(only.variants) > 1:
+                hosts_shared = tuple(f"host {host}" for host in only.hosts if host in only.under_test)
+                findings.add(NoOverlap(place, overlap, tuple(only.variants), hosts_shared, variants=True))
 
 
 def _groups(matrices: Sequence[Matrix], hosts: Mapping[str, Host]) -> list[_Group]:
@@ -51,6 +57,7 @@ def _groups(matrices: Sequence[Matrix], hosts: Mapping[str, Host]) -> list[_Grou
         for unit in matrix.units:
             key = matrix.experiment.name, unit.hardware.group
             group = found.setdefault(key, _Group(*key))
+            group.variants[unit.hardware.key] = None
             group.under_test |= set(unit.hardware.hosts)
             group.hosts |= dict.fromkeys(hosts_of(matrix, unit))
             group.equipment |= dict.fromkeys(shared.held(matrix, unit))

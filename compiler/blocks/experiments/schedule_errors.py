@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from benchbrief.compiler.plain_amounts import duration
+from benchbrief.compiler.plain_amounts import duration, enough_time
 from benchbrief.compiler.problems import CompileProblem
 
 _NAMED = 4
@@ -65,11 +64,17 @@ class BudgetBelowPass(CompileProblem):
     """A budget in which not even each point can be measured once, by the times that the spec declares."""
 
     code = "E0554"
-    says = "the budget of {budget} is below one pass: to measure each point once takes {needed}"
+    says = "the budget of {budget} is below one pass: to measure each point once takes {needed}, without any load"
     mark = "less than {needed}"
-    hint = "write `budget = {enough}` or more, besides the time to load; or measure fewer points, or for a shorter time"
+    hint = (
+        "write `budget = {enough}` or more, which has room for {loading} to load and reset data, by the estimates of "
+        "`bench plan`; or measure fewer points, or for a shorter time"
+    )
     budget_s: float
     needed_s: float
+    pass_s: float
+    """What one pass takes by the estimates, loads included."""
+    loading_s: float
 
     @property
     def budget(self) -> str:
@@ -80,8 +85,48 @@ class BudgetBelowPass(CompileProblem):
         return duration(self.needed_s)
 
     @property
+    def loading(self) -> str:
+        return duration(self.loading_s)
+
+    @property
     def enough(self) -> str:
-        return f"{math.ceil(self.needed_s / 60)} min"
+        return enough_time(self.pass_s)
+
+
+@dataclass(frozen=True)
+class BudgetBelowEstimate(CompileProblem):
+    """A budget in which each point can be measured once by the declared times, but not with the estimated loads."""
+
+    code = "W0509"
+    severity = "warning"
+    says = (
+        "the budget of {budget} is below one pass by the estimates: to measure each point once takes about {needed}, "
+        "{loading} of it to load and reset data"
+    )
+    mark = "less than about {needed}"
+    hint = (
+        "write `budget = {enough}` or more; `bench run` refuses less, unless earlier runs of its folder have measured "
+        "some of it, or tell that loads take less"
+    )
+    budget_s: float
+    pass_s: float
+    loading_s: float
+
+    @property
+    def budget(self) -> str:
+        return duration(self.budget_s)
+
+    @property
+    def needed(self) -> str:
+        return duration(self.pass_s)
+
+    @property
+    def loading(self) -> str:
+        return duration(self.loading_s)
+
+    @property
+    def enough(self) -> str:
+        return enough_time(self.pass_s)
 
 
 @dataclass(frozen=True)
@@ -143,10 +188,17 @@ class NoOverlap(CompileProblem):
     severity = "warning"
     says = "`overlap = {word}` does not hold for {groups}: {why}"
     mark = "measured one after another, with nothing beside"
-    hint = "give each group its own, and the next one can load meanwhile; or leave `overlap` out"
     word: str
     names: tuple[str, ...]
     shared: tuple[str, ...]
+    variants: bool = False
+    """Whether they are variants of one hardware group."""
+
+    @property
+    def help(self) -> str:
+        if self.variants:
+            return "variants are states of the same hosts: leave `overlap` out, or compare hardware on hosts of its own"
+        return "give each group its own, and the next one can load meanwhile; or leave `overlap` out"
 
     @property
     def groups(self) -> str:

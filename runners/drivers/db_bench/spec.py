@@ -204,6 +204,7 @@ SPEC = ToolSpec(
     time_series=True,
     whole_seconds=True,
     load_start_s=5.2,  # `waitforcompaction` sleeps for 5 s before it looks (tools/db_bench_tool.cc)
+    load_start_is="to start and for the 5 s that its `waitforcompaction` sleeps",
     load_bytes_per_s=100e6,
     where_settings_go="its flags as options of the database, such as `options { compression_ratio = 0.5 }`",
     data={
