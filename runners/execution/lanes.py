@@ -29,7 +29,7 @@ from benchbrief.runners.execution.cell_run import CellRun
 from benchbrief.runners.execution.equipment import Equipment
 from benchbrief.runners.execution.run_state import RunState, one_line
 from benchbrief.runners.execution.unsupported import meters_of
-from benchbrief.runners.hosts import host_facts
+from benchbrief.runners.hosts.facts.declared_facts import contradictions
 from benchbrief.runners.hosts.fan_out import each_of
 from benchbrief.runners.hosts.lost_hosts import LostHosts
 from benchbrief.runners.journal import events as j
@@ -99,7 +99,7 @@ class Lane:
         for key in dict.fromkeys(cell.hardware for cell in self._cells):
             hardware = self._run.plan.hardware[key]
             if host_id in hardware.hosts:
-                for text in host_facts.contradictions(hardware, found):
+                for text in contradictions(hardware, found):
                     self.remark("warning", say.at(group=hardware.label, host=host_id, what=text), str(hardware.origin))
 
     def _claim(self, host_id: str) -> None:

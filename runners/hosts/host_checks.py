@@ -18,9 +18,9 @@ from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution.unsupported import try_meters
 from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.background_load import other_load
+from benchbrief.runners.hosts.facts.host_facts import size_text
 from benchbrief.runners.hosts.fan_out import each_of
 from benchbrief.runners.hosts.host_connections import CONTROLLER, HostPool, is_on_controller
-from benchbrief.runners.hosts.host_facts import size_text
 from benchbrief.runners.hosts.host_fitness import find_defects
 from benchbrief.runners.hosts.orphans import find_strays, hosts_of_plan
 from benchbrief.runners.jobs.commands import shell_line

@@ -97,7 +97,7 @@ class TimeEstimated(Record):
 
 
 class HostFacts(Record):
-    """Observed facts of a host as text, by name (`runners/hosts/host_facts.py`)."""
+    """Observed facts of a host as text, by name (`runners/hosts/facts/host_facts.py`)."""
 
     type: Literal["host_facts"] = "host_facts"
     host: str

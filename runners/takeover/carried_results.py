@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchbrief.compiler.planning.plan import Cell, Plan
-from benchbrief.runners.hosts import host_facts
+from benchbrief.runners.hosts.facts.declared_facts import contradictions
 from benchbrief.runners.jobs.command_files import rename_hosts
 from benchbrief.runners.journal import events as j
 from benchbrief.runners.journal.atomic_files import write_durably
@@ -117,7 +117,7 @@ def _take(source: Path, to: Path) -> None:
 def _records(plan: Plan, carried: Sequence[Carried]) -> Iterator[j.AnyRecord]:
     """Yield the records with the oldest results first, so that the latest facts come last."""
     known: dict[tuple[str, ...], Mapping[str, object]] = {}
-    contradictions: dict[str, j.Remark] = {}
+    warnings: dict[str, j.Remark] = {}
     for each in sorted(carried, key=lambda c: c.measured_at):
         for fact in each.own_facts():
             told = fact.model_dump(exclude={"at"})
@@ -126,9 +126,9 @@ def _records(plan: Plan, carried: Sequence[Carried]) -> Iterator[j.AnyRecord]:
                 yield fact
             hardware = plan.hardware[each.cell.hardware]
             if isinstance(fact, j.HostFacts) and fact.host in hardware.hosts:
-                for text in host_facts.contradictions(hardware, fact.facts):
+                for text in contradictions(hardware, fact.facts):
                     line = say.at(group=hardware.label, host=fact.host, what=text)
-                    contradictions[line] = _warning(line, str(hardware.origin))
+                    warnings[line] = _warning(line, str(hardware.origin))
         if not each.skipped:
             yield j.CellReused(
                 at=now(),
@@ -141,7 +141,7 @@ def _records(plan: Plan, carried: Sequence[Carried]) -> Iterator[j.AnyRecord]:
                 measurement=each.measurement,
             )
         yield from each.own_records()
-    yield from contradictions.values()
+    yield from warnings.values()
 
 
 def _subject(fact: Facts) -> tuple[str, ...]:

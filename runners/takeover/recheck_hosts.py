@@ -13,7 +13,8 @@ from pathlib import Path
 
 from benchbrief.compiler.planning.plan import DatabaseKey, Plan
 from benchbrief.runners.errors import RunnerError
-from benchbrief.runners.hosts import host_facts, tool_discovery
+from benchbrief.runners.hosts import tool_discovery
+from benchbrief.runners.hosts.facts import host_facts
 from benchbrief.runners.hosts.host_connections import HostPool
 from benchbrief.runners.jobs import command_files
 from benchbrief.runners.journal import events as j

@@ -20,8 +20,9 @@ from benchbrief.runners import plugins
 from benchbrief.runners.errors import RunnerError
 from benchbrief.runners.execution import unsupported
 from benchbrief.runners.execution.unsupported import Meter
-from benchbrief.runners.hosts import host_facts, tool_discovery
+from benchbrief.runners.hosts import tool_discovery
 from benchbrief.runners.hosts.background_load import other_load
+from benchbrief.runners.hosts.facts import host_facts
 from benchbrief.runners.hosts.host_clocks import ClockReading, read_clock
 from benchbrief.runners.hosts.host_connections import HostPool, is_on_controller
 from benchbrief.runners.jobs.tasks import RunName

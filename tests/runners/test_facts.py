@@ -11,7 +11,8 @@ import pytest
 
 from benchbrief.compiler.planning.plan import Fact, Hardware, Host, Origin, Quantity
 from benchbrief.runners.errors import HostError
-from benchbrief.runners.hosts.host_facts import contradictions, observe
+from benchbrief.runners.hosts.facts.declared_facts import contradictions
+from benchbrief.runners.hosts.facts.host_facts import observe
 from benchbrief.runners.jobs.tasks import Command, Completed
 from benchbrief.runners.seams import Transport
 from benchbrief.runners.transports.transport_factory import open_transport

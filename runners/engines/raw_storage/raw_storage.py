@@ -23,7 +23,7 @@ from benchbrief.runners.engines.raw_storage.storage_messages import say_storage
 from benchbrief.runners.errors import LoadShort, PlanRefused, RunnerError, ServerFailed
 from benchbrief.runners.execution.driver_contexts import Endpoint
 from benchbrief.runners.hosts.connection_retry import run_persistently
-from benchbrief.runners.hosts.host_facts import size_text
+from benchbrief.runners.hosts.facts.host_facts import size_text
 from benchbrief.runners.jobs.command_files import command_files
 from benchbrief.runners.jobs.shell_scripts import read_script
 from benchbrief.runners.jobs.tasks import Command, Completed
